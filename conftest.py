@@ -1,4 +1,4 @@
-"""What tests and the lessons that pytest runs find in their environment, how often they repeat, and their order."""
+"""Configure all tests: environment variables, repetitions, shards and the order in which tests run."""
 
 import gc
 import os
@@ -15,35 +15,39 @@ from tests.notebooks.forked_kernel import look_for_garbage_rarely, use_forked_ke
 from tests.notebooks.live_displays import follow_live_displays
 
 SKIP_TAG = "skip-execution"
-"""The tag of ``notebooks/build.py``, which takes seconds to import: every pytest that is started would wait for it."""
+"""The tag of cells that are not run, as in ``notebooks/build.py``, whose import would delay every pytest by seconds."""
 
 gc.disable()  # until all tests are collected
 
 os.environ |= {
     "TRANSFORMER_LAB_CHECK_SHAPES": "1",  # read when the library is first imported
-    "TRANSFORMER_LAB_STRICT": "0",  # lessons run as published, with nothing solved
-    "TRANSFORMER_LAB_PARTS": "",  # and with nothing that was solved in another lesson
+    "TRANSFORMER_LAB_STRICT": "0",  # lessons run as published, with no exercise solved
+    "TRANSFORMER_LAB_PARTS": "",  # and without parts saved by other lessons
     "OMP_NUM_THREADS": "1",
 }
-os.environ.pop("MPLBACKEND", None)  # lessons draw where they stand, whatever the terminal is set to
+os.environ.pop("MPLBACKEND", None)  # lessons draw inline, whatever backend the shell is set to
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Let the command line say how often tests repeat."""
+    """Add options for how often tests repeat and for shards."""
     group = parser.getgroup("thoroughness")
-    group.addoption("--thorough", action="store_true", help="repeat as often as proves something: takes hours")
-    group.addoption("--seed", type=int, default=0, help="the seed that is always tried (default: 0)")
-    group.addoption("--shard", default="1/1", metavar="N/M", help="run the Nth of M parts, which M machines share")
+    group.addoption(
+        "--thorough", action="store_true", help="repeat tests often enough for rare failures to show; takes hours"
+    )
+    group.addoption("--seed", type=int, default=0, help="the seed of every run, thorough or not (default: 0)")
+    group.addoption(
+        "--shard", default="1/1", metavar="N/M", help="run part N of M, to divide the tests among M machines"
+    )
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Keep tests away from the learner's copy of the lessons; refuse a shard that there is not."""
+    """Keep tests away from the learner's copy of the lessons, and reject an invalid shard."""
     try:
         Shard.parse(config.option.shard)
     except ValueError as error:
         raise pytest.UsageError(f"--shard: {error}") from None
     if getattr(config.option, "maxworkerrestart", "") is None:
-        config.option.maxworkerrestart = "0"  # where a worker has crashed, xdist may wait for its tests for ever
+        config.option.maxworkerrestart = "0"  # after a worker crash, xdist may wait for its tests forever
     use_forked_kernels()
     follow_live_displays()
     lessons = tempfile.TemporaryDirectory(prefix="lessons-")
@@ -64,8 +68,8 @@ def thoroughness(pytestconfig: pytest.Config) -> Thoroughness:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, object, object]:
-    """Let garbage be collected only now, and not among modules and tests; catalogs of generated mistakes are to come,
-    as large.
+    """Collect garbage only after collection. Garbage collection is rare afterwards, because the many objects of
+    modules, tests and catalogs of generated mistakes would make it slow.
     """
     try:
         return (yield)
@@ -74,7 +78,7 @@ def pytest_collection() -> Generator[None, object, object]:
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
-    """Mark the cells of lessons, which cannot mark themselves, and have nbval compare them as their tags ask."""
+    """Mark the cells of lessons as slow, and make nbval compare their outputs as their tags require."""
     if item.nodeid.startswith("notebooks/"):
         item.add_marker("slow")
     if (compared_as := comparison(_tags(item))) is not str:
@@ -82,15 +86,16 @@ def pytest_itemcollected(item: pytest.Item) -> None:
 
 
 def _tags(item: pytest.Item) -> list[str]:
-    cell = getattr(item, "cell", None)  # of a lesson
+    cell = getattr(item, "cell", None)  # only cells of lessons have this attribute
     return list(cell.metadata.get("tags", [])) if cell else []
 
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out what only a thorough run or another shard has, and the cells of lessons that are never run.
+    """Deselect tests of thorough runs or other shards, and cells that are never run.
 
-    Those are Colab's and the reader's own experiment, which nbval would execute. Workers begin with what takes longest.
+    Those cells are Colab's and the reader's own experiment, which nbval would execute. Workers start with the slowest
+    tests.
     """
     thorough, shard = config.option.thorough, Shard.parse(config.option.shard)
     left_out = {item for item in items if not thorough and item.get_closest_marker("thorough")}
@@ -103,7 +108,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> LoadScopeScheduling | None:
-    """Divide the files that take minutes, where whole files were asked for."""
+    """Divide the files that take minutes, if whole files are distributed."""
     if config.getoption("dist") != "loadfile":
         return None
     config.option.loadscopereorder = False
@@ -111,5 +116,5 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> LoadScope
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
-    """Print how often things were repeated."""
+    """Print how often tests were repeated."""
     terminalreporter.write_line(str(thoroughness_of(config)))

@@ -1,4 +1,4 @@
-"""What holds for every test: shapes are checked, one torch thread, no screen, and no test fails for being slow."""
+"""Settings of every test: shapes are checked, one torch thread, no display, and no deadline for properties."""
 
 import os
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ os.environ["TRANSFORMER_LAB_CHECK_SHAPES"] = "1"  # read when the library is fir
 
 @pytest.fixture
 def own_file(tmp_path: Path) -> Iterator[Path]:
-    """A file with exercises of an instructor's own, which are forgotten afterwards."""
+    """A file with an instructor's own exercises, which are removed after the test."""
     from transformer_course import exercises
 
     path = tmp_path / "week_3.py"
@@ -24,7 +24,7 @@ def own_file(tmp_path: Path) -> Iterator[Path]:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Make a process ready for tests. One that leaves them to workers, who wait for it, need not import torch."""
+    """Prepare a process for tests, unless it only waits for workers, because that would import torch for nothing."""
     if config.getoption("dist", "no") == "no":
         _prepare(Thoroughness(config.option.thorough, config.option.seed))
 
@@ -36,16 +36,16 @@ def _prepare(thoroughness: Thoroughness) -> None:
 
     from transformer_lab import shape_checks
 
-    # Exercises are checked here and not wherever the library is: a lesson loads all of them with its first check.
+    # Only tests check shapes in the exercises: a lesson loads all of them with its first check.
     shape_checks.install("transformer_course.exercises")
 
-    matplotlib.use("Agg")  # not by MPLBACKEND, which the kernels of lessons would inherit
+    matplotlib.use("Agg")  # not with MPLBACKEND, which the kernels of lessons would inherit
     torch.set_num_threads(1)
     settings.register_profile(
         "tests",
         deadline=None,
         max_examples=thoroughness.examples,
-        # Mutations fail on purpose: that should be quick, and raise a plain AssertionError.
+        # Mutations fail on purpose: they should fail fast and raise a plain AssertionError.
         phases=[phase for phase in Phase if phase != Phase.explain],
         report_multiple_bugs=False,
     )

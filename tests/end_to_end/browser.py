@@ -1,4 +1,4 @@
-"""A real JupyterLab in a real browser, to be driven as a learner's hands would."""
+"""A real JupyterLab in a real browser, operated as a learner would."""
 
 import ast
 import contextlib
@@ -22,22 +22,20 @@ BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 LAB = [sys.executable, "-m", "transformer_course.commands", "lab", "--no-browser"]
 """The command that opens the lessons."""
 TIMEOUT_MS = 180_000
-"""Milliseconds that are waited for what the browser is to show: a moment, but not on a machine that is very busy."""
+"""Time limit for what the browser should show. It usually takes a moment, but longer on a very busy machine."""
 
 
 def find_browser() -> str | None:
-    """Return the path of an installed Chromium, if there is one."""
+    """Return the path of an installed Chromium, or None."""
     return next(filter(None, map(shutil.which, BROWSERS)), None)
 
 
 BROWSER = find_browser()
-needs_browser = pytest.mark.skipif(
-    BROWSER is None, reason="no Chromium is installed, so no JupyterLab can be opened in one"
-)
+needs_browser = pytest.mark.skipif(BROWSER is None, reason="Chromium is not installed, so JupyterLab cannot be opened")
 
 
 def free_port() -> int:
-    """Return a port that is free."""
+    """Return a free port."""
     with socket.socket() as s:
         s.bind(("127.0.0.1", 0))
         port: int = s.getsockname()[1]
@@ -46,13 +44,13 @@ def free_port() -> int:
 
 @contextlib.contextmanager
 def running_lab(command: Sequence[str], folder: Path, home: Path, has_answered: bool = True) -> Iterator[str]:
-    """Start JupyterLab by a command, with settings of its own; yields its address.
+    """Start JupyterLab with a command and separate settings, and yield its URL.
 
     Args:
-        command: What starts it; the options a test needs are added.
-        folder: Where to start it.
+        command: The command; the options that tests need are added.
+        folder: The working directory.
         home: An empty folder for its settings.
-        has_answered: Whether its question about news has been answered before.
+        has_answered: Whether its question about news was already answered.
     """
     port = free_port()
     options = [f"--port={port}", "--ServerApp.port_retries=0", "--IdentityProvider.token=", "--expose-app-in-browser"]
@@ -60,11 +58,11 @@ def running_lab(command: Sequence[str], folder: Path, home: Path, has_answered: 
     env = {
         **os.environ,
         **{f"JUPYTER_{place}": str(home / place.lower()) for place in places},
-        "JUPYTER_CONFIG_PATH": str(SETTINGS_FOLDER),  # what learners have, in a plain JupyterLab, too
+        "JUPYTER_CONFIG_PATH": str(SETTINGS_FOLDER),  # the learners' settings, for a plain JupyterLab, too
         "JUPYTERLAB_SETTINGS_DIR": str(home / "settings"),
         "JUPYTERLAB_WORKSPACES_DIR": str(home / "workspaces"),
     }
-    if has_answered:  # a plain JupyterLab asks on first sight whether it may fetch news
+    if has_answered:  # a plain JupyterLab asks on its first start whether it may fetch news
         file = home / "settings" / "@jupyterlab" / "apputils-extension" / "notification.jupyterlab-settings"
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text('{"fetchNews": "false", "checkForUpdates": false}')
@@ -90,7 +88,7 @@ def _wait_for(address: str, server: subprocess.Popen[bytes], log: Path) -> None:
             urllib.request.urlopen(address, timeout=5)
             return
         time.sleep(0.3)
-    raise RuntimeError(f"JupyterLab did not start; it said:\n{log.read_text()[-2000:]}")
+    raise RuntimeError(f"JupyterLab did not start; the end of its log:\n{log.read_text()[-2000:]}")
 
 
 class Notebook:
@@ -98,7 +96,7 @@ class Notebook:
 
     Args:
         page: The browser's page.
-        requests: Addresses that it has asked for, and goes on to write down.
+        requests: The URLs that the page has requested so far; the list keeps growing.
     """
 
     def __init__(self, page: Page, requests: list[str]) -> None:
@@ -114,7 +112,7 @@ class Notebook:
             raise RuntimeError(f"a cell failed: {self.page.locator('.jp-RenderedText').last.inner_text()}")
 
     def python(self, expression: str) -> Any:
-        """Return the value of a Python expression in the notebook's kernel, one that can be written as a literal."""
+        """Return the value of a Python expression in the notebook's kernel; the value must be a literal."""
         ask = """async (expression) => {
             const kernel = window.jupyterapp.shell.currentWidget.sessionContext.session.kernel;
             const request = {code: '', user_expressions: {asked: expression}, store_history: false};
@@ -124,23 +122,24 @@ class Notebook:
         return ast.literal_eval(self.page.evaluate(ask, expression))
 
     def change_theme(self, theme: str) -> None:
-        """Switch to ``JupyterLab Light`` or ``JupyterLab Dark``, and wait until JupyterLab shows its page again."""
+        """Switch to ``JupyterLab Light`` or ``JupyterLab Dark``, and wait until JupyterLab is visible again."""
         press = "theme => window.jupyterapp.commands.execute('apputils:change-theme', {theme})"
-        for _ in range(2):  # where JupyterLab follows the system's theme, the first press may only end the following
+        for _ in range(2):  # if JupyterLab follows the system's theme, the first switch may only turn that off
             self.page.evaluate(press, theme)
         self.page.wait_for_function("theme => document.body.dataset.jpThemeName === theme", arg=theme, polling=200)
-        expect(self.page.locator("#jupyterlab-splash")).to_have_count(0)  # under it nothing can have the focus
+        # nothing can have the focus below the splash screen
+        expect(self.page.locator("#jupyterlab-splash")).to_have_count(0)
 
     def save(self) -> None:
         """Save the file."""
         self._command("docmanager:save")
 
     def cell_with(self, code: str) -> Locator:
-        """Find the first code cell whose source holds some text."""
+        """Find the first code cell whose source contains a text."""
         return self.page.locator(".jp-CodeCell").filter(has=self.page.locator(".cm-content", has_text=code)).first
 
     def rewrite(self, cell: Locator, source: str) -> None:
-        """Replace what a cell holds, as if it had been typed, and run it."""
+        """Replace a cell's source as if by typing, and run it."""
         cell.locator(".cm-content").click()
         self.page.keyboard.press("Control+A")
         self.page.keyboard.insert_text(source)
@@ -156,19 +155,18 @@ class Notebook:
 
 
 def wait_until_ready(page: Page, path: str, *, activate: bool = False) -> None:
-    """Wait until a notebook that is being opened is in front, has its kernel, and shows its code.
+    """Wait until a notebook is in front, has its kernel, and shows its code.
 
-    It is asked again and again from here: Chromium may drop a promise that is waited for, and draws no frame in which
-    to ask when it is busy.
+    This polls from Python, because Chromium may drop a promise, and draws no frames in which to poll when it is busy.
 
     Args:
         page: JupyterLab.
-        path: The notebook, seen from JupyterLab's folder.
-        activate: Whether to bring to the front what is in sight where nothing is, as a click would: what opens just
-            after the theme has changed may get no focus.
+        path: The path of the notebook in JupyterLab's folder.
+        activate: Whether to focus the visible tab if none is focused, as a click would: a tab that opens right after a
+            change of theme may not get the focus.
 
     Raises:
-        TimeoutError: It was not ready in time; says what there is instead.
+        TimeoutError: The notebook was not ready in time. The message contains its state.
     """
     deadline = time.monotonic() + TIMEOUT_MS / 1000
     while not (state := page.evaluate(_STATE, path))["ready"]:
@@ -203,14 +201,14 @@ _LATE_FRAMES = """(() => {
     const ask = window.requestAnimationFrame.bind(window);
     window.requestAnimationFrame = run => ask(() => setTimeout(() => run(performance.now()), 100));
 })()"""
-"""Every frame is drawn late, as on a busy machine: what a test looks at is waited for, and not met by luck."""
+"""Delays every frame, as on a busy machine, so that a test that forgets to wait fails."""
 
 
 @contextlib.contextmanager
 def running_browser(program: str) -> Iterator[Browser]:
     """Start a headless browser, and close it at the end."""
     with sync_playwright() as playwright:
-        # As root, which CI often is, Chromium refuses to start with its sandbox.
+        # As root, as often in CI, Chromium does not start with its sandbox.
         browser = playwright.chromium.launch(
             executable_path=program, args=["--no-sandbox", "--force-color-profile=srgb"]
         )
@@ -221,7 +219,7 @@ def running_browser(program: str) -> Iterator[Browser]:
 
 
 def new_page(browser: Browser, **options: Any) -> Page:
-    """Open a page that draws late, and is waited for; the options are those of a context of Playwright."""
+    """Open a page with delayed frames and a long timeout; the options are those of a Playwright context."""
     context = browser.new_context(**options)
     context.add_init_script(_LATE_FRAMES)
     context.set_default_timeout(TIMEOUT_MS)
@@ -230,19 +228,20 @@ def new_page(browser: Browser, **options: Any) -> Page:
 
 @contextlib.contextmanager
 def open_browser(browser: str, theme: str = "JupyterLab Light", pixels: float = 1) -> Iterator[Notebook]:
-    """Open a headless browser, in which notebooks can be opened.
+    """Open a headless browser in which to open notebooks.
 
     Args:
-        browser: The browser's program.
-        theme: ``JupyterLab Light`` or ``JupyterLab Dark``: what the system asks for.
-        pixels: Number of pixels per point, each way.
+        browser: The path of the browser.
+        theme: ``JupyterLab Light`` or ``JupyterLab Dark``: the system's color scheme.
+        pixels: Device pixel ratio.
     """
     with running_browser(browser) as started:
         page = new_page(
             started,
             viewport={"width": 1280, "height": 900},
             device_scale_factor=pixels,
-            color_scheme="dark" if theme == "JupyterLab Dark" else "light",  # which our JupyterLab follows
+            # our JupyterLab follows the system's color scheme
+            color_scheme="dark" if theme == "JupyterLab Dark" else "light",
         )
         expect.set_options(timeout=TIMEOUT_MS)
         requests: list[str] = []
@@ -258,11 +257,11 @@ def open_notebook(
     """Open a notebook in a headless browser, with every cell drawn.
 
     Args:
-        address: Where JupyterLab listens.
-        path: The notebook, seen from its folder.
-        browser: The browser's program.
+        address: The URL of JupyterLab.
+        path: The path of the notebook in JupyterLab's folder.
+        browser: The path of the browser.
         theme: ``JupyterLab Light`` or ``JupyterLab Dark``.
-        pixels: Number of pixels per point, each way.
+        pixels: Device pixel ratio.
     """
     with open_browser(browser, theme, pixels) as notebook:
         page = notebook.page

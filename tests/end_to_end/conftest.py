@@ -11,10 +11,10 @@ from tests.end_to_end.open_view import Lab
 
 @pytest.fixture(scope="session")
 def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
-    """Start JupyterLab on an empty folder, once for all tests that ask for it."""
+    """Start JupyterLab on an empty folder, once for all tests that use it."""
     browser = find_browser()
     if browser is None:
-        pytest.skip("no Chromium is installed, so no view can be operated in one")
+        pytest.skip("Chromium is not installed, so views cannot be tested")
     folder, home = tmp_path_factory.mktemp("notebooks"), tmp_path_factory.mktemp("settings")
     command = [sys.executable, "-m", "jupyterlab", "--no-browser", "--ip=127.0.0.1", "--allow-root"]
     with running_lab([*command, f"--ServerApp.root_dir={folder}"], folder, home) as address:

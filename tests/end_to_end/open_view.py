@@ -1,15 +1,15 @@
-"""A view in a notebook in a real JupyterLab, to be operated and looked at from both sides.
+"""A view in a notebook in a real JupyterLab, tested from the browser and from Python.
 
-A test of a view is one function: one notebook, one browser; it changes the theme half-way::
+A test of a view is one function with one notebook and one browser, which changes the theme halfway::
 
     @pytest.mark.slow
     @pytest.mark.thorough
-    def test_the_coin_is_operated_by_key(lab):
+    def test_coin_follows_the_arrow_keys(lab):
         with open_view(lab, "from transformer_course.views.coin import Coin", "view = Coin()", "view") as coin:
             coin.root.get_by_role("slider").focus()
             coin.press("ArrowRight")
-            coin.shows("heads with probability 0.51")  # what is said below the drawing
-            coin.holds("view.probability", 0.51)  # what Python knows
+            coin.shows("heads with probability 0.51")  # the description below the drawing
+            coin.holds("view.probability", 0.51)  # the state in Python
             coin.change_theme("JupyterLab Dark")
             ...
 """
@@ -32,7 +32,7 @@ METADATA = {"kernelspec": {"display_name": "Python 3 (ipykernel)", "language": "
 
 @dataclass(frozen=True)
 class Lab:
-    """A JupyterLab that runs: its address, its folder, and the browser to open it in."""
+    """A running JupyterLab: its URL, its folder, and the browser."""
 
     address: str
     folder: Path
@@ -40,18 +40,18 @@ class Lab:
 
 
 class OpenView:
-    """The view that a notebook shows; ``root`` is its outermost element."""
+    """A view in a notebook; ``root`` is its outermost element."""
 
     def __init__(self, notebook: Notebook) -> None:
         self.notebook, self.page = notebook, notebook.page
         self.root: Locator = notebook.page.locator(".tl-view")
 
     def press(self, key: str) -> None:
-        """Press a key, such as ``ArrowRight``, where the focus is."""
+        """Press a key, such as ``ArrowRight``, in the focused element."""
         self.page.keyboard.press(key)
 
     def shows(self, text: str) -> None:
-        """Wait until the line that is read aloud says a text."""
+        """Wait until the description that is read aloud contains a text."""
         expect(self.root.locator(".tl-said")).to_contain_text(text)
 
     def holds(self, expression: str, value: Any) -> None:
@@ -62,7 +62,7 @@ class OpenView:
         assert found == value, expression
 
     def runs(self, code: str) -> None:
-        """Run code in the kernel, as a cell would."""
+        """Run code in the kernel, like a cell."""
         self.notebook.python(f"exec({code!r})")
 
     def change_theme(self, theme: str) -> None:
@@ -70,8 +70,8 @@ class OpenView:
         self.notebook.change_theme(theme)
 
     def contrast(self, element: Locator) -> float:
-        """Return how much the text of an element stands out from the view's ground: 4.5 can be read, 21 is the most."""
-        text, ground = element.evaluate(  # both at once: the theme may be changing
+        """Return the contrast of an element's text with the view's background: 4.5 is legible, 21 is the maximum."""
+        text, ground = element.evaluate(  # both at once, because the theme may be changing
             "node => [getComputedStyle(node).color, getComputedStyle(node.closest('.tl-view')).backgroundColor]"
         )
         light, dark = sorted((_luminance(text), _luminance(ground)), reverse=True)
@@ -80,7 +80,9 @@ class OpenView:
 
 @contextlib.contextmanager
 def open_view(lab: Lab, *cells: str, theme: str = "JupyterLab Light") -> Iterator[OpenView]:
-    """Open a new notebook with these cells, run it, and wait for the view; at the end, nothing was asked of others."""
+    """Open a new notebook with these cells, run it, and wait for the view; at the end, assert that it made no requests
+    to others.
+    """
     name = f"{uuid4().hex}.ipynb"
     book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells], metadata=METADATA)
     nbformat.write(book, lab.folder / name)
@@ -94,7 +96,7 @@ def open_view(lab: Lab, *cells: str, theme: str = "JupyterLab Light") -> Iterato
 
 
 def _luminance(color: str) -> float:
-    """Return the relative luminance of a color such as ``rgb(26, 26, 26)``, as WCAG 2 defines it."""
+    """Return the relative luminance of a color such as ``rgb(26, 26, 26)``, as defined by WCAG 2."""
     parts = [float(part) / 255 for part in color[color.index("(") + 1 : -1].split(",")[:3]]
     linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]

@@ -1,4 +1,4 @@
-"""The attention explorer in a real JupyterLab: by hover, by tap, by keys, and from Python."""
+"""The attention explorer in a real JupyterLab, operated by hover, tap, keys and Python."""
 
 import pytest
 from playwright.sync_api import expect
@@ -20,7 +20,7 @@ CELLS = (
 
 
 @pytest.mark.slow
-def test_the_explorer_shows_where_a_token_attends_however_it_is_chosen(lab: Lab) -> None:
+def test_explorer_shows_attention_for_every_way_to_select(lab: Lab) -> None:
     with open_view(lab, *CELLS) as explorer:
         groups = (explorer.root.get_by_role("group", name=name) for name in ("Queries", "Keys"))
         queries, keys = (group.get_by_role("button") for group in groups)
@@ -44,7 +44,7 @@ def test_the_explorer_shows_where_a_token_attends_however_it_is_chosen(lab: Lab)
         queries.nth(1).focus()
         explorer.press("ArrowDown")
         explorer.shows("Query you₂ attends most to you₂ 0.90, like₁ 0.10, I₀ 0.00 (head 0).")
-        assert keys.nth(0).get_attribute("data-hidden") is None, "a small weight is not a hidden one"
+        assert keys.nth(0).get_attribute("data-hidden") is None, "a small weight must not count as hidden"
         keys.nth(0).click()
         explorer.shows("Key I₀ is attended to most by I₀ 1.00, like₁ 0.25, you₂ 0.00")
         explorer.holds("(view.query, view.key)", (None, 0))
@@ -65,7 +65,7 @@ def test_the_explorer_shows_where_a_token_attends_however_it_is_chosen(lab: Lab)
         explorer.shows("Key je₀ is attended to most by like₁ 0.80")
         explorer.holds("view.head", 1)
 
-        explorer.page.mouse.move(0, 0)  # off the tokens: a new one under the hand would be pointed at
+        explorer.page.mouse.move(0, 0)  # away from the tokens, because a new token under the pointer would be selected
         explorer.root.get_by_label("sentence").select_option("1: I know")
         explorer.runs("view.query = 1; view.layer = 0")
         explorer.shows("Query know₁ attends most to know₁ 0.75, I₀ 0.25 (head 1).")

@@ -1,7 +1,7 @@
-"""A new learner meets the home page, goes to a lesson, makes a mistake, mends it, goes back and on, and is graded.
+"""A new learner opens the home page and a lesson, makes a mistake, fixes it, and continues.
 
-All that the course adds to JupyterLab is seen in this one walk, as starting JupyterLab and a browser takes longer than
-what is looked at. Its lessons are cut down to the cells that it needs; whole ones are executed by ``nbval``.
+A single test covers everything that the course adds to JupyterLab, because starting JupyterLab and a browser takes
+longer than the checks. Its lessons are reduced to the cells that it needs; ``nbval`` executes whole lessons.
 """
 
 import re
@@ -32,9 +32,7 @@ CELLS = {
 pytestmark = [needs_browser, pytest.mark.slow]
 
 
-def test_the_home_page_leads_to_a_lesson_and_counts_what_passes_there(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_home_page_leads_to_a_lesson_and_counts_passes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     lessons, settings = tmp_path / "lessons", tmp_path / "home"
     settings.mkdir()
     monkeypatch.setenv("TRANSFORMER_LAB_LESSONS", str(lessons))
@@ -54,7 +52,7 @@ def test_the_home_page_leads_to_a_lesson_and_counts_what_passes_there(
         go_home(page)
         expect(home.get_by_role("status")).to_be_hidden()
         expect(home).to_contain_text(f"0 of {n - n_bank} exercises passed.")
-        assert dark(home), "the system's theme is followed"
+        assert dark(home), "the page must follow the system's theme"
         assert not page.locator("#filebrowser").is_visible()
         page.evaluate("window.jupyterapp.shell.collapseLeft()")
         the_page_reads_well(home)
@@ -101,7 +99,7 @@ def test_the_home_page_leads_to_a_lesson_and_counts_what_passes_there(
 
 
 def shorten(lesson: Path, cells: list[str]) -> None:
-    """Leave only some cells of a copy."""
+    """Keep only some cells of a copy."""
     book = nbformat.read(lesson, as_version=4)
     book.cells = [cell for cell in book.cells if cell.id in cells]
     assert [cell.id for cell in book.cells] == cells
@@ -109,18 +107,18 @@ def shorten(lesson: Path, cells: list[str]) -> None:
 
 
 def checked(book: Notebook, exercise: str) -> Locator:
-    """Return what the check of an exercise shows."""
+    """Return the message of an exercise's check."""
     return book.cell_with(f"check({exercise})").locator(".jp-OutputArea-output").first
 
 
 def the_page_is_there_before_jupyterlab(page: Page, address: str) -> None:
-    """Go to a lesson as at the first start, by a link that is followed while JupyterLab is still on its way."""
+    """Follow a link to a lesson while JupyterLab is still loading, as on the first start."""
     held: list[Route] = []
     page.route("**/jlab_core.*", lambda route: held.append(route))
     page.goto(f"{address}/lab?reset", wait_until="commit")
     home = page.locator(".tl-home")
     expect(home.get_by_role("link", name="Begin with lesson 00")).to_be_visible()
-    assert dark(home), "the system's theme is followed"
+    assert dark(home), "the page must follow the system's theme"
     nothing_is_cut(home)
     home.locator("#tl-map-01_lookup").press("Enter")
     expect(home.get_by_role("status")).to_have_text("JupyterLab is starting; then this opens.")
@@ -132,7 +130,7 @@ def the_page_is_there_before_jupyterlab(page: Page, address: str) -> None:
 
 
 def a_lesson_has_the_focus_that_was_opened_under_a_change_of_theme(page: Page) -> None:
-    """Follow a link while JupyterLab hides itself, as it does for a frame, which takes long on a busy machine."""
+    """Follow a link while JupyterLab hides itself for a frame to change its theme, which is slow on a busy machine."""
     page.evaluate(
         """() => {
             const { shell } = window.jupyterapp;
@@ -146,9 +144,9 @@ def a_lesson_has_the_focus_that_was_opened_under_a_change_of_theme(page: Page) -
 
 
 def what_is_lost_is_told(page: Page, home: Locator, lessons: Path) -> None:
-    """Open the file with the parts; delete it, and spoil the record, while the home page is open."""
+    """Open the file with the parts, then delete it and corrupt the record, while the home page is open."""
     with page.expect_response(lambda answer: "/checkpoints" in answer.url and answer.request.method == "POST"):
-        home.locator("#tl-part-01_lookup").click()  # JupyterLab's last question about the file, which then goes
+        home.locator("#tl-part-01_lookup").click()  # JupyterLab's last question about the file, which then closes
     page.wait_for_selector(".jp-FileEditor")
     go_home(page)
     home.locator("#tl-go-on").focus()
@@ -162,33 +160,33 @@ def what_is_lost_is_told(page: Page, home: Locator, lessons: Path) -> None:
 
 
 def nothing_else_was_asked(book: Notebook, address: str) -> None:
-    """Test that JupyterLab has neither put a question nor asked anybody else."""
-    assert book.page.locator(".Toastify__toast").count() == 0, "JupyterLab asks or tells something"
+    """Assert that JupyterLab has neither asked a question nor contacted other hosts."""
+    assert book.page.locator(".Toastify__toast").count() == 0, "JupyterLab shows a dialog or a notification"
     here = (address, address.replace("http", "ws", 1), "data:", "blob:")
     assert [url for url in book.requests if not url.startswith(here)] == []
     assert [url for url in book.requests if "/lab/api/news" in url or "/lab/api/update" in url] == []
 
 
 def nothing_is_cut(home: Locator) -> None:
-    """Test that no part of the page is wider than its place, however wide the window is."""
+    """Assert that no part of the page is wider than its container, for windows of all widths."""
     too_wide = """node => [...node.querySelectorAll('*')]
         .filter(one => one.scrollWidth > one.clientWidth + 1 && one.clientWidth)
         .map(one => one.outerHTML.slice(0, 80))"""
     for width in (1400, 1000, 400):
         home.page.set_viewport_size({"width": width, "height": 900})
         expect(home.locator(".tl-map")).to_be_visible(visible=width > 640)
-        assert home.evaluate(too_wide) == [], f"something is cut at {width} points"
+        assert home.evaluate(too_wide) == [], f"content is cut off at a width of {width} pixels"
     home.page.set_viewport_size({"width": 1280, "height": 900})
 
 
 def the_page_reads_well(home: Locator) -> None:
-    """Test that the whole page can be seen, and its links be told from text."""
+    """Assert that the whole page is visible, and that links are distinguishable from text."""
     nothing_is_cut(home)
     links_look_like_links(home)
 
 
 def links_look_like_links(home: Locator) -> None:
-    """Test that each link in the text is underlined and has another color than the text around it."""
+    """Assert that each link in the text is underlined and has a different color from the text around it."""
     unlike_links = """node => [...node.querySelectorAll('a:not(.tl-button, .tl-lesson)')].filter(link => {
         const style = getComputedStyle(link);
         return style.color === getComputedStyle(link.parentElement).color || style.textDecorationLine !== 'underline';
@@ -199,7 +197,7 @@ def links_look_like_links(home: Locator) -> None:
 
 
 def an_exercise_is_found_by_its_term(page: Page, home: Locator, n: int) -> None:
-    """Open the list of all exercises and search it, while the way on stays in sight."""
+    """Open the list of all exercises and search it; the next step stays visible."""
     home.get_by_text(f"All {n} exercises").click()
     search = home.get_by_role("searchbox", name="Find an exercise")
     found = home.locator(".tl-exercises [data-search]:visible")
@@ -219,13 +217,13 @@ def an_exercise_is_found_by_its_term(page: Page, home: Locator, n: int) -> None:
 
 
 def all_cells_are_drawn_at_once(page: Page) -> None:
-    """Test that JupyterLab does not wait until it is idle to draw a cell: a busy machine would never reach it."""
+    """Assert that JupyterLab does not wait until it is idle to draw a cell, because a busy machine is never idle."""
     config = page.evaluate("window.jupyterapp.shell.currentWidget.content.notebookConfig")
     assert config["windowingMode"] == "none"
 
 
 def a_button_gives_hints(book: Notebook) -> None:
-    """Press the button in a panel, and then the one below the first hint, which takes its place."""
+    """Press the button in a panel, and then the one below the first hint, which replaces it."""
     panels = book.cell_with("check(softmax)").locator(".jp-OutputArea-output")
     for place, label in enumerate(("Hint", "Next hint"), start=1):
         panels.last.get_by_role("button", name=label).click()
@@ -234,7 +232,7 @@ def a_button_gives_hints(book: Notebook) -> None:
 
 
 def a_view_is_operated(book: Notebook) -> None:
-    """Move a slider: the drawing and Python follow."""
+    """Move a slider, and assert that the drawing and Python follow."""
     view = OpenView(book)
     view.root.get_by_role("slider", name="temperature").focus()
     view.press("End")
@@ -243,24 +241,24 @@ def a_view_is_operated(book: Notebook) -> None:
 
 
 def a_known_mistake_is_named(book: Notebook) -> None:
-    """Check the answer of somebody who takes the softmax over another axis."""
+    """Check an answer that takes the softmax over another dimension."""
     mistake = next(mistake for mistake in every_exercise()["softmax"].mistakes if mistake.name == "first_axis")
     book.rewrite(book.cell_with("def softmax("), "def softmax(scores):\n    return torch.softmax(scores, dim=0)\n")
     book.run(book.cell_with("check(softmax)"))
     expect(checked(book, "softmax")).to_contain_text("softmax: a known mistake")
     located = f"Line 2: {mistake.message[0].lower()}{mistake.message[1:]}"
     panel = squeeze(checked(book, "softmax").inner_text())
-    for sentence in re.split(r"(?<=[.?]) ", located):  # the line of code follows the first
+    for sentence in re.split(r"(?<=[.?]) ", located):  # the line of code follows after the first sentence
         assert squeeze(sentence) in panel
 
 
 def squeeze(text: str) -> str:
-    """Drop what differs between text and its picture on a page: line breaks, and the marks of code and emphasis."""
+    """Remove line breaks and markup, which differ between a text and its rendering."""
     return " ".join(re.sub(r"[`*]", "", text).split())
 
 
 def an_endless_loop_is_told(book: Notebook) -> None:
-    """Check an answer that never ends: it is told so, after a sign of life."""
+    """Check an answer that never ends: the check reports that it is still running, and then that it was stopped."""
     book.python("exec('from transformer_course.lesson import notebook; notebook.current_session().seconds = 3')")
     book.rewrite(book.cell_with("def softmax("), "def softmax(scores):\n    while True:\n        pass")
     check = book.cell_with("check(softmax)")
@@ -271,7 +269,7 @@ def an_endless_loop_is_told(book: Notebook) -> None:
 
 
 def the_end_leads_to_the_next_lesson(book: Notebook) -> None:
-    """Follow the link at a lesson's end, and come back."""
+    """Follow the link at the end of a lesson, and return."""
     end = book.cell_with("tally()")
     book.run(end)
     expect(end).to_contain_text("Exercises: 2 of 5 passed.")
@@ -288,7 +286,7 @@ def go_home(page: Page) -> None:
 
 
 def dark(element: Locator) -> bool:
-    """Return whether text is lighter than what it stands on."""
+    """Return whether text is lighter than its background."""
     return bool(
         element.evaluate(
             """node => {

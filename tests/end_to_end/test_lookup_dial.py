@@ -1,4 +1,4 @@
-"""The lookup dial in a real JupyterLab: by mouse, by keys, by sliders, and from Python."""
+"""The lookup dial in a real JupyterLab, operated by mouse, keys, sliders and Python."""
 
 import re
 
@@ -20,7 +20,7 @@ CELLS = (
 
 @pytest.mark.slow
 @pytest.mark.thorough
-def test_weights_output_and_entropy_follow_the_arrow_and_the_sliders(lab: Lab) -> None:
+def test_weights_output_and_entropy_follow_arrow_and_sliders(lab: Lab) -> None:
     with open_view(lab, *CELLS) as dial:
         dial.shows("Weights: apple 0.88, banana 0.12, chair 0.00. Output 9.39, entropy 0.35 of 1.")
         arrow = dial.root.get_by_role("slider", name="fruit (query)")
@@ -30,7 +30,7 @@ def test_weights_output_and_entropy_follow_the_arrow_and_the_sliders(lab: Lab) -
         assert handle is not None
         dial.page.mouse.move(handle["x"] + handle["width"] / 2, handle["y"] + handle["height"] / 2)
         dial.page.mouse.down()
-        for far in (0.3, 0.25, 0.2):  # upwards from the middle of the plane, which is 8.7 wide
+        for far in (0.3, 0.25, 0.2):  # upwards from the center of the plane, which is 8.7 wide
             dial.page.mouse.move(place["x"] + place["width"] / 2, place["y"] + far * place["height"])
         dial.page.mouse.up()
         dial.holds("[round(number) for number in view.query]", [0, 3])
@@ -39,7 +39,7 @@ def test_weights_output_and_entropy_follow_the_arrow_and_the_sliders(lab: Lab) -
 
         expect(arrow).to_have_attribute("aria-valuetext", re.compile("to sit on 2.6"))
         for _ in range(3):
-            dial.press("Shift+ArrowDown")  # the arrow has the focus since it was dragged
+            dial.press("Shift+ArrowDown")  # dragging gave the arrow the focus
         dial.holds("[round(number) for number in view.query]", [0, 0])
         dial.shows("entropy 1.00 of 1.")
 

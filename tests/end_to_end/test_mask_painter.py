@@ -1,4 +1,4 @@
-"""The mask painter in a real JupyterLab: by click, by drag, by keys, by preset, and from Python."""
+"""The mask painter in a real JupyterLab, operated by click, drag, keys, presets and Python."""
 
 import pytest
 from playwright.sync_api import expect
@@ -16,7 +16,7 @@ CELLS = (
 
 @pytest.mark.slow
 @pytest.mark.thorough
-def test_a_mask_is_painted_and_the_weights_and_the_leak_follow(lab: Lab) -> None:
+def test_weights_and_leak_follow_the_painted_mask(lab: Lab) -> None:
     with open_view(lab, *CELLS) as painter:
         cells = painter.root.locator(".mp-cell")
 
@@ -54,7 +54,7 @@ def test_a_mask_is_painted_and_the_weights_and_the_leak_follow(lab: Lab) -> None
             cells.nth(4 * 3 + j).hover()
         painter.page.mouse.up()
         painter.holds("view.allowed[3]", [False] * 4)
-        cells.nth(4 * 2).hover()  # the hand is up: nothing is painted
+        cells.nth(4 * 2).hover()  # the button is up, so nothing is painted
         same_weights()
 
         painter.runs("view.mask = torch.ones(4, 4, dtype=torch.bool).tril(1).bool(); view.source = 3")

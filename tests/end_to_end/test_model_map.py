@@ -1,4 +1,4 @@
-"""The model map in a real JupyterLab: a text is typed, a block opened, and the tokens gone through."""
+"""The model map in a real JupyterLab: type a text, open a block, and step through the tokens."""
 
 import pytest
 from playwright.sync_api import expect
@@ -19,7 +19,7 @@ CELLS = (
 
 @pytest.mark.slow
 @pytest.mark.thorough
-def test_a_typed_text_is_run_a_block_opened_and_the_tokens_gone_through(lab: Lab) -> None:
+def test_map_runs_typed_text_and_shows_blocks_and_tokens(lab: Lab) -> None:
     with open_view(lab, *CELLS) as displayed:
         displayed.shows("blocks.1.self_attention, GroupedQueryAttention: 3 tokens × 16")
         field = displayed.root.get_by_role("textbox", name="text")

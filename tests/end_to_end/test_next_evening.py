@@ -1,4 +1,4 @@
-"""A learner comes back: the kernel is new, an exercise is started over, and so is a lesson, without a traceback."""
+"""A learner returns: with a new kernel, they start an exercise over and then a lesson, without a traceback."""
 
 import re
 from pathlib import Path
@@ -25,7 +25,7 @@ MINE = "def softmax(scores):\n    return torch.softmax(scores, dim=0)"
 pytestmark = [needs_browser, pytest.mark.slow]
 
 
-def test_a_new_kernel_and_a_reset_take_one_press_each(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_new_kernel_and_reset_take_one_click_each(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     lessons, settings = tmp_path / "lessons", tmp_path / "home"
     settings.mkdir()
     monkeypatch.setenv("TRANSFORMER_LAB_LESSONS", str(lessons))
@@ -51,7 +51,7 @@ def bar(page: Page) -> Locator:
 
 
 def activate(page: Page, cell: str) -> None:
-    """Make a cell active, as a click on it does."""
+    """Make a cell active, as a click does."""
     page.evaluate(
         """cell => {
             const { content } = window.jupyterapp.shell.currentWidget;
@@ -102,7 +102,7 @@ def a_page_that_is_loaded_again_remembers_what_ran(book: Notebook, address: str)
     page.goto(f"{address}/lab/tree/{LESSON}")
     wait_until_ready(page, LESSON)
     activate(page, "check-softmax")
-    page.wait_for_timeout(1000)  # for a bar that should not come
+    page.wait_for_timeout(1000)  # gives a bar that should not appear time to appear
     expect(bar(page)).to_be_hidden()
 
 

@@ -1,4 +1,4 @@
-"""The learner's own model on the home page: alive with the lesson's kernel, and as it was saved without one."""
+"""The learner's own model on the home page: live with the lesson's kernel, and as saved without one."""
 
 import sys
 from pathlib import Path
@@ -15,7 +15,7 @@ from tests.end_to_end.test_model_map import CELLS
 @pytest.mark.slow
 @pytest.mark.thorough
 @needs_browser
-def test_a_text_typed_on_the_home_page_flows_through_the_model_of_the_lesson(
+def test_text_typed_on_the_home_page_runs_through_the_own_model(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     lessons, settings = tmp_path / "lessons", tmp_path / "home"
@@ -43,10 +43,10 @@ def test_a_text_typed_on_the_home_page_flows_through_the_model_of_the_lesson(
 
         home.locator("#tl-to-own-model").click()
         wait_until_ready(page, "09_language_model.ipynb")
-        assert notebook.python("view.text") == "horse", "it is one view, in both places"
+        assert notebook.python("view.text") == "horse", "both places must show the same view"
         page.evaluate("() => window.jupyterapp.shell.currentWidget.sessionContext.shutdown()")
         page.evaluate("window.jupyterapp.commands.execute('transformer-course:home')")
         saved = home.locator("#tl-own-model").get_by_role("combobox", name="text")
-        expect(saved).to_have_value("cat")  # as it was saved, without a kernel
+        expect(saved).to_have_value("cat")  # as saved, without a kernel
         home.get_by_role("button", name="feed_forward").first.click()
         expect(home.locator(".tl-said")).to_contain_text("blocks.0.feed_forward")

@@ -1,4 +1,4 @@
-"""The position clock in a real JupyterLab: by mouse, by keys, by buttons, and from Python."""
+"""The position clock in a real JupyterLab, operated by mouse, keys, buttons and Python."""
 
 import pytest
 from playwright.sync_api import expect
@@ -10,7 +10,7 @@ CELLS = ("from transformer_course.views import PositionClock\nview = PositionClo
 
 @pytest.mark.slow
 @pytest.mark.thorough
-def test_hands_and_dot_product_follow_the_positions_and_the_base(lab: Lab) -> None:
+def test_hands_and_dot_product_follow_positions_and_base(lab: Lab) -> None:
     with open_view(lab, *CELLS) as clock:
         clock.shows("Query at 0, key at 10, 10 apart: dot product 1.70.")
         expect(clock.root.locator(".tl-part")).to_have_text(["−0.84", "0.54", "1.00", "1.00"])
@@ -35,7 +35,7 @@ def test_hands_and_dot_product_follow_the_positions_and_the_base(lab: Lab) -> No
             clock.root.get_by_role("button", name="+ 1").click()
         clock.shows(f"Query at 3, key at 5, 2 apart: dot product {before:.2f}.")
         clock.holds("(view.query_position, view.key_position)", (3, 5))
-        for _ in range(5):  # not below 0
+        for _ in range(5):  # does not go below 0
             clock.root.get_by_role("button", name="− 1").click()
         clock.shows("Query at 0, key at 2, 2 apart")
 
@@ -46,14 +46,15 @@ def test_hands_and_dot_product_follow_the_positions_and_the_base(lab: Lab) -> No
         clock.root.get_by_role("slider", name="base").focus()
         clock.press("End")
         clock.holds("view.base", 1e9)
-        clock.shows("dot product 2.58.")  # cos 2, and three pairs that hardly turn
+        clock.shows("dot product 2.58.")  # cos 2, and three pairs that hardly rotate
         clock.runs("view.base = 12345.0; view.key_position = 60")
         expect(clock.root.get_by_role("slider", name="base")).to_have_attribute("aria-valuetext", "12,345")
         clock.shows("Query at 0, key at 60, 60 apart")
         turn = clock.root.get_by_role("button", name="turn")
         turn.focus()
         clock.press("Enter")
-        expect(clock.root.locator(".tl-said")).to_have_attribute("aria-live", "off")  # what passes is not read aloud
+        # intermediate states are not read aloud
+        expect(clock.root.locator(".tl-said")).to_have_attribute("aria-live", "off")
         clock.holds("(view.query_position, view.key_position)", (3, 63))
-        expect(turn).to_have_attribute("aria-pressed", "false")  # by itself, at the end
+        expect(turn).to_have_attribute("aria-pressed", "false")  # ends without a click
         expect(clock.root.locator(".tl-said")).to_have_attribute("aria-live", "polite")

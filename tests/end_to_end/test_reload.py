@@ -1,4 +1,4 @@
-"""A page that is loaded anew shows the views of its notebook as they were, as long as their kernel runs."""
+"""A reloaded page restores the views of its notebook while their kernel is running."""
 
 from pathlib import Path
 
@@ -19,9 +19,7 @@ pytestmark = [
 ]
 
 
-def test_a_saved_view_comes_back_with_its_kernel_and_is_a_picture_without(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_reload_restores_a_view_or_shows_its_picture(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     lessons, settings = tmp_path / "lessons", tmp_path / "home"
     lessons.mkdir()
     settings.mkdir()
@@ -58,6 +56,6 @@ def test_a_saved_view_comes_back_with_its_kernel_and_is_a_picture_without(
 
 
 def load(page: Page, address: str) -> None:
-    """Load the page with the notebook anew, and wait until the notebook has its kernel."""
+    """Reload the page with the notebook, and wait until the notebook has its kernel."""
     page.goto(f"{address}/lab/tree/{NAME}")
     wait_until_ready(page, NAME)

@@ -1,4 +1,4 @@
-"""The residual stream in a real JupyterLab: by mouse, by keys, as training goes on, and from Python."""
+"""The residual stream in a real JupyterLab, operated by mouse, keys and Python."""
 
 import pytest
 from playwright.sync_api import expect

@@ -1,4 +1,4 @@
-"""The sampling dial in a real JupyterLab: by keys, by mouse, and from Python."""
+"""The sampling dial in a real JupyterLab, operated by keys, mouse and Python."""
 
 import pytest
 from playwright.sync_api import expect

@@ -1,4 +1,4 @@
-"""The training view in a real JupyterLab: it follows a run, stops it at a press, and does not grow."""
+"""The training view in a real JupyterLab follows a run, stops it on a click, and does not grow."""
 
 import pytest
 from playwright.sync_api import expect
@@ -28,7 +28,7 @@ COUNT = "section => section.querySelectorAll('*').length"
 
 
 def begin(view: OpenView, code: str) -> None:
-    """Run code in the kernel without waiting for its end."""
+    """Start code in the kernel without waiting for its end."""
     view.page.evaluate(
         "code => void window.jupyterapp.shell.currentWidget.sessionContext.session.kernel.requestExecute({code})", code
     )
@@ -36,7 +36,7 @@ def begin(view: OpenView, code: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.thorough
-def test_a_run_is_followed_and_stopped_by_its_button_with_the_model_whole(lab: Lab) -> None:
+def test_follows_a_run_and_its_button_stops_it_cleanly(lab: Lab) -> None:
     with open_view(lab, *CELLS) as training:
         training.shows("Training is ready: step 0 of 100000.")
         stop = training.root.get_by_role("button", name="Stop")
@@ -57,7 +57,7 @@ def test_a_run_is_followed_and_stopped_by_its_button_with_the_model_whole(lab: L
         assert training.contrast(training.root.locator(".tl-control span").first) > 7
         expect(training.root.locator("polyline.tl-curve").first).not_to_have_attribute("points", drawn or "")
         assert training.root.evaluate("section => section.isTheSame && section.querySelector('svg').isTheSame")
-        assert training.root.evaluate(COUNT) == early, "a view that grows would slow a long run down"
+        assert training.root.evaluate(COUNT) == early, "a growing view would slow down a long run"
 
         stop.focus()
         training.press("Enter")

@@ -1,4 +1,4 @@
-"""Small models whose outputs differ from token to token, to decode with."""
+"""Small models for decoding, whose predictions differ from token to token."""
 
 import itertools
 from typing import get_args
@@ -29,7 +29,7 @@ def name(form):
 def language_model(seed=0, **form):
     torch.manual_seed(seed)
     model = LanguageModel(LanguageModelConfig(11, dropout=0.1, **SIZES, **form)).eval()
-    for parameter in model.parameters():  # as they are drawn, all tokens are nearly as likely
+    for parameter in model.parameters():  # with the default initialization, all tokens are almost equally probable
         parameter.data.mul_(5.0 if parameter.dim() > 1 else 1.0)
     return model
 

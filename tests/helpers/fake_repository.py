@@ -1,4 +1,4 @@
-"""A small clone of the repository to try course.py in, where only the packages are fakes."""
+"""A small clone of the repository in which to test course.py, with fake packages."""
 
 import os
 import shutil
@@ -20,7 +20,7 @@ folder.mkdir(parents=True)
 
 
 class Repository:
-    """A clone in which every package is a script that tells how it was called."""
+    """A clone in which every package is a script that records its calls."""
 
     def __init__(self, path: Path) -> None:
         self.path, self.programs = path / "clone", path / "programs"
@@ -36,18 +36,19 @@ class Repository:
         self.pip("sys.exit('ERROR: No matching distribution found')")
 
     def fake(self, name: str, code: str) -> None:
-        """Let ``python -m name`` run this code: the repository's own folder is searched first."""
+        """Make ``python -m name`` run this code: Python searches the repository's own folder first."""
         path = self.path / f"{name}.py"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(code)
-        shutil.rmtree(path.parent / "__pycache__", ignore_errors=True)  # of an earlier fake of the same second and size
+        # an earlier fake may have the same timestamp and size
+        shutil.rmtree(path.parent / "__pycache__", ignore_errors=True)
 
     def pip(self, code: str) -> None:
-        """Let pip note each installation and run this code."""
+        """Make pip record each installation and run this code."""
         self.fake("pip", f"import os, sys\nif 'install' in sys.argv:\n    {self._note('pip')}\n{code}")
 
     def uv(self, code: str = "", program: Path | None = None) -> None:
-        """Put a uv on the PATH, or elsewhere, that notes each installation and runs this code."""
+        """Put a uv on the PATH or elsewhere that records each installation and runs this code."""
         program = program or self.programs / "uv"
         note = f"import os, signal, sys\nif '--dry-run' not in sys.argv:\n    {self._note('uv')}"
         program.write_text(f"#!{sys.executable}\n{note}\n{code}\n")
@@ -57,7 +58,7 @@ class Repository:
         return f"print('{name}', *sys.argv[1:], file=open({str(self.installs)!r}, 'a'))"
 
     def run(self, *arguments: str, before: str = "", **environment: str) -> subprocess.CompletedProcess[str]:
-        """Run course.py, in a Python that something was done to before."""
+        """Run course.py, optionally after other code in the same Python."""
         script = (
             f"import runpy, sys; {before}\nsys.argv[0] = 'course.py'; runpy.run_path('course.py', run_name='__main__')"
         )
@@ -67,7 +68,7 @@ class Repository:
 
     @property
     def installed(self) -> list[str]:
-        """What uv and pip installed: the arguments of each call, without those that only resolve."""
+        """The arguments of each installation by uv and pip, without calls that only resolve."""
         return self.installs.read_text().splitlines() if self.installs.exists() else []
 
     @property
@@ -76,7 +77,7 @@ class Repository:
 
 
 def complaint(done: subprocess.CompletedProcess[str]) -> str:
-    """Return the one line that course.py ends with."""
+    """Return the single line with which course.py ends."""
     assert done.returncode == 1, done
     assert "Traceback" not in done.stderr
     line = done.stderr.splitlines()[-1]

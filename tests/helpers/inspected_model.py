@@ -1,4 +1,4 @@
-"""A small model to look into, and how many hooks hang on one."""
+"""A small model to inspect, and the number of hooks on a model."""
 
 import torch
 from torch import nn

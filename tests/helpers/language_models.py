@@ -1,4 +1,4 @@
-"""Small language models in which all parameters matter."""
+"""Small language models in which all parameters have an effect."""
 
 from typing import get_args
 
@@ -17,7 +17,9 @@ any_positions = pytest.mark.parametrize("positions", POSITIONS)
 
 
 def drawn(config: LanguageModelConfig, rng: torch.Generator) -> LanguageModel:
-    """A model in float64 in which all parameters matter: as they are drawn for training, attention hardly does."""
+    """A model in float64 in which all parameters have an effect; with the default initialization, attention has almost
+    none.
+    """
     model = LanguageModel(config).double()
     for name, parameter in model.named_parameters():
         torch.nn.init.normal_(parameter, mean=float("norm" in name and "weight" in name), std=0.5, generator=rng)

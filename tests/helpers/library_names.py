@@ -1,4 +1,4 @@
-"""What the packages of the model library define, by name."""
+"""The names that the packages of the model library define."""
 
 from importlib import import_module
 from inspect import isclass, isfunction
@@ -9,7 +9,7 @@ PACKAGES = ("attention", "layers", "models", "generation", "training")
 
 
 def library() -> dict[str, Any]:
-    """Map the name of each function and class of the model's packages to it."""
+    """Return the functions and classes of the model's packages by name."""
     packages = [import_module(f"transformer_lab.{package}") for package in PACKAGES]
     modules = [
         import_module(f"{package.__name__}.{found.name}")

@@ -1,4 +1,4 @@
-"""A file with exercises of an instructor's own, as ``docs/grading.md`` describes it."""
+"""A file with an instructor's own exercises, as described in ``docs/grading.md``."""
 
 OWN_EXERCISES = '''\
 """Exercises of my own, for the third week."""

@@ -1,4 +1,4 @@
-"""A language model computed in the plainest way: one text without padding, one head and one query at a time."""
+"""A language model computed in the simplest way: one text without padding, one head and one query at a time."""
 
 import math
 
@@ -11,7 +11,7 @@ Parameters = dict[str, Tensor]
 
 
 def logits_of(parameters: Parameters, config: LanguageModelConfig, text: Tensor) -> Tensor:
-    """Compute the logits after each token of a text, in float64 if the parameters are."""
+    """Return the logits after each token of a text, in float64 if the parameters are."""
     table = parameters["embedding.weight"]
     x = table[text]
     if config.scaled_embeddings or config.positions == "sinusoidal":

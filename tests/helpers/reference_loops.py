@@ -1,4 +1,4 @@
-"""Attention one number at a time: what everything faster is compared with."""
+"""Attention computed one number at a time, as the reference for faster implementations."""
 
 import math
 from collections.abc import Callable
@@ -19,7 +19,7 @@ def scaled_dot(q: Tensor, k: Tensor) -> float:
 def by_loops(
     score: Callable[[Tensor, Tensor], float], q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None = None
 ) -> Tensor:
-    """Mix the values that each query may see, each by the exponential of its score."""
+    """Average the values that each query may attend to, weighted by the exponentials of their scores."""
     output = torch.zeros(*q.shape[:-1], v.shape[-1], dtype=torch.float64)
     for *batch, i in np.ndindex(q.shape[:-1]):
         at = tuple(batch)
@@ -31,7 +31,7 @@ def by_loops(
 
 
 def heads_by_loops(attention: nn.Module, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None) -> Tensor:
-    """Run each head by itself, on its own rows of the matrices, one number at a time; then put them side by side."""
+    """Compute each head separately from its rows of the matrices, one number at a time, and concatenate the heads."""
     d_k = attention.w_q.out_features // attention.n_heads
     group = attention.w_q.out_features // attention.w_k.out_features
     heads = []
@@ -56,7 +56,7 @@ def heads_by_loops(attention: nn.Module, query: Tensor, key: Tensor, value: Tens
 
 
 def norm_by_loops(norm: nn.LayerNorm, x: Tensor) -> Tensor:
-    """Norm every position by itself, one number at a time."""
+    """Normalize every position separately, one number at a time."""
     output = torch.empty_like(x)
     for at in np.ndindex(x.shape[:-1]):
         features = x[at].tolist()
@@ -68,7 +68,7 @@ def norm_by_loops(norm: nn.LayerNorm, x: Tensor) -> Tensor:
 
 
 def feed_forward_by_loops(feed_forward: nn.Module, x: Tensor) -> Tensor:
-    """Run two layers with a ReLU between them at every position by itself."""
+    """Apply two layers with a ReLU between them to every position separately."""
     output = torch.empty_like(x)
     w_1, w_2 = feed_forward.w_1, feed_forward.w_2
     for at in np.ndindex(x.shape[:-1]):

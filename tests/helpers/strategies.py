@@ -1,4 +1,6 @@
-"""Inputs to draw from: small, in float64, of sizes that all differ, so that a swapped axis cannot hide."""
+"""Hypothesis strategies for inputs: small, in float64, with sizes that all differ, so that swapped dimensions are
+noticed.
+"""
 
 from typing import NamedTuple
 
@@ -8,7 +10,7 @@ from torch import Tensor
 
 
 class Inputs(NamedTuple):
-    """What an attention takes."""
+    """The inputs of an attention function."""
 
     q: Tensor
     k: Tensor
@@ -17,12 +19,12 @@ class Inputs(NamedTuple):
 
 
 def sizes(n: int) -> st.SearchStrategy[list[int]]:
-    """Draw n sizes that all differ."""
+    """Draw n different sizes."""
     return st.lists(st.sampled_from([1, 2, 3, 5, 7, 11]), min_size=n, max_size=n, unique=True)
 
 
 def generators() -> st.SearchStrategy[torch.Generator]:
-    """Draw a source of randomness; what is drawn from it has no structure that would be worth shrinking."""
+    """Draw a random number generator, whose numbers have no structure to shrink."""
     return st.integers(0, 2**32 - 1).map(torch.Generator().manual_seed)
 
 
@@ -33,9 +35,10 @@ def normal(rng: torch.Generator, *shape: int) -> Tensor:
 
 @st.composite
 def attention_inputs(draw: st.DrawFn) -> Inputs:
-    """Draw queries, keys, values and a mask that hides about a third of the keys, and one query's keys altogether.
+    """Draw queries, keys, values, and a mask that hides about a third of the keys and all keys of one query.
 
-    There are no, one or two leading axes. With two, d_v is sometimes d_k: what torch's fused kernels ask for.
+    There are zero, one or two leading dimensions. With two, d_v sometimes equals d_k, which torch's fused kernels
+    require.
     """
     n_query, n_key, d_k, d_v, *leading = draw(st.integers(4, 6).flatmap(sizes))
     if len(leading) == 2 and draw(st.booleans()):
@@ -51,7 +54,7 @@ def attention_inputs(draw: st.DrawFn) -> Inputs:
 
 @st.composite
 def padded_tokens(draw: st.DrawFn, pad_id: int) -> Tensor:
-    """Draw a batch of tokens with padding anywhere, a sentence of nothing but padding among them now and then."""
+    """Draw a batch of tokens with padding anywhere, sometimes with a sentence of only padding."""
     batch, n = draw(sizes(2))
     token = st.integers(pad_id - 2, pad_id + 2)
     return torch.tensor(draw(st.lists(st.lists(token, min_size=n, max_size=n), min_size=batch, max_size=batch)))

@@ -1,4 +1,4 @@
-"""The same network twice: one of ours and one of torch's, parameters copied from either, compared to the last digit."""
+"""The same network from our library and from torch, with parameters copied either way, for exact comparison."""
 
 from collections.abc import Callable
 from typing import Any
@@ -22,14 +22,14 @@ either_way = pytest.mark.parametrize("copied_from", ["ours", "torch's"])
 
 
 def drawn(module: nn.Module) -> nn.Module:
-    """Draw every parameter, biases too: those that start at 0 hide that they are forgotten."""
+    """Draw every parameter at random, including biases, because biases of 0 hide that one was forgotten."""
     for parameter in module.double().parameters():
         nn.init.normal_(parameter, std=0.5)
     return module
 
 
 def drawn_network(kind: Callable[[int, int], Any], rng: torch.Generator, d_model: int, d_ff: int) -> nn.Module:
-    """Make a network in float64 whose parameters, biases too, are standard normal."""
+    """Create a network in float64 whose parameters, including biases, are standard normal."""
     network = kind(d_model, d_ff).double()
     for parameter in network.parameters():
         nn.init.normal_(parameter, generator=rng)
@@ -41,13 +41,13 @@ def vectors(*shape: int) -> Tensor:
 
 
 def by_our_names(theirs: nn.Module, of: Callable[[nn.Parameter], Tensor | None]) -> dict[str, Tensor]:
-    """Return what belongs to each of torch's parameters, itself or its gradient, under the name it has in ours."""
+    """Return torch's parameters or gradients under our names."""
     named = {}
     for name, parameter in theirs.named_parameters():
         *path, last = name.split(".")
         prefix = "".join(f"{OUR_NAMES.get(word, word)}." for word in path)
         whole = of(parameter)
-        assert whole is not None, f"{name} has none"
+        assert whole is not None, f"{name} has no gradient"
         if last.startswith("in_proj_"):
             for w, part in zip(["w_q", "w_k", "w_v"], whole.chunk(3), strict=True):
                 named[f"{prefix}{w}.{last.removeprefix('in_proj_')}"] = part
@@ -57,7 +57,9 @@ def by_our_names(theirs: nn.Module, of: Callable[[nn.Parameter], Tensor | None])
 
 
 def make_twins(ours: nn.Module, theirs: nn.Module, copied_from: str) -> None:
-    """Draw all parameters of one, biases and norms too, and copy them into the other; both become float64."""
+    """Draw all parameters of one network, including biases and norms, and copy them into the other; both become
+    float64.
+    """
     ours.double()
     theirs.double()
     our_parameters = dict(ours.named_parameters())
@@ -71,7 +73,7 @@ def make_twins(ours: nn.Module, theirs: nn.Module, copied_from: str) -> None:
 
 
 def assert_twins(ours: nn.Module, theirs: nn.Module, our_output: Tensor, their_output: Tensor, *inputs: Tensor) -> None:
-    """Compare outputs, and the gradients that reach each input and each parameter."""
+    """Compare outputs, and the gradients of all inputs and parameters."""
     assert_close(our_output, their_output)
     assert our_output.std() > 0.1
     upstream = torch.randn(our_output.shape, dtype=our_output.dtype)
@@ -84,7 +86,7 @@ def assert_twins(ours: nn.Module, theirs: nn.Module, our_output: Tensor, their_o
 
 
 def gradients_at(inputs: tuple[Tensor, ...], output: Tensor, upstream: Tensor) -> list[Tensor | None]:
-    """Run backwards, leaving gradients at the parameters, and give those at the inputs."""
+    """Run the backward pass, which leaves gradients at the parameters, and return those of the inputs."""
     for x in inputs:
         x.grad = None
     output.backward(upstream)

@@ -1,4 +1,4 @@
-"""Decoding without a cache, to compare with: at every step the whole text is read again."""
+"""Decoding without a cache, as a reference: every step reads the whole text again."""
 
 import torch
 
@@ -10,7 +10,7 @@ def uncached_logits(model, source, target):
 
 
 def uncached_greedy(model, source, bos_id, eos_id, max_length):
-    """Append the most probable next token, again and again."""
+    """Append the most probable next token repeatedly."""
     target = torch.full((len(source), 1), bos_id)
     ended = torch.zeros(len(source), dtype=torch.bool)
     while target.shape[1] <= max_length and not ended.all():

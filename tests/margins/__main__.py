@@ -1,10 +1,11 @@
-"""Run lessons under several sets of instructions and from several seeds, and store the margins of their claims.
+"""Run lessons with several instruction sets and seeds, and store the margins of their claims.
 
     python -m tests.margins 05_positions              some minutes; a run that was made of the same code is not repeated
     python -m tests.margins --stored 05_positions     run nothing: judge claims anew by the runs there are
 
-The runs lie in ``build/margins``; the margins beside the lesson's source, in ``notebooks/source/margins``. Sentences
-about a run stand in a ``.toml`` file there, each with the number and the line on which it hangs (``claims.Claim``).
+The runs are stored in ``build/margins``, and the margins next to the lesson's source, in ``notebooks/source/margins``.
+A ``.toml`` file there contains the sentences about a run, each with the number and the bound that it depends on
+(``claims.Claim``).
 """
 
 import argparse
@@ -17,10 +18,10 @@ from tests.margins.stored import complaints, write
 
 
 def main() -> int:
-    """Measure the lessons that are named; 0 if all claims have a margin."""
+    """Measure the given lessons; return 0 if all claims have a margin."""
     parser = argparse.ArgumentParser(prog="python -m tests.margins", description=__doc__.splitlines()[0])
-    parser.add_argument("lessons", nargs="+", metavar="LESSON", help="such as 05_positions")
-    parser.add_argument("--stored", action="store_true", help="run nothing: judge claims by the runs there are")
+    parser.add_argument("lessons", nargs="+", metavar="LESSON", help="names of lessons, such as 05_positions")
+    parser.add_argument("--stored", action="store_true", help="run nothing, and judge claims by the stored runs")
     options = parser.parse_args()
     failed = False
     for lesson in options.lessons:

@@ -1,4 +1,4 @@
-"""From the runs of a lesson to the margins of its claims."""
+"""Compute the margins of a lesson's claims from its runs."""
 
 import ast
 import math
@@ -23,22 +23,22 @@ N_RUNS = 10
 MARGINS = FOLDER / "source" / "margins"
 
 Results = Mapping[Run, Mapping[str, Mapping[str, Any]]]
-"""By run and cell: what was shown, seen and left behind."""
+"""By run and cell: what was displayed and compared, and the values of the names."""
 
 
 @dataclass(frozen=True)
 class Claim:
-    """What a sentence of a lesson says of a number that comes from training.
+    """A claim of a lesson's sentence about a number that comes from training.
 
     Attributes:
         cell: The code cell after which the number is known.
-        value: The number, as an expression of the names of the lesson, ``torch``, ``pd`` and ``math``. What was only
-            printed, or compared, is ``seen["its code"][0]``.
-        sentence: The sentence, or the part of it that the number supports, as it stands in the lesson.
-        above: The number is larger than this; None is no line.
-        below: The number is smaller than this.
+        value: The number, as an expression in the names of the lesson, ``torch``, ``pd`` and ``math``. A number that
+            was only printed or compared is ``seen["its code"][0]``.
+        sentence: The sentence in the lesson, or the part of it that the number supports.
+        above: The lower bound of the number; None for no bound.
+        below: The upper bound of the number.
         second: The same number at a second setting of what else matters (learning rate, depth, length or steps), each
-            method at its best rate; it must not cross the lines either.
+            method at its best rate; it must also stay within the bounds.
         setting: The words of the lesson that name the setting of a comparison, if it holds only there.
         kinds: Whether "A is worse than B" is said of two kinds, such as methods; None is a difference with its line at
             0. Such a claim needs ``second`` or ``setting``.
@@ -55,11 +55,11 @@ class Claim:
 
     def __post_init__(self) -> None:
         if self.above is None and self.below is None:
-            raise ValueError(f"{self.value}: a claim needs a line, above or below")
+            raise ValueError(f"{self.value}: a claim needs a bound, above or below")
 
     @property
     def values(self) -> list[str]:
-        """The expressions whose numbers must stay on this side of the lines."""
+        """The expressions whose numbers must stay within the bounds."""
         return [value for value in (self.value, self.second) if value]
 
     @property
@@ -74,9 +74,9 @@ class Claim:
 
 @dataclass(frozen=True)
 class Margin:
-    """The distribution of a number over runs, and the lines that it must not cross.
+    """The distribution of a number over runs, and its bounds.
 
-    ``of`` is how many numbers the same code gave: this is the one that is nearest to a line.
+    ``of`` is how many numbers the same code produced: this is the one nearest to a bound.
     """
 
     cell: str
@@ -101,13 +101,13 @@ class Margin:
 
     @property
     def holds(self) -> bool:
-        """Return whether no run was over a line."""
+        """Return whether all runs were within the bounds."""
         lines = (self.above is None or self.least > self.above, self.below is None or self.largest < self.below)
         return all(lines)
 
     @property
     def deviations(self) -> float:
-        """Return how many standard deviations are between the mean and the nearer line; below 0 it is beyond it."""
+        """Return the standard deviations between the mean and the nearer bound; negative if the mean is beyond it."""
         away = [self.mean - self.above] if self.above is not None else []
         away += [self.below - self.mean] if self.below is not None else []
         nearest = min(away)
@@ -115,22 +115,22 @@ class Margin:
 
 
 def claims(lesson: str, folder: Path = MARGINS) -> list[Claim]:
-    """Read what an author says of a lesson's runs; a lesson without such sentences has no file."""
+    """Read the author's claims about a lesson's runs; a lesson without claims has no file."""
     path = folder / f"{lesson}.toml"
     table = tomllib.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
     return [Claim(**claim) for claim in table.get("claim", [])]
 
 
 def hang_on_training(lesson: NotebookNode, results: Results) -> set[str]:
-    """Return the cells that change with rounding errors in training or with the clock, and those that use the outcome.
+    """Return the cells that depend on rounding errors in training or on the clock, and those that use their results.
 
-    An accuracy may be the same although the model is another, so what such a cell makes counts as well, unless it is
-    the same from every seed.
+    An accuracy may be equal although the model differs, so values computed in such a cell count, too, unless they are
+    equal for every seed.
     """
     one, other = results.get(PUBLISHED), results.get(NOISY)
     if one is None or other is None:  # nothing was trained
         return set()
-    hanging, made = set[str](), set[str]()  # made: the names of what hangs on training
+    hanging, made = set[str](), set[str]()  # made: the names of values that depend on training
     for cell in code_cells(lesson):
         observed = one[cell.id]
         differs = any(observed[what] != other[cell.id][what] for what in ("text", "seen", "digests"))
@@ -144,7 +144,7 @@ def hang_on_training(lesson: NotebookNode, results: Results) -> set[str]:
 
 
 def measure(lesson: str, results: Results) -> dict[str, Any]:
-    """Return what is stored beside a lesson's source."""
+    """Return the content of the file next to a lesson's source."""
     first, hanging, code = results[PUBLISHED], hang_on_training(book(lesson), results), fingerprints(book(lesson))
     compared = {
         cell.id: comparison(cell.metadata.get("tags", [])) for cell in code_cells(book(lesson)) if is_compared(cell)
@@ -168,7 +168,7 @@ def measure(lesson: str, results: Results) -> dict[str, Any]:
 
 
 def seen_margins(cell: str, results: Results) -> Iterator[Margin]:
-    """Yield for each comparison and each rounded number of a cell the margin of the narrowest that the code gave."""
+    """Yield, for each comparison and each rounded number of a cell, the narrowest margin that the code produced."""
     first = results[PUBLISHED][cell]["seen"]
     for what, published in first.items():
         rows = [result[cell]["seen"].get(what, []) for result in results.values()]
@@ -183,7 +183,7 @@ def seen_margins(cell: str, results: Results) -> Iterator[Margin]:
 
 
 def said_margin(claim: Claim, results: Results, value: str = "") -> Margin:
-    """Measure what an author claims, with the names that each run left behind."""
+    """Measure an author's claim with the values of the names in each run."""
     value = value or claim.value
     values = []
     for result in results.values():
@@ -194,11 +194,12 @@ def said_margin(claim: Claim, results: Results, value: str = "") -> Margin:
                 space["seen"] = {what: [number for number, *_ in numbers] for what, numbers in cell["seen"].items()}
                 break
         else:
-            raise ValueError(f"{claim.cell} is no cell with code")
+            raise ValueError(f"{claim.cell} is not a code cell")
         try:
-            values.append(float(eval(value, space)))  # written in this repository, as the lesson is
+            # trusted: the expression comes from this repository, like the lesson
+            values.append(float(eval(value, space)))
         except Exception as error:
-            raise ValueError(f"{claim.sentence!r}: there is no {value} after {claim.cell}: {error}") from error
+            raise ValueError(f"{claim.sentence!r}: {value} is not defined after {claim.cell}: {error}") from error
     return Margin.of_values(claim.cell, value, values, claim.above, claim.below)
 
 

@@ -1,4 +1,4 @@
-"""The code of a lesson: what each cell depends on, and the same code made to tell what it compares and prints."""
+"""The code of a lesson: the dependencies of each cell, and code instrumented to record comparisons and prints."""
 
 import ast
 import hashlib
@@ -14,7 +14,7 @@ from transformer_course.published_models.in_lesson import TAG as NEEDS_MODEL
 WATCH = "__watch__"
 ORDERINGS = {ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">="}
 UNMEASURED = {"exercise", "bug-hunt", "prediction", SKIP_TAG}
-"""The tags of cells that a learner fills in: measured is the lesson as it is published."""
+"""The tags of cells that a learner fills in, which are measured as published."""
 
 
 @cache
@@ -24,22 +24,22 @@ def book(lesson: str) -> NotebookNode:
 
 
 def code_cells(lesson: NotebookNode) -> list[NotebookNode]:
-    """List the cells that are executed in a lesson, without those that need a published model: they train nothing."""
+    """Return the executed cells of a lesson, without those that need a published model, because they train nothing."""
     left_out = {SKIP_TAG, NEEDS_MODEL}
     return [c for c in lesson.cells if c.cell_type == "code" and not left_out & {*c.metadata.get("tags", [])}]
 
 
 def is_compared(cell: NotebookNode) -> bool:
-    """Return whether nbval compares what the cell shows."""
+    """Return whether nbval compares the cell's output."""
     return "nbval-ignore-output" not in cell.metadata.get("tags", [])
 
 
 def fingerprints(lesson: NotebookNode) -> dict[str, str]:
-    """Return for each cell's id a hash of its code and of the code that it depends on, through the names it reads.
+    """Return, for each cell's id, a hash of its code and of the code that it depends on through the names it reads.
 
-    Comments, and the words that are printed, are no part of it: they change no number.
+    Comments and printed words are ignored, because they change no number.
     """
-    made, result = dict[str, set[str]](), dict[str, str]()  # by name: the fingerprints of the cells that bind it
+    made, result = dict[str, set[str]](), dict[str, str]()  # by name: the fingerprints of the cells that define it
     for cell in code_cells(lesson):
         tree = _Wordless().visit(ast.parse(cell.source))
         reads, binds = names(tree, ast.Load), {*names(tree, ast.Store), *_defined(tree)}
@@ -54,7 +54,7 @@ def fingerprints(lesson: NotebookNode) -> dict[str, str]:
 
 
 def _outline(node: object) -> str:
-    """Write syntax down in the same way on every version of Python, which ``ast.dump`` does not."""
+    """Return a representation of syntax that is the same in every Python version, unlike that of ``ast.dump``."""
     if isinstance(node, ast.AST):
         fields = (f"{name}={_outline(value)}" for name, value in ast.iter_fields(node) if value not in (None, []))
         return f"{type(node).__name__}({', '.join(fields)})"
@@ -62,7 +62,7 @@ def _outline(node: object) -> str:
 
 
 def names(tree: ast.AST, context: type[ast.expr_context]) -> set[str]:
-    """List the names that code reads or binds, wherever it stands."""
+    """Return the names that code reads or defines, at any level."""
     return {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, context)}
 
 
@@ -75,7 +75,7 @@ def _defined(tree: ast.Module) -> Iterator[str]:
 
 
 def _changed(tree: ast.Module) -> Iterator[str]:
-    """Yield the names of objects into which something is stored: ``rows[name] = …``, ``model.mask = …``."""
+    """Yield the names of objects that code changes: ``rows[name] = …``, ``model.mask = …``."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Subscript | ast.Attribute) and isinstance(node.ctx, ast.Store):
             root: ast.expr = node
@@ -86,7 +86,7 @@ def _changed(tree: ast.Module) -> Iterator[str]:
 
 
 class _Wordless(ast.NodeTransformer):
-    """Takes out what is only shown: the words in an f-string, and strings that are printed."""
+    """Removes words that are only displayed: those in f-strings, and printed strings."""
 
     def visit_JoinedStr(self, node: ast.JoinedStr) -> ast.AST:
         self.generic_visit(node)
@@ -94,7 +94,7 @@ class _Wordless(ast.NodeTransformer):
         return node
 
     def visit_FormattedValue(self, node: ast.FormattedValue) -> ast.AST:
-        node.value = self.visit(node.value)  # the format stays: how a number is rounded is a claim
+        node.value = self.visit(node.value)  # keeps the format, because the rounding of a number is a claim
         return node
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
@@ -106,7 +106,7 @@ class _Wordless(ast.NodeTransformer):
 
 
 class Telling(ast.NodeTransformer):
-    """Makes code tell ``__watch__`` what it compares, rounds and formats; what it does stays the same.
+    """Instruments code to report to ``__watch__`` what it compares, rounds and formats, without changing its behavior.
 
     ``a < b`` becomes ``__watch__.compare("a < b", "<", (a, b))``, and so on.
     """
@@ -167,7 +167,7 @@ class Telling(ast.NodeTransformer):
 
 
 def message(tree: ast.Module) -> ast.Module:
-    """Return code that tells what it compares; annotations and decorators are none of it."""
+    """Return instrumented code; annotations and decorators are not instrumented."""
     return ast.fix_missing_locations(Telling().visit(tree))
 
 
@@ -176,7 +176,7 @@ def _is_ordering(node: ast.expr) -> TypeGuard[ast.Compare]:
 
 
 def _sides(node: ast.Compare) -> Sequence[ast.expr]:
-    """Return the operators of a comparison and the values between which they stand, as code."""
+    """Return the operators of a comparison and its operands, as code."""
     operators = ast.Constant(" ".join(ORDERINGS[type(op)] for op in node.ops))
     return operators, ast.Tuple([node.left, *node.comparators], ast.Load())
 

@@ -1,4 +1,4 @@
-"""Execute a lesson once and write down what its cells show and compare: ``python -m tests.margins.run …``."""
+"""Execute a lesson once, and record what its cells display and compare: ``python -m tests.margins.run …``."""
 
 import argparse
 import copy
@@ -28,9 +28,9 @@ from tests.margins.watch import Watch
 
 NOISE_SCALE = 1e-6
 MAX_KEPT_NUMBERS = 20_000
-"""Tensors of more numbers are not kept."""
+"""Maximum number of elements of a tensor that is stored."""
 MIN_CACHED_CELL_S = 1.0
-"""A cell that took as many seconds is not run again if it has not changed."""
+"""A cell that took at least this long does not run again unless it has changed."""
 
 
 Cells = dict[str, dict[str, Any]]
@@ -38,7 +38,7 @@ Cells = dict[str, dict[str, Any]]
 
 @contextmanager
 def as_on_another_machine(seed: int, noise: float) -> Iterator[None]:
-    """Draw other random numbers than a lesson asks for, and let its optimizers begin a little elsewhere."""
+    """Change a lesson's random numbers and the initial steps of its optimizers slightly."""
     original, hook = torch.manual_seed, register_optimizer_step_pre_hook(Steps(noise))
     torch.manual_seed = lambda seed_: original(int(seed_) + 1000 * seed)  # type: ignore[assignment]
     try:
@@ -49,12 +49,12 @@ def as_on_another_machine(seed: int, noise: float) -> Iterator[None]:
 
 
 def execute(lesson: NotebookNode, before: Cells) -> Cells:
-    """Run all cells of a lesson in order, and return for each what it showed, compared and left behind.
+    """Run all cells of a lesson in order, and return the displayed text, comparisons and values of each.
 
-    Cells that took long are not run again if neither they nor what they depend on has changed since ``before``.
+    Slow cells do not run again if neither they nor their dependencies have changed since ``before``.
 
     Raises:
-        RuntimeError: A cell failed, perhaps for want of a model that one before would have made.
+        RuntimeError: A cell failed, perhaps because a model is missing whose cell did not run.
     """
     pd.set_option("display.max_columns", 50, "display.width", 200)
     shell, watch = InteractiveShell.instance(), Watch()
@@ -66,7 +66,7 @@ def execute(lesson: NotebookNode, before: Cells) -> Cells:
         if old.get("code") != code[cell.id]:
             cells[cell.id] = {"code": code[cell.id], **watched(cell, shell, watch)}
             continue
-        with capture_output():  # what is quick is run again, for the functions and models that it makes
+        with capture_output():  # fast cells run again, because they define functions and models
             is_back = old["seconds"] < MIN_CACHED_CELL_S and shell.run_cell(cell.source).success
         if not is_back:
             shell.user_ns |= old["data"]
@@ -77,7 +77,7 @@ def execute(lesson: NotebookNode, before: Cells) -> Cells:
 
 
 def watched(cell: NotebookNode, shell: InteractiveShell, watch: Watch) -> dict[str, Any]:
-    """Run a cell, and return what it showed, compared and left behind."""
+    """Run a cell, and return its displayed text, comparisons and values."""
     started, steps = time.process_time(), Steps.taken
     with capture_output() as captured:
         success = shell.run_cell(cell.source).success
@@ -97,7 +97,9 @@ def watched(cell: NotebookNode, shell: InteractiveShell, watch: Watch) -> dict[s
 
 
 def names_used(source: str, space: dict[str, Any]) -> list[str]:
-    """List the names of a lesson that a cell reads or binds, itself or in a function of the lesson that it calls."""
+    """Return the names of a lesson that a cell reads or defines, directly or through a function of the lesson that it
+    calls.
+    """
     found, left = set[str](), names_in(compile(source, "cell", "exec"))
     while left:
         name = left.pop()
@@ -113,7 +115,7 @@ def names_used(source: str, space: dict[str, Any]) -> list[str]:
 
 
 def names_in(code: CodeType) -> set[str]:
-    """Return the global names in code, and in the code of the functions that it defines."""
+    """Return the global names in code and in the functions that it defines."""
     inner = (constant for constant in code.co_consts if isinstance(constant, CodeType))
     return set(code.co_names).union(*map(names_in, inner))
 
@@ -162,7 +164,7 @@ def _feed(value: Any, collected: Any, depth: int) -> None:
 
 
 def plain(value: Any, depth: int = 0) -> Any:
-    """Return what can be kept of a value for later: numbers, words, small tensors, tables, and collections of these."""
+    """Return the storable part of a value: numbers, words, small tensors, tables, and collections of these."""
     if isinstance(value, torch.Tensor):
         is_kept = value.device.type == "cpu" and value.numel() <= MAX_KEPT_NUMBERS
         return value.detach().clone() if is_kept else None
@@ -194,7 +196,7 @@ def main() -> None:
     except RuntimeError:
         if not before:
             raise
-        options.file.unlink()  # what is needed was not kept: everything has to be run
+        options.file.unlink()  # a needed value was not stored, so everything has to run
         os.execv(sys.executable, [sys.executable, "-m", "tests.margins.run", *sys.argv[1:]])
     seconds, trains = before.get("seconds", 0) + time.process_time(), before.get("trains", False) or Steps.taken > 0
     options.file.write_bytes(pickle.dumps({"cells": cells, "seconds": seconds, "trains": trains}))

@@ -1,4 +1,4 @@
-"""The runs of a lesson: which there are, and what they saw."""
+"""The runs of a lesson and their results."""
 
 import os
 import pickle
@@ -28,7 +28,7 @@ ENVIRONMENT = {
 
 @dataclass(frozen=True)
 class Run:
-    """One execution of a lesson, on one kind of processor and from one seed."""
+    """One execution of a lesson, with one instruction set and seed."""
 
     instructions: str
     seed: int
@@ -36,34 +36,34 @@ class Run:
 
     @property
     def name(self) -> str:
-        """The name of its file."""
+        """The name of the run's file."""
         return f"{self.instructions.replace(' ', '-')}-{self.seed}{'-noise' if self.noise else ''}"
 
     def execute(self, lesson: str, file: Path) -> None:
-        """Run the lesson in a process of its own."""
+        """Run the lesson in a separate process."""
         command = [sys.executable, "-m", "tests.margins.run", lesson, str(file), "--seed", str(self.seed)]
         environment = {**os.environ, **ENVIRONMENT, **INSTRUCTIONS[self.instructions]}
         subprocess.run([*command, *(["--noise"] * self.noise)], env=environment, cwd=ROOT, check=True)
 
 
 PUBLISHED, NOISY = Run("as it is", 0), Run("as it is", 0, noise=True)
-"""What differs between these two hangs on training, or on the clock."""
+"""A difference between these two runs depends on training or on the clock."""
 SAME_SEED = [PUBLISHED, Run("avx2", 0), Run("default", 0)]
 PLAN = [
     *SAME_SEED[:2],
     NOISY,
     *(Run("avx2" if seed == 6 else "as it is", seed) for seed in range(1, 7)),
-    SAME_SEED[2],  # last: it takes three times as long
+    SAME_SEED[2],  # last, because it takes three times as long
 ]
 
 
 def folder(lesson: str) -> Path:
-    """Return where a lesson's runs are."""
+    """Return the folder of a lesson's runs."""
     return ROOT / "build" / "margins" / lesson
 
 
 def stored(lesson: str, run: Run) -> dict[str, Any] | None:
-    """Read a run, if it has been made of the code as it is now."""
+    """Return a stored run if it was made with the current code."""
     try:
         result = pickle.loads((folder(lesson) / f"{run.name}.pickle").read_bytes())
     except FileNotFoundError:
@@ -73,7 +73,7 @@ def stored(lesson: str, run: Run) -> dict[str, Any] | None:
 
 
 def make(lesson: str) -> Iterator[tuple[Run, dict[str, Any]]]:
-    """Yield all runs of a lesson; those that are missing are made first. One that trains nothing needs no seeds."""
+    """Yield all runs of a lesson, running those that are missing. A lesson that trains nothing needs no seeds."""
     folder(lesson).mkdir(parents=True, exist_ok=True)
     trains = False
     for run in PLAN:

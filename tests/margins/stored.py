@@ -1,4 +1,4 @@
-"""The file of margins beside a lesson's source, and what is wrong with it."""
+"""The file of margins next to a lesson's source, and checks of its content."""
 
 import json
 import re
@@ -16,7 +16,7 @@ RERUN_HINT = "run `python -m tests.margins {lesson}`"
 
 
 def write(lesson: str, measured: Mapping[str, Any], folder: Path = MARGINS) -> None:
-    """Store margins, one to a line."""
+    """Write margins, one per line."""
     folder.mkdir(exist_ok=True)
     parts = []
     for key, value in measured.items():
@@ -29,7 +29,7 @@ def write(lesson: str, measured: Mapping[str, Any], folder: Path = MARGINS) -> N
 
 
 def read(lesson: str, folder: Path = MARGINS) -> dict[str, Any] | None:
-    """Read what was measured of a lesson, if it was."""
+    """Read the margins of a lesson, if they exist."""
     path = folder / f"{lesson}.json"
     return json.loads(path.read_text(encoding="utf-8")) if path.exists() else None
 
@@ -37,7 +37,7 @@ def read(lesson: str, folder: Path = MARGINS) -> dict[str, Any] | None:
 def complaints(
     lesson: str, source: NotebookNode, claims: Sequence[Claim], measured: Mapping[str, Any] | None
 ) -> Iterator[str]:
-    """Yield what keeps a lesson's claims from being safe on another machine."""
+    """Yield the reasons why a lesson's claims may fail on another machine."""
     again = RERUN_HINT.format(lesson=lesson)
     if measured is None:
         yield f"nothing was measured: {again}"
@@ -53,7 +53,8 @@ def complaints(
         )
     compared = {cell.id for cell in source.cells if is_compared(cell)}
     for margin in (Margin(**margin) for margin in measured["margins"]):
-        if margin.cell in compared or (margin.cell, margin.what) in said:  # else it is no claim, or not any more
+        # otherwise it is not a claim, or no longer one
+        if margin.cell in compared or (margin.cell, margin.what) in said:
             yield from _too_near(margin)
     for difference in measured["differences"]:
         if difference["cell"] in compared:
@@ -61,12 +62,12 @@ def complaints(
 
 
 def without_second_setting(claims: Sequence[Claim]) -> list[Claim]:
-    """Return the comparisons of kinds that neither hold at a second setting nor name the one that they hold at."""
+    """Return the comparisons of kinds that neither hold at a second setting nor name their setting."""
     return [claim for claim in claims if claim.compares_kinds and not (claim.second or claim.setting)]
 
 
 def _out_of_date(source: NotebookNode, claims: Sequence[Claim], measured: Mapping[str, Any]) -> Iterator[str]:
-    """Yield what has to be measured."""
+    """Yield the measurements that are missing or outdated."""
     code = fingerprints(source)
     if changed := [name for name in code if measured["cells"].get(name) != code[name]]:
         yield f"the code of {', '.join(changed)} is another than that which was measured"
@@ -80,7 +81,7 @@ def _out_of_date(source: NotebookNode, claims: Sequence[Claim], measured: Mappin
 
 
 def _too_near(margin: Margin) -> Iterator[str]:
-    """Yield why a margin is none."""
+    """Yield the reason why a margin is too narrow."""
     what = f"{margin.cell}: {margin.what}"
     if margin.n < N_RUNS:
         yield f"{what} was measured in {margin.n} runs, and {N_RUNS} are the fewest"

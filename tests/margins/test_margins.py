@@ -1,4 +1,4 @@
-"""Every claim of a lesson that hangs on a training run holds in all of ten runs, with room to spare."""
+"""Every claim of a lesson that depends on a training run holds in all of ten runs, with a margin."""
 
 import ast
 import json
@@ -26,7 +26,7 @@ from tests.margins.watch import Watch
 
 
 @pytest.mark.parametrize("lesson", lessons())
-def test_what_a_lesson_says_of_training_holds_on_any_machine(lesson: str) -> None:
+def test_claims_about_training_hold_on_any_machine(lesson: str) -> None:
     found = list(complaints(lesson, book(lesson), claims(lesson), read(lesson)))
     assert not found, "\n".join(found)
 
@@ -82,17 +82,17 @@ REFUSED: dict[str, Callable[[], tuple[NotebookNode, list[Claim], dict[str, Any] 
 
 
 @pytest.mark.parametrize("complaint", REFUSED)
-def test_a_claim_without_a_margin_is_refused(complaint: str) -> None:
+def test_rejects_a_claim_without_a_margin(complaint: str) -> None:
     lesson, said, stored = REFUSED[complaint]()
     [only] = complaints("05_positions", lesson, said, stored)
     assert complaint in only
 
 
-def test_a_claim_with_a_margin_is_not_refused() -> None:
+def test_accepts_a_claim_with_a_margin() -> None:
     assert not [*complaints("05_positions", a_lesson(), [SAID], measured(a_lesson(), SAFE, SAID_SAFE))]
 
 
-def test_what_is_not_compared_is_refused_only_as_a_sentence() -> None:
+def test_uncompared_cell_is_rejected_only_as_a_sentence() -> None:
     lesson, said = a_lesson(tag="nbval-ignore-output"), replace(SAID, cell="show")
     wrong = measured(lesson, replace(SAFE, least=-1), replace(SAID_SAFE, cell="show", least=0))
     wrong["differences"] = [{"cell": "show", "runs": ["avx2-0"]}]
@@ -101,7 +101,7 @@ def test_what_is_not_compared_is_refused_only_as_a_sentence() -> None:
     assert "show: right is over the line in a run" in only
 
 
-def test_words_and_comments_are_no_code_but_numbers_and_what_is_read_are() -> None:
+def test_fingerprint_ignores_words_and_comments_but_not_numbers() -> None:
     def of_show(displayed: str, train: str = "right = train(steps=100)") -> str:
         lesson = a_lesson(displayed)
         lesson.cells[0].source = train
@@ -144,7 +144,7 @@ SEEN = {
 }
 
 
-def test_code_that_tells_does_the_same() -> None:
+def test_instrumented_code_behaves_the_same() -> None:
     plain: dict[str, Any] = {"torch": torch, "pd": pd}
     telling = {**plain, "__watch__": (watch := Watch())}
     exec(CODE, plain)
@@ -157,7 +157,7 @@ def test_code_that_tells_does_the_same() -> None:
 
 
 def a_run(accuracy: float) -> dict[str, Any]:
-    """What a run leaves behind: a number that nothing changes, an accuracy, and a cell that compares it with 0.9."""
+    """Return the values of a run: a constant number, an accuracy, and a cell that compares it with 0.9."""
     left = {"digests": {"right": str(accuracy)}, "data": {"right": torch.tensor([accuracy])}}
     observed = {"right > 0.9": [(accuracy - 0.9, *((0.0, None) if accuracy > 0.9 else (None, 0.0)))]}
     fixed = {"text": "6", "seen": {}, "digests": {"n": "6"}, "data": {"n": 6}}
@@ -170,22 +170,22 @@ def three_cells(first: str = "n = 6") -> NotebookNode:
     return nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source, id=n) for n, source in sources.items()])
 
 
-def test_what_changes_with_a_rounding_error_hangs_on_training() -> None:
+def test_values_sensitive_to_rounding_depend_on_training() -> None:
     results = {PUBLISHED: a_run(0.95), NOISY: a_run(0.9500001)}
     assert hang_on_training(three_cells(), results) == {"train", "show"}
     assert hang_on_training(three_cells(), {PUBLISHED: a_run(0.95)}) == set(), "nothing was trained"
 
 
-def test_what_is_made_of_a_trained_number_hangs_on_training_even_where_noise_does_not_change_it() -> None:
+def test_values_from_a_trained_number_depend_on_training() -> None:
     results = {PUBLISHED: a_run(1.0), NOISY: a_run(1.0), PLAN[-1]: a_run(0.97)}
     assert hang_on_training(three_cells(), results) == set()
     results[PUBLISHED]["train"]["trains"] = True
     assert hang_on_training(three_cells(), results) == {"train", "show"}
     results[PLAN[-1]] = a_run(1.0)
-    assert hang_on_training(three_cells(), results) == {"train"}, "it is the same from every seed"
+    assert hang_on_training(three_cells(), results) == {"train"}, "the value is the same for every seed"
 
 
-def test_a_margin_is_measured_over_all_runs() -> None:
+def test_margin_covers_all_runs() -> None:
     accuracies = [0.95, 0.96, 0.97, 0.94, 0.95, 0.96, 0.97, 0.94, 0.95, 0.91]
     results = {run: a_run(accuracy) for run, accuracy in zip(PLAN, accuracies, strict=True)}
     [compared] = seen_margins("show", results)
@@ -199,7 +199,7 @@ def test_a_margin_is_measured_over_all_runs() -> None:
     assert not crossed.holds
 
 
-def test_a_second_setting_has_a_margin_of_its_own() -> None:
+def test_second_setting_has_its_own_margin() -> None:
     results = {run: a_run(0.95) for run in PLAN}
     said = Claim("train", "right.min()", "It is right.", above=0.9, second="right.min() - 0.1")
     first, second = (said_margin(said, results, value) for value in said.values)
@@ -225,20 +225,22 @@ def test_comparisons_need_a_second_setting(changes: dict[str, Any], n: int) -> N
     assert len(without_second_setting([replace(COMPARISON, **changes)])) == n
 
 
-def test_a_claim_whose_number_is_not_there_says_which_it_is():
+def test_claim_about_a_missing_number_is_identified():
     cell = {"train": {"data": {}, "seen": {}}}
-    with pytest.raises(ValueError, match=r"'It is right.': there is no right after train: name 'right' is not defined"):
+    with pytest.raises(
+        ValueError, match=r"'It is right.': right is not defined after train: name 'right' is not defined"
+    ):
         said_margin(Claim("train", "right", "It is right.", above=0.9), {PUBLISHED: cell})
-    with pytest.raises(ValueError, match=r"^test is no cell with code$"):
+    with pytest.raises(ValueError, match=r"^test is not a code cell$"):
         said_margin(Claim("test", "right", "It is right.", above=0.9), {PUBLISHED: cell})
 
 
-def test_a_number_that_never_moves_is_no_claim_of_training() -> None:
+def test_constant_number_is_not_a_claim_about_training() -> None:
     assert not [*seen_margins("show", dict.fromkeys(PLAN, a_run(0.95)))]
 
 
 @pytest.mark.parametrize(("values", "deviations"), [([0.95] * 10, math.inf), ([0.85] * 10, -math.inf)])
-def test_what_never_moves_is_far_from_its_line(values: list[float], deviations: float) -> None:
+def test_constant_number_is_far_from_its_bound(values: list[float], deviations: float) -> None:
     assert Margin.of_values("show", "right", values, 0.9, None).deviations == deviations
 
 
@@ -271,20 +273,20 @@ print(json.dumps({name: [[c["text"], c["seen"], c["digests"]] for c in run.value
 
 @pytest.fixture(scope="module")
 def runs() -> Any:
-    """What the cells of a lesson showed, saw and left behind, in runs in another process."""
+    """The displayed text, comparisons and values of a lesson's cells, in runs in another process."""
     arguments = json.dumps([TRAINED, DISPLAYED, DISPLAYED.replace(".1f", ".2f")])
     command, environment = [sys.executable, "-c", RUNS, arguments], {**os.environ, "PYTHONPATH": str(ROOT)}
     return json.loads(subprocess.run(command, env=environment, check=True, capture_output=True, text=True).stdout)
 
 
-def test_a_run_tells_what_its_cells_show_and_on_which_numbers_that_hangs(runs: Any) -> None:
+def test_run_records_output_and_the_numbers_behind_it(runs: Any) -> None:
     _, (text, observed, _) = runs["published"]
     assert text.split() == ["2.9", "3"]
     [(total, above, below)] = observed["weight.sum()"]
     assert (above, below) == pytest.approx((2.85, 2.95)) and above < total < below
 
 
-def test_noise_changes_what_is_trained_and_a_seed_what_is_drawn(runs: Any) -> None:
+def test_noise_changes_training_and_a_seed_changes_draws(runs: Any) -> None:
     (_, _, published), (_, observed, _) = runs["published"]
     (_, _, noisy), (_, seen_with_noise, _) = runs["noisy"]
     assert noisy["drawn"] == published["drawn"] and noisy["weight"] != published["weight"]
@@ -292,6 +294,6 @@ def test_noise_changes_what_is_trained_and_a_seed_what_is_drawn(runs: Any) -> No
     assert runs["another seed"][0][2]["drawn"] != published["drawn"]
 
 
-def test_what_took_long_is_not_run_again_where_only_a_later_cell_has_changed(runs: Any) -> None:
+def test_slow_cells_do_not_rerun_after_a_later_change(runs: Any) -> None:
     (kept, _, _), (text, _, _) = runs["changed"]
     assert kept == "kept" and len(text.split()[0]) == len("2.87")

@@ -1,4 +1,4 @@
-"""What the code of a lesson tells while it runs."""
+"""Record the comparisons of a lesson's code while it runs."""
 
 import operator
 from collections import defaultdict
@@ -11,20 +11,20 @@ import torch
 
 OPERATORS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
 MAX_EVALUATIONS = 200
-"""What is evaluated more often in one cell is the inside of a loop, and no claim."""
+"""Code that is evaluated more often than this in one cell is the inside of a loop, and not a claim."""
 
 Seen = tuple[float, float | None, float | None]
-"""A number, and the two lines between which it must stay for the lesson to show the same; None is no line."""
+"""A number, and the bounds within which the lesson shows the same; None for no bound."""
 
 
 class Watch:
-    """Writes down the numbers on which the text of a cell hangs, each with the lines that it must not cross."""
+    """Records the numbers on which a cell's text depends, each with its bounds."""
 
     def __init__(self) -> None:
         self.observed = defaultdict[str, list[Seen]](list)
 
     def take(self) -> dict[str, list[Seen]]:
-        """Return what was seen since the last time."""
+        """Return the records since the last call."""
         taken = {text: observed for text, observed in self.observed.items() if len(observed) <= MAX_EVALUATIONS}
         self.observed.clear()
         return taken
@@ -110,12 +110,12 @@ def _pairs(operators: str, values: tuple[Any, ...]) -> list[tuple[str, Any, Any]
 
 
 def _signed(operators: str, numbers: Any) -> float:
-    """Return by how much a comparison holds; below 0 it does not."""
+    """Return the amount by which a comparison holds; negative if it does not."""
     return min(b - a if op.startswith("<") else a - b for op, a, b in _pairs(operators, numbers))
 
 
 def _number(value: Any) -> float | None:
-    """Return a value as a number, if it is one."""
+    """Return a value as a number, or None."""
     if isinstance(value, torch.Tensor | pd.Series | pd.DataFrame):
         return float(value) if isinstance(value, torch.Tensor) and value.numel() == 1 else None
     try:

@@ -1,8 +1,8 @@
-"""Compare cells whose numbers differ between machines: their words exactly, their numbers roughly or not at all.
+"""Compare cells whose numbers differ between machines: words exactly, numbers approximately or not at all.
 
-Training ends elsewhere on another processor, and a clock never shows the same twice. nbval alone would compare every
-digit of such a cell or nothing of it, so two more tags say what to compare: in a cell tagged ``approximate`` each
-number has to be close to the stored one, and in a cell tagged ``words-only`` numbers do not count.
+Training gives different results on another processor, and times differ in every run. nbval can only compare such a cell
+exactly or not at all, so there are two more tags: in a cell tagged ``approximate``, each number must be close to the
+stored one, and in a cell tagged ``words-only``, numbers are ignored.
 """
 
 import re
@@ -11,20 +11,20 @@ from collections.abc import Iterable
 NUMBER = re.compile(r"(?<![\w.])[-+−]?\d+(?:,\d{3})*(?:\.\d+)?(?:e[-+]?\d+)?")
 RELATIVE_TOLERANCE = 0.25
 ABSOLUTE_TOLERANCE = 0.05
-"""Of fractions such as 0.00 and 0.04; a number such as ``2e-08`` may be half as large or twice."""
+"""For fractions such as 0.00 and 0.04; a number such as ``2e-08`` may differ by a factor of two."""
 MAX_EXACT_INTEGER = 9
-"""Smaller integers, such as that of ``seed 2``, are counts or names."""
+"""Smaller integers, such as in ``seed 2``, are counts or names."""
 
 
 class Approximate(str):
-    """A text that equals another one if its words are the same and its numbers are close."""
+    """A text that equals another if its words are equal and its numbers are close."""
 
     __hash__ = str.__hash__
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, str) and _words(self) == _words(other) and self._has_numbers_of(other)
 
-    def __ne__(self, other: object) -> bool:  # that of str compares letters
+    def __ne__(self, other: object) -> bool:  # str's own __ne__ compares characters
         return not self == other
 
     def _has_numbers_of(self, other: str) -> bool:
@@ -32,19 +32,19 @@ class Approximate(str):
 
 
 class WordsOnly(Approximate):
-    """A text that equals another one if its words are the same, whatever its numbers are."""
+    """A text that equals another if its words are equal, ignoring numbers."""
 
     def _has_numbers_of(self, other: str) -> bool:
         return True
 
 
 def comparison(tags: Iterable[str]) -> type[str]:
-    """Return the kind of text as which the outputs of a cell with these tags are compared."""
+    """Return the type with which to compare the outputs of a cell with these tags."""
     return WordsOnly if "words-only" in tags else Approximate if "approximate" in tags else str
 
 
 def _words(text: str) -> str:
-    """Return a text without its numbers; the spaces between columns depend on their width."""
+    """Return a text without its numbers and without column spacing, which depends on their width."""
     return " ".join(NUMBER.sub(" # ", text).split())
 
 

@@ -1,4 +1,4 @@
-"""Lessons with attempts put into their cells: right ones, and every known mistake."""
+"""Lessons with attempts in their exercise cells: right answers, and every known mistake."""
 
 import copy
 import inspect
@@ -22,11 +22,11 @@ FORGET = """\
 import os
 os.environ["TRANSFORMER_LAB_STRICT"] = "0"
 get_ipython().reset(new_session=False)"""
-"""Empties the notebook, so that a name that only another cell makes is missed, and lets checks not pass."""
+"""Clears the notebook, so that names from other cells are missing, and lets checks fail without an error."""
 
 
 def source_of(exercise: Exercise, mistake: Mistake, number: int) -> str:
-    """Write one of the ways of making a mistake as a learner would hand it in."""
+    """Return the source of one variant of a mistake, as a learner would submit it."""
     variant = mistake.variants[number]
     if not isinstance(variant, Variant) and _is_written_out(variant):
         return as_attempt(variant, exercise.name)
@@ -38,33 +38,33 @@ def source_of(exercise: Exercise, mistake: Mistake, number: int) -> str:
 
 
 def _is_written_out(variant: Callable[..., Any]) -> bool:
-    """Return whether a function or class stands in a module of its exercise, and was not made by another function."""
+    """Return whether a function or class is written in an exercise's module, and not created by another function."""
     name = getattr(variant, "__qualname__", "<none>")
     return "<" not in name and vars(inspect.getmodule(variant)).get(name) is variant
 
 
 def as_attempt(function: Callable[..., Any], name: str) -> str:
-    """Write a function's source as a learner would hand it in: under the exercise's name.
+    """Return a function's source as a learner would submit it, under the exercise's name.
 
-    What it uses of its own module, which a learner would have written out, is imported.
+    Names from its own module, which a learner would write out, are imported.
     """
     source = textwrap.dedent(inspect.getsource(function))
     scope = vars(inspect.getmodule(function))
     used = sorted((_names(compile(source, "attempt", "exec")) & scope.keys()) - {function.__name__})
     own = [n for n in used if not isinstance(scope[n], ModuleType)]
-    # A mistake may be made on top of the answer, which the attempt would hide by taking its name.
+    # A mistake may call the right answer, whose name the attempt would hide.
     source = renamed(re.sub(rf"(?<![.\w]){name}\b", "answer", source), function.__name__, name)
     imports = ", ".join(f"{n} as answer" if n == name else n for n in own)
     return (f"from {function.__module__} import {imports}\n\n\n" if own else "") + source
 
 
 def renamed(source: str, old: str, new: str) -> str:
-    """Rename the function or class that a source defines."""
+    """Rename the function or class in a source."""
     return re.sub(rf"^(def|class) {old}\b", rf"\1 {new}", source, count=1, flags=re.MULTILINE)
 
 
 def with_attempts(lesson: Lesson, attempts: Mapping[str, str]) -> NotebookNode:
-    """Copy a lesson, with these sources in the cells of these ids."""
+    """Return a copy of a lesson with these sources in the cells with these ids."""
     book = copy.deepcopy(lesson.book)
     for cell in book.cells:
         cell.source = attempts.get(cell.id, cell.source)
@@ -72,7 +72,7 @@ def with_attempts(lesson: Lesson, attempts: Mapping[str, str]) -> NotebookNode:
 
 
 def solutions(lesson: Lesson) -> dict[str, str]:
-    """Write an answer for the cell of every exercise, and mend every bug hunt."""
+    """Return an answer for the cell of every exercise, and a fix for every bug hunt."""
     answers = {name: exercise.solution for name, exercise in lesson.exercises.items()}
     for cell in lesson.tagged("bug-hunt"):
         if hunted := bug_hunted(lesson, cell):
@@ -85,15 +85,15 @@ def solutions(lesson: Lesson) -> dict[str, str]:
 
 
 def _code_in(solution: NotebookNode | None) -> str:
-    """Return the code of a folded solution, which mends what a lesson reviews itself."""
+    """Return the code of a collapsed solution, for a bug hunt that the lesson reviews itself."""
     found = re.search(r"```python\n(.*?)```", solution.source if solution else "", re.DOTALL)
     if found is None:
-        raise ValueError("the review of a bug hunt is not followed by a solution with code")
+        raise ValueError("no solution with code follows the review of a bug hunt")
     return found[1]
 
 
 def saved_answers(lesson: Lesson) -> str:
-    """Write the file that is kept for later lessons once all exercises of this one are solved."""
+    """Return the file that is saved for later lessons once all exercises of this one are solved."""
     imports, answers = lesson.code[0].source, solutions(lesson)
     sections = {name: standalone_source(name, [imports, answers[name]]) for name in lesson.exercises}
     written = (f"# %% {name}\n{source}\n\n\n" for name, source in sections.items())
@@ -101,15 +101,15 @@ def saved_answers(lesson: Lesson) -> str:
 
 
 def first_mistakes(lesson: Lesson) -> dict[str, str]:
-    """Write the first known mistake for the cell of every exercise."""
+    """Return the first known mistake for the cell of every exercise."""
     return {name: source_of(e, e.mistakes[0], 0) for name, e in lesson.exercises.items()}
 
 
 def each_attempt_checked(lesson: Lesson) -> tuple[list[NotebookNode], dict[str, str]]:
-    """Make cells that forget the notebook, run its import cell, and check answers and mistakes that are written out.
+    """Return cells that clear the notebook, run its import cell, and check answers and written mistakes.
 
     Returns:
-        The cells, and what each check among them, by its cell's id, should show.
+        The cells, and the expected output of each check by its cell's id.
     """
     cells = [nbformat.v4.new_code_cell(source) for source in (FORGET, lesson.code[0].source)]
     expected = {}
@@ -119,7 +119,7 @@ def each_attempt_checked(lesson: Lesson) -> tuple[list[NotebookNode], dict[str, 
             for place, mistake in enumerate(exercise.mistakes)
             for number, variant in enumerate(mistake.variants)
             if _is_written_out(variant)
-            or place == number == 0  # the others are made here, and named in all of the lint
+            or place == number == 0  # the others are created at run time, and tested with all exercises
         ]
         for number, (source, verdict) in enumerate([*tries, (exercise.solution, f"{name}: passed")]):
             expected[f"attempt-{name}-{number}"] = verdict

@@ -1,4 +1,4 @@
-"""Ways to doctor a lesson, so that a rule has something to complain of."""
+"""Modify a lesson so that it violates a rule."""
 
 from base64 import b64encode
 from collections.abc import Callable
@@ -18,7 +18,7 @@ def cell(lesson: Lesson, name: str) -> NotebookNode:
 
 
 def text(old: str, new: str) -> Doctor:
-    """Replace some text wherever it stands in a source."""
+    """Replace a text everywhere in a source."""
 
     def doctor(lesson: Lesson) -> None:
         assert any(old in cell.source for cell in lesson.cells), old
@@ -29,13 +29,13 @@ def text(old: str, new: str) -> Doctor:
 
 
 def output(name: str, new: str, stream: str = "stdout") -> Doctor:
-    """Let a cell have printed something else."""
+    """Replace the printed output of a cell."""
     outputs = [nbformat.v4.new_output("stream", name=stream, text=new)]
     return lambda lesson: cell(lesson, name).update(outputs=outputs)
 
 
 def picture(name: str, size: int, color: str, words: str = "A picture.", alt: str = "A picture.") -> Doctor:
-    """Let a cell have shown a picture of one color."""
+    """Replace the picture of a cell by one of a single color."""
     file = BytesIO()
     Image.new("RGBA", (size, size), color).save(file, "png")
     data = {"image/png": b64encode(file.getvalue()).decode(), "text/plain": words}

@@ -8,7 +8,9 @@ from tests.notebooks.lesson import Lesson
 
 
 def out_of_step(source: Path, lesson: Lesson) -> list[str]:
-    """Yield how a stored lesson differs from its source in cells, ids, tags and text; nbval looks at the outputs."""
+    """Yield the differences between a stored lesson and its source in cells, ids, tags and text; nbval compares the
+    outputs.
+    """
     blank = copy.deepcopy(lesson.book)
     for cell in blank.cells:
         if cell.cell_type == "code":

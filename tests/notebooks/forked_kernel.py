@@ -1,8 +1,8 @@
-"""Kernels for the lessons that pytest executes, forked from a process that has imported what they all import first.
+"""Kernels for the lessons that pytest executes, forked from a process that has already imported their common packages.
 
-Torch with its compiler, which the first optimizer loads, pandas and matplotlib cost each kernel three seconds of a
-processor. What is ours each lesson imports itself. The workers of one run share that process, and who begins the run
-starts it: it imports when it is first asked for a kernel, and ends with who started it.
+Torch with its compiler, which the first optimizer loads, pandas and matplotlib would cost each kernel three seconds of
+processor time. Each lesson imports our own packages itself. The workers of one run share the process. The run's main
+process starts it; it imports the packages at the first request for a kernel, and ends with the run.
 """
 
 import atexit
@@ -29,7 +29,7 @@ from jupyter_client.connect import KernelConnectionInfo
 from jupyter_client.provisioning import KernelProvisionerFactory, LocalProvisioner
 
 ADDRESS = "TRANSFORMER_LAB_KERNELS"
-"""The variable of the environment with the server's socket."""
+"""The environment variable with the server's socket."""
 PRELOADED = [
     "ipykernel.kernelapp",
     "torch._dynamo",
@@ -42,7 +42,7 @@ PRELOADED = [
 
 
 def use_forked_kernels() -> None:
-    """Let every kernel that this process starts be forked, where that is safe: on Linux."""
+    """Fork every kernel that this process starts, if that is safe: on Linux."""
     if sys.platform == "linux":
         kernels = KernelProvisionerFactory.instance()
         kernels.provisioners["forked"] = EntryPoint("forked", f"{__name__}:ForkedKernel", kernels.GROUP_NAME)
@@ -52,9 +52,9 @@ def use_forked_kernels() -> None:
 
 
 def look_for_garbage_rarely() -> None:
-    """Look for garbage again, but not among what is there already, which all stays; and seldom, for much more will.
+    """Turn garbage collection on again, but freeze existing objects, which all stay alive, and collect rarely.
 
-    To look as often as usual takes up to a tenth of the time.
+    Collecting at the default rate takes up to a tenth of the time.
     """
     gc.freeze()
     gc.set_threshold(10_000, 20, 50)
@@ -62,10 +62,10 @@ def look_for_garbage_rarely() -> None:
 
 
 class ForkedKernel(LocalProvisioner):
-    """Starts kernels by a server; to wait for them and to end them is as with others."""
+    """Starts kernels with the server; waiting for them and ending them work as usual."""
 
     async def launch_kernel(self, cmd: list[str], **kwargs: Any) -> KernelConnectionInfo:
-        """Start what ``python -m ipykernel_launcher`` would."""
+        """Start a kernel like ``python -m ipykernel_launcher``."""
         self.cwd = str(kwargs.get("cwd") or os.getcwd())
         with Client(os.environ[ADDRESS]) as server:
             server.send((cmd[cmd.index("ipykernel_launcher") + 1 :], kwargs["env"], self.cwd))
@@ -75,7 +75,7 @@ class ForkedKernel(LocalProvisioner):
 
 
 class _NoChild:
-    """Another's child that is asked what one's own, of ``subprocess``, is asked."""
+    """Gives a process that is not our child the interface of ``subprocess.Popen``."""
 
     stdin = stdout = stderr = None
 
@@ -89,7 +89,7 @@ class _NoChild:
             return 0
         return None
 
-    wait = poll  # jupyter_client asks only once it has ended
+    wait = poll  # jupyter_client waits only after the process has ended
 
     def send_signal(self, number: int) -> None:
         with suppress(ProcessLookupError):
@@ -97,8 +97,8 @@ class _NoChild:
 
 
 def _start_server() -> str:
-    """Start a server, and return its address; who asks before it is ready waits."""
-    folder = tempfile.TemporaryDirectory(prefix="kernels-")  # where no other user can ask for anything
+    """Start a server, and return its address; clients that connect before it is ready wait."""
+    folder = tempfile.TemporaryDirectory(prefix="kernels-")  # a folder that other users cannot access
     atexit.register(folder.cleanup)
     address = f"{folder.name}/socket"
     with socket.socket(socket.AF_UNIX) as listener:
@@ -106,13 +106,13 @@ def _start_server() -> str:
         listener.listen()
         command, theirs = [sys.executable, __file__, str(listener.fileno())], [listener.fileno()]
         server = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, pass_fds=theirs)
-    atexit.register(server.communicate)  # it ends with its input
+    atexit.register(server.communicate)  # it ends when its input closes
     return address
 
 
 def serve(listener: socket.socket) -> None:
-    """Fork a kernel for each who asks, and answer with its process id; end when the input does."""
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # so that none of them is left as a zombie
+    """Fork a kernel for each request, and reply with its process id; stop when the input closes."""
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # so that no child becomes a zombie
     server = os.getpid()
     while sys.stdin not in select.select([sys.stdin, listener], [], [])[0]:
         with Connection(listener.accept()[0].detach()) as asking:
@@ -126,17 +126,17 @@ def serve(listener: socket.socket) -> None:
 
 @cache
 def _import_as_in_a_kernel() -> None:
-    """Import what the kernels need where pandas and matplotlib find a kernel, as they do when a lesson imports them."""
+    """Import the packages of all kernels while pandas and matplotlib see a kernel, as they do in a lesson."""
     gc.disable()
     os.environ["MPLBACKEND"] = "module://matplotlib_inline.backend_inline"
     with mock.patch.object(builtins, "get_ipython", lambda: SimpleNamespace(kernel=None), create=True):
         for name in PRELOADED:
             importlib.import_module(name)
-    look_for_garbage_rarely()  # no kernel copies half a million objects by looking at them
+    look_for_garbage_rarely()  # so that garbage collection in a kernel does not copy half a million objects
 
 
 def _be_a_kernel(server: int, arguments: list[str], environment: dict[str, str], folder: str) -> None:
-    """Become what another program would: a leader of its group, with a folder, an environment and a path of its own."""
+    """Become a separate program: leader of its process group, with its own folder, environment and path."""
     from ipykernel import kernelapp
 
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)

@@ -1,4 +1,4 @@
-"""A stored lesson, as the rules look at it."""
+"""A stored lesson, as the rules see it."""
 
 import ast
 import re
@@ -18,14 +18,14 @@ from transformer_course.exercises import NOTEBOOKS, exercises_of
 
 @dataclass(frozen=True)
 class Lesson:
-    """A notebook and the exercises that belong into it."""
+    """A notebook and its exercises."""
 
     name: str
     book: NotebookNode
 
     @classmethod
     def stored(cls, name: str, folder: Path = FOLDER) -> "Lesson":
-        """Read a lesson as it is published."""
+        """Read a published lesson."""
         return cls(name, nbformat.read(folder / f"{name}.ipynb", as_version=4))
 
     @cached_property
@@ -35,7 +35,7 @@ class Lesson:
 
     @property
     def number(self) -> str:
-        """The two digits its name begins with; none in a lesson without a number."""
+        """The two digits at the start of its name, or "" for a lesson without a number."""
         return self.name[:2] if self.name[0].isdigit() else ""
 
     @property
@@ -60,7 +60,7 @@ class Lesson:
         return re.findall(r"^#+ (.+)$", "\n".join(cell.source for cell in self.prose), re.MULTILINE)
 
     def tagged(self, tag: str) -> list[NotebookNode]:
-        """List the cells that carry a tag."""
+        """Return the cells with a tag."""
         return [cell for cell in self.cells if tag in cell.metadata.get("tags", [])]
 
     def after(self, cell: NotebookNode) -> NotebookNode | None:
@@ -69,12 +69,12 @@ class Lesson:
         return following[0] if following else None
 
     def section(self, heading: str) -> str:
-        """Join the prose that stands under a heading, up to the next one of the same rank or above."""
+        """Return the prose under a heading, up to the next one of the same or a higher level."""
         return section(self.book, heading)
 
 
 def syntax(cell: NotebookNode) -> ast.Module:
-    """Parse a code cell; what cannot be parsed counts as empty, since running it fails anyway."""
+    """Parse a code cell; a cell with a syntax error counts as empty, because running it fails anyway."""
     try:
         return ast.parse(cell.source)
     except SyntaxError:
@@ -89,6 +89,6 @@ def calls(cell: NotebookNode, name: str) -> Iterator[ast.Call]:
 
 
 def displayed(cell: NotebookNode, kind: str = "text/plain") -> str:
-    """Join what a cell printed and showed, as text."""
+    """Return what a cell printed and displayed, as text."""
     lines = (line.split(": ", 1) for output in cell.get("outputs", []) for line in text_of(output))
     return "\n".join(rest[0] if rest else "" for of, *rest in lines if of in (kind, "stdout"))

@@ -1,4 +1,4 @@
-"""Let nbval compare how a live display, such as a progress bar, ends: by itself, it keeps how the display begins."""
+"""Make nbval compare the final state of a live display, such as a progress bar, instead of the initial one."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ from nbval.kernel import RunningKernel
 
 
 def follow_live_displays() -> None:
-    """Apply messages that update a display to the data that nbval has stored of it."""
+    """Apply messages that update a display to nbval's stored output."""
     receive, displays = RunningKernel.get_message, {}
 
     def get_message(self: RunningKernel, stream: str, timeout: float | None = None) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Texts are compared by their words, and by numbers that may differ as much as training differs between machines."""
+"""Texts are compared by their words, and by numbers within the differences of training between machines."""
 
 import pytest
 
@@ -31,21 +31,21 @@ from tests.notebooks.approximate import Approximate, WordsOnly, comparison
         ("head_1", "head_2", False),
     ],
 )
-def test_approximate_texts_have_the_same_words_and_close_numbers(stored: str, new: str, are_close: bool) -> None:
+def test_approximate_texts_need_equal_words_and_close_numbers(stored: str, new: str, are_close: bool) -> None:
     assert (Approximate(stored) == Approximate(new)) is are_close
     assert (Approximate(stored) != Approximate(new)) is not are_close
 
 
-def test_words_only_texts_have_the_same_words_and_any_numbers() -> None:
+def test_words_only_texts_ignore_numbers() -> None:
     assert WordsOnly("attention: 3.6 ms") == WordsOnly("attention: 140 ms")
     assert WordsOnly("attention: 3.6 ms") != WordsOnly("convolution: 3.6 ms")
 
 
-def test_a_text_equals_nothing_that_is_no_text() -> None:
+def test_text_equals_no_other_type() -> None:
     assert Approximate("1") != 1
 
 
-def test_the_tags_of_a_cell_choose_the_comparison() -> None:
+def test_tags_of_a_cell_select_the_comparison() -> None:
     assert comparison([]) is str
     assert comparison(["hide-input", "approximate"]) is Approximate
     assert comparison(["words-only"]) is WordsOnly

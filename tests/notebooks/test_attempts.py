@@ -1,7 +1,7 @@
-"""Lessons run to their end whatever the learner wrote, and say the right thing about it.
+"""Lessons run to their end with any answers, and report them correctly.
 
-Running a lesson takes as long as its training does. So each is run once with every exercise solved, and what else
-needs a notebook is asked at the end of that run: about every known mistake.
+Running a lesson takes as long as its training. So each lesson runs once with every exercise solved, and all known
+mistakes are checked at the end of that run.
 """
 
 from collections.abc import Iterator
@@ -20,19 +20,19 @@ from transformer_course.lesson_order import PRACTICE_BANK
 
 WITH_EXERCISES = [*(name for name in lessons() if name not in UNGRADED), PRACTICE_BANK]
 SHORT_LESSON = "01_lookup"
-"""The lesson that every run tries. The others train, some for minutes: a thorough run solves all."""
+"""The lesson that every run tests. The others train, some for minutes; only a thorough run solves them."""
 
 pytestmark = pytest.mark.slow
 
 
 class Solved(NamedTuple):
-    """A lesson that was run with every exercise solved, as a learner does who has solved all earlier ones."""
+    """A lesson that was run with every exercise solved, by a learner who has solved all earlier ones."""
 
     lesson: Lesson
     parts: NotebookNode
-    """The cell that prints whose the parts are at the end of the lesson."""
+    """The cell that prints whose parts are used at the end of the lesson."""
     saved: NotebookNode
-    """The cell that prints the file in which the answers are kept."""
+    """The cell that prints the file with the saved answers."""
     attempts: list[NotebookNode]
 
 
@@ -57,20 +57,20 @@ def earlier(lesson: Lesson) -> list[Lesson]:
     return [Lesson.stored(name) for name in WITH_EXERCISES if name < lesson.name and name != PRACTICE_BANK]
 
 
-def test_a_solved_lesson_runs_to_its_end_and_passes_every_check(solved: Solved) -> None:
+def test_solved_lesson_runs_and_passes_every_check(solved: Solved) -> None:
     verdicts = {cell.id: displayed(cell) for cell in solved.lesson.code if cell.id.startswith("check-")}
     assert verdicts.keys() == {f"check-{cell}" for cell in solutions(Lesson.stored(solved.lesson.name))}
     assert [check for check, verdict in verdicts.items() if ": passed" not in verdict.splitlines()[0]] == []
     assert list(nothing_went_wrong(solved.lesson)) == []
 
 
-def test_a_solved_lesson_has_all_parts_of_its_own_and_keeps_them_for_later_ones(solved: Solved) -> None:
+def test_solved_lesson_uses_and_saves_all_its_own_parts(solved: Solved) -> None:
     own = [part for lesson in [*earlier(solved.lesson), solved.lesson] for part in lesson.exercises]
     assert displayed(solved.parts).startswith(f"Parts of your own: {', '.join(own)}.")
     assert displayed(solved.saved).rstrip() == saved_answers(solved.lesson).rstrip()
 
 
-def test_every_mistake_is_named_and_every_answer_passes_with_nothing_but_the_import_cell(solved: Solved) -> None:
+def test_names_every_mistake_using_only_the_import_cell(solved: Solved) -> None:
     verdicts = {cell.id: displayed(cell) for cell in solved.attempts}
     _, expected = each_attempt_checked(solved.lesson)
     unexpected = [
@@ -79,10 +79,10 @@ def test_every_mistake_is_named_and_every_answer_passes_with_nothing_but_the_imp
     assert not unexpected, "\n".join(unexpected)
 
 
-@pytest.mark.parametrize(  # what lessons do with mistakes is the same in all of them
+@pytest.mark.parametrize(  # lessons all treat mistakes the same way
     "name", [SHORT_LESSON, pytest.param(WITH_EXERCISES[0], marks=pytest.mark.thorough)]
 )
-def test_a_lesson_full_of_mistakes_runs_to_its_end(name: str) -> None:
+def test_lesson_full_of_mistakes_runs_to_its_end(name: str) -> None:
     lesson = Lesson.stored(name)
     wrong = Lesson(name, execute(with_attempts(lesson, first_mistakes(lesson))))
     verdicts = {cell.id: displayed(cell) for cell in wrong.code}

@@ -1,4 +1,4 @@
-"""The build turns a source into an executed notebook, and touches nothing that has not changed."""
+"""The build turns a source into an executed notebook, and preserves whatever has not changed."""
 
 import copy
 import json
@@ -50,8 +50,8 @@ def softmax(scores):
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Make a folder of lessons, with one source in it."""
-    monkeypatch.delitem(COLLECTIONS, "page_to_keep")  # to draw it takes seconds; it has tests of its own
+    """Create a folder of lessons with one source in it."""
+    monkeypatch.delitem(COLLECTIONS, "page_to_keep")  # drawing it takes seconds, and it has its own tests
     (tmp_path / "source").mkdir()
     (tmp_path / "source" / "01_word.py").write_text(SOURCE, encoding="utf-8")
     return tmp_path
@@ -69,7 +69,7 @@ def ids(folder: Path) -> list[str]:
 
 @pytest.fixture(scope="module")
 def outputs(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Build the lesson once for all tests that need one: to start a kernel takes a second."""
+    """Build the lesson once for all tests that need it, because starting a kernel takes a second."""
     folder = tmp_path_factory.mktemp("built")
     (folder / "source").mkdir()
     (folder / "source" / "01_word.py").write_text(SOURCE, encoding="utf-8")
@@ -81,7 +81,7 @@ def outputs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def before(folder: Path, outputs: Path) -> NotebookNode:
-    """The notebook of the lesson in the folder, as it is stored there."""
+    """The stored notebook of the lesson in the folder."""
     for path in outputs.glob("*.ipynb"):
         shutil.copy(path, folder)
     return stored(folder)
@@ -96,35 +96,35 @@ def built(folder: Path) -> NotebookNode:
     return stored(folder)
 
 
-def test_ids_come_from_the_marker_or_the_section(folder: Path) -> None:
+def test_cell_ids_come_from_the_marker_or_the_section(folder: Path) -> None:
     assert ids(folder) == ["title", "why-d-k", "why-d-k-2", "why-d-k-3", "softmax"]
 
 
-def test_a_new_cell_renames_only_what_follows_in_its_section(folder: Path) -> None:
+def test_new_cell_renames_only_later_cells_of_its_section(folder: Path) -> None:
     edit(folder, "# # 01 · A lesson\n", "# # 01 · A lesson\n\n# %%\nx = 1\n")
     assert ids(folder) == ["title", "01-a-lesson-1", "why-d-k", "why-d-k-2", "why-d-k-3", "softmax"]
 
 
-def test_sections_of_one_name_and_ids_that_look_like_sections_stay_apart(folder: Path) -> None:
+def test_ids_are_unique_despite_similar_sections(folder: Path) -> None:
     edit(folder, "# %% tags", "# %% [markdown]\n# ## Why d_k?\n\n# %% tags")
     edit(folder, 'id="softmax"', 'id="why-d-k-2"')
     assert len(set(ids(folder))) == 6
     assert ids(folder)[-1] == "why-d-k-2"
 
 
-def test_a_cell_that_need_not_be_read_is_folded(folder: Path) -> None:
+def test_cell_that_need_not_be_read_is_collapsed(folder: Path) -> None:
     edit(folder, "# %%\nimport os", '# %% tags=["hide-input"]\nimport os')
     cell = read_source(folder / "source" / "01_word.py").cells[3]
     assert cell.metadata == {"tags": ["hide-input"], "jupyter": {"source_hidden": True}}
 
 
-def test_an_id_that_is_given_twice_is_refused(folder: Path) -> None:
+def test_rejects_a_duplicate_id(folder: Path) -> None:
     edit(folder, 'id="softmax"', 'id="title"')
     with pytest.raises(ValueError, match=r"01_word\.py: more than one cell has the id title"):
         ids(folder)
 
 
-def test_a_built_lesson_holds_what_was_written_and_what_it_gave_and_nothing_else(before: NotebookNode) -> None:
+def test_built_lesson_contains_only_source_and_outputs(before: NotebookNode) -> None:
     book = before
     nbformat.validate(book)
     assert [cell.get("execution_count") for cell in book.cells] == [None, None, 1, 2, 3]
@@ -134,21 +134,21 @@ def test_a_built_lesson_holds_what_was_written_and_what_it_gave_and_nothing_else
 
 
 @pytest.mark.usefixtures("before")
-def test_building_again_changes_no_byte_though_pictures_differ(folder: Path) -> None:
+def test_rebuild_changes_nothing_even_if_pictures_differ(folder: Path) -> None:
     bytes_before = (folder / "01_word.ipynb").read_bytes()
     built(folder)
     assert (folder / "01_word.ipynb").read_bytes() == bytes_before
     assert main(["--check"], folder) == 0
 
 
-def test_a_picture_stays_when_only_another_cell_changed(folder: Path, before: NotebookNode) -> None:
+def test_picture_is_preserved_if_only_another_cell_changed(folder: Path, before: NotebookNode) -> None:
     edit(folder, "def softmax(scores)", "def softmax(s)")
     after = built(folder)
     assert after.cells[3] == before.cells[3]
     assert "def softmax(s)" in after.cells[4].source
 
 
-def test_a_picture_gets_its_alternative_text_where_it_had_none() -> None:
+def test_adds_a_missing_alternative_text_to_a_picture() -> None:
     def book(metadata: dict[str, str]) -> NotebookNode:
         drawn = nbformat.v4.new_output("display_data", {"image/png": "AA=="}, metadata={"image/png": metadata})
         return nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("draw()", id="drawn", outputs=[drawn])])
@@ -156,10 +156,10 @@ def test_a_picture_gets_its_alternative_text_where_it_had_none() -> None:
     bare, described, otherwise = book({}), book({"alt": "A line."}), book({"alt": "A line, to 0.3."})
     assert list(differences(described, bare)) == ["alternative texts of drawn: + picture 1 has one"]
     assert keep_what_is_the_same(described, bare) == described
-    assert keep_what_is_the_same(otherwise, described) == described, "its numbers may differ, as pictures may"
+    assert keep_what_is_the_same(otherwise, described) == described, "numbers may differ if pictures may"
 
 
-def test_what_follows_changed_code_shows_what_came_of_it() -> None:
+def test_cells_after_changed_code_show_new_outputs() -> None:
     def book(steps: int, loss: str) -> NotebookNode:
         train = nbformat.v4.new_code_cell(f"train({steps})", id="train", execution_count=1)
         displayed = nbformat.v4.new_output("stream", text=loss)
@@ -168,13 +168,13 @@ def test_what_follows_changed_code_shows_what_came_of_it() -> None:
         return nbformat.v4.new_notebook(cells=[train, score])
 
     stored = book(300, "loss 0.12")
-    assert keep_what_is_the_same(book(300, "loss 0.13"), stored) == stored, "nothing has changed but the machine"
+    assert keep_what_is_the_same(book(300, "loss 0.13"), stored) == stored, "nothing has changed except the machine"
     shorter = book(200, "loss 0.2")
     assert keep_what_is_the_same(copy.deepcopy(shorter), stored) == shorter
 
 
 @pytest.mark.usefixtures("before")
-def test_check_lists_all_that_differs_and_changes_nothing(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_check_lists_all_differences_and_changes_nothing(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     bytes_before = (folder / "01_word.ipynb").read_bytes()
     edit(folder, "A lesson", "A new lesson")
     edit(folder, 'id="softmax"', 'id="soft"')
@@ -189,9 +189,7 @@ def test_check_lists_all_that_differs_and_changes_nothing(folder: Path, capsys: 
     assert (folder / "01_word.ipynb").read_bytes() == bytes_before
 
 
-def test_an_error_in_a_cell_fails_the_build_and_shows_the_cell(
-    folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_error_in_a_cell_fails_the_build_and_shows_the_cell(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     edit(folder, "6 * 7", "6 / 0")
     assert main([], folder) == 1
     message = capsys.readouterr().err
@@ -202,14 +200,14 @@ def test_an_error_in_a_cell_fails_the_build_and_shows_the_cell(
 
 
 @pytest.mark.usefixtures("before")
-def test_whatever_is_built_the_collections_are_brought_up_to_date(folder: Path) -> None:
+def test_every_build_updates_the_collections(folder: Path) -> None:
     source, path = folder / "source" / "01_word.py", folder / "interview_questions.ipynb"
     section = (
         "\n# %% [markdown]\n# ## Interview questions\n# <details><summary>Why?</summary>\n# Because.\n# </details>\n"
     )
     source.write_text(source.read_text(encoding="utf-8") + section, encoding="utf-8")
     assert main(["interview_questions", "--check"], folder) == 1
-    path.write_text("<<<<<<< HEAD", encoding="utf-8")  # what a merge may leave of it
+    path.write_text("<<<<<<< HEAD", encoding="utf-8")  # as a merge conflict may leave it
     assert main(["01_word"], folder) == 0
     assert [cell.id for cell in nbformat.read(path, as_version=4).cells] == ["title", "01_word"]
     assert main(["interview_questions", "--check"], folder) == 0
@@ -225,15 +223,13 @@ def test_lessons_without_a_number_come_first(folder: Path) -> None:
     assert lessons(folder) == ["primer", "01_word"]
 
 
-def test_an_unknown_lesson_is_refused_by_name(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_rejects_an_unknown_lesson_by_name(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         main(["02_other"], folder)
     assert "no source for 02_other; there are 01_word" in capsys.readouterr().err
 
 
-def test_lessons_run_in_this_python_whatever_kernels_are_installed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_lessons_run_in_this_python_regardless_of_kernelspecs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     misleading = tmp_path / "kernels" / "python3" / "kernel.json"
     misleading.parent.mkdir(parents=True)
     misleading.write_text(json.dumps({"argv": ["false"], "display_name": "Another", "language": "python"}))
@@ -251,17 +247,17 @@ def test_lessons_run_in_this_python_whatever_kernels_are_installed(
 
 
 @pytest.mark.slow
-def test_the_script_runs_as_its_help_says_with_nothing_but_the_environment() -> None:
+def test_script_runs_as_documented_in_its_help() -> None:
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     command = [sys.executable, "notebooks/build.py", "interview_questions", "--check"]
     done = subprocess.run(command, cwd=FOLDER.parent, env=environment, capture_output=True, text=True)
     assert (done.returncode, done.stdout) == (0, "interview_questions: as stored\n"), done.stderr
 
 
-def test_text_is_stored_without_running_anything_and_code_is_not(
+def test_text_option_stores_text_but_rejects_changed_code(
     folder: Path, before: NotebookNode, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("notebooks.build.execute", lambda *_: pytest.fail("it was executed"))
+    monkeypatch.setattr("notebooks.build.execute", lambda *_: pytest.fail("the cell was executed"))
     edit(folder, "## Why ★ √d_k?", "## Why √d_k?\n#\n# Because.")
     assert main(["--text"], folder) == 0
     after = nbformat.read(folder / "01_word.ipynb", as_version=4)
@@ -274,7 +270,7 @@ def test_text_is_stored_without_running_anything_and_code_is_not(
     assert nbformat.read(folder / "01_word.ipynb", as_version=4) == after
 
 
-def test_on_colab_a_lesson_installs_what_it_needs_and_elsewhere_nothing_happens(folder: Path) -> None:
+def test_lesson_installs_dependencies_only_on_colab(folder: Path) -> None:
     edit(folder, "import os\n", "import os  # and all else\n")
     edit(folder, "# %%\nimport os", '# %% id="imports"\nimport os')
     title, cell, *others = built(folder).cells
@@ -301,6 +297,6 @@ def test_on_colab_a_lesson_installs_what_it_needs_and_elsewhere_nothing_happens(
         assert shell.called == called
 
 
-def test_every_lesson_has_the_cell_for_colab() -> None:
+def test_every_lesson_has_the_colab_cell() -> None:
     for name in lessons():
         assert read_source(FOLDER / "source" / f"{name}.py").cells[1].id == COLAB, name

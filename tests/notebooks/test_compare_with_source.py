@@ -1,4 +1,4 @@
-"""A notebook that is not what its source says is found out."""
+"""A notebook that differs from its source is reported."""
 
 import pytest
 
@@ -22,7 +22,7 @@ NAME = "01_lookup"
     ],
     ids=["id", "tag", "text", "type", "missing", "order"],
 )
-def test_a_notebook_out_of_step_is_found_out(doctor: Doctor, complaint: str) -> None:
+def test_reports_a_notebook_that_differs_from_its_source(doctor: Doctor, complaint: str) -> None:
     lesson = Lesson.stored(NAME)
     doctor(lesson)
     source = FOLDER / "source" / f"{NAME}.py"

@@ -1,4 +1,4 @@
-"""A kernel that is forked is to a lesson what any other is."""
+"""A forked kernel behaves like any other kernel for a lesson."""
 
 import subprocess
 import sys
@@ -26,9 +26,11 @@ print(sorted(plt.rcParams.items()), pandas.DataFrame([range(30)]))
 plt.figure()
 print(plt.get_backend(), [hook.__qualname__ for hook in get_ipython().events.callbacks["post_execute"]])
 """
-"""What is the same in both kernels: only in them pandas shows all columns, and figures are shown after each cell."""
+"""Properties that both kernels share: only in a kernel, pandas shows all columns, and figures are shown after each
+cell.
+"""
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only there are kernels forked")
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="kernels are forked only on Linux")
 
 
 @contextmanager
@@ -56,7 +58,7 @@ def ends(process: Path) -> bool:
     return not process.exists()
 
 
-def test_a_lesson_finds_the_same_in_a_kernel_that_is_forked(tmp_path: Path):
+def test_forked_kernel_has_the_same_environment(tmp_path: Path):
     kinds, observed = KernelProvisionerFactory.instance(), {}
     assert kinds.default_provisioner_name == "forked"
     try:
@@ -71,7 +73,7 @@ def test_a_lesson_finds_the_same_in_a_kernel_that_is_forked(tmp_path: Path):
     assert observed["forked"] == observed["local-provisioner"] and str(tmp_path) in observed["forked"]
 
 
-def test_it_can_be_interrupted_and_killed(tmp_path: Path):
+def test_forked_kernel_can_be_interrupted_and_killed(tmp_path: Path):
     with running(tmp_path) as (kernel, client):
         process = Path("/proc") / reported_by(client, "import os; print(os.getpid())").strip()
         asked = client.execute("import time; print('begun', flush=True); time.sleep(1000)")
@@ -87,8 +89,8 @@ def test_it_can_be_interrupted_and_killed(tmp_path: Path):
 
 
 @pytest.mark.thorough
-def test_it_does_not_outlive_who_started_the_server(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.delenv(ADDRESS)  # that of this run goes on
+def test_forked_kernel_ends_with_its_parent(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.delenv(ADDRESS)  # leaves the server of this run alone
     start = (
         "import time; from jupyter_client.manager import start_new_kernel; "
         "from tests.notebooks.forked_kernel import use_forked_kernels; "

@@ -1,4 +1,4 @@
-"""Every published lesson keeps to the rules, and is in step with its source."""
+"""Every published lesson keeps to the rules and matches its source."""
 
 import re
 from functools import cache
@@ -13,33 +13,33 @@ from tests.notebooks.rules import RULES, Rule, exercises
 from transformer_course.exercises import LESSONS, UNGRADED, exercises_of
 from transformer_course.lesson_order import PRACTICE_BANK
 
-stored = cache(Lesson.stored)  # thirty rules look at the same lesson
+stored = cache(Lesson.stored)  # thirty rules read the same lesson
 
 MENDED = "python notebooks/build.py mends this:"
 
 
-def test_every_source_has_a_notebook_and_the_other_way_round() -> None:
+def test_sources_and_notebooks_match_one_to_one() -> None:
     assert {*lessons(), PRACTICE_BANK, *COLLECTIONS} == {path.stem for path in FOLDER.glob("*.ipynb")}
 
 
-def test_every_lesson_is_known_to_have_exercises_or_none() -> None:
+def test_every_lesson_is_listed_with_or_without_exercises() -> None:
     assert [name for name in lessons() if name not in UNGRADED] == list(LESSONS)
     assert {*lessons(), PRACTICE_BANK, *COLLECTIONS} == {*LESSONS, *UNGRADED}
 
 
 @pytest.mark.parametrize("name", lessons())
-def test_a_lesson_asks_at_least_six_interview_questions(name: str) -> None:
+def test_lesson_has_at_least_six_interview_questions(name: str) -> None:
     assert len(questions_of(read_source(FOLDER / "source" / f"{name}.py"))) >= 6
 
 
-@pytest.mark.parametrize("name", sorted({*COLLECTIONS} - {"page_to_keep"}))  # which is drawn where it is looked at
-def test_a_stored_collection_is_what_the_sources_give(name: str) -> None:
+@pytest.mark.parametrize("name", sorted({*COLLECTIONS} - {"page_to_keep"}))  # its own tests draw that page
+def test_stored_collection_matches_the_sources(name: str) -> None:
     complaints = list(differences(collection(name), stored(name).book))
     assert not complaints, "\n".join([MENDED, *complaints])
 
 
 @pytest.mark.parametrize("name", [*lessons(), PRACTICE_BANK])
-def test_a_notebook_is_in_step_with_its_source(name: str) -> None:
+def test_notebook_matches_its_source(name: str) -> None:
     complaints = out_of_step(FOLDER / "source" / f"{name}.py", stored(name))
     assert not complaints, "\n".join([MENDED, *complaints])
 
@@ -57,7 +57,7 @@ def test_practice_bank_keeps_to_the_rules_of_exercises(rule: Rule) -> None:
     assert not complaints, "\n".join(complaints)
 
 
-def test_every_exercise_of_the_practice_bank_is_optional_and_cites_a_source() -> None:
+def test_practice_bank_exercises_are_optional_and_cite_sources() -> None:
     texts = [cell.source for cell in stored(PRACTICE_BANK).prose[1:]]
     assert len(texts) == len(exercises_of(PRACTICE_BANK))
     assert all(exercise.stretch for exercise in exercises_of(PRACTICE_BANK))
@@ -65,7 +65,7 @@ def test_every_exercise_of_the_practice_bank_is_optional_and_cites_a_source() ->
 
 
 @pytest.mark.parametrize("name", ["09_language_model", "11_modern_block"])
-def test_the_sample_on_the_first_page_was_written_by_the_lesson(name: str) -> None:
+def test_sample_on_the_first_page_comes_from_the_lesson(name: str) -> None:
     lesson = stored(name)
     lines = [line for cell in lesson.code for output in cell.outputs for line in text_of(output)]
     displayed = "\n".join(line.partition(": ")[2] for line in lines)  # after the kind of the output

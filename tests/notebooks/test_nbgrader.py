@@ -1,4 +1,4 @@
-"""Lessons in nbgrader: the real one generates, validates, grades and writes feedback, in an environment of its own."""
+"""Lessons in the real nbgrader, in a separate environment: it generates, validates, grades and writes feedback."""
 
 import os
 import site
@@ -17,11 +17,11 @@ from transformer_course.exercises import LESSONS, exercises_of
 ROOT = Path(__file__).parents[2]
 LESSON = "01_lookup"
 PYTHON = "TRANSFORMER_LAB_NBGRADER"
-"""Variable that names the Python of an environment with nbgrader; without it, one is made."""
+"""The variable with the Python of an environment that has nbgrader; without it, a new environment is created."""
 
 
 @pytest.mark.parametrize("lesson", LESSONS)
-def test_every_exercise_of_a_lesson_is_one_test_with_its_points(lesson: str):
+def test_every_exercise_is_one_test_with_its_points(lesson: str):
     for book in (read_source(FOLDER / "source" / f"{lesson}.py"), nbformat.read(FOLDER / f"{lesson}.ipynb", 4)):
         message = {cell.id: cell.metadata.get("nbgrader", {}) for cell in book.cells}
         assert message == {cell.id: for_nbgrader(lesson, cell.id).get("nbgrader", {}) for cell in book.cells}
@@ -30,12 +30,12 @@ def test_every_exercise_of_a_lesson_is_one_test_with_its_points(lesson: str):
         assert all(one["grade_id"] == name and one["locked"] for name, one in message.items() if one)
 
 
-def test_what_has_no_exercises_has_no_points():
+def test_lessons_without_exercises_have_no_points():
     others = set(lessons()) - {*LESSONS}
     assert others and not any(for_nbgrader(name, "check-softmax") for name in others)
 
 
-def test_metadata_is_renewed_without_running_anything(tmp_path: Path):
+def test_updates_metadata_without_running_anything(tmp_path: Path):
     (tmp_path / "source").symlink_to(FOLDER / "source")
     stored = (FOLDER / f"{LESSON}.ipynb").read_text("utf-8")
     book = nbformat.reads(stored, 4)
@@ -48,7 +48,7 @@ def test_metadata_is_renewed_without_running_anything(tmp_path: Path):
 
 @pytest.fixture(scope="module")
 def nbgrader(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A Python with nbgrader, and besides with all that this one has."""
+    """A Python with nbgrader, in addition to everything that this one has."""
     if PYTHON in os.environ:
         return Path(os.environ[PYTHON])
     folder = tmp_path_factory.mktemp("nbgrader")
@@ -56,18 +56,19 @@ def nbgrader(tmp_path_factory: pytest.TempPathFactory) -> Path:
     python = folder / ("Scripts" if sys.platform == "win32" else "bin") / "python"
     installed = subprocess.run([python, "-m", "pip", "install", "-q", "nbgrader"], capture_output=True, text=True)
     if installed.returncode:
-        pytest.skip(f"nbgrader cannot be installed here: {installed.stderr.strip().splitlines()[-1]}")
+        pytest.skip(f"nbgrader cannot be installed: {installed.stderr.strip().splitlines()[-1]}")
     find = "import site; print(site.getsitepackages()[0])"
     packages = subprocess.run([python, "-c", find], capture_output=True, text=True, check=True).stdout.strip()
-    Path(packages, "zz_others.pth").write_text("\n".join(site.getsitepackages()))  # its own come first
+    Path(packages, "zz_others.pth").write_text("\n".join(site.getsitepackages()))  # its own packages take precedence
     return python
 
 
 def run(python: Path, folder: Path, *arguments: str) -> str:
-    """Run nbgrader, as a teacher does, and return what it prints."""
+    """Run nbgrader as an instructor would, and return its output."""
     variables = {name: value for name, value in os.environ.items() if not name.startswith("TRANSFORMER_LAB")}
     environment = {**variables, "PYTHONPATH": str(ROOT), "HOME": str(folder), "JUPYTER_PLATFORM_DIRS": "0"}
-    environment["PATH"] = os.pathsep.join([str(python.parent), variables["PATH"]])  # it calls other programs of its own
+    # nbgrader calls other programs of its environment
+    environment["PATH"] = os.pathsep.join([str(python.parent), variables["PATH"]])
     environment |= {"OMP_NUM_THREADS": "1", "TRANSFORMER_LAB_PARTS": ""}
     command = [python, "-m", "nbgrader", *arguments]
     done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=1800)
@@ -76,7 +77,7 @@ def run(python: Path, folder: Path, *arguments: str) -> str:
 
 
 def solved(book: nbformat.NotebookNode, **instead: str) -> nbformat.NotebookNode:
-    """Return a released lesson with the answers in it, some of them others."""
+    """Return a released lesson with answers in it, with some of them replaced."""
     answers = {exercise.name: exercise.solution for exercise in exercises_of(LESSON)} | instead
     for cell in book.cells:
         cell.source = answers.get(cell.id, cell.source)
@@ -84,7 +85,7 @@ def solved(book: nbformat.NotebookNode, **instead: str) -> nbformat.NotebookNode
 
 
 @pytest.mark.thorough
-def test_a_lesson_goes_through_nbgrader(nbgrader: Path, tmp_path: Path):
+def test_lesson_passes_through_nbgrader(nbgrader: Path, tmp_path: Path):
     (tmp_path / "nbgrader_config.py").write_text(
         'c = get_config()\nc.CourseDirectory.course_id = "lab"\nc.ExecutePreprocessor.timeout = 600\n'
     )

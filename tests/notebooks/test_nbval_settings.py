@@ -1,4 +1,4 @@
-"""The settings of this project make nbval compare every stored output, strictly."""
+"""With the settings of this project, nbval compares every stored output strictly."""
 
 import os
 import re
@@ -23,8 +23,8 @@ LIVE = "handle = display('begun', display_id=True); handle.update('ended')"
 
 
 @pytest.mark.slow
-def test_a_stored_output_has_to_be_what_the_cell_gives(tmp_path: Path) -> None:
-    """Words and numbers exactly, a plot by its description, and numbers that vary roughly."""
+def test_stored_output_must_match_the_cell(tmp_path: Path) -> None:
+    """Words and numbers are compared exactly, a plot by its description, and varying numbers approximately."""
     sources = {
         "same": (SIX_TIMES_SEVEN, [], "", ""),
         "other number": (SIX_TIMES_SEVEN, [], "42", "43"),
@@ -63,10 +63,10 @@ def test_a_stored_output_has_to_be_what_the_cell_gives(tmp_path: Path) -> None:
     assert len(failed) + len(passed) == len(names), report
 
 
-def test_what_the_build_does_not_run_is_not_run_by_nbval_either() -> None:
+def test_nbval_skips_cells_that_the_build_does_not_run() -> None:
     lesson = "notebooks/01_lookup.ipynb"
     command = [sys.executable, "-m", "pytest", "--collect-only", "-q", "-n", "0", "-p", "no:cacheprovider", lesson]
-    plain = {**os.environ, "PYTEST_ADDOPTS": ""}  # with -v it lists what it collects in another form
+    plain = {**os.environ, "PYTEST_ADDOPTS": ""}  # with -v, the list of collected tests has a different format
     message = subprocess.run(command, capture_output=True, text=True, cwd=FOLDER.parent, check=False, env=plain).stdout
     collected = {int(number) for number in re.findall(r"::Cell (\d+)$", message, re.MULTILINE)}
     code = [cell for cell in nbformat.read(FOLDER.parent / lesson, as_version=4).cells if cell.cell_type == "code"]

@@ -1,4 +1,4 @@
-"""Lessons show the same on every processor."""
+"""Lessons show the same output on every processor."""
 
 import copy
 
@@ -11,7 +11,7 @@ from tests.notebooks.lesson import Lesson
 @pytest.mark.parametrize("name", lessons())
 @pytest.mark.slow
 @pytest.mark.thorough
-def test_a_processor_without_vector_instructions_gives_the_same_text(name: str) -> None:
+def test_output_is_equal_without_vector_instructions(name: str) -> None:
     lesson = Lesson.stored(name)
     slow = execute(copy.deepcopy(lesson.book), environment={"ATEN_CPU_CAPABILITY": "default"})
     assert list(differences(slow, lesson.book)) == []

@@ -1,4 +1,4 @@
-"""What lesson 11 does with published weights, on a random model with SmolLM2's heads: as ``transformers`` does it."""
+"""Lesson 11's code for published weights, tested against ``transformers`` on a random model with SmolLM2's heads."""
 
 import json
 from pathlib import Path
@@ -20,13 +20,13 @@ WORDS = ["the", "cat", "sat", "on", "a", "mat", *(f"word{i}" for i in range(37))
 
 @pytest.fixture(scope="module")
 def lesson() -> dict[str, object]:
-    """Execute what the lesson defines for the purpose, and nothing else of it."""
+    """Execute only the definitions of the lesson that this needs."""
     return defined(NEEDED, "11_modern_block")
 
 
 @pytest.fixture(scope="module")
 def published(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Make a folder as SmolLM2-135M is published: its heads, base and ε, tied embeddings, but two layers."""
+    """Create a folder in the format of SmolLM2-135M, with its heads, base, ε and tied embeddings, but two layers."""
     folder = tmp_path_factory.mktemp("published")
     tokenizer = Tokenizer(models.WordLevel({word: i for i, word in enumerate(WORDS)}, unk_token="the"))
     tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
@@ -49,7 +49,7 @@ def theirs(folder: Path) -> transformers.LlamaForCausalLM:
     return model
 
 
-def test_a_published_model_has_the_same_logits_in_the_lessons_classes(lesson, published):
+def test_published_logits_match_in_the_lessons_classes(lesson, published):
     tensors = lesson["read_model_tensors"](published)
     tensors.setdefault("lm_head.weight", tensors["model.embed_tokens.weight"])
     options = lesson["read_json"](published / "config.json")
@@ -62,7 +62,7 @@ def test_a_published_model_has_the_same_logits_in_the_lessons_classes(lesson, pu
     assert (as_they_are - expected).abs().max() > 0.01
 
 
-def test_it_continues_a_text_as_transformers_does(lesson, published):
+def test_generated_text_matches_transformers(lesson, published):
     prompt = "the cat sat on a"
     ids = torch.tensor([[WORDS.index(word) for word in prompt.split()]])
     written = theirs(published).generate(
@@ -73,7 +73,7 @@ def test_it_continues_a_text_as_transformers_does(lesson, published):
     assert text.split() == [WORDS[i] for i in written[0]]
 
 
-def test_the_stored_llama_has_the_same_logits_in_the_lessons_classes(lesson):
+def test_stored_llama_logits_match_in_the_lessons_classes(lesson):
     folder = stored_model.FOLDER / "llama-plays"
     actor, tokenizer = lesson["published_model"](folder)
     ids = torch.randint(tokenizer.get_vocab_size(), (2, 100), generator=torch.Generator().manual_seed(0))
@@ -81,7 +81,7 @@ def test_the_stored_llama_has_the_same_logits_in_the_lessons_classes(lesson):
         torch.testing.assert_close(actor(ids), load_language_model(folder)(ids), atol=1e-3, rtol=1e-3)
 
 
-def test_an_answer_is_one_speech_more(lesson):
+def test_answer_is_a_single_speech(lesson):
     actor, tokenizer = lesson["published_model"](stored_model.FOLDER / "llama-plays")
     asked = "ROMEO: Who art thou?\n\n"
     longer = lesson["continued"](actor, tokenizer, asked, 80, lambda logits: logits.argmax(dim=-1))
@@ -98,7 +98,7 @@ def test_smollm2_answers_in_the_lessons_classes(lesson):
     try:
         folder = bring("smollm2")
     except OSError as error:
-        pytest.skip(f"SmolLM2 cannot be had here, so lesson 11 shows stored outputs only: {error}")
+        pytest.skip(f"SmolLM2 is not available here, so lesson 11 shows only stored outputs: {error}")
     lesson["smollm"], lesson["smollm_tokenizer"] = lesson["published_model"](folder)
     assert lesson["smollm_answer"]("What is the capital of France?") == "The capital of France is Paris."
     ids = torch.randint(49_152, (1, 20), generator=torch.Generator().manual_seed(0))

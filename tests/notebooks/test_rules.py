@@ -1,4 +1,4 @@
-"""Every rule for lessons can be broken: a lesson doctored to break it is found out."""
+"""Every rule for lessons can be violated: a lesson modified to violate it is reported."""
 
 import copy
 
@@ -183,7 +183,7 @@ DOCTORED: dict[Rule, list[tuple[Doctor, str]]] = {
     ("rule", "doctor", "complaint"),
     [pytest.param(rule, *case, id=f"{rule.__name__}-{case[1]}") for rule, cases in DOCTORED.items() for case in cases],
 )
-def test_a_doctored_lesson_is_found_out(rule: Rule, doctor: Doctor, complaint: str) -> None:
+def test_reports_a_lesson_that_violates_a_rule(rule: Rule, doctor: Doctor, complaint: str) -> None:
     lesson = Lesson.stored(NAME)
     before = list(rule(lesson))
     doctor(lesson)
@@ -201,18 +201,18 @@ def test_a_doctored_lesson_is_found_out(rule: Rule, doctor: Doctor, complaint: s
         ("## What to read next", "## What to read next\nFor instructors", "stands in docs/lesson_notes.md"),
     ],
 )
-def test_a_doctored_primer_is_found_out(old: str, new: str, complaint: str) -> None:
+def test_reports_a_primer_that_violates_a_rule(old: str, new: str, complaint: str) -> None:
     lesson = Lesson.stored("primer")
     text(old, new)(lesson)
     assert any(complaint in message for rule in contents.RULES for message in rule(lesson))
 
 
-def test_no_rule_is_left_untried() -> None:
+def test_covers_every_rule() -> None:
     assert DOCTORED.keys() == set(RULES)
 
 
 def reviewed(verdict: str, solution: str = "```python\nclass Mended: ...\n```") -> Lesson:
-    """Return a lesson whose own tests judge a bug hunt."""
+    """Return a lesson with its own tests for a bug hunt."""
     code, markdown = nbformat.v4.new_code_cell, nbformat.v4.new_markdown_cell
     shown = nbformat.v4.new_output("stream", name="stdout", text=verdict)
     cells = [
@@ -224,7 +224,7 @@ def reviewed(verdict: str, solution: str = "```python\nclass Mended: ...\n```") 
     return Lesson(NAME, nbformat.v4.new_notebook(cells=cells))
 
 
-def test_a_lesson_may_review_a_bug_hunt_itself() -> None:
+def test_lesson_may_review_a_bug_hunt_itself() -> None:
     lesson = reviewed("Broken: not right yet\n1. It leaks.")
     assert list(exercises.each_bug_hunt_is_wrong_without_a_name(lesson)) == []
     assert list(exercises.every_exercise_cell_and_check_belongs_to_an_exercise(lesson)) == []
@@ -238,7 +238,7 @@ def test_rejects_a_review_that_passes_broken_code_or_has_no_solution() -> None:
         solutions(reviewed("Broken: not right yet", solution="Read it again."))
 
 
-def test_one_prediction_after_another_without_an_answer_is_found_out() -> None:
+def test_reports_consecutive_predictions_without_an_answer() -> None:
     lesson = Lesson.stored(NAME)
     asked = lesson.tagged("prediction")[0]
     place = lesson.cells.index(asked)
@@ -283,7 +283,7 @@ class Scale(nn.Module):
         ("def forward", "def backward", "Scale.backward: the answer has no such function"),
     ],
 )
-def test_the_stub_of_a_module_is_compared_method_by_method(old: str, new: str, complaint: str | None) -> None:
+def test_stub_of_a_module_is_compared_by_method(old: str, new: str, complaint: str | None) -> None:
     lesson = Lesson.stored(NAME)
     exercise = Exercise(reference=Scale, cases=lambda _: [], mistakes=[], hints=[], points=1, verified="")
     vars(lesson)["exercises"] = {"Scale": exercise}

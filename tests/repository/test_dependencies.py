@@ -27,7 +27,7 @@ EXTRA = {
     "docs": "site",
     "setup.py": "build",
 }
-"""The extra that a folder or file may import from, in addition to the dependencies; ``test`` for all others."""
+"""The extra from which a folder or file may import, in addition to the dependencies; ``test`` for all others."""
 OWN = {"transformer_lab", "transformer_course", "authoring", "benchmarks", "course", "docs", "notebooks", "tests"}
 OWN |= {"with_shapes_and_without"}  # a module that a test writes
 USED_WITHOUT_IMPORT = {
@@ -43,11 +43,11 @@ USED_WITHOUT_IMPORT = {
     "twine": ("tests/repository/test_fresh_install.py", '"twine"'),
     "types-tqdm": ("tests/repository/test_types.py", '"mypy"'),
 }
-"""For each distribution that is used without an import, a file that uses it and the text there."""
+"""For each distribution that is used without an import, a file that uses it, and the text that does."""
 
 
 def declared(extra: str) -> set[str]:
-    """Collect the distributions of an extra and of the extras that it includes."""
+    """Return the distributions of an extra and of the extras that it includes."""
     names: set[str] = set()
     for requirement in map(Requirement, REQUIREMENTS[extra]):
         if requirement.name == PYPROJECT["project"]["name"]:
@@ -61,7 +61,7 @@ DECLARED = {extra: declared(extra) for extra in REQUIREMENTS}
 
 
 def imported_modules(path: Path) -> set[str]:
-    """Collect the top-level names of the modules that a file imports, inside functions too."""
+    """Return the top-level names of the modules that a file imports, including imports inside functions."""
     names: set[str] = set()
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
@@ -72,7 +72,7 @@ def imported_modules(path: Path) -> set[str]:
 
 
 def needed_extra(path: str) -> str:
-    """Return the extra that a file may import from: that of the longest path in ``EXTRA`` that contains it."""
+    """Return the extra from which a file may import: that of the longest path in ``EXTRA`` that contains it."""
     folders = [folder for folder in EXTRA if f"{path}/".startswith(f"{folder}/")]
     return EXTRA[max(folders, key=len)] if folders else "test"
 
@@ -113,7 +113,7 @@ def test_uses_every_declared_distribution(imported):
     assert not unused, unused
 
 
-def test_gives_a_true_reason_for_every_unimported_distribution(imported):
+def test_every_unimported_distribution_has_a_valid_reason(imported):
     for distribution, (file, text) in USED_WITHOUT_IMPORT.items():
         [extra] = [extra for extra, distributions in DECLARED.items() if distribution in distributions]
         assert distribution not in imported[extra], f"{distribution} is imported now"

@@ -1,4 +1,4 @@
-"""What a docstring shows is what happens."""
+"""Examples in docstrings run and give the output shown."""
 
 import ast
 import doctest
@@ -14,11 +14,11 @@ SHOWING = [path for path in sorted(ROOT.rglob("*.py")) if ">>> " in path.read_te
 
 
 @pytest.mark.parametrize("path", SHOWING, ids=lambda path: path.relative_to(ROOT).as_posix())
-def test_docstrings_show_what_happens(path):
+def test_docstring_examples_run(path):
     module = import_module(".".join(path.relative_to(ROOT.parent).with_suffix("").parts))
     source = path.read_text(encoding="utf-8")
     runner = doctest.DocTestRunner()
-    # Found in the source: in a module, doctest passes over the functions whose shapes are checked, as they are wrapped.
+    # Collected from the source, because doctest skips wrapped functions, such as those with shape checks.
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef):
             name, text = getattr(node, "name", module.__name__), ast.get_docstring(node) or ""

@@ -1,4 +1,4 @@
-"""What the documents name exists, and the exercise that the authors' guide shows works."""
+"""Documents name only things that exist, and the example exercise in the authors' guide works."""
 
 import ast
 import importlib
@@ -31,18 +31,18 @@ WRITTEN = {
     "own_exercises/",
     "feedback/",
     "students/",
-    "converters/autograde.py",  # nbgrader's
+    "converters/autograde.py",  # part of nbgrader
 }
 
 
 def code_spans(text):
-    """Return what is in backticks, each on one line; code blocks are not among it."""
+    """Return the text in backticks, joined to one line each, without code blocks."""
     prose = re.sub(r"^```.*?^```", "", text, flags=re.MULTILINE | re.DOTALL)
     return [" ".join(span.split()) for span in re.findall(r"`([^`]+)`", prose)]
 
 
 def paths_in(text):
-    """Return the paths that a document names: alone in backticks, or in commands as a path below a top folder."""
+    """Return the paths in a document: alone in backticks, or in commands as a path in a top-level folder."""
     commands = [
         line for block in re.findall(r"^```\n(.*?)^```", text, re.MULTILINE | re.DOTALL) for line in block.split("\n")
     ]
@@ -54,7 +54,7 @@ def paths_in(text):
 
 
 def exists(path, document):
-    """Return whether a path exists: below the root, the course or the document's folder, or as a name of some file."""
+    """Return whether a path exists in the root, the course or the document's folder, or as the name of any file."""
     bases = (ROOT, ROOT / "transformer_course", (ROOT / document).parent)
     if any((base / name).exists() for base in bases for name in (path, f"{path}.py")):
         return True
@@ -67,7 +67,7 @@ def file_names():
 
 
 def dotted_names_in(text):
-    """Return the modules that commands run with ``-m``, and other dotted names in backticks, but for those of torch."""
+    """Return the modules that commands run with ``-m``, and other dotted names in backticks, except torch's."""
     commands = {name for name in re.findall(r"-m\s+([a-z_]+(?:\.\w+)*)", text) if name.split(".")[0] in FOLDERS}
     dotted = {span for span in code_spans(text) if re.fullmatch(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+", span)}
     files = {
@@ -78,7 +78,7 @@ def dotted_names_in(text):
 
 @cache
 def defined_names():
-    """Return the dotted names of the repository: modules, what they define, and the methods of classes."""
+    """Return the dotted names in the repository: modules, their definitions, and methods of classes."""
     names = set()
     for folder in FOLDERS:
         for path in (ROOT / folder).rglob("*.py"):
@@ -105,7 +105,7 @@ def test_documents_name_only_modules_and_functions_that_exist(document):
     assert not missing, f"{document} names {sorted(missing)}"
 
 
-def test_missing_names_are_found():
+def test_reports_missing_paths_and_names():
     text = "`fast/gone.py`, `running/record.py`, `gone.py`, `tests.gone`, `record.gone`\n```\npython tests/gone.py\n```"
     assert {path for path in paths_in(text) if not exists(path, "README.md")} == {
         *("fast/gone.py", "gone.py", "tests/gone.py")
@@ -115,7 +115,7 @@ def test_missing_names_are_found():
 
 @pytest.fixture
 def example(tmp_path, monkeypatch):
-    """The exercise of the authors' guide, as a module whose generated mistakes are stored beside it."""
+    """The exercise of the authors' guide as a module, with its generated mistakes stored next to it."""
     page = (ROOT / "docs" / "authoring.md").read_text(encoding="utf-8")
     [source] = [block for block in re.findall(r"```python\n(.*?)```", page, re.DOTALL) if "EXERCISE =" in block]
     (tmp_path / "l2_normalize.py").write_text(source, encoding="utf-8")

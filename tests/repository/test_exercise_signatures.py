@@ -1,4 +1,6 @@
-"""What a learner writes can take the place of what the library has under the same name: parameters load by name."""
+"""A learner's function or class can replace the library's of the same name: arguments match, and parameters load by
+name.
+"""
 
 from collections.abc import Callable, Iterable
 from inspect import isclass, signature
@@ -13,11 +15,12 @@ from transformer_course.exercises import every_exercise
 SIZES = {"vocab_size": 13, "d_model": 12, "n_heads": 6, "n_kv_heads": 2, "d_ff": 7, "n_layers": 2, "max_length": 11}
 LAYER = {"linear": nn.Linear(7, 5), "rank": 3, "alpha": 6.0}
 NAMED_OTHERWISE = {
-    "scaled_dot_product_attention",  # takes what is projected already: q, k and v, not queries, keys and values
-    "generate",  # knows its model's context length, and keeps a cache
-    "sliding_window_mask",  # takes the positions, so that there may be fewer queries than keys
-    "sequence_log_probability",  # of answers, whose tokens are marked, where the exercise has padding
-    "beam_search",  # calls the exponent of the length penalty alpha, as the paper that it is from
+    # the library's takes projected vectors: q, k and v instead of queries, keys and values
+    "scaled_dot_product_attention",
+    "generate",  # the library's reads the context length from its model and keeps a cache
+    "sliding_window_mask",  # the library's takes the positions, so that there may be fewer queries than keys
+    "sequence_log_probability",  # the library's marks the tokens of the answers, where the exercise has padding
+    "beam_search",  # the library's calls the length penalty alpha, as in the paper
 }
 
 
@@ -32,7 +35,7 @@ def names(function: Callable[..., Any]) -> list[str]:
 
 
 def assert_can_replace(theirs: Callable[..., Any], ours: Callable[..., Any]) -> None:
-    """Assert that ours takes the same arguments in the same order; whatever else it takes has a default."""
+    """Assert that ours takes the same arguments in the same order, and that any others have defaults."""
     assert names(ours)[: len(names(theirs))] == names(theirs)
     further = names(ours)[len(names(theirs)) :]
     assert all(signature(ours).parameters[name].default is not signature(ours).empty for name in further)
@@ -44,7 +47,7 @@ def test_exercises_and_library_share_names():
 
 
 @pytest.mark.parametrize("name", [name for name in IN_BOTH if name not in NAMED_OTHERWISE])
-def test_the_library_is_called_as_the_exercise_of_that_name(name):
+def test_library_has_the_same_signature_as_the_exercise(name):
     theirs, ours = IN_BOTH[name]
     assert_can_replace(theirs, ours)
     if name in CLASSES:
@@ -56,7 +59,7 @@ def shapes(named: Iterable[tuple[str, Tensor]]) -> dict[str, Size]:
 
 
 @pytest.mark.parametrize("name", CLASSES)
-def test_parameters_have_the_names_and_shapes_of_those_in_the_exercise(name):
+def test_library_parameters_match_the_exercise(name):
     theirs, ours = IN_BOTH[name]
     sizes = [{**SIZES, **LAYER}[size] for size in names(theirs)]
     module, written = ours(*sizes), theirs(*sizes)

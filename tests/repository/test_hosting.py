@@ -1,4 +1,4 @@
-"""What others run for us: images, dev containers and workflows do not run here, so the tests check what they name."""
+"""Images, dev containers and workflows do not run in tests, which check only the files and commands that they name."""
 
 import json
 import os
@@ -19,7 +19,7 @@ DOCKERFILE = (ROOT / "Dockerfile").read_text(encoding="utf-8")
 
 
 def instructions(name: str) -> list[str]:
-    """Return the arguments of each instruction of the Dockerfile with this name, with its lines joined."""
+    """Return the arguments of each instruction of this name in the Dockerfile, with continuation lines joined."""
     joined = DOCKERFILE.replace("\\\n", " ")
     return [" ".join(line.removeprefix(name).split()) for line in joined.splitlines() if line.startswith(f"{name} ")]
 
@@ -39,7 +39,7 @@ def test_image_installs_the_course_without_cuda():
 
 
 @pytest.mark.skipif(os.name == "nt", reason="the image runs Linux")
-def test_binder_starts_the_lab_by_its_own_names(tmp_path):
+def test_binder_commands_start_the_lab(tmp_path):
     """Run the line that writes the launchers, in another folder, and call them as Binder does."""
     [line] = [line for line in instructions("RUN") if "printf" in line]
     subprocess.run(["sh", "-c", line.replace("/usr/local/bin", str(tmp_path))], check=True)
@@ -53,12 +53,12 @@ def test_binder_starts_the_lab_by_its_own_names(tmp_path):
         assert called.stdout == "lab --no-browser --ip=0.0.0.0 --NotebookApp.token=a b\n"
 
 
-def test_image_leaves_out_what_git_ignores():
+def test_image_excludes_what_git_ignores():
     ignored = (ROOT / ".dockerignore").read_text(encoding="utf-8").splitlines()
     assert {".git", ".venv", "my-lessons", "build"} <= {*ignored}
 
 
-def test_user_of_the_image_is_binders():
+def test_image_user_is_the_one_binder_expects():
     assert instructions("USER") == ["learner"]
     assert "useradd --create-home --home-dir /learner --uid 1000 learner" in instructions("RUN")[0]
     assert instructions("WORKDIR") == ["/learner"]
@@ -74,7 +74,7 @@ def test_dev_container_uses_the_image():
     assert [str(port) for port in container["forwardPorts"]] == instructions("EXPOSE")
 
 
-def test_a_workflow_tests_each_system_and_the_newest_python():
+def test_workflow_tests_each_system_and_the_newest_python():
     workflow = yaml.safe_load((ROOT / ".github" / "workflows" / "tests.yml").read_text(encoding="utf-8"))
     job = workflow["jobs"]["systems"]
     tried = job["strategy"]["matrix"]["include"]
@@ -83,7 +83,7 @@ def test_a_workflow_tests_each_system_and_the_newest_python():
     assert job["steps"][-1]["run"] == 'python course.py test -m "not slow"'
 
 
-def test_the_shards_of_the_weekly_run_are_all_of_it():
+def test_shards_of_the_weekly_run_cover_everything():
     workflow = yaml.safe_load((ROOT / ".github" / "workflows" / "tests.yml").read_text(encoding="utf-8"))
     job = workflow["jobs"]["thorough"]
     shards = job["strategy"]["matrix"]["shard"]

@@ -1,4 +1,4 @@
-"""What the library asks for: torch, and jaxtyping for the shapes in its annotations; nothing else to build a model."""
+"""The library needs only torch, and jaxtyping for shape annotations; building a model requires nothing else."""
 
 import json
 import os
@@ -40,7 +40,7 @@ print(*model(torch.tensor([[3, 4, 5]]), torch.tensor([[3, 4]])).shape)
 
 
 def brought_by(*names: str) -> set[str]:
-    """Collect the packages that come along when these are installed."""
+    """Return the packages that are installed along with these."""
     observed, left = set(), [*map(Requirement, names)]
     while left:
         requirement = left.pop()
@@ -54,7 +54,7 @@ def brought_by(*names: str) -> set[str]:
 
 
 def run_with_only(code: str, *packages: str) -> subprocess.CompletedProcess[str]:
-    """Run code where nothing can be imported but Python's own modules, the library and what these packages bring."""
+    """Run code that can import only Python's standard library, the library, and what these packages install."""
     there = {*brought_by(*packages), "transformer-course"}
     providers = metadata.packages_distributions().items()
     absent = sorted(top for top, names in providers if not {*map(canonicalize_name, names)} & there)
@@ -64,17 +64,17 @@ def run_with_only(code: str, *packages: str) -> subprocess.CompletedProcess[str]
     return subprocess.run(command, env=env, capture_output=True, text=True)
 
 
-def test_to_import_the_library_takes_torch_alone():
+def test_importing_the_library_needs_only_torch():
     done = run_with_only("import transformer_lab; print(transformer_lab.__name__)", "torch")
     assert done.stdout == "transformer_lab\n", done.stderr
 
 
-def test_to_run_a_model_takes_torch_and_jaxtyping():
+def test_running_a_model_needs_only_torch_and_jaxtyping():
     done = run_with_only(MODELS, "torch", "jaxtyping")
     assert done.stdout == "1 2 11\n", done.stderr
 
 
 @pytest.mark.parametrize("package", ["numpy", "IPython"])
-def test_what_is_not_installed_there_cannot_be_imported(package):
+def test_uninstalled_packages_cannot_be_imported(package):
     done = run_with_only(f"import {package}", "torch", "jaxtyping")
     assert done.stderr.endswith(f"No module named {package!r}\n")

@@ -1,4 +1,4 @@
-"""The layout: which package may import which, where tests are, and that every way to install gives the same."""
+"""The layout: which package may import which, where tests are, and that all ways to install agree."""
 
 import ast
 import re
@@ -19,7 +19,7 @@ ROOT = Path(__file__).parents[2]
 PACKAGES = ("transformer_lab", "transformer_course", "authoring")
 
 MAY_USE: dict[str, str] = {
-    # The model library, in reading order. Whatever a package may use, it may use what that package may use.
+    # The model library, in reading order. A package may also use everything that its own packages may use.
     "transformer_lab.checks": "",
     "transformer_lab.shape_checks": "",
     "transformer_lab.device": "",
@@ -35,7 +35,7 @@ MAY_USE: dict[str, str] = {
     "transformer_lab.pretrained": "models tensor_files",
     "transformer_lab.text": "generation pretrained data tensor_files",
     "transformer_lab.training": "text tensor_files fast",
-    # The course knows the library, and nothing of that knows the course.
+    # The course uses the library, which never uses the course.
     "transformer_course.running": "attention layers models",
     "transformer_course.sandbox": "running",
     "transformer_course.steps": "",
@@ -67,9 +67,9 @@ MAY_USE: dict[str, str] = {
     # For authors, who have a clone.
     "authoring": "home lesson stored_models training",
 }
-"""The packages, each with the last names of those that it may import."""
+"""The packages, each with the last names of the packages that it may import."""
 
-ELSEWHERE = [  # a package index, and somebody's home
+ELSEWHERE = [  # a package index, and a user's home folder
     re.compile(
         r"index[-_]url\W+\w+://(?!\w+[.]example)|find[-_]links =|pypi[.]org|pythonhosted[.]org|download[.]pytorch", re.I
     ),
@@ -88,23 +88,23 @@ PACKAGES = {package.rpartition(".")[2]: package for package in MAY_USE}
 
 @cache
 def imports(name: str, inside_functions: bool = True) -> set[str]:
-    """List the package's modules that one of them imports, with the packages that are imported on the way."""
+    """Return the repository's modules that a module imports, including the packages imported on the way."""
     found = set()
     tree = ast.parse(MODULES[name].read_text(encoding="utf-8"))
-    lazy = MODULES[name].name == "__init__.py"  # a package that re-exports names loads them only when asked
+    lazy = MODULES[name].name == "__init__.py"  # a package that re-exports names loads them on first use
     nodes = ast.walk(tree) if inside_functions and not lazy else iter(tree.body)
     for node in nodes:
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
-            assert node.level == 0, f"{name} imports relatively, which this test does not follow"
+            assert node.level == 0, f"{name} has a relative import, which this test does not support"
             found |= {node.module} | {f"{node.module}.{alias.name}" for alias in node.names}
     on_the_way = {".".join(parts[:n]) for parts in (m.split(".") for m in found) for n in range(1, len(parts) + 1)}
     return on_the_way & MODULES.keys()
 
 
 def reached(name: str) -> set[str]:
-    """List all that comes along when a module is imported."""
+    """Return all modules that importing a module loads."""
     observed, coming = set(), {name}
     while coming:
         observed |= coming
@@ -113,30 +113,30 @@ def reached(name: str) -> set[str]:
 
 
 def within(modules: set[str], *packages: str) -> list[str]:
-    """Pick those modules that are one of these or lie in it."""
+    """Return the modules that are one of these or inside one."""
     return sorted(m for m in modules if any(m == package or m.startswith(f"{package}.") for package in packages))
 
 
 @pytest.fixture(scope="module")
 def tracked():
     if not (ROOT / ".git").exists():
-        pytest.skip("this is no clone, so git cannot list its files")
+        pytest.skip("not a clone, so git cannot list its files")
     listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True)
     return [name for name in listed.stdout.split("\0") if (ROOT / name).is_file()]
 
 
 def package_of(module: str) -> str | None:
-    """Find the package that a module is in; the two packages themselves are in none."""
+    """Return the package of a module; modules directly in the two distributions belong to none."""
     return max((package for package in MAY_USE if f"{module}.".startswith(f"{package}.")), key=len, default=None)
 
 
 def uses(package: str) -> set[str]:
-    """List the packages that a package may use without asking another."""
+    """Return the packages that a package may use directly."""
     return {PACKAGES[name] for name in MAY_USE[package].split()}
 
 
 def allowed(package: str) -> set[str]:
-    """List the packages that a package may use, directly or through another."""
+    """Return the packages that a package may use, directly or indirectly."""
     return uses(package).union(*(allowed(other) for other in uses(package)))
 
 
@@ -144,12 +144,12 @@ def test_every_module_is_in_a_package():
     assert [m for m in MODULES if package_of(m) is None] == ["transformer_lab", "transformer_course"]
 
 
-def test_the_packages_can_be_read_in_an_order_in_which_none_needs_a_later_one():
+def test_packages_have_a_reading_order_without_forward_references():
     order = list(TopologicalSorter({package: uses(package) for package in MAY_USE}).static_order())
     assert set(order) == set(MAY_USE)
 
 
-def test_modules_import_only_from_packages_that_their_own_may_use():
+def test_modules_import_only_from_packages_their_package_may_use():
     wrong = []
     for name in MODULES:
         if own := package_of(name):
@@ -159,12 +159,12 @@ def test_modules_import_only_from_packages_that_their_own_may_use():
     assert not wrong, "\n".join(wrong)
 
 
-def test_the_library_is_small():
+def test_library_is_within_its_size_limit():
     lines = [path.read_text(encoding="utf-8").count("\n") for path in (ROOT / "transformer_lab").rglob("*.py")]
     assert sum(lines) <= 10_400
 
 
-def test_the_docstring_of_a_package_says_what_it_holds_and_in_which_order_to_read_it():
+def test_package_docstring_lists_its_modules_in_reading_order():
     missing = []
     for package in MAY_USE:
         folder = ROOT / package.replace(".", "/")
@@ -176,30 +176,30 @@ def test_the_docstring_of_a_package_says_what_it_holds_and_in_which_order_to_rea
     assert not missing, "\n".join(missing)
 
 
-def test_what_the_sandbox_contains_knows_no_answers_however_it_is_reached():
+def test_sandboxed_code_reaches_no_answers():
     inside = {"transformer_course.running", "transformer_course.sandbox"}
     for name in [m for m in MODULES if package_of(m) in inside]:
         packages = {package_of(module) for module in reached(name)}
         assert not {r for r in packages if r and not r.startswith("transformer_lab")} - inside, name
 
 
-def test_the_library_knows_nothing_of_the_course():
+def test_library_does_not_import_the_course():
     knowing = [m for m in MODULES if m.startswith("transformer_lab") and within(reached(m), "transformer_course")]
     assert knowing == []
 
 
-def test_no_file_of_the_library_names_the_course():
+def test_library_files_do_not_mention_the_course():
     texts = {path: path.read_text(encoding="utf-8") for path in (ROOT / "transformer_lab").rglob("*.py")}
     assert texts
     assert [path for path, text in texts.items() if re.search(r"transformer[-_\s]course", text, re.I)] == []
 
 
-def test_the_command_line_imports_only_what_the_command_needs():
+def test_command_line_imports_only_what_the_command_needs():
     at_once = imports("transformer_course.commands.main", inside_functions=False)
     assert at_once <= {"transformer_course", "transformer_course.commands", "transformer_course.interrupts"}
 
 
-def test_every_module_has_its_tests_where_one_looks_for_them():
+def test_every_module_has_a_test_file_at_the_same_path():
     named = [m for m, path in MODULES.items() if not path.name.startswith(("__", "patient_"))]
     elsewhere = {
         "transformer_course.exercises",
@@ -209,7 +209,7 @@ def test_every_module_has_its_tests_where_one_looks_for_them():
     assert [path for path in paths if not (ROOT / "tests" / path.with_name(f"test_{path.name}")).exists()] == []
 
 
-def test_no_file_names_a_place_that_only_some_can_reach(tracked):
+def test_no_file_contains_a_private_address(tracked):
     naming = []
     for name in tracked:
         data = (ROOT / name).read_bytes()
@@ -218,7 +218,7 @@ def test_no_file_names_a_place_that_only_some_can_reach(tracked):
     assert naming == []
 
 
-def test_what_the_readme_links_to_is_there():
+def test_links_in_the_readme_exist():
     links = re.findall(r"\]\((?!https?:|#)([^)]+)\)", (ROOT / "README.md").read_text(encoding="utf-8"))
     assert links
     assert [link for link in links if not (ROOT / link.partition("#")[0]).exists()] == []
@@ -229,7 +229,7 @@ def pinned() -> list[Requirement]:
     return [Requirement(line) for line in lines if not line.startswith("#")]
 
 
-def test_constraints_are_exact_versions_that_any_index_has():
+def test_constraints_are_exact_versions_without_local_labels():
     for requirement in pinned():
         [version] = requirement.specifier
         assert version.operator == "==", requirement
@@ -237,7 +237,7 @@ def test_constraints_are_exact_versions_that_any_index_has():
         assert requirement.url is None, requirement
 
 
-def test_constraints_hold_every_dependency_within_its_range():
+def test_constraints_cover_every_dependency_within_its_range():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     extras = project["optional-dependencies"]
     for wanted in map(Requirement, chain(project["dependencies"], *extras.values())):
@@ -249,7 +249,7 @@ def test_constraints_hold_every_dependency_within_its_range():
         assert all(version in wanted.specifier for version in versions), wanted
 
 
-def test_conda_and_course_py_install_the_same():
+def test_conda_and_course_py_install_the_same_packages():
     environment = yaml.safe_load((ROOT / "environment.yml").read_text(encoding="utf-8"))
     python, pip, section = environment["dependencies"]
     assert pip == "pip"

@@ -1,4 +1,4 @@
-"""The package from outside: what an import checks, and what it brings along."""
+"""The package from outside: shape checks at import, and the modules that an import loads."""
 
 import ast
 import os
@@ -29,7 +29,7 @@ assert {p.device.type for p in model.parameters()} == {"meta"}
 """
 UNWANTED = {
     WITHOUT_MEMORY: ("sympy", "torch._dynamo"),
-    "import transformer_course.workspace.working_copies": ("nbformat",),  # a first pass does not wait for it
+    "import transformer_course.workspace.working_copies": ("nbformat",),  # a first pass must not wait for it
     "from transformer_course import diagrams; diagrams.__all__": ("matplotlib",),
     "from transformer_course.plots.alternative_text import *; describe_displayed_figures()": ("IPython",),
 }
@@ -47,7 +47,7 @@ ALL_IN_TURN = "\n".join(
         OFFERED,
     ]
 )
-"""One interpreter for all, as each takes seconds to import torch: what comes first may load least."""
+"""All code in one interpreter, because importing torch takes seconds; the code that may load the least comes first."""
 
 
 @cache
@@ -64,40 +64,40 @@ def message() -> list[str]:
     return done.stdout.splitlines()
 
 
-def test_shapes_are_not_checked_unless_asked_for():
+def test_shapes_are_not_checked_by_default():
     assert "beartype" not in message()[0].split()
 
 
 @pytest.mark.thorough
-def test_shapes_are_not_checked_if_asked_not_to_be():
+def test_shapes_are_not_checked_if_turned_off():
     done = python(FLOATS_FOR_POSITIONS, check_shapes="0")
     assert done.returncode == 0, done.stderr
     assert "beartype" not in done.stdout.split()
 
 
-def test_shapes_are_checked_when_asked_for():
+def test_shapes_are_checked_if_turned_on():
     done = python(FLOATS_FOR_POSITIONS, check_shapes="1")
     assert "TypeCheckError" in done.stderr
     assert "parameter 'query_positions'" in done.stderr
 
 
-def test_the_library_brings_neither_the_course_nor_plots_along():
+def test_library_imports_neither_the_course_nor_plots():
     loaded = message()[0].split()
     assert "transformer_lab.attention.masks" in loaded
     assert not [name for name in loaded if name.startswith(("transformer_course", "matplotlib", "pandas"))]
 
 
-def test_nothing_slow_is_loaded_before_it_is_needed():
+def test_slow_modules_are_loaded_only_when_needed():
     assert message()[1:-1] == [str([*unwanted]) for unwanted in UNWANTED.values()]
 
 
-def test_the_package_alone_loads_no_torch():
+def test_importing_the_package_does_not_load_torch():
     loaded = python("import sys, transformer_lab; print(*sys.modules)", check_shapes=None).stdout.split()
     assert "transformer_lab" in loaded
     assert "torch" not in loaded
 
 
-def test_the_public_names_are_there_and_no_others():
+def test_public_names_exist_and_no_others():
     assert sorted(transformer_lab.__all__) == sorted(set(transformer_lab.__all__))
     for name in transformer_lab.__all__:
         assert getattr(transformer_lab, name) is not None
@@ -113,7 +113,7 @@ def test_type_checkers_see_the_same_public_names():
         assert observed == {*package.__all__}
 
 
-def test_the_course_offers_what_a_lesson_imports():
+def test_course_exports_what_a_lesson_imports():
     assert sorted(transformer_course.__all__) == ["check", "compare", "hint", "parts", "solution", "tally"]
-    # in a process of its own: one that has graded an answer may hold a stand-in for the package
+    # in a separate process, because one that has graded an answer may have replaced the package
     assert message()[-1] == str([True] * len(transformer_course.__all__))

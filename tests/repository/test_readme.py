@@ -1,4 +1,4 @@
-"""What the README and the guides of the library show is what happens."""
+"""The examples and numbers in the README and the library's guide are right."""
 
 import ast
 import re
@@ -33,7 +33,7 @@ def python_of(page: str) -> str:
 
 
 def lines_of_code(path: Path) -> int:
-    """Count the lines that are not blank, not a comment and not part of a docstring."""
+    """Count the lines that are not blank, a comment or part of a docstring."""
     text = path.read_text(encoding="utf-8")
     documented = set()
     for node in ast.walk(ast.parse(text)):
@@ -80,14 +80,14 @@ def test_readme_gives_size_and_reading_order_of_the_model():
     assert int(size.replace(",", "")) == round(sum(map(lines_of_code, files)), -2)
 
 
-def test_the_python_of_the_library_runs_and_prints_what_it_says(capsys):
+def test_library_example_runs_and_prints_what_it_shows(capsys):
     exec(python_of(LIBRARY), {})
     promised = re.findall(r"print\(.*\) +# (.+)$", python_of(LIBRARY), re.MULTILINE)
     assert promised
     assert capsys.readouterr().out.splitlines() == promised
 
 
-def test_the_python_that_translates_runs(tmp_path, monkeypatch, capsys):
+def test_translation_example_runs(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     tokenizer = character_tokenizer(["3 mars 2021年月日"])
     config = TransformerConfig(tokenizer.get_vocab_size(), d_model=8, n_heads=2, d_ff=16, n_layers=1, max_length=20)
@@ -98,7 +98,7 @@ def test_the_python_that_translates_runs(tmp_path, monkeypatch, capsys):
     assert capsys.readouterr().out.splitlines() == list(translator.translate(["3 mars 2021", "2021年3月3日"]))
 
 
-def test_the_python_that_generates_runs(tmp_path, monkeypatch, capsys):
+def test_generation_example_runs(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "stories").mkdir()
     publish(tmp_path / "stories", n_positions=64)
@@ -106,7 +106,7 @@ def test_the_python_that_generates_runs(tmp_path, monkeypatch, capsys):
     assert len(eval(capsys.readouterr().out)) == 2
 
 
-def test_the_figures_that_can_be_counted_are_right():
+def test_counted_figures_are_right():
     exercises, n_practice = every_exercise().values(), len(exercises_of(PRACTICE_BANK))
     named = sum(len(exercise.mistakes) + len(exercise.messages) for exercise in exercises)
     words = " ".join(README.split())
@@ -121,18 +121,18 @@ def test_the_figures_that_can_be_counted_are_right():
 
 
 @pytest.mark.parametrize("name", ["primer", *LESSONS])
-def test_the_table_of_lessons_says_how_long_each_is_read(name):
+def test_lesson_table_gives_the_reading_times(name):
     [minutes] = re.findall(rf"\(notebooks/{name}\.ipynb\) \|.*\| (\d+) min \|$", README, re.MULTILINE)
     assert f"Reading: {minutes} minutes." in Lesson.stored(name).cells[0].source
 
 
 @pytest.mark.parametrize("name", STORED)
-def test_the_pictures_of_lessons_are_those_that_the_lessons_show(name, monkeypatch):
+def test_lesson_pictures_match_those_in_the_lessons(name, monkeypatch):
     monkeypatch.chdir(ROOT)
     taken = (ROOT / "docs" / name).read_bytes()
     assert taken == stored_picture(*STORED[name]), f"run python -m docs.take_picture {name}"
     assert f"]({name})" in RUN + TRAINING
 
 
-def test_the_picture_of_a_mistake_can_be_taken_again():
+def test_picture_of_a_mistake_can_be_taken_again():
     assert TASK in "".join(cell.source for cell in Lesson.stored("01_lookup").cells)

@@ -1,4 +1,4 @@
-"""The two commands once the set-up stands: what they run, what they say, and how they end."""
+"""The two commands after the set-up: what they run, what they print, and their exit codes."""
 
 import os
 import signal
@@ -10,7 +10,7 @@ import pytest
 from tests.helpers.fake_repository import PRINT_ARGUMENTS, Repository, complaint
 
 if os.name == "nt":
-    pytest.skip("the fake programs are scripts that Windows does not start", allow_module_level=True)
+    pytest.skip("Windows cannot run the fake programs, which are scripts", allow_module_level=True)
 
 LAB_THAT_SAYS_FAREWELL = """
 import signal, sys, time
@@ -28,7 +28,7 @@ time.sleep(60)
 
 @pytest.fixture
 def repository(tmp_path, monkeypatch):
-    monkeypatch.delenv("PYTHONPATH", raising=False)  # it would be searched before the clone's fakes
+    monkeypatch.delenv("PYTHONPATH", raising=False)  # Python would search it before the clone's fakes
     made = Repository(tmp_path)
     made.uv()
     made.run("test", "--version")
@@ -51,7 +51,7 @@ def test_all_checks_run_with_one_thread_each(repository):
     assert done.stdout.splitlines() == ["ruff check", "ruff format --check", "pytest 1"]
 
 
-def test_a_thorough_run_makes_all_checks_and_repeats_tests(repository):
+def test_thorough_run_makes_all_checks_and_repeats_tests(repository):
     done = repository.run("test", "--thorough")
     assert done.stdout.splitlines()[:2] == ["ruff check", "ruff format --check"]
     assert done.stdout.splitlines()[2] == "pytest -n 3 --dist loadfile --thorough"
@@ -67,10 +67,12 @@ def test_site_adds_its_tools_once(repository):
     assert first.stdout.splitlines()[-1] == "site -o there"
     assert second.stdout == "site\n"
     assert [call.split()[-1] for call in repository.installed] == [".[test]", ".[site,test]"]
-    assert repository.run("lab").stdout == "transformer_course/commands lab\n", "what the site has added is trusted"
+    assert repository.run("lab").stdout == "transformer_course/commands lab\n", (
+        "the environment with the site's packages must be kept"
+    )
 
 
-def test_pip_adds_the_site_where_uv_is_missing(repository):
+def test_pip_adds_the_site_if_uv_is_missing(repository):
     (repository.programs / "uv").unlink()
     repository.pip("")
     repository.fake("docs/site/__main__", PRINT_ARGUMENTS.format("site", 0))
@@ -82,7 +84,7 @@ def test_pip_adds_the_site_where_uv_is_missing(repository):
     assert complaint(repository.run("site")) == "the install failed: No matching distribution found for sphinx"
 
 
-def test_every_failure_is_told_not_only_the_first(repository):
+def test_reports_every_failure(repository):
     repository.fake("ruff", PRINT_ARGUMENTS.format("ruff", "'check' in sys.argv"))
     repository.fake("pytest", PRINT_ARGUMENTS.format("pytest", 1))
     done = repository.run("test")
@@ -90,7 +92,7 @@ def test_every_failure_is_told_not_only_the_first(repository):
     assert "ruff format --check" in done.stdout.splitlines()
 
 
-def test_the_exit_code_of_pytest_is_kept(repository):
+def test_preserves_the_exit_code_of_pytest(repository):
     repository.fake("pytest", PRINT_ARGUMENTS.format("pytest", 5))
     assert repository.run("test", "-k", "nothing").returncode == 5
 
@@ -98,7 +100,7 @@ def test_the_exit_code_of_pytest_is_kept(repository):
 @pytest.mark.parametrize(
     ("sent", "complaint", "code"), [(signal.SIGINT, "course.py: stopped\n", 130), (signal.SIGTERM, "", 0)]
 )
-def test_the_lab_is_waited_for_when_it_is_told_to_stop(repository, sent, complaint, code):
+def test_waits_for_the_lab_to_stop(repository, sent, complaint, code):
     repository.fake("transformer_course/commands", LAB_THAT_SAYS_FAREWELL)
     with subprocess.Popen(
         [sys.executable, "course.py", "lab"],
@@ -107,7 +109,7 @@ def test_the_lab_is_waited_for_when_it_is_told_to_stop(repository, sent, complai
         stderr=subprocess.PIPE,
         text=True,
         start_new_session=True,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # tests in the background ignore it
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # background processes ignore SIGINT in tests
     ) as lab:
         assert lab.stdout is not None
         assert lab.stdout.readline() == "open\n"

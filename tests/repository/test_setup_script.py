@@ -1,4 +1,4 @@
-"""The set-up: each test runs course.py as a user would, and provokes what can go wrong."""
+"""The set-up: each test runs course.py as a user would, and provokes one problem."""
 
 import ast
 import json
@@ -13,7 +13,7 @@ import course
 from tests.helpers.fake_repository import COURSE, QUICK_ENVIRONMENT, Repository, complaint
 
 if os.name == "nt":
-    pytest.skip("the fake programs are scripts that Windows does not start", allow_module_level=True)
+    pytest.skip("Windows cannot run the fake programs, which are scripts", allow_module_level=True)
 
 WITHOUT = "import sys; sys.modules[{!r}] = None"
 FREE_SPACE = "import shutil, types; shutil.disk_usage = lambda path: types.SimpleNamespace(free={})"
@@ -30,13 +30,13 @@ CUDA_PLAN = "print('Would install 2 packages\\n + nvidia-nccl-cu13==2.29\\n + to
 
 @pytest.fixture
 def repository(tmp_path, monkeypatch):
-    monkeypatch.delenv("PYTHONPATH", raising=False)  # it would be searched before the clone's fakes
+    monkeypatch.delenv("PYTHONPATH", raising=False)  # Python would search it before the clone's fakes
     for name in [name for name in os.environ if name.startswith(("UV_", "PIP_"))]:
         monkeypatch.delenv(name)
     return Repository(tmp_path)
 
 
-def test_old_python_gets_its_version_and_advice(repository):
+def test_old_python_prints_required_version_and_advice(repository):
     done = repository.run("lab", "--no-browser", before="sys.version_info = (3, 6, 15, 'final', 0)")
     assert done.returncode == 1
     first, advice, command = done.stderr.splitlines()
@@ -48,17 +48,17 @@ def test_old_python_gets_its_version_and_advice(repository):
 
 
 def test_old_python_can_parse_the_script():
-    ast.parse(COURSE.read_text(), feature_version=(3, 7))  # Python 3.6 differs in nothing that is used here
+    ast.parse(COURSE.read_text(), feature_version=(3, 7))  # Python 3.6 does not differ in any syntax used here
 
 
 @pytest.mark.parametrize("module", ["venv", "ensurepip"])
-def test_python_without_venv_gets_the_debian_package(repository, module):
+def test_python_without_venv_prints_the_debian_package(repository, module):
     message = complaint(repository.run("lab", before=WITHOUT.format(module)))
     assert message == "this Python comes without venv; on Debian and Ubuntu: sudo apt install python3-venv"
     assert not (repository.path / ".venv").exists()
 
 
-def test_uv_needs_no_ensurepip(repository):
+def test_uv_does_not_need_ensurepip(repository):
     repository.uv()
     repository.fake("venv", f"{QUICK_ENVIRONMENT}\nsys.exit('--without-pip' not in sys.argv)")
     assert repository.run("lab", before=WITHOUT.format("ensurepip")).returncode == 0
@@ -79,7 +79,7 @@ def test_uv_needs_no_ensurepip(repository):
         ("Linux", "aarch64", "", None),
     ],
 )
-def test_platform_without_pytorch_gets_one_line(monkeypatch, system, machine, mac, message):
+def test_platform_without_pytorch_prints_one_line(monkeypatch, system, machine, mac, message):
     monkeypatch.setattr(platform, "system", lambda: system)
     monkeypatch.setattr(platform, "machine", lambda: machine)
     monkeypatch.setattr(platform, "mac_ver", lambda: (mac, ("", "", ""), machine))
@@ -92,7 +92,7 @@ def test_platform_without_pytorch_gets_one_line(monkeypatch, system, machine, ma
         assert "\n" not in problem
 
 
-def test_python_newer_than_pytorch_gets_the_newest_supported(monkeypatch):
+def test_python_newer_than_pytorch_prints_the_newest_supported(monkeypatch):
     monkeypatch.setattr(sys, "version_info", (3, 15, 0, "final", 0))
     problem = course.problem_of_platform()
     assert problem is not None
@@ -149,7 +149,7 @@ def test_small_disk_stops_before_the_install(repository, command, size):
     assert not (repository.path / ".venv").exists()
 
 
-def test_disk_must_hold_cuda_where_uv_chooses_it(repository):
+def test_disk_must_hold_cuda_if_uv_chooses_it(repository):
     repository.uv(CUDA_PLAN)
     message = complaint(repository.run("lab", before=FREE_SPACE.format(2.9e9)))
     needs = f"the install, with CUDA, needs 6.5 GB of disk space, and {repository.path} has 2.9 GB left; "
@@ -161,7 +161,8 @@ def test_disk_must_hold_cuda_for_pip_on_linux(repository):
     repository.pip("")
     before = f"{FREE_SPACE.format(2.9e9)}; {ON_LINUX}"
     assert "with CUDA, needs 6.5 GB" in complaint(repository.run("lab", before=before))
-    repository.pip("print('global.find-links=\\'/wheels\\'')")  # a source of its own, which may have a small PyTorch
+    # its own package source, which may have a PyTorch without CUDA
+    repository.pip("print('global.find-links=\\'/wheels\\'')")
     assert repository.run("lab", before=before).returncode == 0
 
 
@@ -178,12 +179,12 @@ def test_full_disk_is_reported_and_cleared(repository, installer):
 
 
 @pytest.mark.slow
-def test_missing_network_is_named(repository):
+def test_missing_network_is_reported(repository):
     for name in ("venv", "pip"):
         (repository.path / f"{name}.py").unlink()
     (repository.path / "pyproject.toml").write_text("[build-system]\nrequires = ['setuptools']\n")
     nowhere = {"PIP_CONFIG_FILE": os.devnull, "PIP_RETRIES": "1", "PIP_PROXY": "http://localhost:9"}
-    done = repository.run("test", **nowhere)  # the real pip, which only does not get out
+    done = repository.run("test", **nowhere)  # the real pip, without network access
     assert complaint(done) == "the install failed: the packages cannot be reached; is there a network?"
     assert not repository.stamp.exists()
 
@@ -195,7 +196,7 @@ def test_failure_ends_with_pips_last_error(repository):
     assert complaint(repository.run("lab")) == "the install failed: No matching distribution found for torch"
 
 
-def test_pip_brings_uv_which_installs(repository, tmp_path):
+def test_pip_installs_uv_which_installs_the_rest(repository, tmp_path):
     repository.uv(program=tmp_path / "wheel")
     repository.pip(BRING_UV.format(str(tmp_path / "wheel")))
     assert repository.run("lab").returncode == 0
@@ -205,7 +206,7 @@ def test_pip_brings_uv_which_installs(repository, tmp_path):
     assert installing == f"uv pip install --python {python} -c constraints.txt -e ."
 
 
-def test_cache_of_our_uv_is_deleted(repository, tmp_path):
+def test_deletes_the_cache_of_its_own_uv(repository, tmp_path):
     fill_cache = "cache = os.environ.get('UV_CACHE_DIR')\nif cache: open(cache + '/wheel', 'w')"
     repository.uv(fill_cache + "; print(cache)", program=tmp_path / "wheel")
     repository.pip(BRING_UV.format(str(tmp_path / "wheel")))
@@ -215,14 +216,14 @@ def test_cache_of_our_uv_is_deleted(repository, tmp_path):
 
 
 @pytest.mark.parametrize("when", ["'--dry-run' in sys.argv", "'--dry-run' not in sys.argv"], ids=["resolve", "install"])
-def test_pip_installs_where_uv_fails(repository, when):
+def test_pip_installs_if_uv_fails(repository, when):
     repository.uv(f"sys.exit(2 if {when} else 0)")
     repository.pip("")
     assert repository.run("lab").returncode == 0
     assert repository.installed[-1] == "pip install --disable-pip-version-check --no-compile -c constraints.txt -e ."
 
 
-def test_uv_uses_the_sources_of_pip(repository):
+def test_uv_uses_the_package_sources_of_pip(repository):
     names = ("UV_DEFAULT_INDEX", "UV_INDEX", "UV_INDEX_STRATEGY", "UV_FIND_LINKS", "SSL_CERT_FILE", "ALL_PROXY")
     repository.uv(f"print({{name: os.environ.get(name) for name in {names}}})")
     listed = [
@@ -258,7 +259,7 @@ def test_uv_uses_the_sources_of_pip(repository):
         ("Darwin", {}, True, [None, None]),
     ],
 )
-def test_linux_prefers_the_small_pytorch(repository, system, variables, reachable, tried):
+def test_linux_prefers_pytorch_without_cuda(repository, system, variables, reachable, tried):
     backend = "os.environ.get('UV_TORCH_BACKEND')"
     repository.uv(f"print({backend}); sys.exit({backend} == 'auto' and not {reachable})")
     before = f"import platform; platform.system, platform.machine = lambda: {system!r}, lambda: 'arm64'"
@@ -277,7 +278,7 @@ def test_install_prints_at_most_ten_lines(repository):
     assert (repository.path / ".venv" / "install.log").read_text().count("noise") >= 1000
 
 
-def test_pip_upgrade_may_fail(repository):
+def test_failed_pip_upgrade_is_ignored(repository):
     repository.pip("sys.exit('ERROR: no newer one' if '--upgrade' in sys.argv or 'uv>=0.8,<1' in sys.argv else 0)")
     done = repository.run("lab")
     assert done.returncode == 0
@@ -302,7 +303,7 @@ def test_failing_venv_is_reported(repository):
     assert message == f"could not create an environment in {repository.path / '.venv'}: Error: Permission denied"
 
 
-def test_killed_install_is_made_again(repository):
+def test_killed_install_is_repeated(repository):
     half = repository.path / ".venv" / "half"
     repository.uv(f"open({str(half)!r}, 'w'); os.kill(os.getppid(), signal.SIGKILL)")
     assert repository.run("lab").returncode != 0
@@ -328,14 +329,15 @@ def test_broken_stamp_is_ignored(repository):
     assert len(repository.installed) == 2
 
 
-def test_environment_is_not_trusted_while_replaced(repository):
+def test_half_replaced_environment_is_not_trusted(repository):
     repository.uv()
     repository.run("lab")
     (repository.path / "constraints.txt").write_text("torch==1.0")
-    repository.fake("venv", "import os, signal; os.kill(os.getppid(), signal.SIGKILL)")  # half of the old one is gone
+    # half of the old environment is deleted
+    repository.fake("venv", "import os, signal; os.kill(os.getppid(), signal.SIGKILL)")
     repository.run("lab")
     (repository.path / "venv.py").unlink()
-    (repository.path / "constraints.txt").write_text("")  # what the old one was made for
+    (repository.path / "constraints.txt").write_text("")  # the file for which the old environment was made
     repository.run("lab")
     assert len(repository.installed) == 2
 
@@ -349,7 +351,7 @@ def test_second_run_installs_nothing(repository):
     assert repository.installed == [f"uv pip install --python {python} -c constraints.txt -e .[test]"]
 
 
-def test_tests_are_added_to_the_environment_of_a_learner(repository):
+def test_tests_are_added_to_a_learners_environment(repository):
     repository.uv()
     repository.run("lab")
     kept = repository.path / ".venv" / "kept"
@@ -360,7 +362,7 @@ def test_tests_are_added_to_the_environment_of_a_learner(repository):
     assert kept.exists()
 
 
-def test_failing_addition_keeps_what_works(repository):
+def test_failed_addition_keeps_the_working_environment(repository):
     repository.uv()
     repository.run("lab")
     repository.uv("sys.exit(1)")
@@ -394,7 +396,7 @@ def test_moved_clone_gets_a_new_environment(repository):
     assert len(repository.installed) == 2
 
 
-def test_unknown_command_gets_the_known_ones(repository):
+def test_unknown_command_lists_the_known_ones(repository):
     assert complaint(repository.run("lba")) == "there is no command 'lba'; there are lab, test, site"
 
 

@@ -1,4 +1,4 @@
-"""A run is the same every day; divided among workers or machines, nothing is lost, and what belongs together stays."""
+"""A run is deterministic; dividing it among workers or machines loses no test and keeps units together."""
 
 from pathlib import Path
 
@@ -10,14 +10,14 @@ from tests.helpers.thoroughness import Thoroughness, one_in
 ROOT = Path(__file__).parents[2]
 
 
-def test_one_seed_is_always_tried_and_a_thorough_run_tries_more():
+def test_default_run_uses_one_seed_and_thorough_run_several():
     assert Thoroughness().seeds(5) == [0]
     assert Thoroughness(seed=7).seeds(5) == [7]
     assert Thoroughness(enabled=True).seeds(5) == [0, 1, 2, 3, 4]
     assert Thoroughness(enabled=True, seed=7).seeds(5) == [7, 0, 1, 2, 3, 4]
 
 
-def test_of_several_values_every_nth_is_always_tried_and_all_keep_their_names_and_marks():
+def test_one_in_marks_all_but_every_nth_value_as_thorough():
     named = pytest.param("c", 3, id="see", marks=pytest.mark.slow)
     first, second, third = one_in(2, ["a", ("b", 2), "b"])
     assert (first, third) == ("a", "b")
@@ -28,23 +28,23 @@ def test_of_several_values_every_nth_is_always_tried_and_all_keep_their_names_an
     assert one_in(2, [named]) == [named]
 
 
-def test_every_test_is_in_one_shard_together_with_its_unit():
+def test_every_test_is_in_one_shard_with_its_unit():
     tests = [f"tests/a/test_{number}.py::test_{name}" for number in range(60) for name in "ab"]
     shards = [{test for test in tests if test in Shard(number, 3)} for number in (1, 2, 3)]
     assert sorted(test for shard in shards for test in shard) == sorted(tests)
     assert all(12 <= len(shard) <= 72 for shard in shards)
     assert sum(len({unit(test) for test in shard}) for shard in shards) == 60
     assert tests[0] in Shard(1, 1)
-    assert "tests/a/test_1.py" in Shard.parse("1/2"), "where a test is depends on nothing but its name"
+    assert "tests/a/test_1.py" in Shard.parse("1/2"), "the shard must depend only on the test's name"
 
 
 @pytest.mark.parametrize("wrong", ["0/3", "4/3", "2", "a/b", "2/3/4"])
-def test_a_shard_that_there_is_not_is_refused(wrong):
+def test_rejects_an_invalid_shard(wrong):
     with pytest.raises(ValueError, match=r"shard|invalid literal"):
         Shard.parse(wrong)
 
 
-def test_files_stay_whole_but_for_those_that_take_minutes():
+def test_only_files_that_take_minutes_are_divided():
     assert (
         unit("tests/transformer_lab/attention/test_masks.py::test_a[3]")
         == "tests/transformer_lab/attention/test_masks.py"
@@ -55,5 +55,5 @@ def test_files_stay_whole_but_for_those_that_take_minutes():
     assert unit(f"{solved}::test_c") == solved
 
 
-def test_what_is_scheduled_by_name_is_there():
+def test_scheduled_files_exist():
     assert [path for path in (*BY_PARAMETER, *SLOWEST_FILES, MANY_UNITS_FILE) if not (ROOT / path).exists()] == []

@@ -1,4 +1,4 @@
-"""What every lesson keeps to: each rule takes a lesson and lists its complaints."""
+"""The rules for all lessons: each rule takes a lesson and returns complaints."""
 
 from collections.abc import Callable, Iterator
 

@@ -1,4 +1,4 @@
-"""A lesson has all its parts, in their order."""
+"""A lesson has all its parts, in order."""
 
 import ast
 import re
@@ -20,7 +20,7 @@ ORDER = [
     "What to read next",
 ]
 ORDER_WITHOUT_EXERCISES = ["In short", "Self-check", "New words", "Interview questions", "What to read next"]
-"""The primer: nothing goes before it, and it has no exercises that a check could judge."""
+"""The sections of the primer, which comes first and has no exercises for a check."""
 AN_EXPERIMENT = ["**Claim.**", "**Prediction.**", "**Verdict.**"]
 WITHOUT_AN_EXPERIMENT: set[str] = set()
 TITLE = [
@@ -140,7 +140,9 @@ def it_has_experiments_a_bug_hunt_and_a_transfer_task(lesson: Lesson) -> Iterato
 
 
 def readers_test_a_claim_of_their_own(lesson: Lesson) -> Iterator[str]:
-    """A claim, a prediction, three seeds and a verdict, before the summary; neither run by the build nor graded."""
+    """There are a claim, a prediction, three seeds and a verdict before the summary; the build does not run them, and
+    no one grades them.
+    """
     if lesson.number in WITHOUT_AN_EXPERIMENT:
         return
     said = lesson.section("Your experiment")
@@ -175,7 +177,7 @@ def instructors_find_a_note_with_the_points_in_the_guide(lesson: Lesson) -> Iter
 
 
 def _predicted(tree: ast.Module) -> list[str]:
-    """List the names that a cell leaves to predict; none if it does anything else."""
+    """Return the names that a cell leaves to predict, or none if it does anything else."""
     names: list[str] = []
     for node in tree.body:
         match node:

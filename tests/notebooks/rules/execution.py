@@ -1,4 +1,4 @@
-"""A stored lesson has been run from top to bottom, and nothing went wrong."""
+"""A stored lesson was run from top to bottom without errors."""
 
 import re
 from base64 import b64decode
@@ -15,7 +15,7 @@ from transformer_course.published_models.in_lesson import names_bound, names_in
 
 SMALLEST_PICTURE = 100
 UNCHECKED = re.compile(r"#\s*(?:NBVAL|PYTEST_VALIDATE)_\w+")
-"""Comments by which nbval, too, leaves out cells or their outputs."""
+"""Comments that also make nbval skip cells or their outputs."""
 
 
 def every_cell_is_run_except_colab_and_the_experiment(lesson: Lesson) -> Iterator[str]:
@@ -46,7 +46,7 @@ def nothing_went_wrong(lesson: Lesson) -> Iterator[str]:
 
 
 def nothing_belongs_to_one_machine(lesson: Lesson) -> Iterator[str]:
-    """What differs between two runs or machines would fail nbval, or teach nothing."""
+    """Output that differs between runs or machines would fail nbval, or teach nothing."""
     for cell in lesson.code:
         found = re.findall(
             r"\b0x[0-9a-f]{6,}|ipykernel_\d+|/home/\S+|/tmp/\S+", displayed(cell) + displayed(cell, "text/html")
@@ -55,7 +55,7 @@ def nothing_belongs_to_one_machine(lesson: Lesson) -> Iterator[str]:
 
 
 def numbers_are_short(lesson: Lesson) -> Iterator[str]:
-    """Further digits differ between processors, and are not read."""
+    """More digits differ between processors, and no one reads them."""
     for cell in lesson.code:
         if VARYING & {*cell.metadata.get("tags", [])}:
             continue
@@ -70,7 +70,7 @@ def numbers_are_short(lesson: Lesson) -> Iterator[str]:
 
 
 def _pictures(lesson: Lesson) -> Iterator[tuple[str, NotebookNode, Image.Image]]:
-    """Yield the id of the cell, the output and the picture itself, for all pictures of a lesson."""
+    """Yield the cell's id, the output and the image of each picture in a lesson."""
     for cell in lesson.code:
         for output in cell.outputs:
             if "image/png" in output.get("data", {}):
@@ -78,21 +78,21 @@ def _pictures(lesson: Lesson) -> Iterator[tuple[str, NotebookNode, Image.Image]]
 
 
 def pictures_are_transparent(lesson: Lesson) -> Iterator[str]:
-    """Else they would be white blocks in the dark."""
+    """Otherwise they would be white blocks in dark mode."""
     for cell, _, picture in _pictures(lesson):
         if picture.getpixel((0, 0))[3]:
             yield f"{cell} shows a picture that is not transparent"
 
 
 def pictures_show_something(lesson: Lesson) -> Iterator[str]:
-    """No test compares pixels, which differ between machines."""
+    """No other test compares pixels, because they differ between machines."""
     for cell, _, picture in _pictures(lesson):
         if min(picture.size) < SMALLEST_PICTURE or picture.getcolors(maxcolors=2) is not None:
             yield f"{cell} shows a picture of {picture.width} × {picture.height} pixels with next to nothing on it"
 
 
 def pictures_have_their_words_as_plain_text(lesson: Lesson) -> Iterator[str]:
-    """This is what nbval compares of a picture."""
+    """nbval compares this text of a picture."""
     for cell, output, _ in _pictures(lesson):
         words = output.data.get("text/plain", "<")
         if words.startswith("<") or words != output.metadata.get("image/png", {}).get("alt", words):
@@ -100,7 +100,7 @@ def pictures_have_their_words_as_plain_text(lesson: Lesson) -> Iterator[str]:
 
 
 def a_lesson_goes_on_without_a_published_model(lesson: Lesson) -> Iterator[str]:
-    """Cells tagged ``published-model`` are replaced by their stored outputs where there is no model."""
+    """Cells tagged ``published-model`` are replaced by their stored outputs if the model is not available."""
     needing = lesson.tagged(NEEDS_MODEL)
     bound = set[str]().union(*(names_bound(cell.source) for cell in needing))
     for cell in lesson.code:

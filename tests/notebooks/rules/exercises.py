@@ -1,4 +1,4 @@
-"""Every exercise has its stub and its check, and there are no others."""
+"""Every exercise has a stub and a check, and there are no others."""
 
 import ast
 import re
@@ -11,7 +11,7 @@ from tests.notebooks.lesson import Lesson, calls, displayed, syntax
 Function = ast.FunctionDef
 WORDS_IN_COMMON = 3
 REVIEW = "review"
-"""A function of a lesson that tests the code of a bug hunt, where no exercise is like it."""
+"""A lesson's own function that tests the code of a bug hunt, if no exercise matches it."""
 
 
 def every_exercise_has_a_stub_and_then_its_check(lesson: Lesson) -> Iterator[str]:
@@ -73,7 +73,7 @@ def no_exercise_is_started(lesson: Lesson) -> Iterator[str]:
 
 
 def each_bug_hunt_is_wrong_without_a_name(lesson: Lesson) -> Iterator[str]:
-    """Yield the hunts in which the check names the mistake: who reads the code should find it first."""
+    """Yield bug hunts in which the check names the mistake, because the reader should find it first."""
     for cell in lesson.tagged("bug-hunt"):
         hunted = bug_hunted(lesson, cell)
         if hunted is None:
@@ -88,7 +88,7 @@ def each_bug_hunt_is_wrong_without_a_name(lesson: Lesson) -> Iterator[str]:
 
 
 def no_case_of_a_bug_hunt_gives_it_away(lesson: Lesson) -> Iterator[str]:
-    """Yield what the case that fails a hunt's check is called in the words of the folded solution after it."""
+    """Yield the names of failing cases of a bug hunt that contain words of the collapsed solution after it."""
     for cell in lesson.tagged("bug-hunt"):
         if (hunted := bug_hunted(lesson, cell)) is None or (solution := lesson.after(hunted[3])) is None:
             continue
@@ -103,10 +103,10 @@ def _runs_of_words(text: str) -> set[tuple[str, ...]]:
 
 
 def bug_hunted(lesson: Lesson, cell: NotebookNode) -> tuple[NotebookNode, str, str, NotebookNode] | None:
-    """Find the cell that fixes the code of a bug hunt, the name it defines, the broken answer, and the checking cell.
+    """Return the cell that fixes the code of a bug hunt, the name it defines, the broken answer, and the checking cell.
 
-    The broken code keeps its own name, for the cells below; its second name is for the learner to define again. The
-    broken answer is the name of an exercise if ``check`` judges it, or of the broken code if the lesson reviews it.
+    The broken code keeps its own name for the cells below; the learner redefines its second name. The broken answer is
+    the name of an exercise if ``check`` judges it, or of the broken code if the lesson reviews it.
     """
     defined = {getattr(node, "name", None) for node in syntax(cell).body}
     mend = lesson.after(cell)
@@ -132,7 +132,7 @@ def bug_hunted(lesson: Lesson, cell: NotebookNode) -> tuple[NotebookNode, str, s
 
 
 def _functions(tree: ast.Module) -> Iterator[tuple[str, Function]]:
-    """Find the functions of a module, and the methods of its classes."""
+    """Return the functions of a module and the methods of its classes."""
     for node in tree.body:
         if isinstance(node, Function):
             yield node.name, node

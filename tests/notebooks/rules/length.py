@@ -1,4 +1,4 @@
-"""A lesson can be read: one idea per cell, and an end within reach."""
+"""A lesson is readable: one idea per cell, and a limited length."""
 
 import re
 from collections.abc import Iterator
