@@ -1,21 +1,23 @@
-"""A course that builds the Transformer, cell by cell, and names the mistake when one is made.
+"""A course that builds the Transformer, cell by cell, and explains the mistakes that learners make.
 
-It knows the model library, ``transformer_lab``, and nothing of that knows it. To be read in this order; each package
-may use those before it.
+The course imports the model library, ``transformer_lab``; the library never imports the course. The packages and
+modules, in reading order (each may import the ones before it):
 
-1. ``running``: all that runs beside a learner's code. ``sandbox``: the sandbox around it. No answers in either.
-2. ``steps``: an answer in steps, one of which a mistake does otherwise. ``exercise``: what an exercise is made of.
-   ``exercises``: all of them, a folder for each lesson.
-3. ``checking``: from what was observed to a verdict, in words. ``locating``: the place in the learner's code.
-4. ``workspace``: the learner's folder. ``lesson``: what a lesson imports, and what it remembers. ``practice``:
-   exercises and questions from memory. ``home``: the home page in JupyterLab.
-5. ``plots``: curves, maps and histograms. ``diagrams``: drawings of structure. ``views``: pictures with a handle.
-   ``clinic``: models with a bug each, for lesson 12, and what finds it. ``stored_models``: trained before, for the
-   learner's own classes. They need the model library alone.
-6. ``grading``: notebooks in, gradebook and feedback out. ``interrupts``: Ctrl-C. ``commands``: what is typed in a
-   terminal.
+1. ``running`` runs a learner's code and records what it does, and ``sandbox`` isolates submissions. Neither contains an
+   answer.
+2. ``steps`` represents an answer as steps, so that a mistake is one changed step. ``exercise`` defines what an exercise
+   consists of, and ``exercises`` contains all of them, in a folder for each lesson.
+3. ``generated_mistakes`` are wrong answers built from the steps. ``checking`` turns observations into a verdict, and
+   ``locating`` finds the wrong expression.
+4. ``workspace`` manages the learner's folder. ``lesson`` is what a lesson imports. ``practice`` repeats exercises and
+   questions from memory, and ``home`` is the home page in JupyterLab.
+5. ``plots`` draws curves, heat maps and histograms, ``diagrams`` draws structures, and ``views`` are interactive.
+   ``clinic`` has the broken models of lesson 12 and the instruments that diagnose them. ``stored_models`` and
+   ``published_models`` are trained models for the lessons. These packages need only the model library.
+6. ``grading`` turns notebooks into a gradebook and feedback. ``commands`` is the command line, and ``interrupts``
+   handles Ctrl-C.
 
-A lesson imports ``check``, ``hint``, ``solution``, ``parts``, ``compare`` and ``tally`` from here, and that begins its
+A lesson imports ``check``, ``hint``, ``solution``, ``parts``, ``compare`` and ``tally`` from here, which starts its
 session.
 """
 
@@ -39,7 +41,7 @@ if os.environ.get("TRANSFORMER_LAB_CHECK_SHAPES") == "1":
 
 
 def __getattr__(name: str) -> Any:
-    """Import what a lesson uses when it is asked for: the packages that run beside a learner's code need none of it."""
+    """Import a lesson's names on first use: the packages that run a learner's code need none of them."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from transformer_course.lesson import notebook

@@ -1,4 +1,4 @@
-"""The parts of an exercise: a reference, cases that tell right from wrong, and the mistakes that people make."""
+"""The parts of an exercise: a reference, cases that separate right from wrong answers, and known mistakes."""
 
 import ast
 import inspect
@@ -13,27 +13,28 @@ from transformer_course.running.case import Case
 from transformer_course.steps import InSteps, Variant
 
 LITTLE_MEMORY_MB = 32
-"""Memory for an answer that must need little, on top of what Python, torch and the arguments take."""
+"""Memory limit of a case that tests memory use, in addition to what Python, torch and the arguments take."""
 
 
 class Mistake:
-    """A wrong version of an exercise that people really write.
+    """A wrong version of an exercise that learners really write.
 
     Args:
         name: Its name, in snake case.
-        variants: The ways of making it: variants of the answer in steps, or, where it is another idea altogether, whole
-            answers as a learner would write them. An attempt that behaves as one of them on every case made this
-            mistake.
-        message: What it does and where to look, told where it is the only mistake; never the answer. ``{summary}`` in
-            it stands for the clause of ``summary``.
-        hints: Hints, each telling a little more. Of a mistake that has a variant, what is missing to three comes from
-            the step that its first variant does otherwise: what to look at, what should come of it, its code.
+        variants: Variants of the answer in steps, or, if the idea is a different one altogether, whole answers as a
+            learner would write them. An attempt that behaves like one of them in every case makes this mistake.
+        message: What it does and where to look, shown if it is the only mistake; never the answer. ``{summary}`` in it
+            stands for the clause of ``summary``.
+        hints: Hints, each more specific than the one before. If there are fewer than three and the mistake has a
+            variant, the missing ones are generated from the step that its first variant changes: what to look at, what
+            the step should return, and its code.
         summary: A clause in the second person about the changed step alone ("you take the softmax over the queries"),
-            true whatever else is wrong: shown if there are two mistakes. Every mistake that has a variant needs one.
+            true whatever else is wrong. It is shown if there are two mistakes. Every mistake that has a variant needs
+            one.
 
     Raises:
-        TypeError: A way is no answer, but a list of them, say.
-        ValueError: A mistake that has a variant, or says what it does, has no such clause.
+        TypeError: A variant is not an answer but, for example, a list of answers.
+        ValueError: ``summary`` is empty although the mistake has a variant or ``message`` refers to it.
     """
 
     def __init__(
@@ -45,34 +46,36 @@ class Mistake:
         summary: str = "",
     ) -> None:
         if strange := [variant for variant in variants if not isinstance(variant, Variant) and not callable(variant)]:
-            raise TypeError(f"each way of {name} is an argument of its own, a variant or a whole answer: not {strange}")
+            raise TypeError(
+                f"pass each variant of {name} as a separate argument, either a variant or a whole answer; got {strange}"
+            )
         self.name, self.variants, self.summary = name, variants, summary
         self.message = _sentence(message, summary)
         if not summary and self.step_variants:
-            raise ValueError(f"{name} can meet another mistake, so it needs `summary`")
+            raise ValueError(f"{name} can occur together with another mistake, so it needs `summary`")
         if not summary and "{summary}" in message:
-            raise ValueError(f"{name} says what it does, so it needs `summary`")
+            raise ValueError(f"the message of {name} refers to `summary`, which is empty")
         self._hints = tuple(hints)
 
     @cached_property
     def hints(self) -> Sequence[str]:
-        """Hints, each telling a little more."""
+        """Hints, each more specific than the one before."""
         return (
             (*self._hints, *_composed(self.step_variants[0])[len(self._hints) :]) if self.step_variants else self._hints
         )
 
     def with_variants(self, *variants: Variant | Callable[..., Any]) -> "Mistake":
-        """Return the same mistake, made in these ways."""
+        """Return the same mistake with these variants."""
         return Mistake(self.name, *variants, message=self.message, hints=self._hints, summary=self.summary)
 
     @property
     def step_variants(self) -> Sequence[Variant]:
-        """The ways that are told in steps, and so can meet another mistake."""
+        """The variants in steps, which can occur together with another mistake."""
         return [variant for variant in self.variants if isinstance(variant, Variant)]
 
     @property
     def attempts(self) -> Sequence[Callable[..., Any]]:
-        """All ways as functions or classes that can be checked."""
+        """All variants as functions or classes that can be checked."""
         return [variant.attempt if isinstance(variant, Variant) else variant for variant in self.variants]
 
 
@@ -81,12 +84,13 @@ class Wording:
     """A teacher's own words for a generated mistake.
 
     Args:
-        message: The message where it is the only mistake; never the answer. ``{summary}`` in it stands for the summary;
+        message: The message if it is the only mistake; never the answer. ``{summary}`` in it stands for the summary;
             without a message, the summary is the sentence.
         summary: A clause in the second person about the changed step alone ("you take the softmax over the queries"),
-            true whatever else is wrong: for an attempt that makes two mistakes. Without one, it is composed from the
-            words of the step.
-        hints: Hints, each telling more. The missing ones of three are composed from the step, as for ``Mistake``.
+            true whatever else is wrong: for an attempt with two mistakes. If empty, it is composed from the step's
+            description.
+        hints: Hints, each more specific than the one before. Missing ones are generated from the step, as for
+            ``Mistake``.
 
     Raises:
         ValueError: There is neither a message nor a summary, or the message refers to a summary that is missing.
@@ -109,21 +113,21 @@ class Wording:
 
 
 def _sentence(message: str, summary: str) -> str:
-    """Return a message with ``{summary}`` replaced by the summary; the summary as a sentence if the
-    message is empty.
+    """Return a message with ``{summary}`` replaced by the summary, or the summary as a sentence if the message is
+    empty.
     """
     text = (message or f"{summary}.").replace("{summary}", summary)
     return capitalized(text) if not message or message.startswith("{summary}") else text
 
 
 def capitalized(clause: str) -> str:
-    """Return a clause as a sentence begins; a symbol such as p_j stays as it is."""
+    """Capitalize the first letter of a clause, unless it is part of a symbol such as p_j."""
     first = re.match(r"[a-z]+(?=[ ,’'-])", clause)
     return clause[:1].upper() + clause[1:] if first and (len(first[0]) > 1 or first[0] == "a") else clause
 
 
 def _composed(variant: Variant) -> tuple[str, ...]:
-    """Return three hints on the first step or argument that a way does otherwise."""
+    """Return three hints on the first step or argument that a variant changes."""
     steps = variant.of
     name = next((name for name in [*steps.steps, *steps.arguments.parameters] if name in variant.changes), steps.last)
     first = f"Look at the code that computes {steps.noun(name)}. What goes in, and what comes out?"
@@ -135,26 +139,25 @@ class Exercise:
     """A function or module for the learner to write.
 
     Args:
-        reference: A right answer in at most about 15 plain lines: the model library's own, where that is so plain. It
-            carries the exercise's name, its dimension names in its annotations, and is what ``solution`` shows.
-        cases: Function from a seed to the cases, small to large; the last is large enough to be timed.
+        reference: A right answer in at most about 15 plain lines: the model library's function if it is that short. It
+            has the exercise's name and, in its annotations, the names of its dimensions. ``solution`` shows it.
+        cases: Function from a seed to the cases, from small to large; the last is large enough to be timed.
         mistakes: The mistakes that are recognized.
-        hints: The hints, each telling more, for an attempt that makes none of these mistakes.
+        hints: Hints for an attempt that makes none of these mistakes, each more specific than the one before.
         points: Number of points when graded.
-        verified: What a pass has shown. What comes next stands in the lesson.
-        steps: The answer in steps; None where it cannot be told so.
-        messages: A teacher's own words for a generated mistake, a message or a ``Wording``, by its name, such as
-            ``keepdim_total``, or by name and code where not all generated mistakes of a name are meant; all others are
-            reported in the words of the steps.
-        stretch: Whether it goes beyond the core of its lesson.
-        distributions: The arguments whose rows add up to 1. As they cannot move freely, their gradients are compared
-            up to a number that is the same along a row: dividing by the sum once more changes nothing else.
-        may_cut_gradients: Whether an answer in plain Python passes, with a remark, though no gradient at all passes
-            through it.
-        in_little_memory: Function from a seed to a case on which an answer that is graded must get by with
-            ``LITTLE_MEMORY_MB``; None where memory does not matter.
-        normalize: Function from an output and its case to the form in which outputs are compared, where several are
-            right. It meets every kind of plain data, and must return what it does not understand.
+        verified: What a pass has verified. The lesson describes what comes next.
+        steps: The answer in steps; None if it cannot be written that way.
+        messages: A teacher's explanations of generated mistakes, each a message or a ``Wording``. The key is the
+            mistake's name, such as ``keepdim_total``, or its name and code if the explanation fits only some mistakes
+            of that name. All others are described in the words of the steps.
+        stretch: Whether the exercise goes beyond the core of its lesson.
+        distributions: The arguments whose rows sum to 1. Their gradients are compared up to a constant per row, because
+            dividing by the row sum again changes nothing else.
+        may_cut_gradients: Whether an answer in plain Python, which has no gradient, passes with a remark.
+        in_little_memory: Function from a seed to a case that a submission must solve within ``LITTLE_MEMORY_MB``; None
+            if memory does not matter.
+        normalize: Function from an output and its case to the form in which outputs are compared, if several outputs
+            are right. It is called with every kind of plain data, and must return unchanged what it cannot interpret.
     """
 
     reference: Callable[..., Any]
@@ -173,25 +176,25 @@ class Exercise:
 
     @property
     def name(self) -> str:
-        """The name that the learner's function or class must have."""
+        """The required name of the learner's function or class."""
         return self.reference.__name__
 
     @property
     def solution(self) -> str:
-        """The source of the reference; of the model library's, what a learner is asked for."""
+        """The source of the reference; if that is the model library's, without checks and with one-line docstrings."""
         return _source(self.reference)
 
 
-@cache  # to find and to read it takes as long as to judge a right answer to the exercise
+@cache  # finding and reading the source takes as long as judging a right answer
 def _source(reference: Callable[..., Any]) -> str:
     source = textwrap.dedent(inspect.getsource(reference))
     return _without_contract(source) if reference.__module__.startswith("transformer_lab.") else source
 
 
 def _without_contract(source: str) -> str:
-    """Return a function or class with one line of each docstring, and without the checks of its arguments.
+    """Return a function or class with only the first line of each docstring, and without the checks of its arguments.
 
-    What remains runs in any lesson: it calls none of the library's checks.
+    The result runs in any lesson, because it calls none of the library's checks.
     """
     lines: list[str | None] = list(source.splitlines(keepends=True))
     for node in ast.walk(ast.parse(source)):

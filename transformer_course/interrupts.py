@@ -1,4 +1,4 @@
-"""Ctrl-C that is never lost.
+"""Make sure that Ctrl-C is never lost.
 
 Python drops a ``KeyboardInterrupt`` that arrives in a callback, such as those that end an import, and code that imports
 C extensions may turn it into another error. So a command also remembers that Ctrl-C was pressed.
@@ -8,7 +8,7 @@ import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-TYPE_CHECKING = False  # to import typing takes longer than all of this
+TYPE_CHECKING = False  # importing typing takes longer than the rest of this module
 if TYPE_CHECKING:
     from types import FrameType
 
@@ -17,9 +17,10 @@ _is_requested = False
 
 @contextmanager
 def remembered_interrupts() -> Iterator[None]:
-    """Raise ``KeyboardInterrupt`` at the end of the block if Ctrl-C was pressed inside it, whatever else it raised.
+    """Raise ``KeyboardInterrupt`` at the end of the block if Ctrl-C was pressed inside it, even if the block raised
+    another error.
 
-    Outside the main thread, where Python handles no signals, nothing is changed.
+    Does nothing outside the main thread, where Python handles no signals.
     """
     global _is_requested
     _is_requested = False

@@ -1,20 +1,20 @@
-"""The order of the lessons, and the short names that people type for them."""
+"""The order of the lessons, and the short names by which people refer to them."""
 
 from collections.abc import Sequence
 
 UNNUMBERED_BEFORE = {"tokenizers": "09_language_model"}
-"""Lessons without a number that come between others, each with the one that it comes before."""
+"""Lessons without a number that come between others, each with the lesson that follows it."""
 PRIMER = "primer"
-"""The lesson before all others, for those whom it helps."""
+"""The lesson before all others, for readers who are new to PyTorch."""
 PRACTICE_BANK = "practice_bank"
 """The notebook with exercises that no lesson requires, which comes after all lessons."""
 PRACTICE_KEY = "transformer_course_practice"
-"""The key in a notebook's metadata that marks it as practice, which is not graded."""
+"""The key in a notebook's metadata that marks it as practice. Practice is not graded."""
 UNNUMBERED = (PRIMER, *UNNUMBERED_BEFORE)
 
 
 def place(name: str) -> tuple[str, bool]:
-    """Return what lessons are sorted by: what has no number comes first, unless ``UNNUMBERED_BEFORE`` says where else.
+    """Return the sort key of a lesson: lessons without a number come first, unless ``UNNUMBERED_BEFORE`` lists them.
 
     The practice bank comes last.
 
@@ -28,14 +28,14 @@ def place(name: str) -> tuple[str, bool]:
 
 
 def resolve_lesson(typed: str, names: Sequence[str]) -> str:
-    """Return the full name of a lesson from that name, its file name, its number or its word.
+    """Return the full name of a lesson, given its full name, file name, number or word.
 
     Args:
-        typed: What a person typed.
+        typed: What the user typed.
         names: The full names of all lessons.
 
     Raises:
-        ValueError: No lesson is called that.
+        ValueError: No lesson has that name.
 
     >>> [resolve_lesson(typed, ["03_heads", "04_masks"]) for typed in ("04_masks", "04", "4", "masks")]
     ['04_masks', '04_masks', '04_masks', '04_masks']
@@ -44,4 +44,4 @@ def resolve_lesson(typed: str, names: Sequence[str]) -> str:
         number, _, word = name.partition("_")
         if typed in (name, f"{name}.ipynb", number) or (word and typed in (word, number.lstrip("0") or "0")):
             return name
-    raise ValueError(f"there is no lesson {typed!r}; there are {', '.join(names)}")
+    raise ValueError(f"there is no lesson {typed!r}; the lessons are {', '.join(names)}")

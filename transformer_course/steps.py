@@ -1,8 +1,8 @@
-"""An answer in steps, so that a mistake is one step done otherwise, and two mistakes at once are two.
+"""An answer in steps, so that a mistake is one changed step, and two mistakes at once are two changed steps.
 
-A step is a function. It asks, by the names of its parameters, for what it needs: arguments of the answer, earlier
-steps, and in a module ``self``. Its docstring says what it does and what the result is, and may add a short name of the
-result for messages. The last step is the answer::
+A step is a function. Its parameters name its inputs: arguments of the answer, earlier steps and, in a module, ``self``.
+Its docstring describes what it does and what the result is, and may add a short name of the result for messages. The
+last step is the answer::
 
     def products(queries, keys):
         \"""multiply each query with each key → the products of queries and keys → q·k\"""
@@ -31,23 +31,25 @@ Step = Callable[..., Any]
 VARIADIC = inspect.CO_VARARGS | inspect.CO_VARKEYWORDS
 MOST_CALLS = 100_000
 LARGEST = 1_000_000
-"""In one evaluation, the functions that steps return may be called as often, and return as many numbers at a time; more
-is no answer of a lesson."""
+"""Maximum number of calls of the functions that steps return, and of numbers that one call returns, in one evaluation.
+No answer of a lesson needs more.
+"""
 
 
 class RanAway(Exception):
-    """A changed answer goes on, or grows, without end."""
+    """A changed answer does not terminate, or its result grows without limit."""
 
 
 class InSteps:
     """An answer in steps.
 
     Args:
-        steps: The steps in order; the docstring of each says in the imperative what it does.
-        reference: The plain answer that the steps spell out: a function, or an ``nn.Module`` with this ``forward``.
+        steps: The steps in order. The docstring of each describes in the imperative what it does.
+        reference: The plain answer that the steps are equivalent to: a function, or an ``nn.Module`` with this
+            ``forward``.
 
     Raises:
-        ValueError: A step asks for what is neither an argument nor an earlier step, or has an argument's name.
+        ValueError: A parameter of a step is neither an argument nor an earlier step, or a step has an argument's name.
     """
 
     def __init__(self, *steps: Step, reference: Callable[..., Any]) -> None:
@@ -57,9 +59,9 @@ class InSteps:
         known = {"self", *self.arguments.parameters} if self.is_module else set(self.arguments.parameters)
         for step in steps:
             if (name := step.__name__) in known:
-                raise ValueError(f"{reference.__name__} has two values called {name!r}; call this step otherwise")
+                raise ValueError(f"{reference.__name__} has two values called {name!r}; rename this step")
             if unknown := [need for need in needs(step) if need not in known]:
-                raise ValueError(f"the step {name!r} asks for {unknown}; there are {sorted(known)}")
+                raise ValueError(f"the step {name!r} has unknown parameters {unknown}; it can use {sorted(known)}")
             known.add(name)
         self.known = known
 
@@ -75,7 +77,7 @@ class InSteps:
 
     @functools.cached_property
     def reached_from(self) -> Mapping[str, Set[str]]:
-        """For each step or argument, the names whose values depend on it; its own is one."""
+        """For each step or argument, the names whose values depend on it, including its own."""
         reached = {name: {name} for name in self.known}
         for name, step in self.steps.items():
             for names in reached.values():
@@ -88,9 +90,9 @@ class InSteps:
         return self._docstring_parts(step)[0].rstrip(".") or step
 
     def noun(self, name: str) -> str:
-        """Return what the value of a step is, as a noun: what its docstring says of it, up to colon or shape.
+        """Return the noun for the value of a step: the part of its docstring up to a colon or a shape.
 
-        An argument is called by its name.
+        For an argument, this is its name.
         """
         if name not in self.steps:
             return f"`{name}`"
@@ -98,27 +100,30 @@ class InSteps:
         return re.sub(r", \([^)]*\)$", "", text.partition(":")[0].rstrip("."))
 
     def has_noun(self, name: str) -> bool:
-        """Return whether a step's docstring tells what its value is."""
+        """Return whether a step's docstring describes its value."""
         return bool(self._docstring_parts(name)[1])
 
     def short_name(self, name: str) -> str:
-        """Return the short name of a step's value, such as "√d_k": the last part of its docstring; "" if none.
+        """Return the short name of a step's value, such as "√d_k": the last part of its docstring, or "" if it has
+        none.
 
-        An argument is called by its name.
+        For an argument, this is its name.
         """
         return self._docstring_parts(name)[2] if name in self.steps else f"`{name}`"
 
     def _docstring_parts(self, name: str) -> tuple[str, str, str]:
-        """Return what a step does, what its value is, and the short name of that: arrows or empty lines divide them."""
+        """Split a step's docstring at arrows or empty lines into what it does, what its value is, and the value's short
+        name.
+        """
         parts = re.split(r"\n\n| → ", inspect.getdoc(self.steps[name]) or "")
         action, noun, short, *_ = [" ".join(part.split()) for part in (*parts, "", "")]
         return action, noun, short
 
     def noun_of_part(self, place: Sequence[int]) -> str:
-        """Return what a part of the answer is, as a noun; "" where the steps do not tell.
+        """Return the noun for a part of the answer, or "" if the steps do not describe it.
 
         Args:
-            place: The index of the part, and where that is a tuple too, the index in that, and so on.
+            place: The index of the part; if the part is a tuple, too, followed by the index in it, and so on.
         """
         name = self.last
         for index in place:
@@ -130,7 +135,7 @@ class InSteps:
         return self.noun(name)
 
     def formula(self, name: str) -> str:
-        """Return how the value of a step is made: its whole description, or what it needs."""
+        """Return how the value of a step is computed: its full description, or its inputs."""
         text = self._docstring_parts(name)[1]
         *others, last = [self.noun(need) for need in needs(self.steps[name]) if need != "self"] or [""]
         needed = f"{', '.join(others)}{',' if len(others) > 1 else ''} and {last}" if others else last
@@ -146,14 +151,14 @@ class InSteps:
         return "\n".join([lines[0], *lines[tree.body[1].lineno - 1 :]])
 
     def expression(self, name: str) -> str | None:
-        """Return the expression that a step returns, if that is all it does."""
+        """Return the expression that a step returns, if its body is a single return statement."""
         lines = textwrap.dedent(inspect.getsource(self.steps[name]))
         body = cast(ast.FunctionDef, ast.parse(lines).body[0]).body[1:]
         one = body[0] if len(body) == 1 and isinstance(body[0], ast.Return) else None
         return ast.get_source_segment(lines, one.value) if one and one.value else None
 
     def ladder(self, name: str) -> tuple[str, ...]:
-        """Return two hints on a step: which value is needed, and the code that computes it."""
+        """Return two hints on a step: which value it should compute, and the code that computes it."""
         if name not in self.steps:
             return (f"The formula uses `{name}` itself.", f"Use `{name}` unchanged.")
         code, asked = self.expression(name), [need for need in needs(self.steps[name]) if need in self.steps]
@@ -172,29 +177,29 @@ class InSteps:
         return values
 
     def but(self, **changes: Step) -> "Variant":
-        """Return the answer with some steps done otherwise, or arguments read otherwise.
+        """Return the answer with some steps or arguments changed.
 
         Args:
-            changes: For each step or argument its replacement, which asks for what it needs as a step does. One that
-                asks for the very thing it replaces gets its right value.
+            changes: The replacement of each step or argument, whose parameters name its inputs as in a step. A
+                replacement with the replaced name as a parameter gets its right value.
 
         Raises:
-            ValueError: A change is of no step or argument, or asks for one that does not exist.
+            ValueError: A change or one of its parameters names a step or argument that does not exist.
         """
         for name, change in changes.items():
             asked = {name, *needs(change)}
             if unknown := sorted(asked - self.known):
-                raise ValueError(f"{self.reference.__name__} has no {unknown}; there are {sorted(self.known)}")
+                raise ValueError(f"{self.reference.__name__} has no {unknown}; it has {sorted(self.known)}")
         return Variant(self, changes)
 
     def until(self, name: str) -> "Variant":
-        """Return the answer that stops after a step, or that hands an argument back."""
+        """Return the answer that stops after a step, or that returns an argument."""
         return Variant(self, {}, name)
 
 
 @dataclass(frozen=True, eq=False)
 class Variant:
-    """An answer in steps, of which some are done otherwise, or which stops early.
+    """An answer in steps with some steps changed, or which stops early.
 
     Args:
         of: The right answer.
@@ -208,7 +213,7 @@ class Variant:
 
     @functools.cached_property
     def attempt(self) -> Callable[..., Any]:
-        """The variant as a learner would hand it in: a function, or a class made from the reference."""
+        """The variant as a learner would submit it: a function, or a class derived from the reference."""
         if self.of.is_module:
 
             def forward(module: nn.Module, *inputs: Any, **keywords: Any) -> Any:
@@ -223,20 +228,20 @@ class Variant:
         return function
 
     def evaluate(self, bound: inspect.BoundArguments, shared: "SharedValues | None" = None) -> Any:
-        """Return the answer for these arguments. Only the steps that it needs are run, each once.
+        """Return the answer for these arguments, running only the steps that it needs, each once.
 
         Args:
             bound: The arguments.
-            shared: What variants share that are evaluated for the same arguments.
+            shared: The values shared by variants that are evaluated for the same arguments.
         """
         bound.apply_defaults()
         return _Evaluation(self, bound.arguments, shared).value(self.result or self.of.last)[0]
 
     def combined(self, other: "Variant") -> "Variant | None":
-        """Return the answer that makes both changes.
+        """Return the answer with both changes, or None if they cannot be combined.
 
-        A change that asks for what it replaces gets what the other change makes of it. Where both change the same step
-        and neither asks for it, there is no such answer: None.
+        A change with the replaced name as a parameter gets the value that the other change computes. Two changes of the
+        same step cannot be combined if neither has that parameter.
         """
         changes = {**self.changes, **other.changes}
         for name in self.changes.keys() & other.changes.keys():
@@ -250,7 +255,7 @@ class Variant:
 
 
 def _one_after_the_other(name: str, one: Step, two: Step) -> Step:
-    """Make the change of a step that hands what the first change makes of it to the second."""
+    """Apply two changes to a step: the second gets the result of the first."""
     asked = tuple(dict.fromkeys([*needs(one), *(need for need in needs(two) if need != name)]))
 
     def both(*given: Any) -> Any:
@@ -262,9 +267,9 @@ def _one_after_the_other(name: str, one: Step, two: Step) -> Step:
 
 
 class SharedValues:
-    """Values that many variants have in common when they get the same arguments: each is computed once.
+    """Values that many variants share when they get the same arguments, each computed once.
 
-    What identifies a call is the step and what it is given; what was written into is another value.
+    A call is identified by its step and inputs; a value that was changed in place counts as a different value.
     """
 
     def __init__(self) -> None:
@@ -273,7 +278,9 @@ class SharedValues:
         self._calls: dict[Hashable, tuple[Any, Hashable, Sequence[Any]]] = {}
 
     def call(self, step: Step, given: Sequence[Any], identities: Sequence[Hashable]) -> tuple[Any, Hashable]:
-        """Return what a step makes of values with these identities, and its identity; None if one of them has none."""
+        """Return the result of a step for inputs with these identities, and its identity; None if an input has no
+        identity.
+        """
         key = (step, *identities)
         if (kept := self._calls.get(key)) is not None:
             value, same, _ = kept
@@ -282,7 +289,7 @@ class SharedValues:
         value = _made(step, given)
         same = None if None in identities else identity(value)
         if same is not None:
-            self._calls[key] = value, same, given  # what is given must live on, or its id may come again
+            self._calls[key] = value, same, given  # keep the inputs alive, or Python may reuse their ids
         return value, same
 
 
@@ -292,7 +299,7 @@ def _made(step: Step, given: Sequence[Any]) -> Any:
 
 
 def _bounded(function: FunctionType) -> FunctionType:
-    """Return a step's function that stops loops which call it without end, or fill the memory with what it returns."""
+    """Wrap a step's function to stop infinite loops that call it, and results that would fill the memory."""
 
     def bounded(*args: Any, **kwargs: Any) -> Any:
         _Evaluation.n_calls += 1
@@ -306,12 +313,14 @@ def _bounded(function: FunctionType) -> FunctionType:
 
 
 def _is_as_it_was(value: Any, same: Any) -> bool:
-    """Return whether a value still has the identity that it had: for a tensor, that asks for less."""
+    """Return whether a value still has its identity, which is quicker to compute for a tensor."""
     return value._version == same[1] if type(value) is Tensor else identity(value) == same
 
 
 def identity(value: Any) -> Hashable:
-    """Return what tells a value from all others, and from itself once it is written into; None if nothing does."""
+    """Return an identity that no other value has, and that changes when the value is changed in place; None if there is
+    none.
+    """
     kind = type(value)
     if kind is Tensor:
         return id(value), value._version
@@ -321,15 +330,17 @@ def identity(value: Any) -> Hashable:
     if value is None or kind in (bool, int, float, str):
         return kind, value
     if isinstance(value, nn.Module):
-        return id(value), value.training  # in its other mode, it is another function
+        return id(value), value.training  # in the other mode, the module is a different function
     return id(value) if kind is FunctionType else None
 
 
 class _Evaluation:
-    """The values of one variant for some arguments, each with its identity where values are shared."""
+    """The values of one variant for some arguments, each with an identity if values are shared."""
 
     n_calls = 0
-    """Number of calls of steps' functions since the last evaluation began: evaluations share functions, not calls."""
+    """Number of calls of steps' functions since the last evaluation began. Evaluations share functions, but not this
+    count.
+    """
 
     def __init__(self, variant: Variant, arguments: Mapping[str, Any], shared: SharedValues | None) -> None:
         _Evaluation.n_calls = 0
@@ -345,7 +356,9 @@ class _Evaluation:
         return found
 
     def _right(self, name: str) -> tuple[Any, Hashable]:
-        """Return a value that no change reaches: where values are shared it is made once, unless it is written into."""
+        """Return a value that no change affects. If values are shared, it is computed once, unless it was changed in
+        place.
+        """
         found = self.right.get(name)
         if found is None or not _is_as_it_was(*found):
             found = self._value(name, None)
@@ -354,14 +367,14 @@ class _Evaluation:
         return found
 
     def _value(self, name: str, change: Step | None) -> tuple[Any, Hashable]:
-        """Return a value, changed or as it would be; a change may ask for the very thing it replaces."""
+        """Return a value, changed or not; a change may use the value that it replaces."""
         if change is None and name in self.arguments:
             value = self.arguments[name]
             return value, None if self.shared is None else identity(value)
         step = self.steps[name] if change is None else change
         given: list[Any] = []
         identities: list[Hashable] = []
-        for need in needs(step):  # a loop, for this is called a hundred thousand times
+        for need in needs(step):  # a plain loop, because this is called a hundred thousand times
             value, same = self._value(need, None) if need == name else self.value(need)
             given.append(value)
             identities.append(same)
@@ -375,17 +388,18 @@ def _joined(parts: Sequence[str]) -> str:
 
 @functools.cache
 def needs(step: Step) -> tuple[str, ...]:
-    """Return the names of what a step asks for."""
+    """Return the names of a step's inputs."""
     if type(step) is FunctionType and not vars(step) and not step.__code__.co_flags & VARIADIC:
-        code = step.__code__  # there are thousands, and their signatures take a quarter of the time of all imports
+        # not inspect.signature: for thousands of steps, it takes a quarter of the time of all imports
+        code = step.__code__
         return code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
     return tuple(inspect.signature(step).parameters)
 
 
 def asking(function: Callable[..., Any], *names: str) -> Step:
-    """Return a step that asks for these and hands them to the function in this order.
+    """Return a step with these inputs, which passes them to the function in this order.
 
-    For changes that are made by a function, where the names depend on its arguments.
+    Use it if a function creates a change whose inputs depend on the function's arguments.
     """
 
     def step(*values: Any) -> Any:

@@ -1,7 +1,7 @@
 """HTML pages, rendered from the jinja2 templates in a package's folder ``templates``.
 
-Text is escaped wherever it is inserted, so a name or a comment never becomes an element. Only ``Markup`` and objects
-with an ``__html__`` method, such as ``Panel``, are inserted as HTML.
+Inserted text is always escaped, so a name or a comment never becomes an element. Only ``Markup`` and objects with an
+``__html__`` method, such as ``Panel``, are inserted as HTML.
 """
 
 from functools import cache

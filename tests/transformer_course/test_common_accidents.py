@@ -1,4 +1,4 @@
-"""Accidents that every learner has, and what is said about them."""
+"""Accidents that every learner has: how a check reports them."""
 
 import time
 
@@ -16,7 +16,7 @@ RIGHT = "def softmax(scores): return torch.softmax(scores, dim=-1)"
 WRONG = "def softmax(scores): return torch.softmax(scores, dim=0)"
 
 
-def test_prints_are_shown_once_and_never_while_timing_or_hinting(lesson, capsys):
+def test_prints_appear_once_and_not_during_timing_or_hints(lesson, capsys):
     lesson.run("def similarity(query, keys):\n    print('called')\n    return keys @ query").check("similarity")
     assert capsys.readouterr().out == "called\n"
     slow = "def similarity(query, keys):\n    print('called')\n"
@@ -27,7 +27,7 @@ def test_prints_are_shown_once_and_never_while_timing_or_hinting(lesson, capsys)
     assert capsys.readouterr() == ("", "")
 
 
-def test_warnings_do_not_spill_into_the_lesson(lesson, capsys, recwarn):
+def test_warnings_do_not_reach_the_lesson(lesson, capsys, recwarn):
     transposed = "def attention_weights(queries, keys): return torch.softmax(queries @ keys.T, dim=-1)"
     for _ in range(2):
         assert not lesson.run(transposed).check("attention_weights").passed
@@ -35,7 +35,7 @@ def test_warnings_do_not_spill_into_the_lesson(lesson, capsys, recwarn):
     assert not recwarn.list
 
 
-def test_an_unfinished_function_of_the_learners_is_told_not_the_outer_one_called_unstarted(lesson):
+def test_reports_unfinished_helper_instead_of_unstarted_answer(lesson):
     lesson.run("def softmax(scores): ...\ndef attention_weights(queries, keys): return softmax(queries @ keys.mT)")
     verdict = lesson.check("attention_weights")
     assert (verdict.status, verdict.mistake) != ("not_started", None)
@@ -47,7 +47,7 @@ def test_an_unfinished_function_of_the_learners_is_told_not_the_outer_one_called
 
 
 @pytest.mark.parametrize("value", [0.5, torch.tensor(0.5)], ids=["number", "tensor"])
-def test_a_right_answer_that_reads_the_notebook_passes_is_told_so_and_is_not_used(lesson, value):
+def test_right_answer_using_notebook_globals_passes_but_is_unused(lesson, value):
     source = "def softmax(scores): return torch.softmax(scores * scale * 2, dim=-1)"
     lesson.names["scale"] = value
     verdict = lesson.run(source).check("softmax")
@@ -57,7 +57,7 @@ def test_a_right_answer_that_reads_the_notebook_passes_is_told_so_and_is_not_use
     assert notebook.parts.whose("softmax") == "the library's"
 
 
-def test_a_wrong_answer_that_reads_the_notebook_is_told_so_first(lesson):
+def test_wrong_answer_message_mentions_notebook_globals_first(lesson):
     source = "def scaled_dot_product_attention(queries, keys, values):\n    d_k = queries.shape[-1]\n"
     source += "    return torch.softmax(queries @ keys.mT / d**0.5, dim=-1) @ values"
     lesson.names["d"] = 7
@@ -65,20 +65,20 @@ def test_a_wrong_answer_that_reads_the_notebook_is_told_so_first(lesson):
     assert verdict.message.startswith("Your code reads `d` from the notebook")
 
 
-def test_a_wrong_argument_of_a_part_is_told_in_one_line(lesson):
+def test_reports_wrong_argument_of_a_part_in_one_line(lesson):
     lesson.run("def attention(queries, keys, values): return parts.attention_weights(queries, keys[..., 0]) @ values")
     line = lesson.check("attention").message.splitlines()[0]
     assert "TypeCheckError: attention_weights takes `keys` as a float tensor of shape (*batch, n_key, d=" in line
     assert "-----" not in lesson.check("attention").message
 
 
-def test_a_crash_shows_the_shapes_of_its_inputs(lesson):
+def test_crash_message_shows_input_shapes(lesson):
     verdict = lesson.run("def soft_lookup(query, keys, values): return query.nothing").check("soft_lookup")
     assert "The inputs: query (d=" in verdict.message and ", keys (n=" in verdict.message
 
 
 @pytest.mark.parametrize("ask", [check, hint, solution])
-def test_an_unknown_name_suggests_near_ones_of_the_same_lesson(lesson, ask):
+def test_unknown_name_suggests_similar_names_of_the_lesson(lesson, ask):
     lesson.run(RIGHT + "\ndef attention(*_): ...\ndef atention_v2(queries, keys, values): ...\ndef mine(): ...")
     near = repr(ask(lesson.names["atention_v2"]))
     assert "No exercise is called atention_v2." in near
@@ -90,14 +90,14 @@ def test_an_unknown_name_suggests_near_ones_of_the_same_lesson(lesson, ask):
     assert f'`{ask.__name__}(mine, "softmax")`' in repr(ask(lesson.names["mine"], "sofmax"))
 
 
-def test_an_unknown_name_of_no_lesson_suggests_none():
+def test_unknown_name_without_similar_names_suggests_none():
     assert check(lambda x: x).message == (
         'No exercise is called <lambda>. To say which one it answers: `check(attempt, "exercise")`.'
     )
 
 
 @pytest.mark.parametrize("ask", [check, hint, solution])
-def test_the_result_of_a_call_is_no_attempt(ask):
+def test_rejects_the_result_of_a_call_as_attempt(ask):
     assert "Hand over the function or class itself; this is a value of type Tensor." in repr(ask(torch.ones(3)))
 
 
@@ -107,7 +107,7 @@ def compute(seconds):
         pass
 
 
-def test_a_slow_right_answer_is_given_its_time_and_is_not_called_endless(lesson, session):
+def test_slow_right_answer_is_not_reported_as_infinite_loop(lesson, session):
     lesson.names["compute"] = compute
     verdict = lesson.run("def similarity(query, keys):\n    compute(0.12)\n    return keys @ query").check("similarity")
     assert verdict.passed
@@ -116,14 +116,14 @@ def test_a_slow_right_answer_is_given_its_time_and_is_not_called_endless(lesson,
     assert session.seconds >= 10
 
 
-def test_an_endless_answer_is_stopped_and_told_how_long_it_was_waited_for(lesson, session):
+def test_stops_endless_answer_and_reports_the_time_limit(lesson, session):
     session.seconds = 0.3
     verdict = lesson.run("def softmax(scores):\n    while True: pass").check("softmax")
     assert verdict.status == "crashed"
     assert "stopped, no answer within 0.3 s" in verdict.message
 
 
-def test_a_right_answer_passes_when_other_programs_take_most_of_the_processor(lesson, session):
+def test_right_answer_passes_on_a_busy_machine(lesson, session):
     def compute_slowly(seconds):
         while seconds > 0:
             compute(0.01)
@@ -136,13 +136,13 @@ def test_a_right_answer_passes_when_other_programs_take_most_of_the_processor(le
     assert verdict.passed
 
 
-def test_an_answer_that_only_sleeps_is_stopped(lesson, session):
+def test_stops_an_answer_that_only_sleeps(lesson, session):
     session.max_idle, lesson.names["sleep"] = 0.5, time.sleep
     verdict = lesson.run("def softmax(scores):\n    while True: sleep(0.1)").check("softmax")
     assert "stopped, it computed next to nothing for 0.5 s" in verdict.message
 
 
-def test_a_call_that_took_long_only_once_is_not_called_slow(lesson):
+def test_call_that_was_slow_once_is_not_reported(lesson):
     calls = []
     lesson.names["count"] = lambda: calls.append(compute(1.1 if len(calls) == 2 * (cases - 1) else 0))
     cases = len(every_exercise()["similarity"].cases(0))
@@ -151,7 +151,7 @@ def test_a_call_that_took_long_only_once_is_not_called_slow(lesson):
     assert notebook.parts.whose("similarity") == "yours"
 
 
-def test_a_check_inside_an_attempt_ends(lesson):
+def test_check_inside_an_attempt_terminates(lesson):
     lesson.names["check"] = check
     verdict = lesson.run("def softmax(scores): return check(softmax)").check("softmax")
     assert verdict.status == "wrong"

@@ -1,4 +1,4 @@
-"""What an exercise and its mistakes say of themselves."""
+"""Exercises and mistakes: names, variants, messages and solutions."""
 
 import inspect
 
@@ -14,11 +14,11 @@ from transformer_lab.training.metrics import bits_per_byte
 from transformer_lab.training.schedules import noam_rate
 
 
-def test_an_exercise_is_named_as_its_reference():
+def test_exercise_has_the_name_of_its_reference():
     assert FEED_FORWARD.name == "FeedForward"
 
 
-def test_the_attempts_of_a_mistake_are_its_whole_answers_and_its_variants_run():
+def test_attempts_include_whole_answers_and_variants_of_a_mistake():
     softmax = every_exercise()["softmax"]
     no_division = softmax.steps.but(weights=lambda exponentials: exponentials)
     mistake = Mistake("no_division", min, no_division, message="", hints=LADDER, summary="the division is missing")
@@ -30,7 +30,7 @@ def test_the_attempts_of_a_mistake_are_its_whole_answers_and_its_variants_run():
     assert mistake.with_variants(min).message == mistake.message
 
 
-def test_a_clause_begins_with_a_capital_letter_and_a_symbol_does_not():
+def test_capitalizes_a_clause_but_not_a_symbol():
     assert capitalized("the sum is missing") == "The sum is missing"
     assert capitalized("a sum is missing") == "A sum is missing"
     assert capitalized("torch's sum is missing") == "Torch's sum is missing"
@@ -38,36 +38,36 @@ def test_a_clause_begins_with_a_capital_letter_and_a_symbol_does_not():
         assert capitalized(symbol) == symbol
 
 
-def test_what_is_said_takes_the_clause_from_what_the_mistake_does():
+def test_message_includes_the_summary_of_the_mistake():
     first = Mistake("first", min, summary="the sum is missing", message="{summary}. Look at `sum`.", hints=LADDER)
     later = Mistake("later", min, summary="the sum is missing", message="Rows differ: {summary}.", hints=LADDER)
     other = Mistake("other", min, summary="the sum is missing", message="torch's `sum` is not called.", hints=LADDER)
     assert first.message == "The sum is missing. Look at `sum`."
     assert later.message == "Rows differ: the sum is missing."
     assert other.message == "torch's `sum` is not called."
-    with pytest.raises(ValueError, match="unsaid says what it does, so it needs `summary`"):
+    with pytest.raises(ValueError, match="the message of unsaid refers to `summary`, which is empty"):
         Mistake("unsaid", min, message="{summary}.", hints=LADDER)
 
 
-def test_ways_in_a_list_are_no_way():
-    with pytest.raises(TypeError, match="each way of least is an argument of its own"):
+def test_rejects_variants_in_a_list():
+    with pytest.raises(TypeError, match="pass each variant of least as a separate argument"):
         Mistake("least", [min], message="", hints=LADDER)
 
 
-def test_a_mistake_that_can_meet_another_must_say_what_it_does():
+def test_rejects_combinable_mistake_without_summary():
     softmax = every_exercise()["softmax"]
-    with pytest.raises(ValueError, match="no_division can meet another mistake, so it needs `summary`"):
+    with pytest.raises(ValueError, match="no_division can occur together with another mistake, so it needs `summary`"):
         Mistake("no_division", softmax.steps.but(weights=lambda exponentials: exponentials), message="", hints=LADDER)
 
 
-def test_the_solution_is_the_source_of_the_reference():
+def test_solution_is_the_source_of_the_reference():
     assert FEED_FORWARD.solution.startswith('class FeedForward(nn.Module):\n    """Two linear')
     softmax = every_exercise()["softmax"].solution
     assert softmax.startswith("def softmax(")
     compile(softmax, "solution", "exec")
 
 
-def test_the_solution_from_the_library_is_what_was_asked_for_without_checks_and_in_brief():
+def test_solution_from_library_has_no_checks_and_short_docstrings():
     rate = every_exercise()["noam_rate"].solution
     assert "_check(" in inspect.getsource(noam_rate) and "Raises:" in inspect.getsource(noam_rate)
     assert rate.splitlines()[1].strip() == f'"""{inspect.getdoc(noam_rate).splitlines()[0]}"""'
@@ -79,11 +79,11 @@ def test_the_solution_from_the_library_is_what_was_asked_for_without_checks_and_
     assert "raise" in inspect.getsource(bits_per_byte) and "raise" not in bits
 
 
-def test_outputs_are_compared_as_they_are_unless_the_exercise_says_otherwise():
+def test_compares_outputs_unchanged_unless_the_exercise_normalizes():
     decode = every_exercise()["greedy_decode"]
     case = decode.cases(0)[1]
     short, eos = torch.ones(1, 2).long(), case.inputs["eos_id"]
     assert FEED_FORWARD.normalize(short, case) is short
     ended = torch.tensor([[1, eos]])
     assert decode.normalize(ended, case).tolist() == [[1, eos, eos, eos]]
-    assert decode.normalize(short.fill_(eos - 1), case) is short  # it has not ended, so there is no end to add to
+    assert decode.normalize(short.fill_(eos - 1), case) is short  # without eos, there is nothing to pad after it

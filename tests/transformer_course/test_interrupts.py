@@ -1,4 +1,4 @@
-"""Ctrl-C ends a command, wherever it arrives."""
+"""Ctrl-C ends a command, whenever it is pressed."""
 
 import signal
 import subprocess
@@ -11,7 +11,7 @@ from transformer_course.interrupts import raise_if_interrupted, remembered_inter
 
 
 class Thing:
-    """Something that a weak reference can refer to."""
+    """An object that a weak reference can refer to."""
 
 
 def press_in_callback() -> None:
@@ -23,7 +23,7 @@ def press_in_callback() -> None:
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
-def test_raises_at_the_end_what_python_dropped():
+def test_raises_the_interrupt_that_python_dropped():
     handler = signal.getsignal(signal.SIGINT)
     reached = []
     with pytest.raises(KeyboardInterrupt), remembered_interrupts():
@@ -33,11 +33,11 @@ def test_raises_at_the_end_what_python_dropped():
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
-def test_raises_at_a_checkpoint_and_instead_of_another_error():
+def test_raises_at_checkpoint_and_instead_of_another_error():
     with pytest.raises(KeyboardInterrupt), remembered_interrupts():
         press_in_callback()
         raise_if_interrupted()
-        pytest.fail("it went on")
+        pytest.fail("the command continued")
     with pytest.raises(KeyboardInterrupt), remembered_interrupts():
         press_in_callback()
         raise ImportError("initialization failed")

@@ -1,4 +1,4 @@
-"""An answer in steps: steps ask by name, one can be done otherwise, and it may stop early."""
+"""An answer in steps: steps name their inputs, can be changed, and can be the last to run."""
 
 import functools
 import inspect
@@ -58,27 +58,27 @@ def multiplied(mapped, times):
 DOUBLED = InSteps(mapped, multiplied, reference=Doubled)
 
 
-def test_unchanged_steps_are_the_reference():
+def test_unchanged_steps_match_the_reference():
     assert torch.equal(MIXTURE.but().attempt(QUERIES, KEYS), mixture(QUERIES, KEYS))
     assert torch.equal(MIXTURE.but().attempt(QUERIES, keys=KEYS, scale=3.0), mixture(QUERIES, KEYS, 3.0))
 
 
-def test_a_step_can_be_done_otherwise_and_ask_for_what_the_right_one_does_not_need():
+def test_changed_step_may_use_other_inputs():
     wrong = MIXTURE.but(scores=lambda products, keys: products / keys.shape[-1]).attempt
     assert torch.equal(wrong(QUERIES, KEYS), mixture(QUERIES, KEYS, 4.0))
 
 
-def test_an_argument_can_be_read_otherwise_by_all_steps():
+def test_changed_argument_reaches_all_steps():
     wrong = MIXTURE.but(queries=lambda queries: queries.flip(0)).attempt
     assert torch.equal(wrong(QUERIES, KEYS), mixture(QUERIES.flip(0), KEYS))
 
 
-def test_a_change_that_asks_for_what_it_replaces_gets_the_right_value():
+def test_change_receives_the_right_value_it_replaces():
     wrong = MIXTURE.but(weights=lambda weights: weights.round())
     assert torch.equal(wrong.attempt(QUERIES, KEYS), mixture(QUERIES, KEYS).round())
 
 
-def test_steps_that_nothing_needs_are_not_run():
+def test_unneeded_steps_do_not_run():
     def never(products):
         raise AssertionError
 
@@ -105,7 +105,7 @@ def test_two_changes_of_one_step_do_not_combine():
     assert set(both.changes) == {"scores", "weights"}
 
 
-def test_a_change_that_asks_for_what_it_replaces_combines_with_another_change_of_that_step():
+def test_change_of_replaced_value_combines_with_another_change():
     plain = MIXTURE.but(scores=lambda products: products)
     negative = MIXTURE.but(scores=lambda scores, scale: -scores * scale)
     for both in (plain.combined(negative), negative.combined(plain)):
@@ -114,7 +114,7 @@ def test_a_change_that_asks_for_what_it_replaces_combines_with_another_change_of
     assert torch.equal(first.combined(second).attempt(QUERIES, KEYS), mixture(QUERIES, 2 * (KEYS + 1)))
 
 
-def test_a_module_in_steps_is_built_as_its_reference_is():
+def test_module_in_steps_is_constructed_like_its_reference():
     wrong = DOUBLED.but(multiplied=lambda mapped: mapped).attempt
     assert issubclass(wrong, Doubled) and wrong.__name__ == "Doubled"
     module, x = wrong(4), torch.randn(2, 4)
@@ -122,13 +122,13 @@ def test_a_module_in_steps_is_built_as_its_reference_is():
     assert torch.equal(DOUBLED.but().attempt(4)(torch.zeros(4), times=0), torch.zeros(4))
 
 
-def test_an_attempt_is_called_as_the_exercise_is():
+def test_attempt_has_the_name_of_the_exercise():
     assert MIXTURE.but().attempt.__name__ == "mixture"
     with pytest.raises(TypeError, match="missing a required argument: 'keys'"):
         MIXTURE.but().attempt(QUERIES)
 
 
-def test_a_step_says_what_it_does_and_what_comes_of_it():
+def test_step_docstring_gives_description_and_noun():
     assert MIXTURE.describe("products") == "multiply each query with each key"
     assert MIXTURE.describe("scores") == "divide by the scale" and MIXTURE.noun("scores") == "the scores"
     assert MIXTURE.formula("scores") == "the scores: products over the scale"
@@ -157,7 +157,7 @@ def test_formula_of_a_step_without_inputs_is_its_noun():
     assert steps.formula("total") == "the result of “sum up”, computed from `x` and the dimension of the features"
 
 
-def test_a_step_may_have_a_short_name():
+def test_step_may_have_a_short_name():
     def width(queries):
         """read d_k, the width of the queries
 
@@ -181,8 +181,8 @@ def test_a_step_may_have_a_short_name():
     assert MIXTURE.short_name("products") == ""
 
 
-def test_steps_must_know_what_they_ask_for():
-    with pytest.raises(ValueError, match=r"the step 'scores' asks for \['products'\]"):
+def test_rejects_steps_with_unknown_inputs():
+    with pytest.raises(ValueError, match=r"the step 'scores' has unknown parameters \['products'\]"):
         InSteps(scores, reference=mixture)
     with pytest.raises(ValueError, match="mixture has two values called 'products'"):
         InSteps(products, products, reference=mixture)
@@ -192,7 +192,7 @@ def test_steps_must_know_what_they_ask_for():
         MIXTURE.but(mask=lambda: None)
 
 
-def test_defaults_are_those_of_the_reference():
+def test_uses_defaults_of_the_reference():
     assert inspect.signature(mixture).parameters["scale"].default == 2.0
     assert torch.equal(MIXTURE.until("scores").attempt(QUERIES, KEYS), QUERIES @ KEYS.mT / 2.0)
 
@@ -233,21 +233,21 @@ def repeated(x, extended, rounds):
     ids=["grows", "goes on"],
 )
 @pytest.mark.parametrize("shared", [SharedValues, lambda: None], ids=["shared", "alone"])
-def test_a_changed_answer_that_grows_or_goes_on_without_end_is_stopped(changes, shared):
+def test_stops_changed_answer_that_grows_or_never_ends(changes, shared):
     steps = InSteps(extended, rounds, repeated, reference=longer)
     assert torch.equal(steps.but().attempt(QUERIES, 60), longer(QUERIES, 60))
     with pytest.raises(RanAway):
         steps.but(**changes).evaluate(steps.arguments.bind(QUERIES, 60), shared())
 
 
-def test_many_evaluations_that_share_a_function_may_call_it_as_often_as_they_like_together():
+def test_call_limit_applies_to_each_evaluation_separately():
     steps, shared = InSteps(extended, rounds, repeated, reference=longer), SharedValues()
     for more in range(2 * MOST_CALLS // 1000):
         otherwise = steps.but(rounds=plus(more))
         assert len(otherwise.evaluate(steps.arguments.bind(QUERIES, 1000), shared)) == len(QUERIES) + 1000 + more
 
 
-def test_what_no_change_reaches_is_made_once_and_again_after_it_was_written_into():
+def test_shared_value_is_recomputed_only_after_in_place_change():
     runs = []
 
     def products(queries, keys):
@@ -266,7 +266,7 @@ def test_what_no_change_reaches_is_made_once_and_again_after_it_was_written_into
     assert torch.equal(of(weights=lambda products: products), QUERIES @ KEYS.mT) and runs == [1, 1, 1]
 
 
-def test_answers_whose_steps_have_the_same_names_share_none_of_them():
+def test_answers_with_equal_step_names_share_no_values():
     def products(queries, keys):
         return queries @ keys.mT / 2
 
@@ -276,7 +276,7 @@ def test_answers_whose_steps_have_the_same_names_share_none_of_them():
         assert torch.equal(steps.but().evaluate(steps.arguments.bind(QUERIES, KEYS), shared), alone)
 
 
-def test_what_hangs_on_a_generator_is_drawn_by_each_with_its_own():
+def test_each_variant_draws_from_its_own_generator():
     def draws(n, generator):
         return torch.rand(n, generator=generator)
 
@@ -295,7 +295,7 @@ def test_what_hangs_on_a_generator_is_drawn_by_each_with_its_own():
         assert torch.equal(steps.but().evaluate(bound, shared), expected)
 
 
-def test_what_a_step_asks_for_is_what_its_signature_says():
+def test_inputs_of_a_step_match_its_signature():
     def plain(a, b=2, *, c=3): ...
 
     def keeps(a, *rest, b, **others): ...

@@ -1,4 +1,4 @@
-"""Pages from templates: nothing that people wrote becomes an element or an attribute, on any page."""
+"""Pages from templates: text that people wrote never becomes an element or an attribute, on any page."""
 
 import json
 import zipfile
@@ -57,11 +57,11 @@ HOSTILE = [
     "<b\n<i\r<u\u2028<s",
 ]
 HARMLESS = str.maketrans("<>&\"'", "xxxxx")
-"""What turns a hostile text into one of the same length that no page could mistake for HTML."""
+"""Replaces a hostile text with one of the same length that no page could mistake for HTML."""
 
 
 class Skeleton(HTMLParser):
-    """The elements of a page with the names of their attributes, and apart from them the text and the links."""
+    """The elements of a page with the names of their attributes, and separately the text and the links."""
 
     def __init__(self, page: str) -> None:
         super().__init__(convert_charrefs=True)
@@ -95,7 +95,7 @@ class Skeleton(HTMLParser):
 
 
 def hostile_class(text: str) -> ClassResults:
-    """Return a class in which every text that a student or an instructor can write is the same one."""
+    """Return a class in which every text that a student or an instructor can write is the same text."""
     core, stretch = ([one for one in exercises_of("01_lookup") if one.stretch is kind] for kind in (False, True))
     code = f"def {core[0].name}(x):\n    return {text}\n    return x"
     lines = code.splitlines()
@@ -126,7 +126,7 @@ def hostile_class(text: str) -> ClassResults:
         Override("first", core[1].name, None, "", text),
         Override("first", "", None, text, ""),
         Override("idle", core[0].name, 1.0, text, text),
-        Override(text, core[0].name, 1.0),  # of nobody in the class
+        Override(text, core[0].name, 1.0),  # for a student who is not in the class
     ]
     rules = ClassRules(Roster(people), LatePolicy({"": datetime(2026, 10, 12, tzinfo=UTC)}, penalty=10), by_hand)
     results = class_results(
@@ -182,7 +182,7 @@ PAGES: dict[str, Callable[[str], str]] = {
     "written_answers": written_page,
     "home": hostile_home_page,
 }
-"""Each template, except that of the layout, rendered with a hostile text wherever the page takes one."""
+"""Each template except the layout, rendered with a hostile text wherever the page inserts one."""
 FRAGMENTS: dict[str, Callable[[str], str]] = {
     "comment for Moodle": lambda text: "".join(map(short_feedback, hostile_class(text).students)),
     "message": lambda text: Panel(text, f"{text}\n    {text}\n{text}", "bad")._repr_html_(),
@@ -201,7 +201,7 @@ def test_covers_every_template():
 
 @pytest.mark.parametrize("text", HOSTILE)
 @pytest.mark.parametrize("page", [*PAGES, *FRAGMENTS])
-def test_no_element_or_attribute_stems_from_hostile_text(page: str, text: str):
+def test_hostile_text_creates_no_element_or_attribute(page: str, text: str):
     written = {**PAGES, **FRAGMENTS}[page]
     found, harmless = Skeleton(written(text)), Skeleton(written(text.translate(HARMLESS)))
     assert found.elements == harmless.elements and len(found.elements) > 5
@@ -211,11 +211,11 @@ def test_no_element_or_attribute_stems_from_hostile_text(page: str, text: str):
 
 @pytest.mark.parametrize("text", ["<script>alert(1)</script>", '"><img src=x onerror=alert(1)>'])
 @pytest.mark.parametrize("page", PAGES)
-def test_hostile_text_is_shown_as_it_is(page: str, text: str):
+def test_hostile_text_is_displayed_unchanged(page: str, text: str):
     assert Skeleton(PAGES[page](text)).text.count(text) >= 4
 
 
-def test_a_page_in_a_notebook_for_canvas_is_whole():
+def test_canvas_notebook_escapes_hostile_feedback():
     text = "</main><script>alert(1)</script><main>"
     content, n = canvas_feedback(hostile_class(text).students)
     [name, *_] = zipfile.ZipFile(BytesIO(content)).namelist()
@@ -231,12 +231,12 @@ def test_inserts_only_markup_as_html(tmp_path: Path):
     assert template.render(a="<b>", b=Markup("<b>"), c=panel) == f"&lt;b&gt;<b>{panel._repr_html_()}"
 
 
-def test_a_missing_variable_is_an_error():
+def test_missing_variable_raises_an_error():
     with pytest.raises(UndefinedError, match="student"):
         render("transformer_course.grading.reports", "feedback.html")
 
 
-def test_a_page_of_the_grader_loads_nothing_and_runs_nothing():
+def test_grader_page_loads_and_runs_nothing():
     page = PAGES["feedback"]("Ada").partition("</html>")[0]
     policy = "default-src 'none'; style-src 'unsafe-inline'"
     assert f'<meta http-equiv="Content-Security-Policy" content="{policy}">' in page and '<html lang="en">' in page

@@ -1,12 +1,12 @@
-"""Diagrams of structure: boxes, arrows and tables, which say what a plot of numbers cannot.
+"""Diagrams of structure: boxes, arrows and tables, for what a plot of numbers cannot show.
 
-``canvas`` is the kit that all others are drawn with, one short module for each topic; it puts ``elements`` on a
-diagram, leads arrows by ``routes``, and is made a picture by ``painting``. ``architecture`` is the whole Transformer;
-``layers``, ``heads`` and ``memory`` draw what a module does when it runs. The others, in the order of the lessons:
+``canvas`` is the drawing kit: it puts ``elements`` on a diagram, connects them by ``routes``, and ``painting`` turns
+the result into a picture. The other modules cover one topic each. ``architecture`` is the whole Transformer;
+``layers``, ``heads`` and ``memory`` draw what a module does when it runs. The rest, in the order of the lessons:
 ``recurrent``, ``lookup``, ``masks``, ``positions``, ``normalization``, ``patches``, ``teacher_forcing``,
 ``byte_pairs``, ``language_model``, ``kv_cache``, ``modern_block``, ``diagnosis``, ``online_softmax``,
-``data_parallel``, ``tensor_parallel``, ``pipeline``, ``post_training``. Each is loaded when it is first used:
-``diagrams.architecture.transformer()`` needs no import but that of ``diagrams``.
+``data_parallel``, ``tensor_parallel``, ``pipeline``, ``post_training``. Each module is loaded on first use:
+``diagrams.architecture.transformer()`` needs only ``from transformer_course import diagrams``.
 """
 
 from importlib import import_module
@@ -17,7 +17,7 @@ __all__ = sorted(module.name for module in iter_modules(__path__))
 
 
 def __getattr__(name: str) -> ModuleType:
-    """Import a topic when it is first asked for."""
+    """Import a topic on first use."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}; there are {', '.join(__all__)}")
     return import_module(f"{__name__}.{name}")

@@ -1,8 +1,8 @@
-"""The whole Transformer, and where in it a lesson is.
+"""The whole Transformer, and the parts of it that a lesson builds.
 
-The boxes are named as the classes, arguments and attributes that a learner writes. The layers are post-norm, as those
-of Vaswani et al. (2017), arXiv:1706.03762; their arrows are the same as in ``layers.layer``, which draws a layer from
-its code.
+The boxes have the names of the classes, arguments and attributes that a learner writes. The layers are post-norm, as in
+Vaswani et al. (2017), arXiv:1706.03762; their arrows are the same as in ``layers.layer``, which draws a layer from its
+code.
 """
 
 from collections.abc import Sequence
@@ -70,7 +70,7 @@ def transformer() -> Diagram:
 def _stack(
     d: Diagram, tokens: Box, sublayers: Sequence[str], name: str, n: int, d_model: int
 ) -> tuple[dict[str, Box], Spot]:
-    """Put one half of the model on a diagram, above its tokens; return its sublayers, and where the stream leaves."""
+    """Put the encoder or the decoder on a diagram, above its tokens; return its sublayers and the end of the stream."""
     x = tokens.x
     left = x - BETWEEN_STREAM_AND_SUBLAYER
     embedding = d.box("embedding", (x, 0.95), PINK)
@@ -105,7 +105,7 @@ def _stack(
 
 
 def _mask(d: Diagram, sublayer: Area, name: str, made_by: str, lower: float = 0.0) -> None:
-    """Put a mask on the left of a sublayer."""
+    """Put a mask to the left of a sublayer."""
     entry = sublayer.spot(0, 0.25 if lower else 0.5)
     box = d.box(name, (sublayer.x - BETWEEN_SUBLAYER_AND_MASK, entry.y - lower), outline="square", note=made_by)
     d.path([box.right, (entry.x - 0.18, box.y), (entry.x - 0.18, entry.y), entry])
@@ -143,7 +143,7 @@ TITLES = {
 
 
 def you_are_here(lesson: int) -> Diagram:
-    """Return the whole Transformer as a wide thumbnail: what is finished, what this lesson builds, what is to come.
+    """Return the whole Transformer as a wide thumbnail: finished parts, this lesson's parts, and later parts.
 
     Args:
         lesson: Its number, from 0 to 8.
@@ -167,7 +167,7 @@ def you_are_here(lesson: int) -> Diagram:
 
 
 def thumbnail(lesson: int) -> tuple[Diagram, dict[Area, int]]:
-    """Return the whole Transformer as a lesson sees it, and the lesson in which each box and frame of it is built.
+    """Return the thumbnail for a lesson, and the lesson in which each of its boxes and frames is built.
 
     Args:
         lesson: Its number, from 0 to 8.
@@ -179,7 +179,7 @@ def thumbnail(lesson: int) -> tuple[Diagram, dict[Area, int]]:
 
 
 def _where(lesson: int) -> str:
-    """Return in words what the thumbnail shows."""
+    """Describe in words which parts are finished, new or still to come."""
     lines = [f"Where lesson {lesson}, {TITLES[lesson]}, is in the whole Transformer."]
     for state, lessons in (
         ("Finished", range(FIRST_LESSON, lesson)),
@@ -192,7 +192,7 @@ def _where(lesson: int) -> str:
 
 
 class _Thumbnail:
-    """Puts the boxes of the thumbnail on a diagram, as a lesson sees them."""
+    """Draws the thumbnail for a lesson."""
 
     def __init__(self, d: Diagram, lesson: int) -> None:
         self.d = d
@@ -200,7 +200,7 @@ class _Thumbnail:
         self.homes: dict[Area, int] = {}
 
     def box(self, name: str, x: float, y: float, color: str) -> Box:
-        """Put a box on the diagram, its left side at x."""
+        """Put a box on the diagram, with its left side at x."""
         home, said = LESSON_OF_PART[name], name.rsplit(".", 1)[-1]
         look: Look = "filled" if home < self.lesson else "highlighted" if home == self.lesson else "dimmed"
         width = text_width(said, SMALL_FONT_PT) + 0.12
@@ -220,7 +220,7 @@ class _Thumbnail:
         return boxes
 
     def stream(self, layer: Sequence[Box]) -> list[Area]:
-        """Lead the residual stream of a layer around each sublayer and into the norm after it; return how far down."""
+        """Route the residual stream of a layer around each sublayer and into the norm after it; return its lowest y."""
         for sublayer, norm in zip(layer[::2], layer[1::2], strict=True):
             before, below = sublayer.rect.x0 - 0.1, sublayer.rect.y0 - 0.12
             color = INK if self.homes[norm] <= self.lesson else GRAY
@@ -236,13 +236,13 @@ class _Thumbnail:
         return [Box("", x, below, 0, 0, GRAY, "outlined", "", FONT_SIZE_PT, "square") for x in (x0, x1)]
 
     def tokens(self, text: str, into: Box) -> None:
-        """Write the text that a box reads on its left."""
+        """Write the text that a box reads to the left of it."""
         x = into.rect.x0 - 0.2
         self.d.text(text, (x, into.y), size=SMALL_FONT_PT, align="right")
         self.d.path([Spot(x + 0.03, into.y), into.left])
 
     def frame(self, name: str, around: Sequence[Area], pad: float = 0.1) -> Area:
-        """Put a frame around boxes: thick where this lesson builds it, dashed where a later one does."""
+        """Put a frame around boxes: thick if this lesson builds it, dashed if a later one does."""
         home = LESSON_OF_PART[name]
         color = INK if home <= self.lesson else GRAY
         frame = self.d.frame(name, around, color, home > self.lesson, pad, SMALL_FONT_PT + 0.5)
@@ -250,7 +250,7 @@ class _Thumbnail:
         return frame
 
     def draw(self) -> list[Area]:
-        """Draw encoder, decoder and the inside of an attention, from left to right; return all that is outermost."""
+        """Draw encoder, decoder and the inside of an attention, from left to right; return the outermost elements."""
         d, encoder, decoder, attention = self.d, 2.62, 1.1, -0.05
         shift = self.box("shift_right", 0.0, decoder + 0.88, GRAY)
         reading = self.row(shift.rect.x1 + 0.3, encoder, [("encoder.embedding", PINK), ("positions", PINK)])

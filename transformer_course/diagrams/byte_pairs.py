@@ -1,4 +1,4 @@
-"""Byte pairs in a diagram: which bytes of a text become one token, merge by merge."""
+"""Byte pairs: which bytes of a text become one token, merge by merge."""
 
 from collections.abc import Sequence
 
@@ -13,7 +13,7 @@ def merged(text: str, merges: Sequence[tuple[int, int]]) -> Diagram:
     """Draw the bytes of a text, and below them its tokens after each merge.
 
     Args:
-        text: What is encoded.
+        text: The text to encode.
         merges: Pairs of tokens, in the order in which they are merged; the first makes token 256.
 
     Raises:
@@ -23,7 +23,7 @@ def merged(text: str, merges: Sequence[tuple[int, int]]) -> Diagram:
     The bytes of 'abcab' and, below them, its tokens after each merge. 5 bytes: a b c a b. Token 256, ab: ab c ab.
     """
     if not text:
-        raise ValueError("there must be something to encode; got an empty text")
+        raise ValueError("the text must not be empty")
     pieces = [bytes([byte]) for byte in range(256)]
     tokens = list(text.encode())
     rows, named = [tokens], [f"{len(tokens)} bytes"]
@@ -52,14 +52,14 @@ def _with_pair_merged(tokens: list[int], pair: tuple[int, int], new_id: int) -> 
     result: list[int] = []
     for token in tokens:
         if result and (result[-1], token) == tuple(pair):
-            result[-1] = new_id  # never equal to a part of the pair, so that aaa becomes aa and a
+            result[-1] = new_id  # never part of the pair, so aaa becomes aa and a
         else:
             result.append(token)
     return result
 
 
 def _row(d: Diagram, tokens: Sequence[bytes], y: float, above: Sequence[Box]) -> list[Box]:
-    """Put a row of tokens on the diagram, with lines from the row above to those that are new."""
+    """Put a row of tokens on the diagram, with lines from the row above to the new tokens."""
     old, boxes, start = {box.rect.x0: box for box in above}, list[Box](), 0
     for token in tokens:
         x, width = (start + len(token) / 2) * BYTE_WIDTH, len(token) * BYTE_WIDTH - 0.06
@@ -75,6 +75,6 @@ def _row(d: Diagram, tokens: Sequence[bytes], y: float, above: Sequence[Box]) ->
 
 
 def _shown(token: bytes) -> str:
-    """Return the letters of a token, or its bytes in hexadecimal where they are no letters."""
+    """Return the characters of a token, or its bytes in hexadecimal if they are not valid text."""
     text = token.decode(errors="replace").replace(" ", "␣")
     return text if text.isprintable() and "�" not in text else token.hex()

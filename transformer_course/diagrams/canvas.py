@@ -1,9 +1,8 @@
-"""The kit that diagrams are drawn with: boxes, arrows, tables of cells, frames, and two panels side by side.
+"""A kit for drawing diagrams: boxes, arrows, tables of cells, frames, and two panels side by side.
 
-A diagram is a description. What was put on it can be read back as data, is shown in a notebook as a transparent
-picture, readable on a light and on a dark page, and is said in words for those who do not see it: what you write as
-``alt``, then all boxes, tables and arrows. Those words are also the cell's plain text, which is the same on every
-machine.
+A diagram is a list of elements, which you can read back as data. A notebook shows it as a transparent picture that is
+legible on light and dark pages. Its alternative text, for readers who cannot see it, is your ``alt`` followed by all
+boxes, tables and arrows. That text is also the cell's plain text, which is the same on every machine.
 
 >>> from transformer_course.diagrams.elements import BLUE
 >>> d = Diagram("One head: x is projected, and the scores come from queries and keys.")
@@ -77,12 +76,12 @@ MARGIN = 0.1
 
 
 class Diagram:
-    """A picture as a description: a list of elements, which a notebook shows and which can be read back.
+    """A list of elements, which a notebook shows as a picture.
 
     Args:
-        alt: What the picture says, in a sentence or two, for readers who do not see it.
-        lists: Whether the alternative text goes on to list all boxes, tables and arrows. Use False only where ``alt``
-            names them already.
+        alt: What the picture shows, in a sentence or two, for readers who cannot see it.
+        lists: Whether the alternative text also lists all boxes, tables and arrows. Use False only if ``alt`` already
+            names them.
     """
 
     def __init__(self, alt: str, lists: bool = True) -> None:
@@ -113,11 +112,11 @@ class Diagram:
 
     @property
     def labels(self) -> list[Label]:
-        """All texts that stand on the picture."""
+        """All texts on the diagram."""
         return [label for element in self.elements for label in labels_of(element)]
 
     def links(self) -> set[tuple[str, str]]:
-        """Return which element has an arrow to which, by name; crossed-out arrows are left out."""
+        """Return the pairs of elements that an arrow connects, by name, without crossed-out arrows."""
         ends = {(a.points[0].of, a.points[-1].of) for a in self.arrows if a.head and not a.crossed}
         return {(tail, head) for tail, head in ends if tail and head}
 
@@ -134,19 +133,19 @@ class Diagram:
         outline: Outline = "rounded",
         face: str = "",
     ) -> Box:
-        """Put a box on the diagram, its center at a point, as large as its text unless told otherwise.
+        """Add a box, by default as large as its text.
 
         Args:
-            name: What is written in it; may have several lines, and may be empty.
+            name: The text in the box, which may have several lines or be empty.
             at: Its center.
             color: One of the kit's colors.
             look: "filled", "outlined", "dimmed" (gray, in the background) or "highlighted" (strong, thick border).
             note: A smaller line below the name, such as a shape.
-            width: Its width, by default that of the text.
-            height: Its height, by default that of the text.
-            size: Points of the text.
-            outline: Whether its corners are "rounded" (what computes), "square" (data), or all of it is "round".
-            face: What it is filled with, if not with a light shade of its color.
+            width: Its width; by default it fits the text.
+            height: Its height; by default it fits the text.
+            size: Font size in points.
+            outline: "rounded" for a computation, "square" for data, or "round" for a circle.
+            face: The fill color; by default a light shade of its color.
         """
         if width is None:
             text_width = max(size_of(name, size)[0], size_of(note, size - 1.5)[0] if note else 0)
@@ -156,14 +155,14 @@ class Diagram:
         return self._add(Box(name, at[0], at[1], width, height, color, look, note, size, outline, face))
 
     def swatch(self, words: str, at: tuple[float, float], color: str | None) -> None:
-        """Say what a color means, to the right of a place; None is the paper's."""
+        """Add a legend entry for a color to the right of a point; None is the background."""
         x, y = at
         look: Look = "filled" if color else "outlined"
         self.box("", (x + 0.1, y), color or GRAY, look, width=0.2, height=0.16, outline="square")
         self.text(words, (x + 0.28, y), size=FONT_SIZE_PT - 1, align="left")
 
     def plus(self, at: Place) -> Box:
-        """Put an addition on the diagram: a plus in a small circle."""
+        """Add a plus in a small circle, for an addition."""
         return self.box("+", at, INK, "outlined", width=0.22, height=0.22, size=FONT_SIZE_PT + 2, outline="round")
 
     def frame(
@@ -176,7 +175,7 @@ class Diagram:
         size: float = FONT_SIZE_PT,
         label_at: Literal["inside", "above", "below", "right"] = "inside",
     ) -> Frame:
-        """Put a border around boxes, behind them; inside, the name takes a line above them, at the left."""
+        """Add a border around and behind boxes. A name inside the border gets a line above the boxes, at the left."""
         inner = [area.rect for area in around]
         x0, x1 = min(r.x0 for r in inner) - pad, max(r.x1 for r in inner) + pad
         y0, y1 = min(r.y0 for r in inner) - pad, max(r.y1 for r in inner) + pad
@@ -197,22 +196,22 @@ class Diagram:
         digits: int = 1,
         size: float = FONT_SIZE_PT - 1,
     ) -> Cells:
-        """Put a table on the diagram, its center at a point; its name stands above, over the names of columns.
+        """Add a table, with its name above the column names.
 
         Args:
-            rows: What is written in each cell: numbers, text, or None for nothing. Infinity is written ∞.
+            rows: The content of each cell: a number, text, or None for an empty cell. Infinity is written as ∞.
             at: The center of the cells.
-            name: What the table is called.
-            cell: Width and height of a cell, or both at once.
-            fill: A color for all cells, or for each: a color, a weight from 0 to 1 (in the colors of
-                ``plots.weights``), or None for white.
-            row_names: Names on the left.
-            column_names: Names above.
-            digits: Digits after the point.
-            size: Points of the text.
+            name: The name of the table.
+            cell: Width and height of a cell, or one number for both.
+            fill: A color for all cells, or for each cell a color, a weight from 0 to 1 (drawn as in ``plots.weights``),
+                or None for white.
+            row_names: Names of the rows, on the left.
+            column_names: Names of the columns, above.
+            digits: Number of decimals.
+            size: Font size in points.
 
         Raises:
-            ValueError: There are not as many fillings as cells.
+            ValueError: The numbers of fill colors and cells differ.
         """
         values = rows.tolist() if isinstance(rows, Tensor) else rows
         texts = tuple(tuple(_written(value, digits) for value in row) for row in values)
@@ -222,7 +221,7 @@ class Diagram:
             fillings = fill.tolist() if isinstance(fill, Tensor) else fill
             colors = tuple(tuple(_filling(value) for value in row) for row in fillings)
         if [len(row) for row in colors] != [len(row) for row in texts]:
-            raise ValueError(f"each cell needs a filling; got {len(colors)} rows of them for {len(texts)} of cells")
+            raise ValueError(f"each cell needs a fill; got {len(colors)} rows of fills for {len(texts)} rows of cells")
         width, height = cell if isinstance(cell, tuple) else (cell, cell)
         width, height = len(texts[0]) * width, len(texts) * height
         names = tuple(row_names), tuple(column_names)
@@ -237,7 +236,7 @@ class Diagram:
         align: Align = "center",
         bold: bool = False,
     ) -> Words:
-        """Put text on the diagram, its middle (or its left or right end) at a point."""
+        """Add text, with its middle (or its left or right end) at a point."""
         return self._add(Words(Label(words, at[0], at[1], size, color, align, bold)))
 
     def arrow(
@@ -249,15 +248,15 @@ class Diagram:
         bend: float = 0.5,
         **looks: Any,
     ) -> Arrow:
-        """Put an arrow on the diagram, from side to side of two boxes or between points.
+        """Add an arrow between the sides of two boxes, or between points.
 
         Args:
-            tail: Where it begins.
-            head: Where it ends.
-            label: Text on it, on white, such as a shape.
-            route: How it runs; see ``Route``.
+            tail: The start.
+            head: The end.
+            label: Text on the arrow, on a white background, such as a shape.
+            route: The course of the arrow; see ``Route``.
             bend: For ``-|-`` and ``|-|``, where it turns, from 0 (tail) to 1.
-            **looks: As for ``path``.
+            **looks: Passed to ``path``.
         """
         return self.path(points_between(tail, head, route, bend), label, **looks)
 
@@ -275,20 +274,20 @@ class Diagram:
         size: float = FONT_SIZE_PT - 1.5,
         width: float = 1.1,
     ) -> Arrow:
-        """Put an arrow on the diagram, or a line without a head, through all of these points.
+        """Add an arrow, or a line without a head, through points.
 
         Args:
-            points: At least two.
-            label: Text on it, on white, such as a shape.
-            head: Whether it has one.
+            points: At least two points.
+            label: Text on the arrow, on a white background, such as a shape.
+            head: Whether it ends in an arrowhead.
             color: Its color.
-            thick: Whether it is part of the residual stream.
+            thick: Whether it is part of the residual stream, which is drawn thick.
             dashed: Whether it is dashed.
             crossed: Whether it is crossed out, as wrong.
-            label_at: Where on the arrow the label is, from 0 (tail) to 1.
-            label_shift: How far from there.
-            size: Points of the label.
-            width: Points of the line, unless it is thick; by it, a line can show a weight.
+            label_at: Position of the label on the arrow, from 0 (tail) to 1.
+            label_shift: Offset of the label from that position.
+            size: Font size of the label in points.
+            width: Line width in points, unless it is thick. A line can show a weight by its width.
         """
         spots = tuple(point if isinstance(point, Spot) else Spot(*point) for point in points)
         x, y = point_along(spots, label_at)
@@ -296,26 +295,26 @@ class Diagram:
         return self._add(Arrow(spots, label, place, color, thick, dashed, crossed, head, size, width))
 
     def polygon(self, points: Sequence[Place], color: str, edge: str = INK, pale: bool = True) -> Shape:
-        """Put a filled polygon on the diagram, such as a face of a cube; ``pale`` lightens its color."""
+        """Add a filled polygon, such as a face of a cube; ``pale`` lightens its color."""
         spots = tuple(Spot(point[0], point[1]) for point in points)
         return self._add(Shape(spots, 0.0, light(color) if pale else color, edge, 1.0))
 
     def circle(self, at: Place, radius: float, color: str = "white", edge: str = INK) -> Shape:
-        """Put a circle on the diagram, such as a clock or, small and filled, a dot."""
+        """Add a circle, such as a clock or, small and filled, a dot."""
         return self._add(Shape((Spot(at[0], at[1]),), radius, color, edge, 1.0))
 
     def place(self, other: "Diagram", dx: float = 0.0, dy: float = 0.0) -> None:
-        """Put all of another diagram on this one, shifted; its ``alt`` is not taken over."""
+        """Add all elements of another diagram, shifted, but not its ``alt``."""
         self.elements += [shifted(element, dx, dy) for element in other.elements]
         self.crossed_out += [Rect(x0 + dx, y0 + dy, x1 + dx, y1 + dy) for x0, y0, x1, y1 in other.crossed_out]
 
     def cross_out(self) -> None:
-        """Cross out all that is on the diagram so far, as wrong."""
+        """Cross out everything that is on the diagram so far."""
         self.crossed_out.append(self.extent)
 
     @property
     def extent(self) -> Rect:
-        """The rectangle of all that is drawn, texts included."""
+        """The bounding box of everything that is drawn, including texts."""
         rects = [rect for element in self.elements for rect in rects_of(element)] + self.crossed_out
         if not rects:
             return Rect(0, 0, 0, 0)
@@ -324,7 +323,7 @@ class Diagram:
 
     @property
     def alternative_text(self) -> str:
-        """What the picture says, in words: the sentence it was made with, then boxes, tables and arrows."""
+        """The picture in words: ``alt``, then the boxes, tables and arrows."""
         if not self.lists:
             return self.alt
         boxes = [_one_line(f"{e.name} {e.note}") for e in self.boxes if e.name != "+"]
@@ -337,7 +336,7 @@ class Diagram:
         return "\n".join([lines[0], *(f"{line.rstrip('.')}." for line in lines[1:] if not line.endswith(": "))])
 
     def flaws(self) -> list[str]:
-        """Return what makes it hard to read: texts that overlap, stick out of their box, or are run through."""
+        """Return what makes it hard to read: texts that overlap, stick out of their box, or are crossed by an arrow."""
         texts = [(e, label, _inner(rect_of(label))) for e in self.elements for label in labels_of(e) if label.words]
         found = []
         for (_, one, rect), (_, other, other_rect) in combinations(texts, 2):
@@ -358,12 +357,12 @@ class Diagram:
         return found
 
     def png(self) -> bytes:
-        """Return the picture, transparent: what is written on the page itself is gray, what is on a filling dark."""
+        """Return the picture as a transparent PNG: text on the page itself is gray, text on a fill is dark."""
         x0, y0, x1, y1 = self.extent
         return png(self.elements, self.crossed_out, Rect(x0 - MARGIN, y0 - MARGIN, x1 + MARGIN, y1 + MARGIN))
 
     def pdf(self, width: float, height: float) -> bytes:
-        """Return the picture as a document to print, in the middle of a sheet of paper; the same bytes every time.
+        """Return the picture as a PDF, centered on a sheet of paper; the bytes are deterministic.
 
         Args:
             width: Width of the paper, in inches.
@@ -398,7 +397,7 @@ def beside(
     cross_out: bool = True,
     gap: float = 0.6,
 ) -> Diagram:
-    """Return two diagrams side by side under titles, on one ground line, the right one crossed out or not."""
+    """Return two diagrams side by side under titles and on one baseline, with the right one crossed out by default."""
     both = Diagram(f"Left: {titles[0]}. {left.alt}\nRight{', crossed out' * cross_out}: {titles[1]}. {right.alt}")
     top = max(panel.extent.y1 - panel.extent.y0 for panel in (left, right)) + 0.3
     start = 0.0
@@ -415,7 +414,7 @@ def beside(
 
 
 def _written(value: object, digits: int) -> str:
-    """Return what is written in a cell."""
+    """Return the text of a cell."""
     if value is None or isinstance(value, str):
         return value or ""
     if isinstance(value, float):
@@ -437,7 +436,7 @@ def _one_line(text: str) -> str:
 
 
 def _listed(words: Iterable[str]) -> str:
-    """Return words in the order of their first use, and how often each occurs if more than once."""
+    """Join words in the order of their first use, with a count if a word occurs more than once."""
     counts = Counter(word for word in words if word)
     return "; ".join(f"{word} (×{n})" if n > 1 else word for word, n in counts.items())
 
@@ -451,7 +450,7 @@ def _in_words(arrow: Arrow) -> str:
 
 
 def _inner(rect: Rect) -> Rect:
-    """Return a rectangle less a hair, for texts may touch."""
+    """Return a slightly smaller rectangle, because texts may touch."""
     return Rect(rect.x0 + 0.01, rect.y0 + 0.01, rect.x1 - 0.01, rect.y1 - 0.01)
 
 

@@ -1,4 +1,4 @@
-"""Data parallelism in diagrams: a step of training, a ring all-reduce, and what each worker keeps with ZeRO."""
+"""Data parallelism: a step of training, a ring all-reduce, and what each worker keeps with ZeRO."""
 
 from transformer_course.diagrams.canvas import Diagram
 from transformer_course.diagrams.elements import BLUE, GRAY, GREEN, ORANGE
@@ -13,7 +13,7 @@ SHARDED_LAST_FIRST = ("optimizer", "gradients", "parameters")
 
 
 def step(n_processes: int = 2) -> Diagram:
-    """Draw one step of training: each process has all of the model and a part of the batch.
+    """Draw one step of training: each process has the whole model and part of the batch.
 
     Args:
         n_processes: Number of processes.
@@ -48,7 +48,7 @@ def step(n_processes: int = 2) -> Diagram:
 
 
 def ring(n_processes: int = 3) -> Diagram:
-    """Draw a ring all-reduce: what each process holds after every step, a row for each, a column for each chunk.
+    """Draw a ring all-reduce: the chunks (columns) that each process (row) holds after every step.
 
     Each process cuts its gradients into as many chunks as there are processes. In every step it sends one chunk to the
     next process: first partial sums, until each process holds one chunk of the total, then the totals. Patarasuk and
@@ -136,4 +136,4 @@ def _color(is_total: bool, has_arrived: bool) -> str | None:
 
 def _check(n_processes: int) -> None:
     if n_processes < 2:
-        raise ValueError(f"there must be at least 2 processes; got n_processes={n_processes}")
+        raise ValueError(f"n_processes must be at least 2; got {n_processes}")

@@ -1,7 +1,7 @@
-"""How a model is diagnosed: what each instrument covers, and which measurement comes first.
+"""How to diagnose a model: what each instrument covers, and which measurement to start with.
 
-``instruments`` has a bar for each instrument, over the stages of a training step that it tests; ``first_measurements``
-is a decision tree from symptoms to suspects.
+``instruments`` draws a bar for each instrument, over the stages of a training step that it tests;
+``first_measurements`` is a decision tree from symptoms to suspects.
 """
 
 from itertools import pairwise
@@ -18,7 +18,7 @@ STAGES = (
     ("gradients", GRAY, "none, zero\ntoo large"),
     ("optimizer", GRAY, "rate, decay\nmissing parts"),
 )
-"""The stages of a training step, and what is often wrong there."""
+"""The stages of a training step, and what often goes wrong there."""
 INSTRUMENTS = (
     ("run it twice", "layers", "layers"),
     ("cached against uncached", "embedding", "layers"),
@@ -29,7 +29,7 @@ INSTRUMENTS = (
     ("overfit one batch", "embedding", "optimizer"),
     ("held-out loss, samples", "tokens", "optimizer"),
 )
-"""From which stage to which an instrument tests, those that cover least first."""
+"""The first and the last stage that each instrument tests, starting with the instruments that cover the fewest."""
 FIRST_MEASUREMENTS = (
     (
         "the loss is\ntoo good",
@@ -64,7 +64,7 @@ BRANCH_HEIGHT = 0.46
 
 
 def instruments() -> Diagram:
-    """Return the stages of a training step in a row, and below them a bar for each instrument, over what it tests."""
+    """Return the stages of a training step in a row, and a bar for each instrument below the stages it tests."""
     d = Diagram(
         "The stages of a training step from left to right, with what is often wrong in each. Below, a bar for each "
         "instrument: it covers the stages that must be right for its result to be right. A short bar tells where a bug "
@@ -87,7 +87,7 @@ def instruments() -> Diagram:
 
 
 def first_measurements() -> Diagram:
-    """Return a decision tree: a symptom, the measurement to begin with, and where to look after each result."""
+    """Return a decision tree: a symptom, the measurement to start with, and where to look after each result."""
     d = Diagram("Four symptoms, for each the measurement to begin with, and after each of its results where to look.")
     y = 0.0
     for symptom, measurement, results in FIRST_MEASUREMENTS:

@@ -1,4 +1,4 @@
-"""What is on a diagram: boxes, frames, tables of cells, text, arrows and shapes, and where each of them stands."""
+"""The elements of a diagram: boxes, frames, tables of cells, text, arrows and shapes, with their positions."""
 
 from collections.abc import Sequence
 from contextlib import nullcontext
@@ -17,9 +17,9 @@ BLUE, ORANGE, GREEN, PINK = COLORS
 GRAY = "#767676"
 INK = "#222222"
 CHIP_FILL = "#EDEDED"
-"""What is behind a text that would have a line through it."""
+"""The fill behind a text that a line would cross."""
 WRONG_RED = "#C02020"
-"""What is crossed out; always by a shape as well, never by the color alone."""
+"""The color of crossed-out parts, which also have a shape: color is never the only sign."""
 
 FONT_SIZE_PT = 9.0
 LINE_HEIGHT = 0.165
@@ -38,7 +38,7 @@ class Spot(NamedTuple):
 
 
 class Rect(NamedTuple):
-    """An upright rectangle."""
+    """An axis-aligned rectangle."""
 
     x0: float
     y0: float
@@ -47,7 +47,7 @@ class Rect(NamedTuple):
 
 
 class Label(NamedTuple):
-    """A text as it stands on the picture."""
+    """A text at a position."""
 
     words: str
     x: float
@@ -61,7 +61,7 @@ class Label(NamedTuple):
 
 @dataclass(frozen=True)
 class Area:
-    """What is rectangular: it has a center, and four sides to which arrows may go."""
+    """An element with a center and four sides, to which arrows may connect."""
 
     name: str
     x: float
@@ -70,43 +70,43 @@ class Area:
     height: float
 
     def spot(self, across: float, up: float) -> Spot:
-        """Return the point at these fractions of its width and height: (0, 0) is the lower left corner."""
+        """Return the point at these fractions of the width and the height; (0, 0) is the lower left corner."""
         return Spot(self.x + (across - 0.5) * self.width, self.y + (up - 0.5) * self.height, self.name)
 
     @property
     def center(self) -> Spot:
-        """Its middle."""
+        """The center."""
         return self.spot(0.5, 0.5)
 
     @property
     def left(self) -> Spot:
-        """The middle of its left side."""
+        """The middle of the left side."""
         return self.spot(0, 0.5)
 
     @property
     def right(self) -> Spot:
-        """The middle of its right side."""
+        """The middle of the right side."""
         return self.spot(1, 0.5)
 
     @property
     def top(self) -> Spot:
-        """The middle of its upper side."""
+        """The middle of the upper side."""
         return self.spot(0.5, 1)
 
     @property
     def bottom(self) -> Spot:
-        """The middle of its lower side."""
+        """The middle of the lower side."""
         return self.spot(0.5, 0)
 
     @property
     def rect(self) -> Rect:
-        """The rectangle itself."""
+        """The rectangle that the element covers."""
         return Rect(self.left.x, self.bottom.y, self.right.x, self.top.y)
 
 
 @dataclass(frozen=True)
 class Box(Area):
-    """A box with its name in it, and a smaller note below that."""
+    """A box with its name inside, and a smaller note below the name."""
 
     color: str
     look: Look
@@ -128,7 +128,7 @@ class Frame(Area):
 
 @dataclass(frozen=True)
 class Cells(Area):
-    """A table of cells, with what is written in each and how it is filled."""
+    """A table of cells, with the text and fill of each."""
 
     texts: tuple[tuple[str, ...], ...]
     colors: tuple[tuple[str, ...], ...]
@@ -139,7 +139,7 @@ class Cells(Area):
 
 @dataclass(frozen=True)
 class Words:
-    """Text by itself."""
+    """Text without a box."""
 
     label: Label
 
@@ -176,24 +176,24 @@ AnElement = TypeVar("AnElement", Box, Frame, Cells, Words, Arrow, Shape)
 
 
 def light(color: str, strength: float = 0.22) -> str:
-    """Return a color so light that text on it can be read."""
+    """Return a shade of a color that is light enough for text."""
     red, green, blue = (1 - strength * (1 - part) for part in to_rgb(color))
     return to_hex((red, green, blue))
 
 
 def ink_on(color: str) -> str:
-    """Return black or white, whichever is read better on a color."""
+    """Return black or white, whichever is more legible on a color."""
     linear = [c / 12.92 if c <= 0.03928 else ((c + 0.055) / 1.055) ** 2.4 for c in to_rgb(color)]
     return "white" if 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2] < 0.18 else INK
 
 
 def text_width(words: str, size: float = FONT_SIZE_PT) -> float:
-    """Return how wide a text is, in units of a diagram."""
+    """Return the width of a text, in units of the diagram."""
     return size_of(words, size)[0]
 
 
 def rect_of(label: Label) -> Rect:
-    """Return where a text stands, measured as it is drawn."""
+    """Return the rectangle that a text covers when drawn."""
     width, height = size_of(label.words, label.size, label.bold)
     left = label.x - {"left": 0.0, "center": 0.5, "right": 1.0}[label.align] * width
     return Rect(left, label.y - height / 2, left + width, label.y + height / 2)
@@ -201,16 +201,17 @@ def rect_of(label: Label) -> Rect:
 
 _OF_TEXTS = {name for name in matplotlib.rcParamsDefault if name.startswith(("font.", "mathtext.", "text."))}
 _OF_TEXTS -= {"text.color"}
-"""The settings of matplotlib on which the size of a text depends."""
+"""The matplotlib settings that affect the size of a text."""
 
 
 @cache
 def size_of(words: str, size: float, bold: bool = False) -> tuple[float, float]:
-    """Return width and height of a text, in inches."""
+    """Return the width and height of a text, in inches."""
     if not words:
         return 0.0, 0.0
     changed = any(matplotlib.rcParams[name] != matplotlib.rcParamsDefault[name] for name in _OF_TEXTS)
-    with matplotlib.style.context("default") if changed else nullcontext():  # to enter it takes as long as to measure
+    # entering the style takes as long as measuring
+    with matplotlib.style.context("default") if changed else nullcontext():
         text = _blank().text(0, 0, words, fontsize=size, fontweight="bold" if bold else "normal")
         extent = text.get_window_extent()
         text.remove()
@@ -219,14 +220,14 @@ def size_of(words: str, size: float, bold: bool = False) -> tuple[float, float]:
 
 @cache
 def _blank() -> Figure:
-    """Return a figure to measure texts on: to make one takes longer than to measure."""
+    """Return a figure for measuring texts; creating one takes longer than measuring."""
     figure = Figure(figsize=(1, 1), dpi=200)
     FigureCanvasAgg(figure)
     return figure
 
 
 def labels_of(element: Element) -> list[Label]:
-    """List the texts of an element, where they stand."""
+    """Return the texts of an element with their positions."""
     match element:
         case Words():
             return [element.label]
@@ -283,7 +284,7 @@ def _labels_of_cells(table: Cells) -> list[Label]:
 
 
 def rects_of(element: Element) -> list[Rect]:
-    """List the rectangles that an element takes up."""
+    """Return the rectangles that an element covers."""
     rects = [rect_of(label) for label in labels_of(element)]
     match element:
         case Area():
@@ -298,7 +299,7 @@ def rects_of(element: Element) -> list[Rect]:
 
 
 def shifted(element: Element, dx: float, dy: float) -> Element:
-    """Return the same element elsewhere."""
+    """Return the same element at a different position."""
     match element:
         case Words():
             return Words(element.label._replace(x=element.label.x + dx, y=element.label.y + dy))

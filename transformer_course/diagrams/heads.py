@@ -1,4 +1,4 @@
-"""The data flow of multi-head attention, with its sizes, and a wrong drawing of it that is common."""
+"""The data flow of multi-head attention with its sizes, and a common wrong drawing of it."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -16,18 +16,18 @@ MAX_LABELED = 4
 
 
 def multi_head(module: nn.Module) -> Diagram:
-    """Return the data flow of multi-head self-attention, and beside it the wrong one, where x itself is cut.
+    """Return the data flow of multi-head self-attention, next to the wrong one, in which x itself is split.
 
     Args:
         module: Any multi-head attention with ``w_q``, ``w_k``, ``w_v`` and ``w_o``, such as a learner's. It runs once,
-            on random vectors; the sizes in the picture are those of its tensors.
+            on random vectors; the picture shows the sizes of its tensors.
     """
     sizes = _Sizes(module, n=11)  # the characters of ``3 mars 2021``
     return beside(projected(sizes), cut(sizes))
 
 
 class _Sizes:
-    """What a module makes of n vectors."""
+    """The sizes of a module's tensors for n vectors."""
 
     def __init__(self, module: nn.Module, n: int) -> None:
         parts: Any = module
@@ -44,12 +44,12 @@ class _Sizes:
         self.split = (1, self.n_heads, self.n, self.d_k)
 
     def shade(self, head: int) -> str:
-        """Return the blue of a head."""
+        """Return the shade of blue for a head."""
         return light(BLUE, 0.12 + 0.5 * head / max(self.n_heads - 1, 1))
 
 
 def projected(sizes: _Sizes) -> Diagram:
-    """Return the data flow as it is, from the bottom to the top."""
+    """Return the correct data flow, from bottom to top."""
     d = Diagram(
         f"Multi-head attention with {sizes.n_heads} heads. Three layers project all of x; each projection is split "
         f"into {sizes.n_heads} slices, one for each head; each head makes a matrix of {sizes.n} × {sizes.n_key} "
@@ -70,7 +70,7 @@ def projected(sizes: _Sizes) -> Diagram:
 
 
 def cut(sizes: _Sizes) -> Diagram:
-    """Return the wrong data flow: x itself is cut, so each head sees only some of its features."""
+    """Return the wrong data flow: x itself is split, so each head sees only some of its features."""
     d = Diagram(
         f"x itself is cut into {sizes.n_heads} slices of {sizes.d_k} features, before any projection. Each head would "
         "see only its own slice, so the mere order of the features would decide what it can compare."
@@ -86,7 +86,7 @@ def cut(sizes: _Sizes) -> Diagram:
 
 
 def _slices(d: Diagram, sizes: _Sizes, at: tuple[float, float], name: str, width: float) -> Area:
-    """Put a bar on the diagram, in one slice for each head."""
+    """Put a bar on the diagram, with one slice per head."""
     heads = range(sizes.n_heads)
     bar = Area(name, at[0], at[1], width, 0.22)
     step = width / sizes.n_heads
@@ -100,7 +100,7 @@ def _slices(d: Diagram, sizes: _Sizes, at: tuple[float, float], name: str, width
 
 
 def _heads(d: Diagram, sizes: _Sizes, y: float) -> list[Box]:
-    """Put the heads side by side, each with the size of its matrix."""
+    """Put the heads next to each other, each with the size of its matrix."""
     step = 2 * HALF_MODEL_WIDTH / sizes.n_heads
     width = min(0.85 * step, 0.95)
     size = FONT_SIZE_PT if sizes.n_heads <= MAX_LABELED else FONT_SIZE_PT - 3
@@ -119,12 +119,12 @@ def _heads(d: Diagram, sizes: _Sizes, y: float) -> list[Box]:
 
 
 def _slice_sizes(names: str, sizes: _Sizes) -> str:
-    """Return what is said on the arrow of each head, if there is space for it."""
+    """Return the label for each head's arrow, or nothing if there are too many heads."""
     return f"{names}\n({sizes.n}, {sizes.d_k})".strip() if sizes.n_heads <= MAX_LABELED else ""
 
 
 def _merged(d: Diagram, sizes: _Sizes, heads: Sequence[Box], y: float) -> Diagram:
-    """Put on the diagram what comes after the heads."""
+    """Draw the part after the heads: concatenation and output projection."""
     merge = d.box("merge_heads", (0, y), BLUE, note=str(sizes.q), width=2 * HALF_MODEL_WIDTH)
     for head in heads:
         d.path([head.top, Spot(head.x, merge.rect.y0, merge.name)], _slice_sizes("", sizes))

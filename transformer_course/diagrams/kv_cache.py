@@ -1,4 +1,4 @@
-"""KV caches in diagrams: what is kept from step to step, heads that share keys and values, and a cache in pages."""
+"""KV caches: the entries kept at each step, heads that share keys and values, and a paged cache."""
 
 from collections.abc import Mapping, Sequence
 
@@ -11,10 +11,10 @@ HEAD_WIDTH = 0.58
 
 
 def steps(tokens: Sequence[str], n_prompt: int) -> Diagram:
-    """Draw what the cache holds after the prompt and after each new token, and which token is predicted from it.
+    """Draw the cache after the prompt and after each new token, with the token predicted from it.
 
     Args:
-        tokens: The prompt and what is generated; the last token is predicted, and not read any more.
+        tokens: The prompt and the generated tokens; the last token is predicted but no longer read.
         n_prompt: Number of tokens in the prompt.
 
     Raises:
@@ -50,7 +50,7 @@ def steps(tokens: Sequence[str], n_prompt: int) -> Diagram:
 
 
 def drafts(text: str, passes: Sequence[tuple[str, int, str]]) -> Diagram:
-    """Draw passes of speculative decoding: which drafted tokens are accepted, and what comes next.
+    """Draw passes of speculative decoding: the drafted tokens, those accepted, and the token after them.
 
     Args:
         text: The tokens so far.
@@ -77,18 +77,18 @@ def drafts(text: str, passes: Sequence[tuple[str, int, str]]) -> Diagram:
 
 
 def _legend(d: Diagram, n_rows: int, words: Mapping[str, tuple[float, str | None]]) -> None:
-    """Say below the rows what the colors mean; each word has its place."""
+    """Draw a legend of the colors below the rows, with each word at its own position."""
     below = 0.24 - n_rows * ROW_HEIGHT
     for word, (x, color) in words.items():
         d.swatch(word, (x, below), color)
 
 
 def shared_heads(n_heads: int, n_kv_heads: Sequence[int]) -> Diagram:
-    """Draw which query heads use which keys and values, side by side for several numbers of key-value heads.
+    """Draw which query heads share keys and values, side by side for several numbers of key/value heads.
 
     Args:
         n_heads: Number of query heads.
-        n_kv_heads: Numbers of key-value heads; each divides n_heads.
+        n_kv_heads: Numbers of key/value heads; each divides n_heads.
 
     Raises:
         ValueError: One of them does not divide ``n_heads``.
@@ -123,23 +123,23 @@ def shared_heads(n_heads: int, n_kv_heads: Sequence[int]) -> Diagram:
 
 
 def pages(n_tokens: Sequence[int], room: int, page: int) -> Diagram:
-    """Draw the caches of some texts twice: with room reserved for the longest text, and in pages.
+    """Draw the caches of several texts twice: with space reserved for the longest text, and in pages.
 
-    The texts grow in turns, a token at a time, and each takes the next free page when its last one is full.
+    The texts take turns to grow by a token, and each takes the next free page when its last page is full.
 
     Args:
-        n_tokens: Number of tokens in each text, two texts at least.
-        room: Number of tokens that is reserved for each.
+        n_tokens: Number of tokens in each text; there must be at least two texts.
+        room: Number of tokens reserved for each text.
         page: Number of tokens in a page.
 
     Raises:
-        ValueError: A text is longer than the room reserved for it.
+        ValueError: A text is longer than the space reserved for it.
 
     >>> pages([3, 1], room=4, page=2).tables[-1].texts
     (('A0', 'A1'), ('B0', ''), ('A2', ''))
     """
     if max(n_tokens) > room:
-        raise ValueError(f"room={room} must hold the longest text; got {max(n_tokens)} tokens")
+        raise ValueError(f"room must be at least the length of the longest text, {max(n_tokens)} tokens; got {room}")
     d = Diagram(
         "Left: each text has room for the longest possible, and most of it is empty. Right: memory is handed out in "
         "pages; a table for each text says where its pages are."
@@ -175,5 +175,5 @@ def pages(n_tokens: Sequence[int], room: int, page: int) -> Diagram:
 
 
 def _page_owners(n_tokens: Sequence[int], page: int) -> list[int]:
-    """Return the number of the text that each page belongs to, in the order in which they are taken."""
+    """Return the number of the text that owns each page, in the order in which the pages are taken."""
     return [i for t in range(0, max(n_tokens), page) for i, n in enumerate(n_tokens) if t < n]

@@ -1,8 +1,8 @@
-"""A language model: what is left of the Transformer, the whole of it, how two heads copy, and what three losses count.
+"""A language model: the decoder that remains, a whole GPT, two heads that copy, and the tokens that three losses count.
 
-``stripped`` is the Transformer without what needs an encoder, ``gpt`` a whole language model over a text, ``induction``
-the two heads of Olsson et al. (2022), arXiv:2209.11895, and ``losses`` the tokens that pretraining, supervised
-fine-tuning and DPO count.
+``stripped`` is the Transformer without the parts that need an encoder, ``gpt`` a whole language model over a text,
+``induction`` the two heads of Olsson et al. (2022), arXiv:2209.11895, and ``losses`` the tokens that pretraining,
+supervised fine-tuning and DPO count.
 """
 
 from collections.abc import Sequence
@@ -28,7 +28,7 @@ TOKEN_STEP = 0.78
 
 
 def stripped() -> Diagram:
-    """Return encoder and decoder of the Transformer in two rows, with all that needs an encoder in gray."""
+    """Return encoder and decoder of the Transformer in two rows, with the parts that need an encoder in gray."""
     d = Diagram(
         "The Transformer without its encoder. In gray, what goes: the encoder, the memory, and in each decoder layer "
         "the cross-attention with its norm. What stays is one self-attention and one feed-forward network a layer.",
@@ -50,7 +50,7 @@ def stripped() -> Diagram:
 
 
 def _row(d: Diagram, y: float, x: float, names: Sequence[tuple[str, str]], dimmed: Sequence[int] | range) -> list[Box]:
-    """Put boxes next to each other, and an arrow between each two neighbors; those that go are gray."""
+    """Put boxes next to each other with arrows between them; removed boxes are gray."""
     boxes: list[Box] = []
     for i, (name, color) in enumerate(names):
         goes = i in dimmed
@@ -65,23 +65,23 @@ def _row(d: Diagram, y: float, x: float, names: Sequence[tuple[str, str]], dimme
 
 
 POSITION_STEP, SUBLAYER_OFFSET = 1.95, 1.02
-"""From one position of a GPT to the next, and from the residual stream to the sublayers on its left."""
+"""The distance between positions of a GPT, and between the residual stream and the sublayers to its left."""
 
 
 def gpt(
     tokens: Sequence[str], predicted: Sequence[str], n_layers: int, notes: Sequence[str] = (), names: str = "prediction"
 ) -> Diagram:
-    """Return a whole language model over a text: a residual stream, and a prediction, at every position.
+    """Return a whole language model for a text: a residual stream and a prediction at every position.
 
     Args:
-        tokens: What the model reads.
+        tokens: The tokens that the model reads.
         predicted: The next token at each position: the right one, or what a model predicts.
         n_layers: Number of its blocks.
         notes: A smaller line below each prediction, such as its probability.
-        names: What the row of predictions is called.
+        names: The label of the row of predictions.
 
     Raises:
-        ValueError: There are not as many predictions as tokens.
+        ValueError: The numbers of predictions and tokens differ.
     """
     if len(predicted) != len(tokens):
         raise ValueError(f"each token needs a prediction; got {len(tokens)} tokens, {len(predicted)} predictions")
@@ -100,7 +100,7 @@ def gpt(
     ]
     inside = [box for boxes in columns for box in boxes]
     for i, (_, attention, *_) in enumerate(columns):
-        for back, (norm, *_) in enumerate(reversed(columns[: i + 1])):  # what is further back comes in further left
+        for back, (norm, *_) in enumerate(reversed(columns[: i + 1])):  # inputs from further back enter further left
             d.arrow(norm.top, attention.spot(0.5 - 0.4 * back / max(1, i), 0), color=BLUE)
     below = Box(
         "", inside[-1].x, 1.6, 0.3, 0.0, GRAY, "outlined", "", FONT_SIZE_PT, "square"
@@ -112,7 +112,7 @@ def gpt(
 
 
 def _position(d: Diagram, x: float, i: int, token: str, following: str, note: str) -> Sequence[Area]:
-    """Put one position of a GPT on a diagram; return all that is in a block, from norm_1 and attention up."""
+    """Put one position of a GPT on a diagram; return the sublayers of each block."""
     left = x - SUBLAYER_OFFSET
     read = _token(d, token, (x, 0.0), width=_room_for(token))
     embedding = d.box("embedding", (x, 0.6), PINK)
@@ -123,7 +123,7 @@ def _position(d: Diagram, x: float, i: int, token: str, following: str, note: st
     below: Box = start
     inside: list[Box] = []
     for name, reads, color, y, room in (
-        ("self_attention", "norm_1", BLUE, 1.6, 0.7),  # room for the arrows from other positions
+        ("self_attention", "norm_1", BLUE, 1.6, 0.7),  # leaves space for the arrows from other positions
         ("feed_forward", "norm_2", GREEN, 3.75, 0.0),
     ):
         norm = d.box(reads, (left, y + 0.3), size=FONT_SIZE_PT - 1, height=0.24)
@@ -150,17 +150,17 @@ def _room_for(token: str) -> float:
 
 
 def induction(tokens: Sequence[str] = ("7", "C", "4", "9", "7")) -> Diagram:
-    """Return what the two heads do at the last token, which occurred before: it should be followed as it was then.
+    """Draw the two heads at the last token, which occurred before: the token that followed it then should follow again.
 
     Args:
-        tokens: The text so far; its last token occurs once before, and not as the last but one.
+        tokens: The text so far. Its last token occurs exactly once before, and not right before the end.
 
     Raises:
-        ValueError: The last token does not occur before the last but one.
+        ValueError: The last token does not occur before the second-to-last one.
     """
     last = len(tokens) - 1
     if tokens[last] not in tokens[: last - 1]:
-        raise ValueError(f"the last token must occur before the last but one; got {' '.join(tokens)}")
+        raise ValueError(f"the last token must also occur before the second-to-last one; got {' '.join(tokens)}")
     first = list(tokens).index(tokens[last])
     follower = tokens[first + 1]
     d = Diagram(
@@ -201,13 +201,13 @@ def _token(
 
 
 def losses(text: Sequence[str], prompt: Sequence[str], answer: Sequence[str], rejected: Sequence[str]) -> Diagram:
-    """Return which tokens each of three losses counts: all of them, the answer, or two answers with opposite signs.
+    """Draw the tokens that each of three losses counts: all, those of the answer, or two answers with opposite signs.
 
     Args:
         text: The tokens of a text to pretrain on.
-        prompt: Those of the prompt.
-        answer: Those of the answer, or of the one that is preferred.
-        rejected: Those of the other answer.
+        prompt: The tokens of the prompt.
+        answer: The tokens of the answer, which is also the preferred one.
+        rejected: The tokens of the other answer.
     """
     asked = [None] * len(prompt)
     d = Diagram(

@@ -1,8 +1,8 @@
-"""A layer, drawn from the module itself: what feeds what, and where the residual stream is added to.
+"""A layer, drawn from the module itself: which part reads which tensor, and where parts add to the residual stream.
 
-The module runs once, on random vectors. Every tensor that enters one of its parts is compared with those known so far:
-it is one of them, or the sum of two or three. So the drawing shows what the code does, whatever its names say; what is
-neither is drawn as "not found".
+The module runs once, on random vectors. Every tensor that enters one of its parts is compared with the tensors seen so
+far: it is one of them, or the sum of two or three of them. So the drawing shows what the code does, whatever its names
+are. An input that is neither is drawn as "not found".
 
 >>> from torch import nn
 >>> class Residual(nn.Module):
@@ -48,17 +48,18 @@ from transformer_course.diagrams.elements import (
 )
 
 N_SOURCE = 11
-"""The characters of `3 mars 2021`, which a layer reads, or its memory holds."""
+"""The length of `3 mars 2021` in characters, which a layer or its memory reads."""
 N_TARGET = 7
-"""The tokens written so far, ``<bos>2021-0``, where a layer also reads a memory."""
+"""The number of target tokens so far, ``<bos>2021-0``, if a layer also reads a memory."""
 NOT_FOUND = "not found"
 
 
 @dataclass(frozen=True)
 class Step:
-    """A tensor, and where it comes from.
+    """A tensor and its origin.
 
-    ``reads`` are the arguments of a part, or the addends of a sum: name, and number of the step that is read.
+    ``reads`` are the arguments of a part or the addends of a sum: their names, and the numbers of the steps they come
+    from.
     """
 
     kind: Literal["input", "part", "sum", "not found"]
@@ -74,9 +75,9 @@ class Step:
 
 @dataclass(frozen=True)
 class Flow:
-    """All steps of a layer, in the order of computation; ``output`` is the number of the last one that counts.
+    """All steps of a layer, in the order of computation; ``output`` is the number of the step that is the output.
 
-    ``dropped`` are the steps of which, in training, some numbers are set to 0.
+    ``dropped`` are the steps to which dropout is applied in training.
     """
 
     name: str
@@ -88,11 +89,12 @@ class Flow:
     def stream(self) -> list[int]:
         """Return the steps on the residual stream, from the input to the output.
 
-        From the output backwards: of a sum, the addend that is no sublayer's output; of a part, its first argument.
+        Follows the stream back from the output: at a sum, through the addend that is not a sublayer's output; at a
+        part, through its first argument.
         """
         found = [self.output]
         if self.steps[self.output].kind == "not found" and (sums := self._sums()):
-            found.append(sums[-1])  # as far as it was followed
+            found.append(sums[-1])  # the part of the stream that could be followed
         while reads := self.steps[found[-1]].reads:
             addends = [i for _, i in reads]
             if self.steps[found[-1]].kind == "sum":
@@ -105,7 +107,7 @@ class Flow:
         return [i for i, step in enumerate(self.steps) if step.kind == "sum"]
 
     def verdict(self) -> str:
-        """Return what the order of norms and sums on the stream means."""
+        """Return what the order of norms and sums on the stream means: pre-norm, post-norm or something else."""
         on_stream = [self.steps[i] for i in self.stream()[1:]]
         parts = [step for step in on_stream if step.kind == "part"]
         order = "".join("+" if step.kind == "sum" else "n" if step.is_norm else "s" for step in on_stream)
@@ -143,15 +145,15 @@ def _and(names: Iterable[str]) -> str:
 
 
 def layer(module: nn.Module, *inputs: Tensor) -> Diagram:
-    """Return a drawing of a layer, from the bottom to the top, its residual stream as a thick line.
+    """Return a drawing of a layer from bottom to top, with its residual stream as a thick line.
 
     Args:
-        module: An encoder or decoder layer, or whatever else adds what its parts compute to a stream.
-        *inputs: What to run it on; by default, random vectors for each argument that has no default, and a mask for
-            each whose name says so.
+        module: An encoder or decoder layer, or any module that adds the outputs of its parts to a stream.
+        *inputs: The inputs to run it on. By default, each argument without a default value gets random vectors, or a
+            mask if it is named so.
 
     Raises:
-        ValueError: There are no inputs, and no parameters to tell how wide they are.
+        ValueError: There are no inputs, and no parameters that determine their width.
     """
     return draw(flow_of(module, *inputs))
 
@@ -171,10 +173,10 @@ def layers(*modules: nn.Module) -> Diagram:
 
 
 def flow_of(module: nn.Module, *inputs: Tensor, with_masks: bool = True) -> Flow:
-    """Run a copy of a module whose parameters are a little off, and return where each of its tensors comes from.
+    """Run a copy of a module with slightly changed parameters, and return the origin of each of its tensors.
 
-    A fresh norm leaves what is normalized as it is, and a fresh bias adds nothing: changed, no two tensors are equal by
-    chance. The module itself and the random numbers of torch stay as they are.
+    An untrained norm doesn't change a normalized tensor, and an untrained bias adds nothing. With changed parameters,
+    no two tensors are equal by chance. The module itself and torch's random state are preserved.
     """
     generator = torch.Generator().manual_seed(0)
     module = copy.deepcopy(module).cpu().eval()
@@ -198,12 +200,12 @@ def flow_of(module: nn.Module, *inputs: Tensor, with_masks: bool = True) -> Flow
 
 
 def _silent(parts: dict[str, nn.Module], called: set[str]) -> tuple[str, ...]:
-    """List the parts with parameters that were not called."""
+    """Return the parts with parameters that were not called."""
     return tuple(name for name, part in parts.items() if name not in called and any(True for _ in part.parameters()))
 
 
 class _Tracer:
-    """Finds out where the tensors come from that enter the parts of a module."""
+    """Finds out where the tensors that enter the parts of a module come from."""
 
     def __init__(self) -> None:
         self.steps: list[Step] = []
@@ -212,13 +214,13 @@ class _Tracer:
         self.dropped: set[int] = set()
 
     def know(self, value: Tensor, step: Step) -> int:
-        """Add a step, and return its number."""
+        """Add a step and return its number."""
         self.steps.append(step)
-        self.values.append(value.clone())  # a later `x += …` must not change it
+        self.values.append(value.clone())  # copy, because a later `x += …` must not change it
         return len(self.steps) - 1
 
     def find(self, value: Tensor) -> int:
-        """Return the number of the step that gave a tensor; of a sum, or of one not found, a new one."""
+        """Return the number of the step that produced a tensor; a sum or an unknown tensor becomes a new step."""
         for i in reversed(range(len(self.values))):
             if _same(self.values[i], value):
                 return i
@@ -231,13 +233,13 @@ class _Tracer:
         return self.know(value, Step("not found", NOT_FOUND))
 
     def enter(self, _name: str, part: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        """Write down what a part reads."""
+        """Record what a part reads."""
         given = inspect.signature(part.forward).bind(*args, **kwargs).arguments
         tensors = [(name, value) for name, value in given.items() if isinstance(value, Tensor)]
         self.entering.append(tuple((name, self.find(value)) for name, value in tensors))
 
     def leave(self, name: str, called: set[str], part: nn.Module, _args: Any, output: Any) -> None:
-        """Write down what a part returns, unless it returns what it read, as dropout does."""
+        """Record what a part returns, unless it returns its input, as dropout does."""
         called.add(name)
         reads = self.entering.pop()
         if isinstance(part, nn.Dropout) and part.p:
@@ -253,7 +255,7 @@ def _same(one: Tensor, other: Tensor) -> bool:
 
 
 def _parts(module: nn.Module) -> Iterator[tuple[str, nn.Module]]:
-    """List the parts that a module calls: its children, and those within lists and dicts."""
+    """Return the parts that a module calls: its children, and those in lists and dicts."""
     for name, child in module.named_children():
         if isinstance(child, nn.ModuleList | nn.ModuleDict):
             yield from ((f"{name}.{inner}", part) for inner, part in _parts(child))
@@ -264,14 +266,14 @@ def _parts(module: nn.Module) -> Iterator[tuple[str, nn.Module]]:
 def _arguments(
     module: nn.Module, inputs: tuple[Tensor, ...], generator: torch.Generator, with_masks: bool
 ) -> dict[str, Tensor]:
-    """Return what to run a module on, by the names of its arguments."""
+    """Return the inputs to run a module on, by the names of its arguments."""
     wanted = list(inspect.signature(module.forward).parameters.values())
     if inputs:
         return dict(zip((parameter.name for parameter in wanted), inputs, strict=False))
     width = next((parameter.shape[-1] for parameter in module.parameters() if parameter.ndim), None)
     if width is None:
         raise ValueError(
-            f"{type(module).__name__} has no parameters to tell how wide its input is; give the inputs, too"
+            f"{type(module).__name__} has no parameters that determine its input width; pass the inputs, too"
         )
     needed = [p.name for p in wanted if p.default is p.empty and p.kind is p.POSITIONAL_OR_KEYWORD]
     lengths = [N_SOURCE] if len(needed) == 1 else [N_TARGET, *[N_SOURCE] * (len(needed) - 1)]
@@ -297,12 +299,12 @@ def _sentence(flow: Flow) -> str:
 
 
 class _Drawing:
-    """Puts a flow on a diagram: the stream upwards, and what is added to it on the left."""
+    """Draws a flow: the stream upwards, and the parts that add to it on the left."""
 
     gap = 0.3
-    """Between things that stand on each other."""
+    """The gap between elements stacked on each other."""
     aside = -1.25
-    """Where the parts beside the stream are."""
+    """The x of the parts next to the stream."""
 
     def __init__(self, flow: Flow) -> None:
         self.flow = flow
@@ -311,13 +313,13 @@ class _Drawing:
         self.verdict = flow.verdict()
         self.drawn: dict[int, Area] = {}
         self.leaves: dict[int, float] = {}
-        """How high the stream is where a step on it is read."""
+        """The y at which each step on the stream is read."""
         self.notes: list[str] = []
         self.y = 0.0
         self.left_edge = self.aside - 0.5
 
     def draw(self) -> None:
-        """Draw the stream from the bottom to the top, then the frame, the verdict, and what was left over."""
+        """Draw the stream from bottom to top, then the frame, the verdict and the remaining parts."""
         steps, d = self.flow.steps, self.diagram
         has_sum = any(steps[i].kind == "sum" for i in self.stream)
         for before, number in zip([None, *self.stream], self.stream, strict=False):
@@ -344,7 +346,7 @@ class _Drawing:
         self.words(frame.x, top + 0.3)
 
     def put(self, number: int, x: float, y: float) -> Area:
-        """Put a step on the diagram, its lower edge at y."""
+        """Put a step on the diagram, with its lower edge at y."""
         step, d = self.flow.steps[number], self.diagram
         area: Area
         if step.kind == "sum":
@@ -359,11 +361,11 @@ class _Drawing:
         return area
 
     def side_of(self, area: Area, other: int) -> Spot:
-        """Return the side of something on the stream that faces what is beside it."""
+        """Return the side of an element on the stream that faces an element next to it."""
         return area.left if self.drawn[other].x < 0 else area.right
 
     def chain(self, end: int, left: bool) -> float:
-        """Put the parts that lead from the stream to an addend beside it; return where the sum has its lower edge."""
+        """Draw the parts between the stream and an addend next to the stream; return the y of the sum's lower edge."""
         column = self.aside if left else -self.aside
         steps, branch = self.flow.steps, self.y + 0.14
         if end in self.drawn:
@@ -392,7 +394,7 @@ class _Drawing:
         return self.drawn[end].rect.y1 + 0.05
 
     def branch_off(self, source: int, branch: float, area: Area, label: str) -> None:
-        """Draw an arrow from the stream to a part beside it; from further below, in a lane on the left."""
+        """Draw an arrow from the stream to a part next to it; from further below, it runs in a lane on the left."""
         start = Spot(0, self.leaves[source], self.flow.steps[source].name)
         path = [start, Spot(area.x, start.y), area.bottom]
         if abs(start.y - branch) > 0.01:
@@ -403,7 +405,7 @@ class _Drawing:
             self.diagram.text(label, (0.5 * area.x - 0.02, start.y + 0.085), size=FONT_SIZE_PT - 2)
 
     def side_inputs(self, number: int, known: int) -> None:
-        """Draw what a part reads beyond its first argument: from the stream on its right, all else on its left."""
+        """Draw a part's inputs after the first: those from the stream on its right, all others on its left."""
         step, area, d = self.flow.steps[number], self.drawn[number], self.diagram
         if step.kind != "part":
             return
@@ -426,7 +428,7 @@ class _Drawing:
                 self.notes.append(f"{step.name} reads {self.flow.steps[i].name} as {_names(step, i)}")
 
     def outside(self, number: int, x: float, y: float) -> Box:
-        """Put what comes from outside the layer on the left."""
+        """Put an input from outside the layer on the left."""
         step = self.flow.steps[number]
         if step.kind == "not found":
             return self.diagram.box(NOT_FOUND, (x, y), WRONG_RED, look="outlined")
@@ -434,7 +436,7 @@ class _Drawing:
         return self.diagram.box(step.name, (x, y), color, note=step.note, outline="square", size=FONT_SIZE_PT - 1)
 
     def frame(self) -> Frame:
-        """Put a border around all that the layer computes."""
+        """Put a border around everything that the layer computes."""
         inside = [area for i, area in self.drawn.items() if self.flow.steps[i].kind != "input"] or [
             *self.drawn.values()
         ]
@@ -444,7 +446,7 @@ class _Drawing:
         return self.diagram.frame(self.flow.name, [*inside, around])
 
     def words(self, x: float, y: float) -> None:
-        """Write the verdict above, and what was not drawn below."""
+        """Write the verdict above the drawing, and the parts that were not drawn below it."""
         steps, d = self.flow.steps, self.diagram
         lines = wrap(self.verdict, 34)
         d.text("\n".join(lines), (x, y + 0.085 * len(lines)), bold=True)
@@ -457,7 +459,7 @@ class _Drawing:
             d.text(line, (x, bottom - 0.17 * i), color=WRONG_RED)
 
     def left_out(self, number: int) -> str:
-        """Say what becomes of a part that is not drawn."""
+        """Describe a part that is not drawn."""
         name = self.flow.steps[number].name
         for i in self.readers(number):
             reader = self.flow.steps[i]
@@ -474,13 +476,13 @@ class _Drawing:
 
 
 def color_of(step: Step) -> str:
-    """Return the color of a part: that of its kind, wherever it is drawn."""
+    """Return the color of a part's kind."""
     words = f"{step.name} {step.note}".lower()
     kinds = {"attention": BLUE, "norm": GRAY, "feed": GREEN, "network": GREEN, "mlp": GREEN}
     return next((color for kind, color in kinds.items() if kind in words), INK)
 
 
 def _names(step: Step, source: int) -> str:
-    """Return the arguments of a part that come from one source, if it has several arguments."""
+    """Return the argument names of a part that come from one source, if it has several arguments."""
     names = [name for name, i in step.reads if i == source]
     return ", ".join(names) if len(step.reads) > 1 else ""

@@ -1,6 +1,7 @@
-"""Attention as a lookup: queries, keys and what becomes of a vector as arrows, and one head with its numbers.
+"""Attention as a lookup: queries and keys as arrows, a vector before and after attention, and one head with its
+numbers.
 
-All that is written on these diagrams is computed from the tensors that are handed over.
+All numbers on these diagrams are computed from the tensors passed in.
 """
 
 from collections.abc import Mapping, Sequence
@@ -28,24 +29,26 @@ def arrows(
 ) -> Diagram:
     """Draw a query and keys as arrows from one point, each key with its dot product.
 
-    The dotted line from a key meets the query's line at a right angle: how far it gets along that line, times the
-    query's length, is the dot product.
+    The dotted line from a key meets the query's line at a right angle: the distance along that line, times the query's
+    length, is the dot product.
 
     Args:
         query: The query.
         keys: A row for each key.
-        query_name: What the query is called.
-        key_names: What the keys are called.
+        query_name: The name of the query.
+        key_names: The names of the keys.
         axis_names: What the first and the second number mean.
 
     Raises:
-        ValueError: The query is 0, or there are not as many names as keys.
+        ValueError: The query is 0, or the numbers of names and keys differ.
     """
     if len(key_names) != len(keys):
-        raise ValueError(f"{len(keys)} keys need as many names; got {len(key_names)}: {', '.join(key_names)}")
+        raise ValueError(
+            f"each key needs a name; got {len(keys)} keys and {len(key_names)} names: {', '.join(key_names)}"
+        )
     length = hypot(*query.tolist())
     if not length:
-        raise ValueError("the query must not be 0: it has no direction")
+        raise ValueError("the query must not be 0, because a zero vector has no direction")
     scores = dict(zip(key_names, (keys @ query).tolist(), strict=True))
     listed = ", ".join(f"{name} {score:.1f}" for name, score in scores.items())
     d = Diagram(
@@ -76,20 +79,20 @@ def moved(
     neighbors: Mapping[str, Float[Tensor, "2"]],
     axis_names: tuple[str, str],
 ) -> Diagram:
-    """Draw how one vector moves by attention: before, and after it in each of several texts.
+    """Draw a vector before attention, and after it in each of several texts.
 
     Args:
-        name: What the vector stands for.
-        before: The vector that it is in every text.
-        after: By text, what attention makes of it there.
-        neighbors: By name, the vectors that it attends to.
+        name: What the vector represents.
+        before: The vector before attention, the same in every text.
+        after: For each text, the vector after attention.
+        neighbors: The vectors that it attends to, by name.
         axis_names: What the first and the second number mean.
 
     Raises:
         ValueError: There is no text.
     """
     if not after:
-        raise ValueError("there must be at least one text in which the vector moves; got none")
+        raise ValueError("there must be at least one text")
     ends = ", ".join(f"({x:.1f}, {y:.1f}) in {text!r}" for text, (x, y) in ((t, v.tolist()) for t, v in after.items()))
     x, y = before.tolist()
     d = Diagram(f"The vector of {name!r} is ({x:.1f}, {y:.1f}) in every text. After attention it is {ends}.")
@@ -129,14 +132,14 @@ def one_head(
         values: A row for each key.
         query_names: Names of the queries.
         key_names: Names of the keys.
-        divisor: What the scores are divided by, such as √d_k; that step is drawn if it is not 1.
+        divisor: The divisor of the scores, such as √d_k. The division is drawn unless it is 1.
 
     Raises:
-        ValueError: The number of names is not that of queries or keys.
+        ValueError: The number of names differs from the number of queries or keys.
     """
     for what, names, n in (("queries", query_names, len(queries)), ("keys", key_names, len(keys))):
         if names and len(names) != n:
-            raise ValueError(f"{n} {what} need as many names; got {len(names)}: {', '.join(names)}")
+            raise ValueError(f"each of {n} {what} needs a name; got {len(names)}: {', '.join(names)}")
     scores = queries @ keys.mT
     weights = torch.softmax(scores / divisor, dim=-1)
     scaled = divisor != 1
@@ -177,7 +180,7 @@ def _at(vector: Tensor, name: str = "") -> Spot:
 
 
 def _label(d: Diagram, words: str, vector: Tensor, *first: tuple[float, float, Align]) -> None:
-    """Write at the tip of an arrow, at the first place where nothing else stands."""
+    """Write a label at the tip of an arrow, at the first position that is free."""
     x, y, _ = _at(vector)
     places: list[tuple[float, float, Align]] = [*first, (0.08, 0.02, "left"), (0.0, 0.16, "center")]
     places += [(0.08, sign * 0.1 * i, "left") for sign in (1, -1) for i in range(1, 9)]

@@ -18,7 +18,7 @@ def masked_softmax(
     queries: Sequence[str],
     keys: Sequence[str],
 ) -> Diagram:
-    """Draw three matrices with their numbers: the scores, the scores with −∞ where they are hidden, and the weights.
+    """Draw three matrices with their numbers: the scores, the scores with −∞ where they are masked, and the weights.
 
     Args:
         scores: A row per query.
@@ -48,11 +48,11 @@ def masked_softmax(
 def broadcast(
     padding: Bool[Tensor, "batch 1 1 n"], causal: Bool[Tensor, "n n"], texts: Sequence[Sequence[str]]
 ) -> Diagram:
-    """Draw how a padding mask and a causal mask are stretched to one shape and joined: shaded is what is stored.
+    """Draw how a padding mask and a causal mask are broadcast and combined; the stored entries are shaded.
 
     Args:
         padding: True at the real tokens of each text.
-        causal: True at each position and those before it.
+        causal: True at each position and at those before it.
         texts: The tokens of each text.
 
     >>> causal = torch.ones(2, 2).tril().bool()
@@ -95,7 +95,7 @@ def broadcast(
 def _stretched(
     d: Diagram, rows: list[list[bool]], at: tuple[float, float], names: Sequence[str], stored_rows: int
 ) -> Cells:
-    """Put a mask on the diagram, shaded in the rows that are stored; the others are repeated."""
+    """Put a broadcast mask on the diagram, shaded in the rows that are stored; the others are repeated."""
     fill: list[list[str | float | None]] = [
         [BLUE if i < stored_rows else None for _ in row] for i, row in enumerate(rows)
     ]

@@ -1,4 +1,4 @@
-"""Which layer of the encoder each layer of the decoder reads: the last one, or another."""
+"""The encoder layer that each layer of the decoder reads: the last one, or another."""
 
 from collections.abc import Sequence
 from contextlib import ExitStack
@@ -12,7 +12,7 @@ from transformer_course.diagrams.canvas import Diagram
 from transformer_course.diagrams.elements import BLUE, FONT_SIZE_PT, ORANGE, WRONG_RED
 
 LAST_LAYER = -1
-"""The encoder's output: its last layer's, normalized where the layers leave that to do."""
+"""The encoder's output: that of its last layer, after the final norm if there is one."""
 
 
 def memory_of(model: nn.Module, *inputs: Tensor) -> Diagram:
@@ -20,7 +20,7 @@ def memory_of(model: nn.Module, *inputs: Tensor) -> Diagram:
 
     Args:
         model: A model with ``encoder.layers`` and ``decoder.layers``, such as a learner's.
-        *inputs: What to run it on, such as source and target.
+        *inputs: The inputs to run it on, such as source and target.
     """
     parts: Any = model
     given: dict[int, Tensor] = {}
@@ -39,15 +39,15 @@ def memory_of(model: nn.Module, *inputs: Tensor) -> Diagram:
             afterwards.callback(hook.remove)
         model(*inputs)
     n_layers = len(parts.encoder.layers)
-    if LAST_LAYER not in given and n_layers - 1 in given:  # whoever calls the layers one by one
+    if LAST_LAYER not in given and n_layers - 1 in given:  # for models that call the layers one by one
         given[LAST_LAYER] = given[n_layers - 1]
     sources = [_source(tensors, given) for tensors in read]
     return drawn(sources, n_layers)
 
 
 def _source(tensors: Sequence[Tensor], given: dict[int, Tensor]) -> int | None:
-    """Return whose output is among the tensors that a layer reads; None if nobody's is."""
-    for number in sorted(given):  # the encoder's own output first
+    """Return the layer whose output is among the tensors that a layer reads, or None."""
+    for number in sorted(given):  # the encoder's own output comes first
         for tensor in tensors:
             if tensor.shape == given[number].shape and torch.equal(tensor, given[number]):
                 return number
@@ -55,7 +55,7 @@ def _source(tensors: Sequence[Tensor], given: dict[int, Tensor]) -> int | None:
 
 
 def drawn(sources: Sequence[int | None], n_layers: int) -> Diagram:
-    """Return encoder and decoder side by side, the decoder's layers reading these layers of the encoder."""
+    """Return encoder and decoder side by side, with the decoder's layers reading these layers of the encoder."""
     words = ", ".join(_said(i, source) for i, source in enumerate(sources))
     d = Diagram(f"An encoder of {n_layers} layers and a decoder of {len(sources)}: {words}.")
     step = 0.85

@@ -1,4 +1,4 @@
-"""What a norm averages over, on a block of (batch, n, d_model): found by asking the norm itself."""
+"""What a norm averages over, on a block of shape (batch, n, d_model), measured with the norm itself."""
 
 from collections.abc import Callable, Mapping, Sequence
 
@@ -14,18 +14,18 @@ Corner = tuple[float, float]
 
 CELL_SIZE = 0.34
 SENTENCE_OFFSET = (0.17, 0.13)
-"""How far behind a sentence the next one lies: to the right, and up."""
+"""The offset of each sentence behind the one before it: to the right and up."""
 
 
 def blocks(norms: Mapping[str, Norm]) -> Diagram:
-    """Draw a block of numbers for each norm, and in dark those that the number with the dot depends on.
+    """Draw a block of numbers for each norm; dark are those that the number with the dot depends on.
 
-    Across are the features, down the positions of a sentence, and into the depth the sentences of the batch. The dot is
-    on the last feature of the second position of the first sentence. What it depends on is told by the norm's own
-    gradient, so a learner's norm is drawn as it is.
+    Features run across, the positions of a sentence run down, and the sentences of the batch run into the depth. The
+    dot is on the last feature of the second position of the first sentence. The gradient of the norm determines what it
+    depends on, so the drawing shows what a learner's norm really does.
 
     Args:
-        norms: What to draw, by name; each is called with numbers of shape (3, 4, 5).
+        norms: The norms by name; each is called with a tensor of shape (3, 4, 5).
     """
     letters, batch, d_model = ("m", "a", "i", "pad"), 3, 5
     d = Diagram(
@@ -58,7 +58,7 @@ def _block(d: Diagram, x0: float, name: str, letters: Sequence[str], chosen: Boo
     right, behind, above = (CELL_SIZE, 0.0), SENTENCE_OFFSET, (0.0, CELL_SIZE)
 
     def corner(sentence: int, position: int, feature: int) -> Corner:
-        """Return where the lower left front corner of a cell is; the block's own is at (x0, 0)."""
+        """Return the lower left front corner of a cell; that of the block is (x0, 0)."""
         return x0 + feature * CELL_SIZE + sentence * SENTENCE_OFFSET[0], (
             n - 1 - position
         ) * CELL_SIZE + sentence * SENTENCE_OFFSET[1]
@@ -79,9 +79,7 @@ def _block(d: Diagram, x0: float, name: str, letters: Sequence[str], chosen: Boo
             face(corner(0, position, feature), right, above, bool(chosen[0, position, feature]), letter == "pad")
         d.text(letter, (x0 - 0.08, (n - 0.5 - position) * CELL_SIZE), align="right")
     x, y = corner(0, 1, d_model - 1)
-    d.circle(
-        (x + CELL_SIZE / 2, y + CELL_SIZE / 2), 0.06, CHIP_FILL, CHIP_FILL
-    )  # a white one lets the dark face through
+    d.circle((x + CELL_SIZE / 2, y + CELL_SIZE / 2), 0.06, CHIP_FILL, CHIP_FILL)  # a white dot would be transparent
     d.text("d_model", (x0 + d_model * CELL_SIZE / 2, -0.14))
     d.text("n", (x0 - 0.5, n * CELL_SIZE / 2))
     d.text(

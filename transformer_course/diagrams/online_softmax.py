@@ -1,4 +1,4 @@
-"""Online softmax in a diagram: a block of scores at a time, with a running maximum and a running sum."""
+"""Online softmax: a block of scores at a time, with a running maximum and a running sum."""
 
 from collections.abc import Sequence
 from math import exp
@@ -10,13 +10,13 @@ BLOCK_STEP = 2.15
 
 
 def blocks(scores: Sequence[float], block: int) -> Diagram:
-    """Draw what is kept of one query's scores after each block, and the factor that corrects what was summed before.
+    """Draw the running maximum and sum after each block of one query's scores, and the factor that corrects the sum.
 
     The last sum is that of exp(score − maximum) over all scores: section 3 of Milakov and Gimelshein (2018),
     arXiv:1805.02867.
 
     Args:
-        scores: One for each key.
+        scores: One score per key.
         block: Number of keys in a block.
 
     >>> [box.note for box in blocks([0.0, 0.0, 2.0], block=2).boxes]

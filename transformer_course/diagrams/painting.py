@@ -1,4 +1,4 @@
-"""How a diagram is painted: each element with matplotlib, then the picture for a light and for a dark page."""
+"""How a diagram is painted: each element with matplotlib, then adapted to light and dark pages."""
 
 from collections.abc import Sequence
 from io import BytesIO
@@ -36,13 +36,13 @@ from transformer_course.diagrams.routes import point_along
 from transformer_course.plots import INK as PAGE_INK
 
 PIXELS_PER_INCH = 100
-"""How large a picture is shown. It is drawn twice as fine."""
+"""Resolution at which a picture is displayed. It is drawn at twice that."""
 N_COLORS = 256
-"""How many colors a picture has: such a file has a third of the size of one with all."""
+"""Number of colors in a picture, which makes the file three times smaller than true color."""
 
 
 def png(elements: Sequence[Element], crossed_out: Sequence[Rect], page: Rect) -> bytes:
-    """Return what is in a rectangle as a transparent picture, of which any page is the ground."""
+    """Return the elements in a rectangle as a PNG with a transparent background."""
     buffer = BytesIO()
     with matplotlib.style.context("default"):
         figure = _figure(elements, crossed_out, page)
@@ -56,7 +56,7 @@ def png(elements: Sequence[Element], crossed_out: Sequence[Rect], page: Rect) ->
 
 
 def pdf(elements: Sequence[Element], crossed_out: Sequence[Rect], page: Rect) -> bytes:
-    """Return what is in a rectangle as a document of its size."""
+    """Return the elements in a rectangle as a PDF of the same size."""
     buffer = BytesIO()
     with matplotlib.style.context("default"):
         figure = _figure(elements, crossed_out, page)
@@ -65,14 +65,14 @@ def pdf(elements: Sequence[Element], crossed_out: Sequence[Rect], page: Rect) ->
 
 
 def _figure(elements: Sequence[Element], crossed_out: Sequence[Rect], page: Rect) -> Figure:
-    """Draw what is in a rectangle."""
+    """Draw the elements in a rectangle."""
     x0, y0, x1, y1 = page
     figure = Figure(figsize=(x1 - x0, y1 - y0), dpi=2 * PIXELS_PER_INCH, facecolor="white")
     FigureCanvasAgg(figure)
     ax = figure.add_axes((0, 0, 1, 1), xlim=(x0, x1), ylim=(y0, y1))
     ax.set_axis_off()
     frames = [element for element in elements if isinstance(element, Frame)]
-    frames.sort(key=lambda frame: -frame.width * frame.height)  # the outer ones behind
+    frames.sort(key=lambda frame: -frame.width * frame.height)  # outer frames behind inner ones
     others = [element for element in elements if not isinstance(element, Frame)]
     for i, element in enumerate([*frames, *others]):
         _draw(element, ax, zorder=1 + 0.001 * i)
@@ -85,7 +85,7 @@ def _figure(elements: Sequence[Element], crossed_out: Sequence[Rect], page: Rect
 
 
 def _draw(element: Element, ax: Axes, zorder: float) -> None:
-    """Draw all of an element but its texts."""
+    """Draw an element without its texts."""
     match element:
         case Box():
             _draw_box(element, ax, zorder)
@@ -93,7 +93,7 @@ def _draw(element: Element, ax: Axes, zorder: float) -> None:
             dashes = "--" if element.dashed else "-"
             style = f"round,pad=0,rounding_size={min(0.1, element.height / 4):.3f}"
             patch = FancyBboxPatch(element.rect[:2], element.width, element.height, style, zorder=zorder)
-            # No fill: gray text is readable on white and on black, and on nothing in between.
+            # No fill: gray text is legible on white and on black, but on nothing in between.
             patch.set(facecolor="none", edgecolor=element.color, linestyle=dashes, linewidth=1)
             ax.add_patch(patch)
         case Cells():
@@ -136,7 +136,7 @@ def _draw_arrow(arrow: Arrow, ax: Axes, zorder: float) -> None:
     path = LinePath([point[:2] for point in arrow.points])
     tip = f"-|>,head_length={0.3 if arrow.thick else 0.4},head_width=0.2"
     looks: dict[str, Any] = {"color": arrow.color, "linewidth": 5 if arrow.thick else arrow.width, "zorder": zorder}
-    if arrow.dashed:  # the tip is not
+    if arrow.dashed:  # the tip is solid
         line = FancyArrowPatch(path=path, arrowstyle="-", linestyle=(0, (3.5, 2)), capstyle="butt", **looks)
         ax.add_patch(line)
         (x0, y0), (x1, y1) = (point[:2] for point in arrow.points[-2:])
@@ -154,7 +154,7 @@ def _draw_arrow(arrow: Arrow, ax: Axes, zorder: float) -> None:
 
 
 def _write(label: Label, ax: Axes) -> None:
-    """Write a text where it stands."""
+    """Write a text at its position."""
     text = ax.text(label.x, label.y, label.words, fontsize=label.size, color=label.color, zorder=7)
     text.set(ha=label.align, va="center", fontweight="bold" if label.bold else "normal")
     if label.on_white:
@@ -162,7 +162,7 @@ def _write(label: Label, ax: Axes) -> None:
 
 
 def _fillings(element: Element) -> list[Rect]:
-    """List where an element hides the page."""
+    """Return the areas in which an element covers the page."""
     match element:
         case Box() if element.face or element.look in ("filled", "highlighted"):
             return [element.rect]
@@ -181,7 +181,7 @@ def _fillings(element: Element) -> list[Rect]:
 
 
 def _show_on_any_page(ax: Axes, fillings: Sequence[Rect]) -> None:
-    """Let the page through where a drawing is white, and write on it in a gray that is read on any."""
+    """Make white areas of a drawing transparent, and write on them in a gray that is legible on any page."""
     for patch in ax.patches:
         if patch.get_edgecolor() == to_rgba(INK):
             patch.set_edgecolor(PAGE_INK)
@@ -198,12 +198,12 @@ def _show_on_any_page(ax: Axes, fillings: Sequence[Rect]) -> None:
 
 
 def _with_few_colors(picture: Image.Image) -> Image.Image:
-    """Return a picture in its most frequent colors; each of the others becomes the nearest of these."""
-    pixels = np.ascontiguousarray(picture).view(">u4")[..., 0].astype("u4")  # a color is one number
-    which, numbers = pd.factorize(pixels.ravel(), sort=True)  # by hashing: np.unique sorts all the pixels
+    """Return a picture with only its most frequent colors; each other color becomes the nearest of these."""
+    pixels = np.ascontiguousarray(picture).view(">u4")[..., 0].astype("u4")  # view each color as one number
+    which, numbers = pd.factorize(pixels.ravel(), sort=True)  # hashes the pixels; np.unique would sort them
     colors = numbers.astype(">u4").view("u1").reshape(-1, 4)
     kept = np.argsort(-np.bincount(which), kind="stable")[:N_COLORS]
-    observed = np.concatenate([colors[:, :3] * (colors[:, 3:] / 255), colors[:, 3:]], axis=1)  # as far as it is opaque
+    observed = np.concatenate([colors[:, :3] * (colors[:, 3:] / 255), colors[:, 3:]], axis=1)  # weighted by opacity
     nearest = np.array([np.argmin(((observed[kept] - color) ** 2).sum(axis=1)) for color in observed], dtype=np.uint8)
     small = Image.fromarray(nearest[which].reshape(pixels.shape), "P")
     small.putpalette(colors[kept].tobytes(), "RGBA")

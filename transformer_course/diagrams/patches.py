@@ -1,6 +1,6 @@
-"""A vision transformer in a diagram: an image becomes a row of tokens, and the rest is an encoder.
+"""A vision transformer: an image becomes a row of tokens, and the rest is an encoder.
 
-Boxes are named as the attributes of lesson 06's ``VisionTransformer``.
+The boxes have the names of the attributes of lesson 06's ``VisionTransformer``.
 """
 
 from jaxtyping import Float
@@ -14,7 +14,7 @@ PATCH_GAP = 0.09
 
 
 def vision_transformer(image: Float[Tensor, "height width"], patch: int, d_model: int, n_layers: int) -> Diagram:
-    """Draw how an image is cut into patches, and what becomes of them.
+    """Draw how an image is cut into patches, which become the tokens of an encoder.
 
     Args:
         image: Its pixels, from 0 to 1.
@@ -23,11 +23,11 @@ def vision_transformer(image: Float[Tensor, "height width"], patch: int, d_model
         n_layers: Number of the encoder's layers.
 
     Raises:
-        ValueError: The image cannot be cut into such patches.
+        ValueError: The patches do not tile the image.
     """
     height, width = image.shape
     if height % patch or width % patch:
-        raise ValueError(f"patches of {patch} pixels do not fill an image of {height} × {width}")
+        raise ValueError(f"patches of {patch} × {patch} pixels do not tile an image of {height} × {width} pixels")
     rows, columns = height // patch, width // patch
     n = rows * columns
     d = Diagram(

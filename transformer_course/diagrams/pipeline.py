@@ -1,4 +1,4 @@
-"""The schedule of a pipeline as a table: time across, stages down, and the bubble marked and counted."""
+"""The schedule of a pipeline as a table, with time across and stages down, and the bubble marked and counted."""
 
 from jaxtyping import Int
 from torch import Tensor
@@ -14,8 +14,8 @@ def schedule(passes: Int[Tensor, "n_stages n_ticks"]) -> Diagram:
     """Draw a schedule, such as a learner's.
 
     Args:
-        passes: What each stage does in each tick: m, the forward pass of micro-batch m; −m, its backward pass; 0,
-            nothing.
+        passes: The pass of each stage in each tick: m is the forward pass of micro-batch m, −m its backward pass, and 0
+            an idle tick.
 
     Raises:
         ValueError: It has no stage, or no tick.
@@ -26,7 +26,9 @@ def schedule(passes: Int[Tensor, "n_stages n_ticks"]) -> Diagram:
     """
     n_stages, n_ticks = passes.shape
     if not passes.numel():
-        raise ValueError(f"there is nothing to draw; got n_stages={n_stages}, n_ticks={n_ticks}")
+        raise ValueError(
+            f"the schedule must have at least one stage and one tick; got n_stages={n_stages}, n_ticks={n_ticks}"
+        )
     rows = passes.tolist()
     n_idle = sum(m == 0 for row in rows for m in row)
     bubble = f"idle, the bubble: {n_idle} of {passes.numel()} cells"

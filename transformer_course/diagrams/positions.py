@@ -1,4 +1,4 @@
-"""Positions in diagrams: the encoding as a map and as clocks, RoPE as two hands, and where each scheme enters."""
+"""Positions: the encoding as a heat map and as clocks, RoPE as two hands, and where each scheme adds positions."""
 
 from collections.abc import Sequence
 from math import cos, pi, sin
@@ -16,7 +16,7 @@ CLOCK_RADIUS = 0.3
 
 
 def heat_map(encoding: Float[Tensor, "length d_model"]) -> Axes:
-    """Plot an encoding as a map from −1 to 1: a row for each position, a column for each feature."""
+    """Plot an encoding as a heat map from −1 to 1, with a row for each position and a column for each feature."""
     length, d_model = encoding.shape
     figure, ax = plt.subplots(figsize=(6.4, 3.6), layout="constrained")
     image = ax.imshow(encoding.tolist(), vmin=-1, vmax=1, cmap="PuOr", aspect="auto", interpolation="nearest")
@@ -28,10 +28,10 @@ def heat_map(encoding: Float[Tensor, "length d_model"]) -> Axes:
 def clocks(positions: Sequence[int], d_model: int) -> Diagram:
     """Draw each pair of an encoding as a clock with one hand: right is the sine, up is the cosine.
 
-    So at position 0 all hands stand at twelve, and they turn as those of a clock do.
+    At position 0 all hands point to twelve, and they turn clockwise.
 
     Args:
-        positions: A row of clocks for each.
+        positions: The positions, with a row of clocks for each.
         d_model: Width of the encoding: twice the number of clocks in a row.
 
     >>> clocks([0, 1], d_model=4).labels[0].words
@@ -57,10 +57,10 @@ def clocks(positions: Sequence[int], d_model: int) -> Diagram:
 def rotary_hands(
     moves: Sequence[tuple[int, int]], frequencies: Sequence[float] = (1.0, 0.1), query: float = 0.3, key: float = 1.1
 ) -> Diagram:
-    """Draw pairs of a query and a key as two hands: as they are projected, and rotated by their positions.
+    """Draw a pair of a query and of a key as two hands: before and after they are rotated by their positions.
 
-    A row for each frequency, a column for each pair of positions. Colored arcs say by how much each hand was rotated,
-    and the angle between the hands is shaded.
+    There is a row for each frequency and a column for each pair of positions. Colored arcs show how far each hand was
+    rotated, and the angle between the hands is shaded.
 
     Args:
         moves: Pairs of positions, of the query and of the key, after a first column in which nothing is rotated.
@@ -96,7 +96,7 @@ def _rotated_pair(
     _clock(d, center, 0.6)
     d.polygon([center, *(_point(center, 0.2, at_key + between * k / 24) for k in range(25))], GRAY, edge=GRAY)
     for name, before, turned, radius, color in (("q", query, at_query, 0.38, BLUE), ("k", key, at_key, 0.28, ORANGE)):
-        if turned != before:  # more than a full turn winds outwards
+        if turned != before:  # more than a full turn spirals outwards
             steps = max(2, round(12 * (turned - before)))
             arc = [
                 (radius + 0.015 * k * (turned - before) / steps, before + (turned - before) * k / steps)
@@ -113,7 +113,7 @@ def _rotated_pair(
 
 
 def schemes() -> Diagram:
-    """Draw where each way of telling positions enters: in the input, in queries and keys, or in the scores.
+    """Draw where each position scheme acts: on the input, on queries and keys, or on the scores.
 
     >>> ("apply_rotary", "q, k") in schemes().links()
     True

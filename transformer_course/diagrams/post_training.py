@@ -1,4 +1,4 @@
-"""Post-training in diagrams: what a group of samples is worth, and which parts of the course are a learner's own."""
+"""Post-training: the advantages within a group of samples, and which parts of the course are a learner's own."""
 
 from collections.abc import Mapping, Sequence
 
@@ -12,13 +12,13 @@ def group(prompt: str, answers: Sequence[str], rewards: Sequence[float], advanta
     """Draw one group of GRPO: a prompt, its samples, the reward of each, and its advantage over the others.
 
     Args:
-        prompt: What all answers answer.
+        prompt: The prompt of all answers.
         answers: The samples.
-        rewards: One for each.
-        advantages: One for each; what is above 0 is raised, and what is below is lowered.
+        rewards: One reward per answer.
+        advantages: One advantage per answer. Training makes answers above 0 more likely, and those below 0 less likely.
 
     Raises:
-        ValueError: There are not as many rewards and advantages as answers.
+        ValueError: The numbers of answers, rewards and advantages differ.
 
     >>> ("prompt", "1 March") in group("prompt", ["1 March", "2 March"], [1.0, 0.0], [1.0, -1.0]).links()
     True
@@ -52,7 +52,7 @@ def group(prompt: str, answers: Sequence[str], rewards: Sequence[float], advanta
 
 
 def built(whose: Mapping[str, Mapping[str, str]]) -> Diagram:
-    """Draw all parts of the course, a row for each lesson, with the learner's own in color.
+    """Draw all parts of the course, with a row for each lesson and the learner's own parts in color.
 
     Args:
         whose: For each lesson its parts, and for each part ``yours`` or ``the library's``.

@@ -1,6 +1,6 @@
 """A recurrent translator, unrolled in time: with its bottleneck, and with attention.
 
-Boxes are named as in lesson 00: ``h`` the encoder's hidden states, ``s`` the decoder's, ``c`` the context.
+The names are those of lesson 00: ``h`` for the encoder's hidden states, ``s`` for the decoder's, ``c`` for the context.
 """
 
 from itertools import pairwise
@@ -20,11 +20,11 @@ def unrolled(source: str, target: str) -> Diagram:
     """Draw a translator whose decoder gets one context: the encoder's last state.
 
     Args:
-        source: What the encoder reads, a token for each character.
-        target: What the decoder generates.
+        source: The text that the encoder reads, one token per character.
+        target: The text that the decoder generates.
 
     Raises:
-        ValueError: One of them is empty.
+        ValueError: One of the texts is empty.
     """
     _check(source, target)
     d = Diagram(
@@ -47,16 +47,16 @@ def unrolled(source: str, target: str) -> Diagram:
 
 
 def with_attention(source: str, target: str, weights: Float[Tensor, " n_source"], step: int) -> Diagram:
-    """Draw a translator whose decoder attends to all of the encoder's states, at one of its steps.
+    """Draw one step of a translator whose decoder attends to all of the encoder's states.
 
     Args:
-        source: What the encoder reads, a token for each character.
-        target: What the decoder generates.
+        source: The text that the encoder reads, one token per character.
+        target: The text that the decoder generates.
         weights: The attention weights of that step, one for each character of the source.
-        step: The step that is drawn, counted from 1; the state before it scores the encoder's states.
+        step: The step to draw, counted from 1. The state before it scores the encoder's states.
 
     Raises:
-        ValueError: A text is empty, there are not as many weights as characters, or the target has no such step.
+        ValueError: A text is empty, the numbers of weights and characters differ, or the target has no such step.
     """
     _check(source, target)
     if len(weights) != len(source):
@@ -96,7 +96,7 @@ def with_attention(source: str, target: str, weights: Float[Tensor, " n_source"]
 
 
 def gradient_paths(n: int = 40) -> Diagram:
-    """Draw the way of the gradient from the context back to the first of n states: without and with attention.
+    """Draw the path of the gradient from the context back to the first of n states, without and with attention.
 
     Args:
         n: The number of states; the first two and the last one are drawn.
@@ -105,7 +105,7 @@ def gradient_paths(n: int = 40) -> Diagram:
         ValueError: There are fewer than 4 states.
     """
     if n < 4:
-        raise ValueError(f"there must be at least 4 states; got {n}")
+        raise ValueError(f"n must be at least 4 states; got {n}")
     d = Diagram(
         f"The way of the gradient from the context c back to the first of {n} hidden states. With one vector it passes "
         f"through every state in turn, {n - 1} factors. With attention it takes one step: it is multiplied by the "
@@ -132,7 +132,7 @@ def gradient_paths(n: int = 40) -> Diagram:
 
 
 def _encoder(d: Diagram, source: str) -> list[Box]:
-    """Draw the characters that are read, and the states that reading them leaves."""
+    """Draw the characters that the encoder reads, and its states."""
     states: list[Box] = []
     for i, character in enumerate(source, start=1):
         token = d.box(_shown(character), (i * TOKEN_STEP, 0), PINK, outline="square", width=0.3)
@@ -146,7 +146,7 @@ def _encoder(d: Diagram, source: str) -> list[Box]:
 
 
 def _decoder(d: Diagram, target: str, y: float) -> list[Box]:
-    """Draw the states of the decoder, and the characters that are read off them, each of which goes into the next."""
+    """Draw the states of the decoder, and the characters predicted from them, each of which is the next input."""
     states: list[Box] = []
     generated = d.box(START_LABEL, (0.0, y + 0.75), PINK, outline="square", width=0.45)
     for t, character in enumerate(target, start=1):
@@ -163,7 +163,7 @@ def _decoder(d: Diagram, target: str, y: float) -> list[Box]:
 
 def _check(*texts: str) -> None:
     if not all(texts):
-        raise ValueError("there must be something to read and something to generate; got an empty text")
+        raise ValueError("source and target must not be empty")
 
 
 def _shown(character: str) -> str:
@@ -171,5 +171,5 @@ def _shown(character: str) -> str:
 
 
 def _name(letter: str, number: int) -> str:
-    """Return a letter with a number below the line."""
+    """Return a letter with a subscript number."""
     return letter + str(number).translate(str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉"))

@@ -1,4 +1,4 @@
-"""How an arrow runs between two ends."""
+"""The course of an arrow between two ends."""
 
 from collections.abc import Sequence
 from itertools import pairwise
@@ -8,13 +8,13 @@ from typing import Literal
 from transformer_course.diagrams.elements import Area, Rect, Spot
 
 Route = Literal["straight", "-|", "|-", "-|-", "|-|"]
-"""How an arrow runs: straight, or along the axes; ``-|`` begins across and ends upright."""
+"""How an arrow runs: straight, or along the axes; ``-|`` starts horizontally and ends vertically."""
 Place = tuple[float, float] | Spot
 End = Place | Area
 
 
 def points_between(tail: End, head: End, route: Route, bend: float) -> list[Spot]:
-    """Return the points of an arrow between two ends; of a box, the side that lies on its way."""
+    """Return the points of an arrow between two ends. At a box, they are on the side that faces the other end."""
     if route == "straight":
         start, end = _straight(tail, head)
         return [start, end]
@@ -32,7 +32,7 @@ def points_between(tail: End, head: End, route: Route, bend: float) -> list[Spot
 
 
 def _straight(tail: End, head: End) -> tuple[Spot, Spot]:
-    """Return both ends of a straight arrow: upright or level where the two face each other."""
+    """Return both ends of a straight arrow, which is vertical or horizontal if the two face each other."""
     one, other = _rect(tail), _rect(head)
     x0, x1 = max(one.x0, other.x0), min(one.x1, other.x1)
     y0, y1 = max(one.y0, other.y0), min(one.y1, other.y1)
@@ -57,7 +57,7 @@ def _rect(end: End) -> Rect:
 
 
 def _side(end: End, dx: float, dy: float) -> Spot:
-    """Return the middle of the side that lies in a direction, level or upright."""
+    """Return the middle of the side that faces a direction."""
     if not isinstance(end, Area):
         return end if isinstance(end, Spot) else Spot(*end)
     if dx:
@@ -77,7 +77,7 @@ def point_along(points: Sequence[Spot], fraction: float) -> tuple[float, float]:
 
 
 def crosses(start: Spot, end: Spot, rect: Rect) -> bool:
-    """Return whether a line runs through a rectangle: clipped to it, something is left (Liang and Barsky, 1984)."""
+    """Return whether a line crosses a rectangle, by clipping it (Liang and Barsky, 1984)."""
     first, last = 0.0, 1.0
     for begin, delta, low, high in (
         (start.x, end.x - start.x, rect.x0, rect.x1),

@@ -6,21 +6,21 @@ from transformer_course.diagrams.canvas import Diagram, beside
 from transformer_course.diagrams.elements import FONT_SIZE_PT, GRAY, PINK, WRONG_RED, Box, Spot
 
 TOKEN_STEP, ROW_HEIGHT = 0.62, 1.0
-"""From token to token, and from row to row."""
+"""The distance between tokens, and between rows."""
 
 
 def rows(inputs: Sequence[str], labels: Sequence[str]) -> Diagram:
-    """Draw inputs below labels: an arrow up for what is learned, and one down for where an input is from.
+    """Draw inputs below labels, with an arrow up for each prediction and one down for the origin of an input.
 
-    An input that is the label of the position before it comes along a diagonal, as after a shift to the right. One that
-    is the label of its own position gives the answer away, and is drawn in red.
+    An input that is the label of the position before it gets a diagonal arrow, as after a shift to the right. An input
+    that is the label of its own position leaks the answer, and is drawn in red.
 
     Args:
-        inputs: The tokens that are fed.
-        labels: The tokens that should be predicted, as many.
+        inputs: The tokens that the model reads.
+        labels: The tokens to predict, one for each input.
 
     Raises:
-        ValueError: There are not as many inputs as labels.
+        ValueError: The numbers of inputs and labels differ.
     """
     if len(inputs) != len(labels):
         raise ValueError(f"each label needs an input; got {len(inputs)} inputs for {len(labels)} labels")
@@ -50,8 +50,8 @@ def beside_generation(tokens: Sequence[str], n_passes: int = 3) -> Diagram:
     """Draw training, a single pass over the correct tokens, next to generation, a loop with one new token per pass.
 
     Args:
-        tokens: The labels. The model reads ``<bos>`` and all of them but the last in training.
-        n_passes: Number of passes of the loop; each reads what the passes before it have generated.
+        tokens: The labels. In training, the model reads ``<bos>`` and all labels except the last.
+        n_passes: Number of passes of the loop. Each reads the tokens that the passes before it generated.
 
     Raises:
         ValueError: There are fewer tokens than passes, or no pass.
@@ -79,7 +79,7 @@ def beside_generation(tokens: Sequence[str], n_passes: int = 3) -> Diagram:
 def _pass(
     d: Diagram, inputs: Sequence[str], outputs: Sequence[str], x: float, n_given: int
 ) -> tuple[list[Box], list[Box]]:
-    """Draw a pass: inputs, the decoder, and outputs above the last inputs; what the model generated is pink.
+    """Draw a pass: inputs, the decoder, and outputs above the last inputs, with generated tokens in pink.
 
     Returns:
         The boxes of the inputs and those of the outputs.

@@ -1,4 +1,4 @@
-"""A feed-forward network on several devices: how the matrices are cut, and where the all-reduce stands."""
+"""A feed-forward network on several devices: how the matrices are split, and where the all-reduce happens."""
 
 from collections.abc import Sequence
 
@@ -8,34 +8,34 @@ from transformer_course.diagrams.elements import BLUE, GRAY, GREEN, ORANGE, PINK
 CELL_SIZE = 0.2
 TABLE_GAP = 0.36
 COLORS = (ORANGE, GREEN, PINK)
-"""A color for each device; its number stands in the cells as well."""
+"""A color for each device, whose number is also written in its cells."""
 N_ROWS, N_IN, N_OWN = 2, 4, 3
-"""Rows of x, features of x, and hidden features of each device."""
+"""Rows of x, features of x, and hidden features per device."""
 
 
 def feed_forward(n_devices: int = 2) -> Diagram:
-    """Draw ``relu(x @ w_1) @ w_2``, the first matrix cut by columns, the second by rows.
+    """Draw ``relu(x @ w_1) @ w_2`` with the first matrix split by columns and the second by rows.
 
-    The number in a cell says which device has it; where there is none, all of them do. Shoeybi et al. (2019),
+    The number in a cell is the device that stores it; cells without a number are on all devices. Shoeybi et al. (2019),
     arXiv:1909.08053.
 
     Args:
         n_devices: Number of devices.
 
     Raises:
-        ValueError: It is not 2 or 3.
+        ValueError: There are not 2 or 3 devices.
 
     >>> [table.name for table in feed_forward(2).tables]
     ['x', 'w_1', 'hidden', 'w_2', 'part 0', 'part 1', 'output']
     """
     if not 2 <= n_devices <= len(COLORS):
-        raise ValueError(f"there can be 2 or {len(COLORS)} devices; got n_devices={n_devices}")
+        raise ValueError(f"n_devices must be 2 or {len(COLORS)}; got {n_devices}")
     d = Diagram(
         "The first matrix is cut by columns: each device has all of x, and computes hidden features of its own; "
         "nothing is sent. The second is cut by the rows that these features meet: each device computes a part of every "
         "sum of the output, and the all-reduce adds up the parts."
     )
-    own = [i for i in range(n_devices) for _ in range(N_OWN)]  # who has each hidden feature
+    own = [i for i in range(n_devices) for _ in range(N_OWN)]  # the device of each hidden feature
     x = _table(d, "x", [[None] * N_IN] * N_ROWS, 0)
     w_1 = _table(d, "w_1", [own] * N_IN, x.right.x + 1.5 * TABLE_GAP)
     hidden = _table(d, "hidden", [own] * N_ROWS, w_1.right.x + 2 * TABLE_GAP)
@@ -66,7 +66,7 @@ def feed_forward(n_devices: int = 2) -> Diagram:
 
 
 def _table(d: Diagram, name: str, owners: Sequence[Sequence[int | None]], left: float, y: float = 0.0) -> Cells:
-    """Put a table on a diagram, its left side at a point, that says which device has each cell."""
+    """Put a table on a diagram, with its left side at a point and the device of each cell in it."""
     fill = [[GRAY if i is None else COLORS[i] for i in row] for row in owners]
     texts = [["" if i is None else str(i) for i in row] for row in owners]
     return d.cells(texts, (left + len(owners[0]) * CELL_SIZE / 2, y), name, CELL_SIZE, fill=fill, size=7.5)

@@ -1,4 +1,4 @@
-"""Predictions on the home page: how many were right, and whether the learner knows when."""
+"""Predictions on the home page: how many were right, and how well the learner's confidence matches."""
 
 from collections.abc import Sequence
 
@@ -9,9 +9,9 @@ WIDTH, HEIGHT, LEFT, BOTTOM = 350, 230, 62, 44
 
 
 def calibration(predictions: Sequence[Prediction]) -> list[tuple[float, float, int]]:
-    """Return for each group that is not empty how sure one was on average, the fraction that was right, and its size.
+    """Return the average confidence, the fraction that was right and the size of each nonempty group.
 
-    What was close counts half.
+    Predictions that were close count half.
     """
     groups = []
     for low, high in CONFIDENCE_RANGES:
@@ -23,7 +23,7 @@ def calibration(predictions: Sequence[Prediction]) -> list[tuple[float, float, i
 
 
 def calibration_plot(predictions: Sequence[Prediction]) -> str:
-    """Return an SVG: how often one was right, against how sure one was; who knows it well is on the diagonal."""
+    """Return an SVG of the fraction that was right against confidence; a calibrated learner is on the diagonal."""
     groups = calibration(predictions)
     in_words = "; ".join(f"{sure:.0%} sure: {right:.0%} of {n} right" for sure, right, n in groups)
 
@@ -51,6 +51,6 @@ def calibration_plot(predictions: Sequence[Prediction]) -> str:
 
 
 def in_a_sentence(predictions: Sequence[Prediction]) -> str:
-    """Return how many predictions were right."""
+    """Return how many predictions were right, in a sentence."""
     n = {answer: sum(p.answer == answer for p in predictions) for answer in ("right", "close")}
     return f"{n['right']} of {len(predictions)} predictions right, {n['close']} close."

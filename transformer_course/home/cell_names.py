@@ -1,15 +1,15 @@
-"""Which cell of a notebook defines a name: what a ``NameError`` needs, told from the source without running it."""
+"""Find the cell of a notebook that defines a name, for a ``NameError``, from the source without running it."""
 
 import re
 import symtable
 from collections.abc import Sequence
 
 MAGIC = re.compile(r"^([ \t]*)[%!].*$", re.MULTILINE)
-"""A line for IPython, which Python cannot read; a cell that begins with ``%%`` has none of Python's."""
+"""A line for IPython, which is not valid Python. A cell that starts with ``%%`` contains no Python."""
 
 
 def defining_cell(name: str, sources: Sequence[str]) -> int | None:
-    """Return the place of the last cell that defines a name at its top level, or None if no cell does.
+    """Return the index of the last cell that defines a name at its top level, or None if no cell does.
 
     Args:
         name: The name, such as ``softmax``.
@@ -28,7 +28,7 @@ def _defines(source: str, name: str) -> bool:
         symbol = table.lookup(name)
     except KeyError:
         return False
-    except (SyntaxError, ValueError):  # a cell that is half written
+    except (SyntaxError, ValueError):  # the code is incomplete
         return (
             re.search(rf"^(?:(?:async )?def|class) {re.escape(name)}\b|^{re.escape(name)} *=", source, re.M) is not None
         )

@@ -1,4 +1,4 @@
-"""The exercises of a lesson as a list shows them: what each is about, whether it is optional, and how long it takes."""
+"""The exercises in the list of all exercises: the topic of each, whether it is optional, and its minutes."""
 
 import ast
 import re
@@ -12,21 +12,21 @@ from transformer_course.workspace.exercise_stubs import EXERCISE_TAG
 STRETCH_MARK = "★"
 HEADING = re.compile(r"^##+ (?!Exercise:)(.+)$", re.MULTILINE)
 ABBREVIATION = re.compile(r"\b[A-Z]{3,}\b|[*(]([A-Za-z]*[A-Z][a-z]*[A-Z]\w*)(?=\*\*|[;,)])")
-"""A term such as MLA in a section's text, or RoPE where it is introduced: in bold, or in parentheses."""
+"""A term such as MLA in a section's text, or RoPE where it is introduced in bold or in parentheses."""
 FORMULA = re.compile(r"\$\$.*?\$\$|\$.*?\$|`.*?`|\]\(.*?\)", re.DOTALL)
 
 
 @dataclass(frozen=True)
 class ListedExercise:
-    """An exercise as the list shows it.
+    """An exercise in the list.
 
     Attributes:
         name: Its name, which is also the id of its cell.
-        topic: The heading of the section that it is in.
+        topic: The heading of its section.
         summary: The first sentence of its docstring.
-        terms: Abbreviations that its section introduces, unless the topic or the summary has them.
+        terms: Abbreviations that its section introduces, except those in the topic or the summary.
         is_stretch: Whether it is optional (★).
-        minutes: How long it takes: its share, by points, of the minutes that the lesson names for all exercises.
+        minutes: Its share, by points, of the minutes that the lesson gives for all exercises.
         heading_cell: The id of the cell with the nearest heading above it.
     """
 
@@ -40,16 +40,16 @@ class ListedExercise:
 
     @property
     def search_text(self) -> str:
-        """What a search looks through, in lower case."""
+        """The text that a search matches, in lower case."""
         return " ".join([self.name, self.topic, self.summary, *self.terms]).lower()
 
 
 def listed_exercises(cells: Iterable[NotebookNode], minutes: int) -> list[ListedExercise]:
-    """List the exercises of a lesson in their order.
+    """List the exercises of a lesson in order.
 
     Args:
         cells: The cells of the published lesson.
-        minutes: How long all its exercises take.
+        minutes: The minutes for all its exercises.
     """
     cells = list(cells)
     points = {c.id.removeprefix("check-"): c.metadata.get("nbgrader", {}).get("points", 0) for c in cells}
@@ -72,7 +72,7 @@ def listed_exercises(cells: Iterable[NotebookNode], minutes: int) -> list[Listed
 
 
 def abbreviations(text: str) -> list[str]:
-    """List the abbreviations in a text, without its formulas, code and addresses.
+    """List the abbreviations in a text, ignoring formulas, code and URLs.
 
     >>> abbreviations("**Rotary embeddings** (**RoPE**; Su et al., 2021), unlike MLA, turn `ABC` by $XYZ$.")
     ['RoPE', 'MLA']
@@ -81,7 +81,7 @@ def abbreviations(text: str) -> list[str]:
 
 
 def initials(topic: str) -> list[str]:
-    """Return the initials by which many search for a kind of attention: at most one abbreviation.
+    """Return the abbreviation of a kind of attention in a heading, by which many search for it.
 
     >>> initials("Saving memory: grouped-query attention")
     ['GQA']
@@ -99,7 +99,7 @@ def first_sentence(stub: str) -> str:
 
 
 def _with_minutes(listed: list[ListedExercise], points: Mapping[str, int], minutes: int) -> list[ListedExercise]:
-    """Divide the minutes of a lesson by points; nbgrader has none for the optional ones, which get the mean."""
+    """Divide the minutes of a lesson by points; exercises without points in nbgrader count with the mean."""
     core = [points[each.name] for each in listed if not each.is_stretch and points.get(each.name)]
     mean = sum(core) / len(core) if core else 1
     weights = [points.get(each.name) or mean for each in listed]

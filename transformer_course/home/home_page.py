@@ -1,7 +1,7 @@
-"""The home page as HTML, which the panel in JupyterLab shows.
+"""Render the home page as HTML for the panel in JupyterLab.
 
-Every link says in ``data-path`` which file it opens, and in ``data-cell`` at which cell; the panel opens them in the
-same JupyterLab.
+Each link has the file to open in ``data-path`` and the cell in ``data-cell``; the panel opens it in the same
+JupyterLab.
 """
 
 import re
@@ -25,13 +25,13 @@ COLLECTED_PAGES = {
 
 
 def home_page(home: Home, base_url: str, exports: str, practice: str = "") -> str:
-    """Return the page, as a fragment to put into a panel.
+    """Return the page as an HTML fragment for the panel.
 
     Args:
-        home: What to show.
-        base_url: Where the server's addresses begin, such as ``/``.
-        exports: Where the exports of progress are.
-        practice: What is due to be practiced today; empty if nothing is.
+        home: The learner's progress.
+        base_url: The base URL of the server, such as ``/``.
+        exports: The URLs of the progress exports.
+        practice: A sentence on what is due for practice today; empty if nothing is.
     """
     states = {lesson.outline.name: lesson for lesson in home.lessons}
     next_lesson = home.next_lesson
@@ -62,7 +62,7 @@ def home_page(home: Home, base_url: str, exports: str, practice: str = "") -> st
 
 @cache
 def stored_map() -> str:
-    """Return the map as it is stored, in which no lesson has a state."""
+    """Return the stored map, in which no lesson has a state."""
     return MAP_FILE.read_text(encoding="utf-8")
 
 
@@ -72,17 +72,17 @@ def state_of(lesson: LessonState) -> str:
 
 
 def file_of(lesson: LessonState) -> str:
-    """Return the notebook of a lesson, as it is called in the learner's folder."""
+    """Return the file name of a lesson in the learner's folder."""
     return f"{lesson.outline.name}.ipynb"
 
 
 def name_of(lesson: LessonState) -> str:
-    """Return number and title of a lesson."""
+    """Return the number and title of a lesson."""
     outline = lesson.outline
     return f"Lesson {outline.number}, {outline.title}" if outline.number else outline.title
 
 
 def total(lessons: Sequence[LessonState]) -> str:
-    """Return in a sentence how many exercises have passed."""
+    """Return how many exercises have passed, in a sentence."""
     n = sum(len(lesson.outline.exercises) for lesson in lessons)
     return f"{sum(len(lesson.passed) for lesson in lessons)} of {n} exercises passed."

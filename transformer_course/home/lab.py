@@ -9,42 +9,42 @@ from transformer_course.lesson_folder import published_lessons
 from transformer_course.workspace.working_copies import copy_lessons, working_copy
 
 EXTENSIONS_FOLDER = Path(__file__).with_name("labextensions")
-"""Where JupyterLab finds the panel."""
+"""The folder in which JupyterLab finds the panel."""
 SETTINGS_FOLDER = Path(__file__).with_name("settings")
-"""Where JupyterLab finds other defaults than its own; what a learner has set goes before them."""
+"""The folder with our defaults for JupyterLab's settings. The learner's own settings take precedence."""
 SERVER_EXTENSION = "transformer_course.home.server"
 DISABLED_EXTENSIONS = ("jupyter_lsp", "jupyterlab_jupytext", "notebook_shim")
-"""Server extensions that other packages bring along: no lesson needs them, and each delays the start."""
+"""Server extensions of other packages that no lesson needs and that delay the start."""
 SKIPPED_MODULES = ("httpx._main", "isoduration")
-"""Optional parts of other packages, a command line and a format of dates, that would take a seventh of the start."""
+"""Optional parts of other packages, a command line and a date format, which take a seventh of the start-up time."""
 
 
 def open_lab(arguments: Sequence[str]) -> None:
     """Copy the lessons and open them in JupyterLab, which runs until it is shut down.
 
     Args:
-        arguments: Further arguments of JupyterLab, such as ``--no-browser``.
+        arguments: Additional arguments for JupyterLab, such as ``--no-browser``.
 
     Raises:
-        OSError: The lessons are not there.
-        ValueError: A lesson is not a notebook, or the folder cannot be written to.
+        OSError: The lessons are missing.
+        ValueError: A lesson is not a notebook, or the folder is not writable.
     """
     folder = working_copy()
     try:
         lines = copy_lessons(published_lessons(), folder)
     except OSError as error:
-        if error.errno is None:  # it is ours, not the system's
+        if error.errno is None:  # our own error, not the operating system's
             raise
         advice = "Name another one for your lessons: transformer-course lab --folder FOLDER"
-        raise ValueError(f"{folder} cannot be written to: {error.strerror}. {advice}") from error
+        raise ValueError(f"{folder} is not writable: {error.strerror}. {advice}") from error
     print("\n".join([*lines, f"Your lessons are in {folder}."]), flush=True)
-    sys.modules |= dict.fromkeys(SKIPPED_MODULES)  # type: ignore[arg-type]  # None: as if it were not installed
+    sys.modules |= dict.fromkeys(SKIPPED_MODULES)  # type: ignore[arg-type]  # None makes their import fail
     for address in running_labs(folder):
-        print(f"They are open already, at {address}: work in one of the two.", flush=True)
+        print(f"They are already open at {address}. Work in only one of the two.", flush=True)
     os.environ |= {  # the lessons' kernels inherit them
         "TRANSFORMER_LAB_CHECK_SHAPES": "1",
         "TRANSFORMER_LAB_PARTS": os.environ.get("TRANSFORMER_LAB_PARTS") or str(folder / "parts"),
-        "TRANSFORMER_LAB_LIVE": "1",  # somebody looks on, and our panel answers buttons
+        "TRANSFORMER_LAB_LIVE": "1",  # a learner is watching, and the panel answers buttons
         "OMP_NUM_THREADS": "1",
         "JUPYTER_CONFIG_PATH": os.pathsep.join(
             filter(None, [os.environ.get("JUPYTER_CONFIG_PATH"), str(SETTINGS_FOLDER)])
@@ -55,7 +55,7 @@ def open_lab(arguments: Sequence[str]) -> None:
     home = [
         *(f"--ServerApp.jpserver_extensions={name}={is_on}" for name, is_on in extensions.items()),
         f"--LabApp.extra_labextensions_path={EXTENSIONS_FOLDER}",
-        "--LabApp.extension_manager=readonly",  # the other one loads a client for PyPI
+        "--LabApp.extension_manager=readonly",  # the default one loads a client for PyPI
     ]
 
     from jupyterlab.labapp import LabApp  # type: ignore[import-untyped]  # slow, and needed only here
@@ -64,7 +64,7 @@ def open_lab(arguments: Sequence[str]) -> None:
 
 
 def running_labs(folder: Path) -> list[str]:
-    """List the addresses at which this user's Jupyter has a folder open."""
+    """Return the URLs at which this user's Jupyter servers have a folder open."""
     from jupyter_server.serverapp import list_running_servers  # slow, and needed only here
 
     servers = [server for server in list_running_servers() if Path(server.get("root_dir", "")) == folder]

@@ -1,4 +1,4 @@
-"""How far the learner has come, read anew from the learner's folder whenever it is asked for."""
+"""The learner's progress, read from the learner's folder on each request."""
 
 import json
 from collections.abc import Sequence
@@ -19,16 +19,16 @@ NEVER = datetime.min.replace(tzinfo=UTC)
 
 @dataclass(frozen=True)
 class LessonState:
-    """A lesson, and how far the learner has come in it.
+    """A lesson and the learner's progress in it.
 
     Attributes:
         outline: The lesson.
         passed: The exercises that have passed, in the order of the lesson.
-        saved: Those of which the part is saved.
-        executed: The cells of the learner's copy that were run, by id.
+        saved: The exercises whose part is saved.
+        executed: The ids of the cells of the learner's copy that were run.
         last_worked_on: When an exercise passed, or the copy was saved after cells had been run; ``NEVER`` if neither.
-        has_copy: Whether the learner's copy is there.
-        predictions: Those made in it.
+        has_copy: Whether the learner's copy exists.
+        predictions: The predictions made in it.
         map_cell: The cell that shows a map of the learner's own model, if the copy was saved with one.
     """
 
@@ -43,26 +43,26 @@ class LessonState:
 
     @property
     def is_begun(self) -> bool:
-        """Whether the learner has worked on it."""
+        """Whether the learner has started the lesson."""
         return self.last_worked_on != NEVER
 
     @property
     def is_finished(self) -> bool:
-        """Whether all core exercises have passed; in a lesson without exercises, whether it was run to its end."""
+        """Whether all core exercises have passed or, in a lesson without exercises, its last cell was run."""
         if self.outline.exercises:
             return set(self.outline.core) <= set(self.passed)
         return self.is_begun and self._others_left < 1
 
     @property
     def open(self) -> tuple[str, ...]:
-        """The core exercises that have not passed, in their order."""
+        """The core exercises that have not passed, in order."""
         return tuple(name for name in self.outline.core if name not in self.passed)
 
     @property
     def left_at(self) -> str:
-        """The cell to go on at: the last one run before the next open exercise, or its check; empty if there is none.
+        """The cell to continue at: the last one run before the next open exercise, or that exercise's check, or "".
 
-        What was run behind that exercise does not count: who has run all cells has not read them.
+        Cells run after that exercise do not count, because running all cells is not reading them.
         """
         cells = [*self.outline.left_after]
         if self.open:
@@ -72,7 +72,7 @@ class LessonState:
 
     @property
     def minutes_left(self) -> int:
-        """How long it still takes: the text after the last exercise that passed, and the exercises that are open."""
+        """Minutes for the text after the last exercise that passed, and for the open exercises."""
         if self.is_finished:
             return 0
         n_open, n = len(self.outline.exercises) - len(self.passed), len(self.outline.exercises)
@@ -88,15 +88,15 @@ class LessonState:
 
 @dataclass(frozen=True)
 class Home:
-    """All that the home page shows.
+    """The content of the home page.
 
     Attributes:
         lessons: All lessons, in their order.
-        problems: What could not be read, a line of text each.
+        problems: Descriptions of what could not be read, one line each.
         folder: The learner's folder.
         parts: The folder of the saved parts.
-        predictions: Those made in all lessons.
-        bank: The practice bank, which is not a lesson: it counts for nothing, and is never the next thing to do.
+        predictions: The predictions made in all lessons.
+        bank: The practice bank. It is not a lesson: it is not counted and never suggested as the next step.
     """
 
     lessons: Sequence[LessonState]
@@ -108,9 +108,9 @@ class Home:
 
     @property
     def next_lesson(self) -> LessonState | None:
-        """The lesson to go on with: the one worked on last, or, if that is finished, the next one that is not.
+        """The lesson to continue with: the one worked on last or, if it is finished, the next unfinished one.
 
-        None if nothing was begun, or if everything is finished.
+        None if no lesson was started, or all are finished.
         """
         latest = max(self.lessons, key=lambda lesson: lesson.last_worked_on)
         if not latest.is_begun:
@@ -121,12 +121,12 @@ class Home:
 
     @property
     def lesson_with_map(self) -> LessonState | None:
-        """The lesson, of those with a map of the learner's own model, that was worked on last."""
+        """The lesson worked on last among those with a map of the learner's own model."""
         return max((each for each in self.lessons if each.map_cell), key=lambda each: each.last_worked_on, default=None)
 
 
 class Copy(NamedTuple):
-    """What was read of the learner's copy of a lesson."""
+    """The content read from the learner's copy of a lesson."""
 
     executed: frozenset[str] = frozenset()
     map_cell: str = ""
@@ -134,12 +134,12 @@ class Copy(NamedTuple):
 
 
 def read_home(outlines: Sequence[Outline], folder: Path, parts: Path) -> Home:
-    """Read how far the learner has come; what cannot be read is told, and counts for nothing.
+    """Read the learner's progress, and report what cannot be read.
 
     Args:
         outlines: The lessons.
         folder: The learner's folder.
-        parts: The folder of the saved parts, which need not be there.
+        parts: The folder of the saved parts, which may be missing.
     """
     record = read_progress(folder)
     problems, predictions = list(record.problems), list(record.predictions.values())
@@ -170,7 +170,7 @@ def read_home(outlines: Sequence[Outline], folder: Path, parts: Path) -> Home:
 
 @lru_cache(maxsize=64)
 def read_copy(path: Path, changed: int, size: int) -> Copy:
-    """Read which cells of a copy were run; ``changed`` and ``size`` tell one state of the file from the next."""
+    """Read which cells of a copy were run. ``changed`` and ``size`` identify the state of the file for the cache."""
     try:
         cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
         return Copy(frozenset(cell["id"] for cell in cells if cell.get("execution_count")), cell_of_map(cells))

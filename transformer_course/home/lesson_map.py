@@ -1,9 +1,10 @@
-"""The map of the lessons: the whole Transformer, where each box belongs to the lesson that builds it.
+"""The map of the lessons: the whole Transformer, with each box assigned to the lesson that builds it.
 
-It is drawn from the diagram that the lessons show, and stored as ``lesson_map.svg``, for drawing it needs torch and
-matplotlib, which a server of pages does not. ``python -m transformer_course.home.lesson_map`` stores it anew.
+It is drawn from the diagram that the lessons show. It is stored as ``lesson_map.svg``, because drawing needs torch and
+matplotlib, which the page's server should not import. To store it again, run ``python -m
+transformer_course.home.lesson_map``.
 
-Colors and states are left to the page's style sheet: a lesson is a group of the class ``tl-lesson``.
+The page's style sheet sets colors and states: each lesson is a group with the class ``tl-lesson``.
 """
 
 from collections.abc import Iterable, Sequence
@@ -45,14 +46,14 @@ AFTER = {
 }
 COLORS = {BLUE: "blue", GREEN: "green", ORANGE: "orange", PINK: "pink", GRAY: "gray", INK: "ink"}
 UNITS_PER_INCH = 100
-"""Units of the picture in one of the diagram, which is an inch."""
+"""SVG units per inch, the unit of the diagram."""
 MARGIN = 0.12
 BADGE_RADIUS = 0.078
-"""The radius of a lesson's number, which stands on the corner of each of its boxes."""
+"""The radius of the lesson's number on the corner of each of its boxes, in inches."""
 
 
 def draw() -> tuple[Diagram, dict[Area, str]]:
-    """Return the map as a diagram, and the lesson that each box and frame belongs to."""
+    """Return the map as a diagram, and the lesson of each box and frame."""
     d, homes = thumbnail(LAST_LESSON)
     by_number = {int(name[:2]): name for name in LESSONS if name[0].isdigit()}
     lessons: dict[Area, str] = {area: by_number[number] for area, number in homes.items()}
@@ -80,11 +81,11 @@ def draw() -> tuple[Diagram, dict[Area, str]]:
 
 
 class Picture:
-    """Writes a diagram as SVG, with what belongs to a lesson in one group.
+    """Writes a diagram as SVG, with one group per lesson.
 
     Args:
         d: The diagram.
-        lessons: The lesson that each of its boxes and frames belongs to.
+        lessons: The lesson of each of its boxes and frames.
     """
 
     def __init__(self, d: Diagram, lessons: dict[Area, str]) -> None:
@@ -94,7 +95,7 @@ class Picture:
         self.width, self.height = x1 - x0 + 2 * MARGIN, y1 - y0 + 2 * MARGIN
 
     def svg(self) -> str:
-        """Return the picture: frames, arrows and words, and above them a group for each lesson."""
+        """Return the picture: frames, arrows and texts, and above them a group for each lesson."""
         frames = sorted(self.d.frames, key=lambda frame: -frame.width * frame.height)
         lines = [f'<svg class="tl-map" viewBox="0 0 {self.n(self.width)} {self.n(self.height)}" role="group">']
         lines += [self.frame(frame) for frame in frames]
@@ -106,12 +107,12 @@ class Picture:
         return "\n".join([*lines, "</svg>", ""])
 
     def frame(self, frame: Frame) -> str:
-        """Return a frame with its name in it."""
+        """Return a frame with its name."""
         [label] = [label for label in labels_of(self.d, frame) if label.words]
         return self.rect(frame, "tl-frame", 10) + self.text(label, "tl-frame-name")
 
     def box(self, box: Box) -> str:
-        """Return a box with its name in it, and the number of its lesson on its corner."""
+        """Return a box with its name, and its lesson's number on its corner."""
         label = Label(box.name, box.x, box.y, box.size)
         parts = [self.rect(box, f"tl-box tl-{COLORS[box.color]}", 7), self.text(label, "tl-name")]
         number = self.lessons[box][:2]
@@ -122,7 +123,7 @@ class Picture:
         return "".join(parts)
 
     def arrow(self, arrow: Arrow) -> str:
-        """Return an arrow: a line, and a triangle at its end."""
+        """Return an arrow: a line with a triangle at its end."""
         points = [point[:2] for point in arrow.points]
         (x0, y0), (x1, y1) = points[-2:]
         length = dist((x0, y0), (x1, y1))
@@ -139,7 +140,7 @@ class Picture:
         return f'<rect class="{classes}" x="{self.x(area.rect.x0)}" y="{self.y(area.rect.y1)}" {size}/>'
 
     def text(self, label: Label, classes: str) -> str:
-        """Return a text as wide as it was measured, whatever font the reader has."""
+        """Return a text with its measured width, whatever fonts the reader has."""
         lines = label.words.split("\n")
         anchor = {"left": "start", "center": "middle", "right": "end"}[label.align]
         size = self.n(label.size / 72)
@@ -153,24 +154,24 @@ class Picture:
         return "".join(written)
 
     def points(self, points: Iterable[Sequence[float]]) -> str:
-        """Return points as a line or polygon lists them."""
+        """Return points in the format of a line or polygon."""
         return " ".join(f"{self.x(x)},{self.y(y)}" for x, y in points)
 
     def x(self, x: float) -> str:
-        """Return how far to the right a place is."""
+        """Return the horizontal position of a point, in SVG units."""
         return self.n(x - self.x0)
 
     def y(self, y: float) -> str:
-        """Return how far down a place is."""
+        """Return the vertical position of a point, in SVG units, which grow downwards."""
         return self.n(self.y1 - y)
 
     def n(self, length: float) -> str:
-        """Return a length in units of the picture."""
+        """Return a length in SVG units."""
         return f"{length * UNITS_PER_INCH:.1f}".removesuffix(".0")
 
 
 def labels_of(d: Diagram, frame: Frame) -> list[Label]:
-    """List the texts of a frame."""
+    """Return the texts of a frame."""
     alone = Diagram("")
     alone.elements.append(frame)
     return alone.labels

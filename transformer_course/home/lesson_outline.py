@@ -1,4 +1,4 @@
-"""What the lessons hold, read from the published notebooks: titles, exercises and minutes."""
+"""The content of the lessons, read from the published notebooks: titles, exercises and minutes."""
 
 import re
 from collections.abc import Mapping
@@ -17,17 +17,17 @@ from transformer_course.workspace.exercise_stubs import EXERCISE_TAG
 
 @dataclass(frozen=True)
 class Outline:
-    """A lesson as it is published.
+    """A published lesson.
 
     Attributes:
-        name: Such as ``01_lookup``.
-        title: What stands over it, without its number.
-        core: The names of the exercises that everybody solves, in their order.
-        stretch: Those of the others.
-        exercise_minutes: How long all exercises take, as the lesson says.
-        other_minutes: How long all else takes: it is read, predictions are made, and experiments run.
-        left_after: How long that takes after each cell, by the cell's id.
-        listed: The exercises as the list of all exercises shows them.
+        name: The name, such as ``01_lookup``.
+        title: Its title, without the number.
+        core: The names of the core exercises, in order.
+        stretch: The names of the optional exercises.
+        exercise_minutes: Minutes for all exercises, as given in the lesson.
+        other_minutes: Minutes for everything else: reading, predictions and experiments.
+        left_after: How many of those minutes remain after each cell, by the cell's id.
+        listed: The exercises in the list of all exercises.
     """
 
     name: str
@@ -41,26 +41,26 @@ class Outline:
 
     @property
     def number(self) -> str:
-        """The two digits that its name begins with; none for a lesson without a number."""
+        """The two digits at the start of its name, or "" for a lesson without a number."""
         return self.name[:2] if self.name[0].isdigit() else ""
 
     @property
     def exercises(self) -> tuple[str, ...]:
-        """All exercises, in their order."""
+        """All exercises, in order."""
         return tuple(cell for cell in self.left_after if cell in {*self.core, *self.stretch})
 
 
 def read_outlines(published: Path) -> list[Outline]:
-    """Read the lessons, in their order, and then the practice bank.
+    """Read the lessons, in order, and then the practice bank.
 
     Raises:
-        OSError: One cannot be read.
-        ValueError: One is no notebook.
+        OSError: A notebook cannot be read.
+        ValueError: A file is not a notebook.
     """
     names = [path.stem for path in published.glob("[0-9][0-9]_*.ipynb")]
     in_order = sorted([*UNNUMBERED, PRACTICE_BANK, *names], key=place)
     texts = [(published / f"{name}.ipynb").read_text(encoding="utf-8") for name in in_order]
-    # Not by `nbformat.reads`, which examines them for half of the time: they are ours.
+    # Not `nbformat.reads`, which spends half of the time on validation: these notebooks are ours.
     return [outline_of(name, nbformat.v4.reads(text)) for name, text in zip(in_order, texts, strict=True)]
 
 

@@ -1,4 +1,4 @@
-"""The map of the learner's own model, as it was when a lesson was saved: the home page shows it without a kernel."""
+"""The map of the learner's own model, as saved with a lesson, for the home page without a kernel."""
 
 import json
 from collections.abc import Sequence
@@ -12,16 +12,16 @@ VIEW = "model_map"
 
 
 def cell_of_map(cells: Sequence[dict[str, Any]]) -> str:
-    """Return the cell that shows a map of a model; an empty text if there is none."""
+    """Return the id of the cell that shows a map of a model, or ""."""
     return next((str(cell["id"]) for cell in cells if _state(cell)), "")
 
 
 def map_to_show(notebook: Path, cell: str) -> dict[str, Any]:
-    """Return what a browser needs to show the map in a cell of a notebook: its script, style sheet and traits.
+    """Return the script, style sheet and traits with which a browser shows the map in a notebook's cell.
 
     Raises:
         OSError: The notebook cannot be read.
-        ValueError: It has changed meanwhile, and the map is gone.
+        ValueError: The notebook has changed and no longer contains the map.
     """
     cells = json.loads(notebook.read_text(encoding="utf-8"))["cells"]
     state = next((_state(each) for each in cells if each.get("id") == cell), "")

@@ -1,4 +1,4 @@
-"""Progress as a table, for the learner to keep or to hand to somebody."""
+"""Progress as a table, for the learner to keep or to share."""
 
 import csv
 import io
@@ -28,7 +28,7 @@ def rows(home: Home) -> list[dict[str, Any]]:
 
 
 def as_csv(home: Home) -> str:
-    """Return the rows as CSV, under their names."""
+    """Return the rows as CSV, with a header."""
     text = io.StringIO()
     writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
     writer.writeheader()

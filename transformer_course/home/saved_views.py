@@ -1,22 +1,22 @@
-"""Notebooks are saved with the pictures of their views, not with the views."""
+"""Save notebooks with pictures of their views instead of the views."""
 
 from typing import Any
 
 WIDGET = "application/vnd.jupyter.widget-view+json"
 VIEW = "transformer-course-view"
-"""Where the metadata of an output say which widget its picture shows."""
+"""The metadata key of an output for the widget that its picture shows."""
 
 
 def keep_pictures(model: dict[str, Any], **_: Any) -> None:
-    """Take out of a notebook that is being saved every widget beside which there is a picture of it.
+    """Remove every widget that has a picture from a notebook that is being saved.
 
-    A widget ends with its kernel, and JupyterLab prefers it to the picture all the same: a notebook that is opened on
-    another day would say "Error displaying widget: model not found" in the place of each view. Which widget it was is
-    noted in the metadata of the output: as long as its kernel runs, ``views.js`` brings it back.
+    A widget stops working when its kernel ends, but JupyterLab still prefers it to the picture. A notebook opened on
+    another day would show "Error displaying widget: model not found" instead of each view. The output's metadata record
+    which widget it was, so ``views.js`` can restore it while its kernel runs.
 
     Args:
-        model: What is saved, as Jupyter's contents manager gives it to its hooks.
-        _: Its path and manager.
+        model: The model to save, as Jupyter's contents manager passes it to its hooks.
+        _: The path and the contents manager.
     """
     if model["type"] != "notebook":
         return

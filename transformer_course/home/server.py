@@ -1,4 +1,4 @@
-"""What the home page and the notebooks ask the Jupyter server for. Nothing leaves the machine."""
+"""The Jupyter server's endpoints for the home page and the notebooks. Nothing leaves the machine."""
 
 import json
 import logging
@@ -58,16 +58,16 @@ def _load_jupyter_server_extension(app: Any) -> None:
     )
     app.contents_manager.register_pre_save_hook(keep_pictures)
     ask_early(app.web_app.settings["lab_jinja2_env"], HEAD.format(files=url_path_join(base_url, STATIC_URL)), app.log)
-    outlines()  # now, and not while the browser waits for the page
+    outlines()  # read now, not while the browser waits for the page
 
 
 def ask_early(templates: Environment, head: str, log: logging.Logger) -> None:
-    """Let JupyterLab's page ask for ours before it asks for all that is JupyterLab's, which takes seconds.
+    """Make JupyterLab's page request the home page before its own files, which take seconds to load.
 
     Args:
         templates: The environment of JupyterLab's templates.
-        head: What is inserted at the beginning of the page's head.
-        log: Gets a warning if JupyterLab's page has no head to insert it into.
+        head: The HTML to insert at the start of the page's head.
+        log: Receives a warning if JupyterLab's page has no head.
     """
     loader = templates.loader
     assert loader is not None
@@ -90,13 +90,13 @@ def outlines() -> list[Outline]:
 
 
 def current_home() -> Home:
-    """Read how far the learner has come."""
+    """Read the learner's progress."""
     folder = working_copy()
     return read_home(outlines(), folder, Path(os.environ.get("TRANSFORMER_LAB_PARTS") or folder / "parts"))
 
 
 def practice_today(folder: Path) -> str:
-    """Return in words what is due to be practiced today; computed again only if the record or the date has changed."""
+    """Return what is due for practice today, in words. It is recomputed only if the record or the date has changed."""
     record = folder / PROGRESS_FILE
     status = record.stat() if record.is_file() else None
     key = (status.st_mtime_ns, status.st_size) if status else (0, 0)
@@ -105,26 +105,26 @@ def practice_today(folder: Path) -> str:
 
 @lru_cache(maxsize=1)
 def _practice_on(folder: Path, changed: int, size: int, day: date) -> str:
-    """Select what is due; ``changed`` and ``size`` tell one state of the record from the next."""
+    """Select what is due. ``changed`` and ``size`` are cache keys that identify the state of the record."""
     progress = read_progress(folder)
     if not progress.passed:
-        return ""  # without reading all lessons
+        return ""  # avoids reading all lessons
     return str(select_due(read_material(published_lessons()), progress, datetime.now(UTC)))
 
 
 class StateHandler(JupyterHandler):
-    """Answers with the learner's state in some form."""
+    """Answers with the learner's state in one format."""
 
-    _track_activity = False  # that the page asks does not mean that somebody is working
+    _track_activity = False  # requests of the page are not activity of the learner
     content_type = "text/html"
 
     def written(self, home: Home) -> str:
-        """Return the state in this form."""
+        """Return the state in this format."""
         raise NotImplementedError
 
     @web.authenticated
     def get(self) -> None:
-        """Answer with the state as it is now; at once, as a busy server comes back to a thread only seconds later."""
+        """Answer with the current state, synchronously: a busy server would resume a thread only seconds later."""
         home = current_home()
         self.set_header("Content-Type", f"{self.content_type}; charset=utf-8")
         self.set_header("Cache-Control", "no-cache")
@@ -141,12 +141,12 @@ class HomeHandler(StateHandler):
 
 
 class ModelHandler(StateHandler):
-    """The map of the learner's own model, as it was saved."""
+    """The map of the learner's own model, as saved."""
 
     content_type = "application/json"
 
     def written(self, home: Home) -> str:
-        """Return what shows it."""
+        """Return the script, style sheet and traits that show it."""
         lesson = home.lesson_with_map
         if lesson is None:
             raise web.HTTPError(404, "no lesson was saved with a map of a model")
@@ -174,28 +174,28 @@ class JsonHandler(StateHandler):
 
 
 class QuestionHandler(APIHandler):
-    """Answers a question, a JSON object that is posted, with a JSON object."""
+    """Answers a question, a posted JSON object, with a JSON object."""
 
     def answer(self, question: dict[str, Any]) -> dict[str, Any]:
         """Return the answer.
 
         Raises:
-            KeyError: The question lacks a part.
+            KeyError: The question lacks a key.
             OSError: A file cannot be read or written.
-            ValueError: There is no answer to this question.
+            ValueError: The question is invalid.
         """
         raise NotImplementedError
 
     @web.authenticated
     def post(self) -> None:
-        """Answer, or return an error that names what is wrong with the question."""
+        """Answer the question, or return an error that describes what is wrong with it."""
         question = self.get_json_body()
         if not isinstance(question, dict) or not all(isinstance(key, str) for key in question):
             raise web.HTTPError(400, "the question must be a JSON object")
         try:
             answer = self.answer(question)
         except KeyError as error:
-            raise web.HTTPError(400, f"the question has no {error}") from None
+            raise web.HTTPError(400, f"the question lacks the key {error}") from None
         except ValueError as error:
             raise web.HTTPError(404, str(error)) from None
         except OSError as error:
@@ -207,7 +207,7 @@ class PracticeHandler(QuestionHandler):
     """A practice notebook."""
 
     def answer(self, question: dict[str, Any]) -> dict[str, Any]:
-        """Write what is due today, or a mock interview, and return the path of the notebook in the learner's folder."""
+        """Write a notebook with what is due today, or a mock interview, and return its path in the learner's folder."""
         folder, now, is_interview = working_copy(), datetime.now(UTC), bool(question["interview"])
         material, progress = read_material(published_lessons()), read_progress(folder)
         if is_interview:
@@ -222,10 +222,10 @@ class PracticeHandler(QuestionHandler):
 
 
 class StubHandler(QuestionHandler):
-    """The code that an exercise starts from."""
+    """The published stub of an exercise."""
 
     def answer(self, question: dict[str, Any]) -> dict[str, Any]:
-        """Return the stub of the exercise that is named."""
+        """Return the stub of the exercise."""
         return {"source": exercise_stub(str(question["exercise"]))}
 
 
@@ -233,14 +233,14 @@ class DefiningCellHandler(QuestionHandler):
     """The cell that defines a name."""
 
     def answer(self, question: dict[str, Any]) -> dict[str, Any]:
-        """Return the place of the cell, or null."""
+        """Return the index of the cell, or null."""
         return {"place": defining_cell(str(question["name"]), [str(source) for source in question["sources"]])}
 
 
 class ResetHandler(QuestionHandler):
-    """A lesson that is started over."""
+    """Resets a lesson."""
 
     def answer(self, question: dict[str, Any]) -> dict[str, Any]:
-        """Reset the lesson that is named, and return the name under which the learner's copy is kept."""
+        """Reset the lesson, and return the name under which the learner's copy is kept."""
         kept = reset_lesson(published_lessons(), working_copy(), str(question["lesson"]))
         return {"kept": kept and kept.name}

@@ -1,6 +1,6 @@
-"""The learner's folder.
+"""Manage the learner's folder: working copies of the lessons, saved parts and progress.
 
-In reading order: ``working_copies`` are the learner's copies of the lessons, and ``exercise_stubs`` the cells that
-exercises start from; ``saved_parts`` is what has passed, as ``standalone_source`` in a ``parts_file``, and ``progress``
-the record of when. Uses ``running``.
+In reading order: ``working_copies`` copies the lessons, and ``exercise_stubs`` returns the published stub of an
+exercise; ``saved_parts`` saves answers that passed, with ``standalone_source``, in a ``parts_file``; ``progress``
+records passes, predictions and reviews. Uses ``running``.
 """

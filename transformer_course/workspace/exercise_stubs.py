@@ -1,4 +1,4 @@
-"""The stub of an exercise: its cell as the lesson is published, for everyone who starts the exercise over."""
+"""The published stub of an exercise, for learners who start the exercise over."""
 
 import json
 from collections.abc import Mapping
@@ -11,7 +11,7 @@ EXERCISE_TAG = "exercise"
 
 
 def exercise_stub(exercise: str) -> str:
-    """Return the code that an exercise starts from.
+    """Return the published stub of an exercise.
 
     Raises:
         OSError: A published lesson cannot be read.
@@ -25,7 +25,7 @@ def exercise_stub(exercise: str) -> str:
 
 @cache
 def _stubs(published: Path) -> Mapping[str, str]:
-    """Read the stubs of all published lessons, by the names of the exercises, which are the ids of their cells."""
+    """Read the stubs of all published lessons by exercise name, which is the id of the stub's cell."""
     stubs = {}
     for path in sorted(published.glob("*.ipynb")):
         for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:

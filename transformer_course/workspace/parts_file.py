@@ -1,4 +1,4 @@
-"""A file of saved parts: plain Python, with a section for each exercise that passed."""
+"""A file of saved parts: plain Python with a section for each exercise that passed."""
 
 import re
 from collections.abc import Mapping
@@ -15,10 +15,11 @@ SECTION = re.compile(r"^# %% (\w+)$", re.MULTILINE)
 
 
 def read_sections(path: Path) -> tuple[str, dict[str, str]]:
-    """Return what a file begins with, and its sections by name; of a file that is not there, as it would begin.
+    """Return the text at the start of a file, and its sections by name. A missing file has the default start and no
+    sections.
 
     Raises:
-        OSError: It cannot be read.
+        OSError: The file cannot be read.
     """
     if not path.exists():
         return HEAD.format(lesson=path.stem), {}
@@ -27,10 +28,10 @@ def read_sections(path: Path) -> tuple[str, dict[str, str]]:
 
 
 def write_sections(path: Path, head: str, sections: Mapping[str, str]) -> None:
-    """Write a file anew.
+    """Overwrite a file.
 
     Raises:
-        OSError: It cannot be written.
+        OSError: The file cannot be written.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     atomic_write_text(path, head + "".join(f"# %% {name}{code}" for name, code in sections.items()))

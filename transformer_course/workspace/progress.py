@@ -1,8 +1,8 @@
-"""What the learner has passed, predicted and been told, in the learner's folder: a line of JSON for each exercise,
-written by the first pass, for each prediction, written by the first comparison, and for each mistake, when first named.
+"""The learner's record: a line of JSON for the first pass of each exercise, the first comparison of each prediction,
+and the first time that a check reports each mistake.
 
-It lies beside the saved parts, not in their folder: who deletes the parts has passed all the same. Nobody but the home
-page and the learner reads it, and nothing is sent anywhere.
+The file is next to the folder of saved parts, so deleting the parts does not delete passes. Only the home page and the
+learner read it, and nothing is sent anywhere.
 """
 
 import json
@@ -19,14 +19,14 @@ RATINGS = ("again", "hard", "good", "easy")
 
 @dataclass(frozen=True)
 class Prediction:
-    """A prediction that was compared with what was measured.
+    """A prediction that was compared with a measurement.
 
     Attributes:
-        cell: The cell that compared it, by its id, and which of the cell's comparisons it was: ``"one-vector:1"``.
+        cell: The id of the cell that compared it, and the number of the comparison in that cell: ``"one-vector:1"``.
         answer: ``"right"``, ``"close"`` or ``"wrong"``.
-        sure: How sure the learner was, from 0 to 1; None if nothing was said of it.
+        sure: The learner's confidence, from 0 to 1; None if not given.
         said: The prediction, as text.
-        measured: What was measured, as text.
+        measured: The measurement, as text.
     """
 
     cell: str
@@ -40,7 +40,7 @@ class Prediction:
         is_text = all(isinstance(text, str) for text in texts)
         is_sure = self.sure is None or (isinstance(self.sure, int | float) and 0 <= self.sure <= 1)
         if not (is_text and is_sure and self.answer in ANSWERS):
-            raise ValueError(f"no prediction: {self}")
+            raise ValueError(f"not a prediction: {self}")
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class Review:
     Attributes:
         card: The name of the exercise, or the question's name in the practice material.
         rating: ``"again"``, ``"hard"``, ``"good"`` or ``"easy"``.
-        when: The time, with its zone.
+        when: The time, with time zone.
     """
 
     card: str
@@ -64,14 +64,15 @@ class Review:
 
 @dataclass(frozen=True)
 class Progress:
-    """What was read of a record.
+    """The content of a record.
 
     Attributes:
-        passed: When each exercise passed first, by name, in the order of the file.
-        predictions: The first prediction compared in each place, by cell, in the order of the file.
-        messages: What checks have told of each exercise, each once: names of mistakes, or ``wrong`` or ``crashed``.
-        reviews: What was practiced, in the order of the file.
-        problems: What could not be read, a line of text each.
+        passed: The time of each exercise's first pass, by name, in the order of the file.
+        predictions: The first prediction of each comparison, by cell, in the order of the file.
+        messages: What checks have reported for each exercise, without repetition: names of mistakes, ``wrong`` or
+            ``crashed``.
+        reviews: The reviews, in the order of the file.
+        problems: Descriptions of what could not be read, one line each.
     """
 
     passed: dict[str, datetime] = field(default_factory=dict)
@@ -82,7 +83,7 @@ class Progress:
 
 
 def record_pass(folder: Path, exercise: str) -> None:
-    """Add an exercise to the record in a folder, unless it is in it.
+    """Record a pass of an exercise, unless one is already recorded.
 
     Raises:
         OSError: The record cannot be read or written.
@@ -92,7 +93,7 @@ def record_pass(folder: Path, exercise: str) -> None:
 
 
 def record_prediction(folder: Path, made: Prediction) -> None:
-    """Add a prediction to the record in a folder, unless one of its place is in it: only the first is a prediction.
+    """Record a prediction, unless one is already recorded for its comparison: only the first is a prediction.
 
     Raises:
         OSError: The record cannot be read or written.
@@ -102,7 +103,7 @@ def record_prediction(folder: Path, made: Prediction) -> None:
 
 
 def record_messages(folder: Path, exercise: str, messages: Iterable[str]) -> None:
-    """Add what a check has told of an exercise to the record in a folder, unless it is in it.
+    """Record what a check reported for an exercise, unless it is already recorded.
 
     Raises:
         OSError: The record cannot be read or written.
@@ -114,7 +115,7 @@ def record_messages(folder: Path, exercise: str, messages: Iterable[str]) -> Non
 
 
 def record_review(folder: Path, review: Review) -> None:
-    """Add a review to the record in a folder.
+    """Record a review.
 
     Raises:
         OSError: The record cannot be written.
@@ -124,10 +125,10 @@ def record_review(folder: Path, review: Review) -> None:
 
 
 def read_progress(folder: Path, strict: bool = False) -> Progress:
-    """Read the record in a folder, as far as it can be read; without one, nothing has passed.
+    """Read the valid lines of the record in a folder; if there is none, nothing has passed.
 
     Raises:
-        OSError: The file cannot be read, and ``strict`` asks for the error instead of a problem.
+        OSError: The file cannot be read, and ``strict`` is set; otherwise it becomes a problem.
     """
     progress = Progress()
     try:
@@ -155,12 +156,13 @@ def read_progress(folder: Path, strict: bool = False) -> Progress:
 def _add(folder: Path, entry: dict[str, Any]) -> None:
     path = folder / FILE
     torn = path.exists() and path.read_bytes()[-1:] not in (b"", b"\n")
-    with path.open("a", encoding="utf-8") as file:  # in one piece at the end: several kernels may record at once
+    # append with a single write, because several kernels may record at once
+    with path.open("a", encoding="utf-8") as file:
         file.write("\n" * torn + json.dumps(entry) + "\n")
 
 
 def _entries(path: Path) -> Iterator[tuple[str, datetime | str] | Prediction | Review | None]:
-    """Yield the content of each line: a pass with its time, a mistake's name, a prediction, a review; else None."""
+    """Yield the content of each line: a pass, a mistake, a prediction or a review; None if it is invalid."""
     if not path.exists():
         return
     for line in path.read_text(encoding="utf-8", errors="replace").splitlines():

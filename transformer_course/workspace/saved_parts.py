@@ -1,7 +1,7 @@
-"""What the learner got right is saved: one file of plain Python for each lesson, where later lessons find it.
+"""Save the learner's right answers for later lessons: one file of plain Python per lesson.
 
-Which folder that is, ``parts_folder`` says. A file has a section for each exercise that passed, ``# %% softmax``, which
-needs nothing from any other section.
+``parts_folder`` returns the folder. A file has a section for each exercise that passed, such as ``# %% softmax``, which
+needs nothing from other sections.
 """
 
 import os
@@ -26,34 +26,34 @@ NO_FOLDER_INSTALLED = (
 
 
 def parts_folder(shell: Any) -> Path | None:
-    """Return the folder of the saved parts; None if there is none to be used.
+    """Return the folder of the saved parts, or None if parts are not saved.
 
-    It is what ``TRANSFORMER_LAB_PARTS`` says; ``course.py lab`` sets that, and the empty string means none. Where it is
-    not set, as when a notebook was opened with another program, it is the folder ``parts`` of the learner's working
+    It is ``TRANSFORMER_LAB_PARTS``, which ``course.py lab`` sets; the empty string means None. If the variable is not
+    set, for example in a notebook opened with another program, it is the folder ``parts`` of the learner's working
     copies, but only
 
     - in a notebook,
-    - after ``course.py lab`` has made the working copies, and
-    - where they belong to the user and nobody else may write to them, as far as the operating system tells.
+    - after ``course.py lab`` has created the working copies, and
+    - if they belong to the user and no one else can write to them, as far as the operating system reports.
 
-    To load parts is to run code. So where the folder is follows from where the course is installed, or from
-    ``TRANSFORMER_LAB_LESSONS``, and never from the notebook: one that is passed on can bring a folder ``parts`` along.
+    Loading parts runs code. So the folder depends only on the course's installation or on ``TRANSFORMER_LAB_LESSONS``,
+    never on the notebook's location: a notebook from someone else could come with a folder ``parts``.
 
     Args:
-        shell: The IPython shell of the notebook; None outside of a notebook.
+        shell: The IPython shell of the notebook; None outside a notebook.
     """
     place = os.environ.get("TRANSFORMER_LAB_PARTS")
     if place is not None:
         return Path(place) if place else None
     if shell is None or _why_unsafe():
         return None
-    from transformer_course.workspace.working_copies import working_copy  # slow, and seldom needed
+    from transformer_course.workspace.working_copies import working_copy  # slow to import, and seldom needed
 
     return working_copy() / "parts"
 
 
 def record_folder(shell: Any) -> Path | None:
-    """Return the folder in which passes are recorded: that of the working copies, where parts are saved; or None."""
+    """Return the folder of the progress record, which is that of the working copies, or None if parts are not saved."""
     from transformer_course.workspace.working_copies import EDITIONS_FILE, working_copy
 
     if shell is None or parts_folder(shell) is None or not (working_copy() / EDITIONS_FILE).is_file():
@@ -62,14 +62,14 @@ def record_folder(shell: Any) -> Path | None:
 
 
 def explain_no_folder(shell: Any) -> str:
-    """Return why a part that passes is not saved, and what to do; empty if it is, or is not meant to be."""
+    """Return why a part that passes is not saved, and what to do; "" if it is saved, or saving is turned off."""
     if shell is None or "TRANSFORMER_LAB_PARTS" in os.environ or not (why := _why_unsafe()):
         return ""
     return f"It is not kept for later lessons: {why}"
 
 
 def _why_unsafe() -> str:
-    """Return why the working copies of the lessons are not to be used, and what to do; empty if they can be."""
+    """Return why the working copies of the lessons are not used, and what to do; "" if they are safe."""
     from transformer_course.lesson_folder import is_clone
     from transformer_course.workspace.working_copies import EDITIONS_FILE, working_copy
 
@@ -90,23 +90,23 @@ def _why_unsafe() -> str:
 
 
 def _is_shared(path: Path) -> bool:
-    """Return whether a file or folder is another user's, or may be written by all users."""
-    if not hasattr(os, "getuid"):  # on Windows, a home folder is the user's own
+    """Return whether a file or folder belongs to another user or is writable by all users."""
+    if not hasattr(os, "getuid"):  # on Windows, a user's home folder is private
         return False
     status = path.stat()
     return status.st_uid != os.getuid() or bool(status.st_mode & stat.S_IWOTH)
 
 
 def save_part(exercise: str, attempt: Any, shell: Any) -> str | None:
-    """Write an attempt that passed into its lesson's file, in the place of an earlier one.
+    """Write an attempt that passed into its lesson's file, replacing an earlier one.
 
     Args:
         exercise: The name of the exercise.
-        attempt: What answers it.
+        attempt: The function or class that passed.
         shell: The IPython shell whose cells define the attempt; without one, nothing is saved.
 
     Returns:
-        Why it cannot be saved, if it cannot although there is a folder.
+        Why the attempt cannot be saved, or None if it was saved or there is no folder.
     """
     folder = parts_folder(shell)
     if folder is None or shell is None:
@@ -128,7 +128,7 @@ def save_part(exercise: str, attempt: Any, shell: Any) -> str | None:
 
 
 def load_parts(parts: Parts, shell: Any = None) -> None:
-    """Add all that was saved to the parts; skip what does not run, and print which it is."""
+    """Load all saved parts; skip those that do not run, and print a message for each."""
     folder = parts_folder(shell)
     for path in sorted(folder.glob("*.py")) if folder else []:
         try:
@@ -141,7 +141,7 @@ def load_parts(parts: Parts, shell: Any = None) -> None:
             try:
                 parts.add(name, _execute("\n" * lines + source, name, str(path)))
             except (Exception, SystemExit) as error:
-                print(f"{path}: {name} is skipped, for it does not run: {type(error).__name__}: {error}")
+                print(f"{path}: {name} is skipped because it does not run: {type(error).__name__}: {error}")
             lines += source.count("\n")
 
 

@@ -9,34 +9,34 @@ from transformer_course.running.dependencies import Statement, definitions
 from transformer_course.running.ipython_syntax import parse
 
 LOOPS = (ast.For, ast.AsyncFor, ast.While)
-"""A loop is an experiment: what it leaves behind is not saved."""
+"""Loops are experiments, so their results are not saved."""
 
 
 COMPOUND = (ast.If, ast.Try, ast.With, ast.Match)
-"""Such a statement may look up names that it has bound itself."""
+"""Such a statement may use names that it defines itself."""
 
 
 class NotStandalone(ValueError):
-    """Something it needs was not written in any cell."""
+    """A needed name is not defined in any cell."""
 
 
 def standalone_source(name: str, cells: Sequence[str]) -> str:
-    """Return the statement that made a name, and those that made what it needs, in an order in which they run.
+    """Return the statement that defines a name, and all statements that it needs, in an order in which they run.
 
     Args:
-        name: Such as that of a function.
-        cells: The sources of the cells that were run, in that order. Where a name was made more than once, the last
-            time counts for what a function looks up when it is called, and the last time before for all else.
+        name: The name, such as that of a function.
+        cells: The sources of the cells, in the order in which they were run. If a name is defined more than once, a
+            function body uses the last definition, and other code uses the last definition before it.
 
     Raises:
-        NotStandalone: The name, or another one that it needs, was made by a loop or by no statement of a cell.
+        NotStandalone: The name, or a name that it needs, is defined in a loop or not by any statement of a cell.
     """
     made = [statement for statement in _definitions(cells) if not isinstance(statement.node, LOOPS)]
     begun: set[int] = set()
     placed: list[int] = []
 
     def collect(number: int) -> None:
-        """Place a statement and all that it needs; what its functions need stands above it, too, where it can."""
+        """Add a statement and all that it needs, including what its functions need, above it if possible."""
         if number not in begun:
             begun.add(number)
             for name in made[number].names.needs_later:
@@ -45,7 +45,7 @@ def standalone_source(name: str, cells: Sequence[str]) -> str:
             place(number)
 
     def place(number: int) -> None:
-        """Place a statement below those that it needs at once, even where these need it later."""
+        """Add a statement below those that it needs when it runs, even if these need it later."""
         statement = made[number]
         own = statement.binds if isinstance(statement.node, COMPOUND) else ()
         for name in statement.names.needs_at_once:
@@ -63,10 +63,10 @@ def standalone_source(name: str, cells: Sequence[str]) -> str:
 
 
 def _makers(name: str, made: Sequence[Statement], own: Collection[str] = ()) -> list[int]:
-    """Return the index of the last statement that made a name; none for Python's own, and for those made on the way.
+    """Return the index of the last statement that defines each name, without builtins and local names.
 
     Raises:
-        NotStandalone: No statement did.
+        NotStandalone: No statement defines a name.
     """
     for number in reversed(range(len(made))):
         if name in made[number].binds or _is_imported_by_star(name, made[number].node):
@@ -77,7 +77,7 @@ def _makers(name: str, made: Sequence[Statement], own: Collection[str] = ()) -> 
 
 
 def _is_imported_by_star(name: str, node: ast.stmt) -> bool:
-    """Return whether ``from module import *``, executed before, brought a name."""
+    """Return whether an executed ``from module import *`` defined a name."""
     if not isinstance(node, ast.ImportFrom) or node.names[0].name != "*":
         return False
     module = sys.modules.get(node.module or "")
@@ -85,7 +85,7 @@ def _is_imported_by_star(name: str, node: ast.stmt) -> bool:
 
 
 def _definitions(cells: Sequence[str]) -> Iterator[Statement]:
-    """Yield the definitions of all cells that Python can read."""
+    """Yield the definitions of all cells that are valid Python."""
     for number, cell in enumerate(cells):
         try:
             yield from definitions(number, *parse(cell))

@@ -1,7 +1,6 @@
-"""The learner's working copies of the lessons, without the outputs that would spoil predictions, and without the cell
-that only Colab needs.
+"""The learner's working copies of the lessons, without outputs (which would spoil predictions) and Colab's cell.
 
-Notebooks are read and written as plain JSON: to import ``nbformat`` can take longer than the whole check of a pass.
+Notebooks are read and written as plain JSON, because importing ``nbformat`` can take longer than a whole check.
 """
 
 import hashlib
@@ -18,10 +17,10 @@ from transformer_course.lesson_order import resolve_lesson
 from transformer_lab.atomic_write import atomic_write_text
 
 EDITIONS_FILE = ".editions.json"
-"""File that holds the edition of each lesson that was copied last; without it, one may be offered twice."""
+"""The file with the edition of each lesson that was copied last; without it, an edition may be offered twice."""
 
 COLAB = "colab"
-"""The cell of a published lesson that installs the course on Colab, by its id: elsewhere it does nothing."""
+"""The id of a published lesson's cell that installs the course on Colab and does nothing elsewhere."""
 
 LANGUAGE = {
     "name": "python",
@@ -32,24 +31,25 @@ LANGUAGE = {
     "nbconvert_exporter": "python",
     "file_extension": ".py",
 }
-"""What the kernel says of its language. JupyterLab writes it into any notebook that says less, and so a lesson would
-show the sign for unsaved changes as soon as it is opened."""
+"""The kernel's language metadata. JupyterLab adds it to any notebook without it, which would show the sign for unsaved
+changes as soon as a lesson is opened.
+"""
 
 
 def working_copy() -> Path:
-    """Return the learner's folder: what ``TRANSFORMER_LAB_LESSONS`` says, or else ``my-lessons`` in the clone.
+    """Return the learner's folder: ``TRANSFORMER_LAB_LESSONS`` if set, or else ``my-lessons`` in the clone.
 
-    Without a clone only the variable says where it is, and ``transformer-course lab`` sets it: see ``choose_folder``.
+    Without a clone, the variable is required, and ``transformer-course lab`` sets it: see ``choose_folder``.
     """
     return Path(os.environ.get("TRANSFORMER_LAB_LESSONS") or REPOSITORY / "my-lessons").absolute()
 
 
 def choose_folder(folder: Path | None = None) -> None:
-    """Set ``TRANSFORMER_LAB_LESSONS``, unless the learner's folder is that of the clone.
+    """Set ``TRANSFORMER_LAB_LESSONS``, unless the learner's folder is in the clone.
 
     Args:
-        folder: The learner's folder. None: what the variable says already. Where there is neither a variable nor a
-            clone, it is the current folder if lessons were copied into it before, or else ``my-lessons`` in it.
+        folder: The learner's folder. If None, the variable keeps its value. If there is neither a variable nor a clone,
+            it is the current folder if lessons were copied into it before, or else ``my-lessons`` in it.
     """
     if folder is None and not is_clone() and not os.environ.get("TRANSFORMER_LAB_LESSONS"):
         here = Path.cwd()
@@ -59,41 +59,43 @@ def choose_folder(folder: Path | None = None) -> None:
 
 
 def find_lesson(wanted: str, names: Sequence[str] = ()) -> str:
-    """Return the name of a lesson, such as ``03_heads``, from that, its file, its number or its word.
+    """Return the name of a lesson, such as ``03_heads``, given its name, file, number or word.
 
     Args:
-        wanted: What was typed.
+        wanted: What the user typed.
         names: The names of the lessons; by default those of the published notebooks.
 
     Raises:
-        ValueError: There is none.
+        ValueError: There is no such lesson.
     """
     return resolve_lesson(wanted, names or sorted(path.stem for path in published_lessons().glob("*.ipynb")))
 
 
 def copy_lessons(published: Path, folder: Path, only: Sequence[str] = ()) -> list[str]:
-    """Copy each lesson, without its outputs, into the learner's folder; leave what the learner has changed alone.
+    """Copy each lesson without its outputs into the learner's folder, without overwriting the learner's changes.
 
-    A copy that is missing comes back. Where a newer edition was published, it replaces a copy that was never worked
-    on; any other stays as it is, and the newer edition is laid beside it, once.
+    Missing copies are restored. A newer edition replaces a copy that was never worked on; otherwise the newer edition
+    is saved next to the copy, once.
 
     Args:
         published: The folder with the executed lessons.
-        folder: The learner's folder, made if it is missing.
-        only: The names of the lessons to copy; all of them if there are none.
+        folder: The learner's folder, created if it is missing.
+        only: The names of the lessons to copy; by default all of them.
 
     Returns:
         Messages for the learner, one line each.
 
     Raises:
-        OSError: There are no lessons, or nothing can be written.
-        ValueError: A lesson is not a notebook, or there is none of a name.
+        OSError: There are no lessons, or the folder is not writable.
+        ValueError: A lesson is not a notebook, or there is no lesson of a name.
     """
     lessons = sorted(published.glob("*.ipynb"))
     if not lessons:
-        raise FileNotFoundError(f"no lessons in {published}")
+        raise FileNotFoundError(f"there are no lessons in {published}")
     if unknown := set(only) - {lesson.stem for lesson in lessons}:
-        raise ValueError(f"there is no lesson {min(unknown)!r}; there are {', '.join(one.stem for one in lessons)}")
+        raise ValueError(
+            f"there is no lesson {min(unknown)!r}; the lessons are {', '.join(one.stem for one in lessons)}"
+        )
     lessons = [lesson for lesson in lessons if not only or lesson.stem in only]
     folder.mkdir(parents=True, exist_ok=True)
     record, messages = _read_record(folder), list[str]()
@@ -121,27 +123,28 @@ def copy_lessons(published: Path, folder: Path, only: Sequence[str] = ()) -> lis
 
 
 def reset_lesson(published: Path, folder: Path, lesson: str, today: date | None = None) -> Path | None:
-    """Put the published lesson in place of the learner's copy, which is kept next to it under a name with the date.
+    """Replace the learner's copy with the published lesson, and keep the copy next to it under a name with the date.
 
-    Passes, predictions and saved parts stay as they are.
+    Passes, predictions and saved parts are preserved.
 
     Args:
         published: The folder with the executed lessons.
         folder: The learner's folder.
         lesson: The name of the lesson, such as ``01_lookup``.
-        today: The date in the name. None: the date of the computer's clock.
+        today: The date in the name; by default the current date.
 
     Returns:
-        Where the learner's copy is now, or None if there was none.
+        The new path of the learner's copy, or None if there was none.
 
     Raises:
-        OSError: The published lesson cannot be read, or the folder cannot be written to; the copy is then unchanged.
+        OSError: The published lesson cannot be read, or the folder is not writable; the copy is then unchanged.
         ValueError: The published lesson is not a notebook, or there is no such lesson.
     """
     copy, kept = folder / f"{lesson}.ipynb", None
     if lesson not in {path.stem for path in published.glob("*.ipynb")}:
         raise ValueError(f"there is no lesson {lesson!r} in {published}")
-    _to_work_in(_read(published / copy.name))  # before anything is renamed: it may not be a notebook
+    # before anything is renamed, because it raises if the lesson is not a notebook
+    _to_work_in(_read(published / copy.name))
     if os.path.lexists(copy):
         kept = free_name(copy, str(today or date.today()))
         copy.rename(kept)
@@ -165,7 +168,7 @@ def _is_untouched(copy: Path, copied_edition: str | None) -> bool:
 def _edition_of(copy: Path) -> str | None:
     try:
         return _edition(_read(copy))
-    except Exception:  # whatever has become of it, it is the learner's
+    except Exception:  # whatever is wrong with the copy, it is the learner's
         return None
 
 
@@ -173,33 +176,33 @@ def _read(path: Path) -> dict[str, Any]:
     """Read a notebook of format 4.
 
     Raises:
-        ValueError: It is none.
+        ValueError: The file is not such a notebook.
     """
     try:
         book = json.loads(path.read_text(encoding="utf-8"))
     except ValueError as error:
-        raise ValueError(f"{path} is no notebook: {error}") from None
+        raise ValueError(f"{path} is not a notebook: {error}") from None
     if not isinstance(book, dict) or not isinstance(book.get("cells"), list):
-        raise ValueError(f"{path} is no notebook")
+        raise ValueError(f"{path} is not a notebook")
     return book
 
 
 def _text_of(book: dict[str, Any]) -> str:
-    """Return a notebook as Jupyter writes it."""
+    """Return a notebook in Jupyter's file format."""
     return json.dumps(book, indent=1, sort_keys=True, ensure_ascii=False)
 
 
 def _edition(book: dict[str, Any]) -> str:
-    """Return a hash of what the author wrote: running, saving or building a lesson anew does not change it."""
+    """Return a hash of the author's cells, which does not change when a lesson is run, saved or rebuilt."""
     written = [c for c in book["cells"] if c.get("id") != COLAB]
     cells = [[c.get("id"), c["cell_type"], c["metadata"].get("tags", []), "".join(c["source"])] for c in written]
     return hashlib.sha256(json.dumps(cells).encode()).hexdigest()
 
 
 def free_name(copy: Path, remark: str = "") -> Path:
-    """Return an unused name next to the copy: its own with a remark in parentheses, numbered from the second on.
+    """Return an unused name next to the copy: its name with a remark in parentheses, numbered from the second on.
 
-    Without a remark, the number alone is in parentheses.
+    Without a remark, only the number is in parentheses.
     """
     number, new_copy = 1, copy.with_stem(f"{copy.stem} ({remark or 2})")
     while os.path.lexists(new_copy):

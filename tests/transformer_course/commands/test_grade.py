@@ -102,7 +102,7 @@ def test_columns_apply_to_roster_or_worksheet(graded):
     [
         (["--columns", "name=X"], "--columns requires --roster CSV or --worksheet CSV"),
         (["--due", "tomorrow"], "--due takes a date such as 2026-10-12 or 2026-10-12T18:00; got 'tomorrow'"),
-        (["--due", "77=2026-10-12"], "there is no lesson '77'; there are 00_bottleneck, 01_lookup,"),
+        (["--due", "77=2026-10-12"], "there is no lesson '77'; the lessons are 00_bottleneck, 01_lookup,"),
         (["--due", "2026-10-12", "--late-penalty", "101"], "must be between 0 and 100 percent; got 101"),
         (["--due", "2026-10-12", "--grace", "-1"], "the grace period must be at least 0 minutes; got -1"),
         (["--late-penalty", "10"], "--late-penalty and --grace require a due date"),

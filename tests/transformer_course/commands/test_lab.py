@@ -35,7 +35,7 @@ def test_passes_other_arguments_to_jupyterlab(opened, arguments):
 def test_missing_lessons_are_reported_in_one_line(monkeypatch, tmp_path, capsys):
     monkeypatch.setattr(lesson_folder, "REPOSITORY", tmp_path)
     assert main(["lab"]) == 2
-    missing = f"no lessons in {tmp_path / 'notebooks'}"
+    missing = f"there are no lessons in {tmp_path / 'notebooks'}"
     assert capsys.readouterr().err == f"transformer-course: {missing}\n"
 
 
@@ -43,7 +43,7 @@ def test_unwritable_folder_is_reported_with_a_remedy(monkeypatch, tmp_path, caps
     (tmp_path / "file").touch()
     monkeypatch.setenv("TRANSFORMER_LAB_LESSONS", str(tmp_path / "file" / "lessons"))
     assert main(["lab"]) == 2
-    said = f"{tmp_path / 'file' / 'lessons'} cannot be written to: Not a directory. "
+    said = f"{tmp_path / 'file' / 'lessons'} is not writable: Not a directory. "
     advice = "Name another one for your lessons: transformer-course lab --folder FOLDER"
     assert capsys.readouterr() == ("", f"transformer-course: {said}{advice}\n")
 
@@ -57,7 +57,7 @@ def test_opens_a_lesson_by_number_or_name(opened, wanted):
 @pytest.mark.parametrize("wanted", ["33", "head", ""])
 def test_unknown_lesson_error_lists_the_lessons(opened, capsys, wanted):
     assert main(["lab", "--lesson", wanted]) == 2
-    assert f"there is no lesson {wanted!r}; there are 00_bottleneck, 01_lookup, " in capsys.readouterr().err
+    assert f"there is no lesson {wanted!r}; the lessons are 00_bottleneck, 01_lookup, " in capsys.readouterr().err
     assert opened == []
 
 

@@ -21,7 +21,7 @@ def test_finds_a_lesson_by_number_word_or_file(tmp_path: Path, lesson: str):
 
 def test_rejects_an_unknown_lesson(tmp_path: Path, capsys):
     assert main(["release", "99", "-o", str(tmp_path / "out")]) == 2
-    assert "there is no lesson '99'; there are 00_bottleneck," in capsys.readouterr().err
+    assert "there is no lesson '99'; the lessons are 00_bottleneck," in capsys.readouterr().err
 
 
 def test_writes_a_notebook_for_own_exercises(tmp_path: Path, own_file: Path, capsys):

@@ -1,4 +1,4 @@
-"""A small diagram to look at, and how its picture is looked at."""
+"""A small diagram for tests, and functions that read its pixels."""
 
 from io import BytesIO
 

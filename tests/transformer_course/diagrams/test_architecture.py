@@ -1,4 +1,4 @@
-"""The whole Transformer as a picture: as the library's modules are, and as far as a lesson is."""
+"""The whole Transformer as a picture matches the library's modules and the progress of a lesson."""
 
 import inspect
 import re
@@ -16,7 +16,7 @@ from transformer_lab.models.transformer import Transformer
 from transformer_lab.models.transformer_config import TransformerConfig
 
 NARROW_CELL_PX = 900
-"""Width of an output of JupyterLab in a window of 1,200 pixels, with the side bar closed."""
+"""Width of an output area in JupyterLab, in a window of 1,200 pixels with the side bar closed."""
 
 
 def arrows_of(module: torch.nn.Module) -> set[tuple[str, str]]:
@@ -24,16 +24,16 @@ def arrows_of(module: torch.nn.Module) -> set[tuple[str, str]]:
     return {(flow.steps[i].name, step.name) for step in flow.steps for _, i in step.reads}
 
 
-def test_the_arrows_within_a_layer_are_those_of_the_library():
+def test_arrows_within_a_layer_match_the_library():
     drawn = transformer().links()
     parts = {"self_attention", "cross_attention", "feed_forward", "norm_1", "norm_2", "norm_3", "memory", "+"}
     inside = {link for link in drawn if set(link) <= parts | {"mask", "memory_mask"}} - {("norm_2", "memory")}
-    # in the picture, the layers' input is the sum of embeddings and positions
+    # in the picture, the input of the layers is the sum of embeddings and positions
     layers = arrows_of(EncoderLayer(8, 2, 16)) | arrows_of(DecoderLayer(8, 2, 16))
     assert inside == {("+" if tail == "x" else tail, head) for tail, head in layers}
 
 
-def test_every_box_is_named_as_in_the_code():
+def test_boxes_are_named_as_in_the_code():
     model = Transformer(TransformerConfig(vocab_size=11, d_model=8, n_heads=2, d_ff=16, n_layers=1))
     attributes = {part for name, _ in (*model.named_modules(), *model.named_buffers()) for part in name.split(".")}
     layers = (EncoderLayer, DecoderLayer)
@@ -49,7 +49,7 @@ def test_every_box_is_named_as_in_the_code():
 
 
 @pytest.mark.parametrize("lesson", range(9))
-def test_a_lesson_is_shown_between_what_is_finished_and_what_is_to_come(lesson):
+def test_lesson_is_highlighted_between_finished_and_later_parts(lesson):
     d = you_are_here(lesson)
     looks = {"filled": set(), "highlighted": set(), "dimmed": set()}
     for box in d.boxes:
@@ -60,14 +60,14 @@ def test_a_lesson_is_shown_between_what_is_finished_and_what_is_to_come(lesson):
         inside = {name.split(".")[-1] for name, home in LESSON_OF_PART.items() if home in lessons}
         assert looks[look] <= inside
         assert inside <= {box.name for box in d.boxes} | {frame.name for frame in d.frames}
-    assert bool(looks["highlighted"]) == (lesson > 0)  # lesson 00 builds nothing of it
+    assert bool(looks["highlighted"]) == (lesson > 0)  # lesson 00 builds no part of the Transformer
     assert {frame.name for frame in d.frames if not frame.dashed} == {
         name for name, home in LESSON_OF_PART.items() if home <= lesson and name in {frame.name for frame in d.frames}
     }
 
 
 @pytest.mark.parametrize("lesson", [1, 6, 8])
-def test_the_map_leads_the_stream_around_every_sublayer_into_the_norm_after_it(lesson):
+def test_map_routes_stream_around_sublayers_into_the_next_norm(lesson):
     d = you_are_here(lesson)
     around = [arrow for arrow in d.arrows if arrow.thick]
     assert [arrow.points[-1].of for arrow in around] == ["norm_1", "norm_2", "norm_1", "norm_2", "norm_3"]
@@ -79,7 +79,7 @@ def test_the_map_leads_the_stream_around_every_sublayer_into_the_norm_after_it(l
     assert {("logits", "greedy_decode"), ("logits", "training")} <= set(d.links())
 
 
-def test_letters_of_the_map_have_twelve_pixels_in_a_notebook():
+def test_map_letters_are_twelve_pixels_high_in_a_notebook():
     d = you_are_here(3)
     [size] = {box.size for box in d.boxes if box.name}
     _, metadata = d._repr_mimebundle_()

@@ -1,4 +1,4 @@
-"""The diagram of merges shows the tokens that an encoder makes, and which two became one."""
+"""The diagram of merges shows an encoder's tokens, and which two tokens were merged."""
 
 import pytest
 
@@ -15,7 +15,7 @@ MERGES = {
 
 
 @pytest.mark.parametrize("text", MERGES)
-def test_each_row_holds_the_tokens_after_one_more_merge(text: str) -> None:
+def test_each_row_shows_tokens_after_one_more_merge(text: str) -> None:
     d, merges = merged(text, MERGES[text]), MERGES[text]
     rows: dict[float, list[str]] = {}
     for box in d.boxes:
@@ -27,12 +27,12 @@ def test_each_row_holds_the_tokens_after_one_more_merge(text: str) -> None:
     assert len(rows) == len(merges) + 1
 
 
-def test_what_is_new_comes_from_two_tokens_and_nothing_else_does() -> None:
+def test_only_merged_tokens_have_lines_from_two_tokens() -> None:
     d = merged("abracadabra", MERGES["abracadabra"])
     assert d.links() == {("a", "ab"), ("b", "ab"), ("r", "ra"), ("a", "ra"), ("ab", "abra"), ("ra", "abra")}
     assert [box.name for box in d.boxes if box.look == "highlighted"] == ["ab", "ab", "ra", "ra", "abra", "abra"]
     assert {"11 bytes", "9 tokens", "7 tokens", "5 tokens", "ab + ra → 258"} < {label.words for label in d.labels}
 
 
-def test_half_a_letter_is_shown_by_its_number() -> None:
+def test_incomplete_utf8_character_is_shown_as_hexadecimal() -> None:
     assert [box.name for box in merged("é", []).boxes] == ["c3", "a9"]

@@ -1,4 +1,4 @@
-"""The kit of diagrams: what is drawn can be read back, is said in words, and is readable."""
+"""The drawing kit: a diagram can be read back as data, is described in words, and is legible."""
 
 import struct
 from base64 import b64decode
@@ -11,7 +11,7 @@ from transformer_course.diagrams.canvas import Diagram, beside
 from transformer_course.diagrams.elements import BLUE, GRAY, light
 
 
-def test_what_is_drawn_can_be_read_back():
+def test_diagram_can_be_read_back_as_data():
     d = two_boxes()
     assert [(box.name, box.note, box.color) for box in d.boxes] == [("x", "(3, 5)", GRAY), ("norm_1", "", BLUE)]
     assert [(arrow.points[0].of, arrow.points[-1].of, arrow.label) for arrow in d.arrows] == [("x", "norm_1", "3 × 5")]
@@ -19,14 +19,14 @@ def test_what_is_drawn_can_be_read_back():
     assert [label.words for label in d.labels] == ["x", "(3, 5)", "norm_1", "3 × 5"]
 
 
-def test_a_notebook_gets_the_picture_and_its_words():
+def test_notebook_gets_picture_and_alternative_text():
     data, metadata = two_boxes()._repr_mimebundle_()
     assert data["text/plain"] == metadata["image/png"]["alt"] == repr(two_boxes())
     width = struct.unpack(">I", b64decode(data["image/png"])[16:20])[0]
     assert metadata["image/png"]["width"] == pytest.approx(width / 2, abs=1)
 
 
-def test_the_words_name_all_that_is_on_the_picture():
+def test_alternative_text_lists_every_element():
     d = two_boxes()
     d.box("x", (2, 0), note="(3, 5)")
     d.frame("Layer\n×6", d.boxes)
@@ -44,7 +44,7 @@ def test_the_words_name_all_that_is_on_the_picture():
     assert d.links() == {("x", "norm_1")}
 
 
-def test_cells_show_their_numbers_on_colors_on_which_they_can_be_read():
+def test_cells_show_numbers_in_a_legible_color():
     d = Diagram("Weights.")
     table = d.cells(torch.tensor([[0.0, 0.96], [1.0, -0.04]]), (0, 0), fill=[[0.0, 0.5], [1.0, None]])
     assert table.texts == (("0.0", "1.0"), ("1.0", "0.0"))
@@ -53,11 +53,11 @@ def test_cells_show_their_numbers_on_colors_on_which_they_can_be_read():
         assert (bright + 0.05) / (dark + 0.05) >= 4
     assert d.cells([[-float("inf"), 3, True]], (0, 0)).texts == (("−∞", "3", "True"),)
     assert d.cells([[1, 2]], (0, 0), fill=BLUE).colors == ((light(BLUE), light(BLUE)),)
-    with pytest.raises(ValueError, match="got 1 rows of them for 2 of cells"):
+    with pytest.raises(ValueError, match="got 1 rows of fills for 2 rows of cells"):
         d.cells([[1], [2]], (0, 0), fill=[[0.5]])
 
 
-def test_names_of_rows_and_columns_do_not_touch_the_cells():
+def test_row_and_column_names_do_not_touch_cells():
     d = Diagram("Named.")
     table = d.cells([[1, 2], [3, 4]], (0, 0), name="scores", row_names=["mars", "2021"], column_names=["3", "mars"])
     assert d.flaws() == []
@@ -76,14 +76,14 @@ def test_names_of_rows_and_columns_do_not_touch_the_cells():
         (lambda d: d.path([(-1, 0.3), (1, 1.5)]), "an arrow runs through 'norm_1'"),
     ],
 )
-def test_what_cannot_be_read_is_found(spoil, flaw):
+def test_flaws_reports_illegible_text(spoil, flaw):
     d = two_boxes()
     assert d.flaws() == []
     spoil(d)
     assert any(flaw in found for found in d.flaws()), d.flaws()
 
 
-def test_two_panels_stand_on_one_line_and_the_wrong_one_is_crossed_out():
+def test_panels_share_a_baseline_and_wrong_one_is_crossed_out():
     right = two_boxes()
     wrong = Diagram("Wrong.")
     wrong.box("alone", (7, 7))
@@ -96,10 +96,10 @@ def test_two_panels_stand_on_one_line_and_the_wrong_one_is_crossed_out():
     assert crossed == pytest.approx(both.boxes[2].rect)
     assert "Right, crossed out: A common wrong drawing. Wrong." in repr(both)
     assert beside(right, wrong, ("post-norm", "pre-norm"), cross_out=False).crossed_out == []
-    assert {box.name for box in wrong.boxes} == {"alone"}, "the panels are left as they were"
+    assert {box.name for box in wrong.boxes} == {"alone"}, "beside() changed the panels"
 
 
-def test_a_diagram_can_be_put_on_another():
+def test_place_adds_all_elements_of_another_diagram():
     d, other = Diagram("Outer."), two_boxes()
     other.polygon([(0, 2), (1, 2), (1, 3)], BLUE)
     other.circle((0, 3), 0.2)
@@ -109,7 +109,7 @@ def test_a_diagram_can_be_put_on_another():
     assert d.links() == other.links()
 
 
-def test_a_document_has_the_size_of_the_paper_and_the_same_bytes_every_time():
+def test_pdf_has_the_paper_size_and_is_deterministic():
     document = two_boxes().pdf(5, 7)
     assert b"/MediaBox [ 0 0 360 504 ]" in document
     assert b"Date" not in document

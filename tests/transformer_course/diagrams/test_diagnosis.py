@@ -1,16 +1,16 @@
-"""Diagrams of diagnosis: what an instrument covers."""
+"""Diagrams of diagnosis: which stages an instrument covers."""
 
 from itertools import pairwise
 
 from transformer_course.diagrams.diagnosis import INSTRUMENTS, STAGES, instruments
 
 
-def test_the_stages_follow_each_other():
+def test_stages_are_in_order():
     d = instruments()
     assert d.links() == set(pairwise(name for name, _, _ in STAGES))
 
 
-def test_a_bar_covers_the_stages_that_its_instrument_tests():
+def test_bar_covers_the_stages_its_instrument_tests():
     d = instruments()
     names = [name for name, _, _ in STAGES]
     stages = [box for box in d.boxes if box.name]
@@ -20,7 +20,7 @@ def test_a_bar_covers_the_stages_that_its_instrument_tests():
         assert covered == names[names.index(first) : names.index(last) + 1]
 
 
-def test_each_bar_stands_beside_its_name_and_those_that_cover_least_come_first():
+def test_bars_stand_next_to_names_from_shortest_to_longest():
     d = instruments()
     bars = [box for box in d.boxes if not box.name]
     beside = {bar.y: [label.words for label in d.labels if label.y == bar.y] for bar in bars}

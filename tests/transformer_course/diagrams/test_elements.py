@@ -1,4 +1,4 @@
-"""Elements know where they stand, and their texts can be read on what they are filled with."""
+"""Elements: position, size, and legible text on every fill color."""
 
 import matplotlib.pyplot as plt
 
@@ -7,7 +7,7 @@ from transformer_course.diagrams.canvas import Diagram
 from transformer_course.diagrams.elements import COLORS, GRAY, INK, light, size_of
 
 
-def test_a_box_is_as_large_as_its_text_and_knows_its_sides():
+def test_box_fits_its_text_and_has_four_sides():
     d = Diagram("Boxes.")
     short, long = d.box("x", (1, 2)), d.box("cross_attention", (5, 2))
     assert long.width > short.width
@@ -18,14 +18,14 @@ def test_a_box_is_as_large_as_its_text_and_knows_its_sides():
     assert d.box("wide", (0, 0), width=3.0, height=2.0).rect == (-1.5, -1, 1.5, 1)
 
 
-def test_text_is_measured_the_same_whatever_the_settings():
+def test_text_size_ignores_matplotlib_settings():
     usual = size_of("words that are measured here", 9.0)
     size_of.cache_clear()
     with plt.rc_context({"font.family": "serif"}):
         assert size_of("words that are measured here", 9.0) == usual
 
 
-def test_text_can_be_read_on_every_color_of_the_kit():
+def test_text_is_legible_on_every_color_of_the_kit():
     for color in (*COLORS, GRAY):
         for strength in (0.06, 0.22, 0.5):
             assert (luminance(light(color, strength)) + 0.05) / (luminance(INK) + 0.05) >= 4.5

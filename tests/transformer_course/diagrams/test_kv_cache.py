@@ -1,4 +1,4 @@
-"""Diagrams of caches: colors tell cached from new tokens, and a prediction leads into the next pass."""
+"""Diagrams of caches: colors separate cached from new tokens, and a prediction is the next pass's input."""
 
 from transformer_course.diagrams.elements import BLUE, GRAY, PINK, light
 from transformer_course.diagrams.kv_cache import drafts, steps
@@ -6,7 +6,7 @@ from transformer_course.diagrams.kv_cache import drafts, steps
 TOKENS = ["<bos>", *"Retu"]
 
 
-def test_a_predicted_token_is_fed_to_the_next_pass():
+def test_predicted_token_is_input_of_the_next_pass():
     d = steps(TOKENS, n_prompt=2)
     gray, blue = light(GRAY), light(BLUE)
     assert [table.colors for table in d.tables] == [((blue, blue),), ((gray, gray, blue),), ((*[gray] * 3, blue),)]
@@ -18,7 +18,7 @@ def test_a_predicted_token_is_fed_to_the_next_pass():
         assert table.rect.x1 - table.width / len(table.texts[0]) < end.x < table.rect.x1
 
 
-def test_what_is_accepted_stays_in_the_text_and_what_follows_a_rejection_does_not():
+def test_text_keeps_accepted_tokens_and_drops_those_after_rejection():
     d = drafts("Ge", [("nure", 1, "e"), ("rate", 4, "d")])
     gray, blue, pink = map(light, (GRAY, BLUE, PINK))
     assert d.tables[0].colors == ((gray, gray, blue, pink, "white", "white"),)

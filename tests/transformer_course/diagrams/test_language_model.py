@@ -1,4 +1,4 @@
-"""Diagrams of a decoder alone: what goes, the whole of it, how two heads copy, and which tokens count."""
+"""Diagrams of decoder-only models: removed parts, a whole GPT, two copying heads, and the tokens that a loss counts."""
 
 from itertools import pairwise
 
@@ -9,7 +9,7 @@ from transformer_lab.layers.decoder_layer import DecoderLayer
 from transformer_lab.layers.encoder_layer import PreNormEncoderLayer
 
 
-def test_what_stays_of_a_decoder_layer_is_one_attention_and_one_network():
+def test_stripped_decoder_layer_keeps_one_attention_and_one_network():
     d = stripped()
     layer = {name for name, _ in DecoderLayer(d_model=8, n_heads=2, d_ff=16).named_children()} - {"dropout"}
     row = [box for box in d.boxes if box.y == 0.0 and box.name in layer]
@@ -19,7 +19,7 @@ def test_what_stays_of_a_decoder_layer_is_one_attention_and_one_network():
     assert all(box.look == "dimmed" for box in d.boxes if box.y > 0)
 
 
-def test_the_decoder_goes_on_without_cross_attention():
+def test_stripped_decoder_skips_cross_attention():
     solid = {(a.points[0].of, a.points[-1].of) for a in stripped().arrows if not a.dashed}
     chain = ["target", "embedding", "self_attention", "norm_1", "feed_forward", "norm_3", "logits"]
     assert solid == set(pairwise(chain))
@@ -28,17 +28,17 @@ def test_the_decoder_goes_on_without_cross_attention():
 TOKENS, FOLLOWING = ["<bos>", "Return", " the"], ["Return", " the", " documentation"]
 
 
-def test_a_gpt_has_a_stream_and_a_prediction_at_every_position():
+def test_gpt_has_a_stream_and_a_prediction_at_every_position():
     d = gpt(TOKENS, FOLLOWING, 4, ["0.10", "0.35", "0.01"])
     assert [box.name for box in d.boxes if box.look == "highlighted"] == FOLLOWING
     for i, token in enumerate(TOKENS):
         [x] = [box.x for box in d.boxes if box.y == 0.0 and box.name == token]
         thick = sorted((a.points[0].y, a.points[-1].y) for a in d.arrows if a.thick and a.points[0].x == x)
-        assert len(thick) == 4  # from the embedding through two sublayers to the last norm
+        assert len(thick) == 4  # from the embedding through two sublayers to the final norm
         assert f"positions[{i}]" in [box.name for box in d.boxes]
 
 
-def test_the_parts_of_its_block_are_those_of_a_layer_and_its_stream_is_read_and_added_to_twice():
+def test_gpt_block_reads_and_writes_the_stream_twice():
     inside = {name for name, _ in PreNormEncoderLayer(d_model=8, n_heads=2, d_ff=16).named_children()} - {"dropout"}
     d = gpt(TOKENS[:1], FOLLOWING[:1], 1)
     assert inside <= {box.name for box in d.boxes}
@@ -46,7 +46,7 @@ def test_the_parts_of_its_block_are_those_of_a_layer_and_its_stream_is_read_and_
     assert ("feed_forward", "+") in d.links()
 
 
-def test_only_attention_joins_positions_and_each_reads_itself_and_all_earlier_ones():
+def test_only_attention_connects_a_position_with_earlier_ones():
     d = gpt(TOKENS, FOLLOWING, 2)
     boxes = [box for box in d.boxes if box.name in ("norm_1", "self_attention")]
     column = {x: i for i, x in enumerate(sorted({box.x for box in boxes}))}
@@ -65,7 +65,7 @@ def test_only_attention_joins_positions_and_each_reads_itself_and_all_earlier_on
 @pytest.mark.parametrize(
     ("tokens", "follower"), [(("7", "C", "4", "9", "7"), "C"), (("a", "b", "c", "d", "b"), "c"), (("x", "y", "x"), "y")]
 )
-def test_the_induction_head_predicts_what_followed_before(tokens, follower):
+def test_induction_head_predicts_the_token_that_followed_before(tokens, follower):
     d = induction(tokens)
     assert [box.name for box in d.boxes if box.look == "highlighted"] == [follower]
     [strong] = [arrow for arrow in d.arrows if arrow.thick and arrow.head]
@@ -73,7 +73,7 @@ def test_the_induction_head_predicts_what_followed_before(tokens, follower):
     assert (strong.points[0].of, strong.points[-1].of) == (tokens[-1], follower)
 
 
-def test_pretraining_counts_all_that_is_predicted_and_the_others_count_answers():
+def test_losses_count_all_tokens_or_only_answers():
     d = losses(["so", "this", "one", "."], ["what", "?"], ["this", "one", "."], ["that", "."])
     rows = [[box for box in d.boxes if box.y == y] for y in sorted({box.y for box in d.boxes}, reverse=True)]
     counted = [[box.name for box in row if box.look != "dimmed"] for row in rows]

@@ -1,4 +1,4 @@
-"""Layers drawn from modules: the drawing says what the code does, whatever the names say."""
+"""Layers drawn from modules: the drawing shows what the code does, whatever its names are."""
 
 from itertools import pairwise
 
@@ -134,13 +134,13 @@ def texts(d: Diagram) -> str:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_the_arrows_are_those_of_the_code(kind):
+def test_arrows_match_the_code(kind):
     d, (links, verdict) = layer(made(kind)), KINDS[kind]
     assert d.links() == links
     assert verdict in texts(d)
 
 
-def test_the_arguments_of_attention_are_named():
+def test_attention_arguments_are_labeled():
     d = layer(made(DecoderLayer))
     assert [label.words for label in d.labels if label.words in ("query, key, value", "query", "key, value")] == [
         "query, key, value",
@@ -159,7 +159,7 @@ def thick(d: Diagram) -> list[tuple[str, str]]:
     return [(arrow.points[0].of, arrow.points[-1].of) for arrow in d.arrows if arrow.thick]
 
 
-def test_the_residual_stream_is_one_thick_line_that_only_norms_interrupt():
+def test_residual_stream_is_interrupted_only_by_norms():
     assert thick(layer(made(PreNormEncoderLayer))) == [("x", "+"), ("+", "+"), ("+", "output")]
     post = ["x", "+", "norm_1", "+", "norm_2", "output"]
     assert thick(layer(made(EncoderLayer))) == list(pairwise(post))
@@ -168,19 +168,19 @@ def test_the_residual_stream_is_one_thick_line_that_only_norms_interrupt():
     assert {x for arrow in d.arrows if arrow.thick for x, _, _ in arrow.points} == {0.0}
 
 
-def test_a_cut_stream_is_marked_where_it_is_cut():
+def test_marks_where_the_stream_is_cut():
     assert [label.words for label in layer(made(Cut)).labels].count("cut") == 2
     assert "cut" not in texts(layer(made(EncoderLayer))).split()
 
 
-def test_a_norm_of_the_query_alone_is_seen():
+def test_shows_a_norm_applied_only_to_the_query():
     d = layer(made(QueryOnly))
     assert {("norm_1", "self_attention"), ("x", "self_attention")} <= d.links()
     assert "query" in texts(d)
     assert "key, value" in texts(d)
 
 
-def test_queries_from_the_memory_and_the_wrong_mask_are_seen():
+def test_shows_queries_from_memory_and_the_wrong_mask():
     x, memory = torch.randn(1, 5, 8), torch.randn(1, 5, 8)
     d = layer(made(SwappedCross), x, memory)
     assert "memory → cross_attention (query)" in repr(d)
@@ -188,12 +188,12 @@ def test_queries_from_the_memory_and_the_wrong_mask_are_seen():
     assert ("memory_mask", "self_attention") in swapped.links()
 
 
-def test_what_reads_from_further_below_is_seen():
+def test_shows_inputs_read_from_further_below():
     assert ("x", "feed_forward") in layer(made(FromBelow)).links()
     assert ("norm_1", "feed_forward") not in layer(made(FromBelow)).links()
 
 
-def test_parallel_sublayers_are_one_sum():
+def test_parallel_sublayers_share_one_sum():
     d = layer(made(Parallel))
     assert d.links() >= {("x", "+"), ("self_attention", "+"), ("feed_forward", "+"), ("norm_1", "feed_forward")}
     assert [box.name for box in d.boxes].count("+") == 1
@@ -202,7 +202,7 @@ def test_parallel_sublayers_are_one_sum():
     assert "mask is never read" in texts(d)
 
 
-def test_what_cannot_be_explained_is_said():
+def test_reports_inputs_of_unknown_origin():
     d = layer(made(Halved))
     assert "not found" in [box.name for box in d.boxes]
     assert ("not found", "output") in d.links()
@@ -210,36 +210,36 @@ def test_what_cannot_be_explained_is_said():
     assert "norm_1 is never called" in texts(d)
 
 
-def test_a_sum_beside_the_stream_is_told_from_one_that_is_lost():
+def test_distinguishes_a_side_sum_from_a_lost_one():
     message = "cross_attention(norm_1, memory, memory_mask) is added to what norm_2 reads, not to the residual stream"
     assert message in texts(layer(made(OffTheStream)))
 
 
-def test_a_norm_used_twice_is_drawn_twice_and_the_other_named():
+def test_draws_a_norm_used_twice_and_names_the_unused_one():
     d = layer(made(OneNormTwice))
     assert [box.name for box in d.boxes].count("norm_1") == 2
     assert "norm_2 is never called" in texts(d)
 
 
-def test_parts_in_lists_are_found():
+def test_finds_parts_in_lists():
     d = layer(InAList())
     assert ("norms.0", "linear") in d.links()
     assert "norms.1 is never called" in texts(d)
 
 
 @pytest.mark.parametrize("kind", ALL)
-def test_every_drawing_can_be_read(kind):
+def test_every_drawing_is_legible(kind):
     assert layer(made(kind)).flaws() == []
 
 
 @pytest.mark.parametrize("kind", ALL)
-def test_every_step_that_counts_is_drawn_or_named(kind):
+def test_every_relevant_step_is_drawn_or_named(kind):
     flow, d = flow_of(made(kind)), layer(made(kind))
     for step in flow.steps:
         assert step.name in texts(d)
 
 
-def test_layers_stand_side_by_side_on_one_line_without_masks():
+def test_layers_share_a_baseline_and_omit_masks():
     d = layers(made(EncoderLayer), made(PreNormEncoderLayer))
     post, pre = sorted(d.frames, key=lambda frame: frame.x)
     assert (post.name, pre.name) == ("EncoderLayer", "PreNormEncoderLayer")
@@ -249,12 +249,12 @@ def test_layers_stand_side_by_side_on_one_line_without_masks():
     assert "mask" not in texts(d)
 
 
-def test_the_color_says_what_a_part_is():
+def test_color_shows_the_kind_of_part():
     colors = {box.name: box.color for box in layer(made(EncoderLayer)).boxes}
     assert (colors["self_attention"], colors["feed_forward"]) == (BLUE, GREEN)
 
 
-def test_drawing_changes_neither_the_module_nor_the_random_numbers():
+def test_drawing_preserves_module_and_random_state():
     module = made(EncoderLayer).train()
     before = {name: value.clone() for name, value in module.state_dict().items()}
     torch.manual_seed(3)
@@ -270,7 +270,7 @@ def test_drawing_changes_neither_the_module_nor_the_random_numbers():
 
 
 @pytest.mark.parametrize(("dropout", "labeled"), [(0.1, {"self_attention", "feed_forward"}), (0.0, set())])
-def test_dropout_is_written_on_the_arrows_of_what_it_drops(dropout, labeled):
+def test_dropout_is_labeled_on_the_arrows_it_affects(dropout, labeled):
     d = layer(EncoderLayer(8, 2, 16, dropout=dropout))
     arrows = [arrow for arrow in d.arrows if arrow.label == "dropout"]
     assert {arrow.points[0].of for arrow in arrows} == labeled

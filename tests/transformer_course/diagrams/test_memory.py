@@ -1,4 +1,4 @@
-"""What each layer of the decoder reads, as it is drawn and as a model does it."""
+"""The encoder layer that each decoder layer reads: drawn as a model runs."""
 
 import pytest
 import torch
@@ -16,7 +16,7 @@ def transformer(n_layers: int = 2, pre_norm: bool = False) -> Transformer:
 
 
 class LayerToLayer(nn.Module):
-    """What is widely drawn: each decoder layer reads the encoder layer beside it."""
+    """A common wrong drawing: each decoder layer reads the encoder layer next to it."""
 
     def __init__(self, reads: list[int]) -> None:
         super().__init__()
@@ -40,12 +40,12 @@ LAST = {("memory", "decoder.layers.0"), ("memory", "decoder.layers.1")}
 
 
 @pytest.mark.parametrize("pre_norm", [False, True])
-def test_a_model_is_drawn_as_it_runs(pre_norm):
+def test_drawing_matches_a_running_model(pre_norm):
     d = memory_of(transformer(pre_norm=pre_norm), SOURCE, TARGET)
     assert reads(d) == LAST
 
 
-def test_a_model_that_does_otherwise_is_drawn_so():
+def test_drawing_shows_a_model_that_reads_other_layers():
     d = memory_of(LayerToLayer([0, 1]), SOURCE, TARGET)
     assert reads(d) == {("encoder.layers.0", "decoder.layers.0"), ("memory", "decoder.layers.1")}
     crossed = memory_of(LayerToLayer([1, 0]), SOURCE, TARGET)
@@ -55,7 +55,7 @@ def test_a_model_that_does_otherwise_is_drawn_so():
     assert all(d.flaws() == [] for d in (d, crossed, none))
 
 
-def test_no_hook_stays():
+def test_removes_its_hooks():
     model = transformer()
     memory_of(model, SOURCE, TARGET)
     assert not any(m._forward_hooks or m._forward_pre_hooks for m in model.modules())

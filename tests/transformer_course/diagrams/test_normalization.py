@@ -1,4 +1,4 @@
-"""The blocks show what each norm really depends on."""
+"""The blocks show which numbers a norm's output depends on."""
 
 from io import BytesIO
 
@@ -24,7 +24,7 @@ def n_dark(norm) -> int:
     return sum(shape.color == GRAY for shape in blocks({"norm": norm}).elements if hasattr(shape, "opacity"))
 
 
-def test_layer_norm_depends_on_one_vector_and_batch_norm_on_one_feature_of_all():
+def test_layer_norm_reads_one_vector_and_batch_norm_one_feature():
     expected = torch.zeros(3, 5, 7, dtype=torch.bool)
     expected[0, 1] = True
     assert torch.equal(reach(layer_norm, 3, 5, 7), expected)
@@ -33,15 +33,15 @@ def test_layer_norm_depends_on_one_vector_and_batch_norm_on_one_feature_of_all()
     assert torch.equal(reach(batch_norm, 3, 5, 7), expected)
 
 
-def test_what_is_dark_is_what_can_be_seen_of_it():
+def test_dark_faces_show_exactly_the_visible_dependencies():
     assert n_dark(layer_norm) == 5 + 1  # a row, and its end on the right side
     assert n_dark(batch_norm) == 4 + 4 * 3 + 3  # in front, at the side, on top
     assert n_dark(lambda x: x + 1) == 1 + 1
 
 
-def test_the_dot_can_be_seen_on_its_dark_face():
+def test_dot_is_visible_on_its_dark_face():
     with_dot, without = (blocks({"LayerNorm": layer_norm}) for _ in range(2))
     without.elements = [element for element in without.elements if not getattr(element, "radius", 0)]
     pictures = [Image.open(BytesIO(d.png())).convert("RGBA").convert("L") for d in (with_dot, without)]
     lightness = [np.asarray(picture, dtype=int) for picture in pictures]
-    assert (lightness[0] - lightness[1] > 80).sum() > 50  # pixels that the dot makes lighter
+    assert (lightness[0] - lightness[1] > 80).sum() > 50  # pixels that the dot lightens

@@ -1,4 +1,4 @@
-"""Pictures: the same every time, read on a light and on a dark page, in the colors of the kit."""
+"""Pictures: deterministic, legible on light and dark pages, in the colors of the kit."""
 
 import matplotlib.pyplot as plt
 import pytest
@@ -9,21 +9,21 @@ from transformer_course.diagrams.elements import COLORS, GRAY, WRONG_RED, light
 from transformer_course.diagrams.painting import PIXELS_PER_INCH
 
 
-def test_the_picture_is_the_same_every_time_whatever_the_settings_and_leaves_no_figure():
+def test_picture_is_deterministic_and_leaves_no_figure_open():
     first = two_boxes().png()
     with plt.style.context("dark_background"), plt.rc_context({"font.size": 20, "savefig.dpi": 30}):
         assert two_boxes().png() == first
     assert not plt.get_fignums()
 
 
-def test_the_page_is_seen_all_around_and_what_stands_on_it_is_read_on_any():
+def test_background_is_transparent_and_text_legible_on_any_page():
     d = Diagram("A box, a title, a table.")
     box = d.box("x", (0, 0), width=1.0, height=0.5)
     d.text("title", (0, 1))
     d.cells([[1, 2]], (0, -1), fill=[[None, 0.9]])
     picture = pixels(d)
     assert (picture[[0, -1], :, 3] == 0).all() and (picture[:, [0, -1], 3] == 0).all()
-    assert not ((picture[..., 3] == 1) & (picture[..., :3] == 1).all(axis=-1)).any(), "nothing is white"
+    assert not ((picture[..., 3] == 1) & (picture[..., :3] == 1).all(axis=-1)).any(), "no pixel is white"
     x0, _, _, y1 = d.extent
 
     def darkest(left, bottom, right, top):
@@ -32,11 +32,11 @@ def test_the_page_is_seen_all_around_and_what_stands_on_it_is_read_on_any():
         part = picture[slice(*rows), slice(*columns)]
         return part[part[..., 3] > 0.9][:, :3].min()
 
-    assert darkest(*box.rect) < 0.2, "on a filling, text is dark"
-    assert darkest(-0.3, 0.9, 0.3, 1.1) == pytest.approx(0x76 / 255, abs=0.04), "on the page, it is gray"
+    assert darkest(*box.rect) < 0.2, "text on a fill color is dark"
+    assert darkest(-0.3, 0.9, 0.3, 1.1) == pytest.approx(0x76 / 255, abs=0.04), "text on the page is gray"
 
 
-def test_a_frame_is_around_its_boxes_and_behind_them():
+def test_frame_is_around_and_behind_its_boxes():
     d = two_boxes()
     frame = d.frame("EncoderLayer", d.boxes)
     for box in d.boxes:
@@ -49,16 +49,16 @@ def test_a_frame_is_around_its_boxes_and_behind_them():
 
 
 @pytest.mark.parametrize("what", ["frame", "dimmed box"])
-def test_nothing_is_filled_behind_gray_text(what):
+def test_gray_text_has_no_fill_behind_it(what):
     d = two_boxes()
     shape = d.frame("EncoderLayer", d.boxes) if what == "frame" else d.box("later", (0, 3), width=1.0, look="dimmed")
     x0, _, _, y1 = d.extent
-    left, top = shape.rect.x0 + 0.05, shape.rect.y1 - 0.05  # inside the edge, beside the text
+    left, top = shape.rect.x0 + 0.05, shape.rect.y1 - 0.05  # inside the border, next to the text
     row, column = (round(2 * PIXELS_PER_INCH * (way + MARGIN)) for way in (y1 - top, left - x0))
     assert pixels(d)[row, column, 3] == 0
 
 
-def test_what_is_wrong_is_seen_in_the_picture():
+def test_crossed_out_parts_are_visible_in_the_picture():
     plain, crossed, part = two_boxes(), two_boxes(), two_boxes()
     crossed.cross_out()
     part.path([(1, 0), (2, 1)], crossed=True)
@@ -69,7 +69,7 @@ def test_what_is_wrong_is_seen_in_the_picture():
     assert (pixels(crossed) != pixels(plain)).any()
 
 
-def test_every_color_of_the_kit_is_in_the_picture_as_it_is_defined():
+def test_kit_colors_appear_unchanged_in_the_picture():
     d = Diagram("Colors.")
     for i, color in enumerate((*COLORS, GRAY)):
         d.box("", (i, 0), color, "highlighted", width=0.4, height=0.4)
@@ -80,5 +80,5 @@ def test_every_color_of_the_kit_is_in_the_picture_as_it_is_defined():
         assert tuple(round(255 * part) for part in plt.matplotlib.colors.to_rgb(color)) in displayed
 
 
-def test_of_an_empty_diagram_nothing_is_seen():
+def test_empty_diagram_is_fully_transparent():
     assert (pixels(Diagram("Nothing."))[..., 3] == 0).all()

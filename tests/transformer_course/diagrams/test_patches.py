@@ -1,4 +1,4 @@
-"""The diagram of a vision transformer holds every pixel once, in the patch that it belongs to."""
+"""The diagram of a vision transformer contains every pixel once, in its own patch."""
 
 import torch
 
@@ -13,7 +13,7 @@ def filling(value: float) -> str:
 def test_every_pixel_is_in_its_patch() -> None:
     image = torch.rand(6, 9)
     d = vision_transformer(image, patch=3, d_model=5, n_layers=2)
-    cut = image.unfold(0, 3, 3).unfold(1, 3, 3).flatten(0, 1)  # row by row, as the tokens are
+    cut = image.unfold(0, 3, 3).unfold(1, 3, 3).flatten(0, 1)  # row by row, in the order of the tokens
     assert len(d.tables) == len(cut) == 6
     for table, patch in zip(d.tables, cut.tolist(), strict=True):
         assert [list(row) for row in table.colors] == [[filling(pixel) for pixel in row] for row in patch]
@@ -21,7 +21,7 @@ def test_every_pixel_is_in_its_patch() -> None:
     assert places == sorted(places)
 
 
-def test_patches_and_positions_are_added_before_the_layers() -> None:
+def test_positions_are_added_to_patches_before_the_layers() -> None:
     d = vision_transformer(torch.rand(16, 16), patch=4, d_model=48, n_layers=2)
     assert d.links() == {
         ("patches", "+"),

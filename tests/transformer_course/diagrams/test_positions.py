@@ -1,4 +1,4 @@
-"""Diagrams of positions: hands stand where the encoding and the rotation put them."""
+"""Diagrams of positions: hands have the angles of the encoding and of the rotation."""
 
 from math import atan2, hypot, pi
 
@@ -13,31 +13,31 @@ from transformer_lab.attention.positions import apply_rotary, sinusoidal_encodin
 
 
 def hands(d: Diagram, color: str) -> list[tuple[float, float]]:
-    """List where hands of a color point, as (across, up) of length 1."""
+    """Return the directions of all hands of a color, as (across, up) of length 1."""
     straight = [arrow for arrow in d.arrows if arrow.head and arrow.color == color and len(arrow.points) == 2]
     arrows = [(arrow.points[0], arrow.points[-1]) for arrow in straight]
     variants = [(tip.x - middle.x, tip.y - middle.y) for middle, tip in arrows]
     return [(x / hypot(x, y), y / hypot(x, y)) for x, y in variants]
 
 
-def test_each_hand_is_a_pair_of_the_encoding():
+def test_each_hand_shows_a_pair_of_the_encoding():
     positions = [0, 1, 7, 44]
     d = clocks(positions, d_model=6)
     expected = sinusoidal_encoding(45, 6)[positions].reshape(-1, 2)
     torch.testing.assert_close(torch.tensor(hands(d, PINK)), expected, atol=1e-5, rtol=0)
 
 
-def test_query_and_key_are_rotated_as_by_rotary_positions():
+def test_query_and_key_rotate_like_rotary_positions():
     moves = [(2, 0), (4, 2), (103, 101)]
     d = rotary_hands(moves, frequencies=(1.0, 0.2), query=0.0, key=0.0)
-    both_pairs = torch.tensor([[1.0, 0.0, 1.0, 0.0]]).expand(4, 4)  # of a query or key of width 4: east, both
+    both_pairs = torch.tensor([[1.0, 0.0, 1.0, 0.0]]).expand(4, 4)  # both pairs of a query or key of width 4 point east
     for color, positions in zip((BLUE, ORANGE), zip((0, 0), *moves, strict=True), strict=True):
         expected = apply_rotary(both_pairs, torch.tensor(positions), base=25.0)  # frequencies 1 and 25 ** -0.5
-        expected = torch.cat([expected[:, :2], expected[:, 2:]])  # a row of clocks for each pair
+        expected = torch.cat([expected[:, :2], expected[:, 2:]])  # one row of clocks per pair
         torch.testing.assert_close(torch.tensor(hands(d, color)), expected, atol=1e-4, rtol=0)
 
 
-def test_an_arc_leads_from_where_a_hand_was_to_where_it_is():
+def test_arc_leads_from_the_old_to_the_new_hand():
     d = rotary_hands([(2, 1)], frequencies=(1.0,), query=0.0, key=0.5)
     arcs = {arrow.color: arrow.points for arrow in d.arrows if arrow.head and len(arrow.points) > 2}
     for color, start, end in ((BLUE, 0.0, 2.0), (ORANGE, 0.5, 1.5)):
@@ -45,7 +45,7 @@ def test_an_arc_leads_from_where_a_hand_was_to_where_it_is():
         assert variants == pytest.approx([start, end])
 
 
-def test_the_angle_between_query_and_key_stays_where_both_move_alike():
+def test_angle_between_hands_depends_only_on_distance():
     d = rotary_hands([(2, 0), (4, 2), (7, 5), (8, 5)], frequencies=(1.0,))
     angles = [atan2(y, x) for x, y in hands(d, BLUE)], [atan2(y, x) for x, y in hands(d, ORANGE)]
     between = [(q - k) % (2 * pi) for q, k in zip(*angles, strict=True)]
@@ -55,7 +55,7 @@ def test_the_angle_between_query_and_key_stays_where_both_move_alike():
     assert said[:4] == ["angle between them 0.8", *["angle between them 1.2"] * 3]
 
 
-def test_the_map_shows_the_encoding_with_position_0_on_top():
+def test_heat_map_shows_the_encoding_with_position_0_on_top():
     encoding = sinusoidal_encoding(9, 4)
     ax = heat_map(encoding)
     (image,) = ax.images

@@ -1,23 +1,23 @@
-"""Diagrams of post-training: a group says what each answer is worth, and what was built says whose it is."""
+"""Diagrams of post-training: advantages within a group, and which parts are the learner's own."""
 
 from transformer_course.diagrams.elements import BLUE, GRAY, GREEN, ORANGE
 from transformer_course.diagrams.post_training import built, group
 
 
-def test_what_is_better_than_its_group_stands_out_from_what_is_worse():
+def test_better_and_worse_answers_of_a_group_look_different():
     answers = ["2021-03-03", "03/03/2021", "2021-03-30", "2021"]
     d = group("?3 mars 2021>", answers, [1.0, 1.0, 0.0, 0.5], [0.9, 0.9, -1.5, 0.0])
     colors = {box.name: box.color for box in d.boxes}
     assert [colors[answer] for answer in answers] == [GREEN, GREEN, ORANGE, GRAY]
 
 
-def test_nothing_is_said_to_be_yours_that_is_not():
+def test_only_own_parts_are_called_yours():
     d = built({"01": {"softmax": "the library's", "attention": "the library's"}})
     assert {box.look for box in d.boxes} == {"dimmed"}
     assert d.alt.endswith("all 2 are the library's so far.")
 
 
-def test_a_learner_s_own_parts_are_in_color_and_named():
+def test_own_parts_are_colored_and_named():
     d = built({"01": {"softmax": "yours", "attention": "the library's"}, "02": {"score_variance": "yours"}})
     looks = {box.name: box.look for box in d.boxes}
     assert looks == {"softmax": "filled", "attention": "dimmed", "score_variance": "filled"}

@@ -1,4 +1,4 @@
-"""Arrows run from side to side, and their labels stand on them."""
+"""Arrows run from side to side, and their labels are on them."""
 
 import pytest
 
@@ -11,21 +11,21 @@ from transformer_course.diagrams.canvas import Diagram
         ((3, 0), "straight", [(0.5, 0), (2.5, 0)]),
         ((0, 3), "straight", [(0, 0.5), (0, 2.5)]),
         ((0, -3), "straight", [(0, -0.5), (0, -2.5)]),
-        ((0.4, 3), "straight", [(0.2, 0.5), (0.2, 2.5)]),  # upright where the boxes face each other
+        ((0.4, 3), "straight", [(0.2, 0.5), (0.2, 2.5)]),  # vertical if the boxes face each other
         ((3, 3), "-|", [(0.5, 0), (3, 0), (3, 2.5)]),
         ((-3, 3), "|-", [(0, 0.5), (0, 3), (-2.5, 3)]),
         ((3, 3), "-|-", [(0.5, 0), (1.5, 0), (1.5, 3), (2.5, 3)]),
         ((3, 3), "|-|", [(0, 0.5), (0, 1.5), (3, 1.5), (3, 2.5)]),
     ],
 )
-def test_an_arrow_goes_from_side_to_side(at, route, points):
+def test_arrow_connects_facing_sides(at, route, points):
     d = Diagram("An arrow.")
     arrow = d.arrow(d.box("a", (0, 0), width=1, height=1), d.box("b", at, width=1, height=1), route=route)
     assert [(x, y) for x, y, _ in arrow.points] == [pytest.approx(point) for point in points]
     assert (arrow.points[0].of, arrow.points[-1].of) == ("a", "b")
 
 
-def test_a_label_stands_where_it_is_told():
+def test_label_is_at_the_given_position():
     d = Diagram("Labels.")
     bent = d.path([(0, 0), (2, 0), (2, 2)], "half-way")
     assert bent.label_at == (2, 0)

@@ -6,22 +6,24 @@ from transformer_course.diagrams.teacher_forcing import beside_generation, rows
 LABELS = [*"2021-03", "<eos>"]
 
 
-def test_inputs_that_are_not_shifted_are_drawn_as_wrong():
+def test_unshifted_inputs_are_drawn_as_wrong():
     d = rows(LABELS, LABELS)
     assert len(d.arrows) == len(LABELS)
     assert {arrow.color for arrow in d.arrows} == {WRONG_RED}
     assert "the answer is given away" in repr(d)
 
 
-def test_no_diagonal_where_a_label_is_not_the_next_input():
+def test_no_diagonal_without_a_matching_next_input():
     d = rows(["<bos>", "x"], ["2", "0"])
     assert d.links() == {("<bos>", "2"), ("x", "0")}
 
 
-def test_generated_tokens_are_fed_back_and_drawn_in_the_accent_color():
+def test_generated_tokens_are_fed_back_in_the_accent_color():
     d = beside_generation(["2", "0", "7", "-"], n_passes=3)
     fed_back = [arrow for arrow in d.arrows if arrow.color == PINK]
     assert [(arrow.points[0].of, arrow.points[-1].of) for arrow in fed_back] == [("2", "2"), ("0", "0")]
     pink = [box.name for box in d.boxes if box.color == PINK]
-    assert sorted(pink) == sorted(["2", "0", "7", "2", "2", "0"]), "outputs of three passes, and what later ones read"
-    assert sum(box.name == "decoder" for box in d.boxes) == 4, "one pass of training, three of the loop"
+    assert sorted(pink) == sorted(["2", "0", "7", "2", "2", "0"]), (
+        "three passes output one token each, which the later ones read"
+    )
+    assert sum(box.name == "decoder" for box in d.boxes) == 4, "training takes one pass, the loop three"

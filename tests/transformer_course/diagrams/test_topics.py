@@ -1,8 +1,8 @@
-"""Every diagram of the lessons is readable: no text overlaps another, and none sticks out of its box.
+"""Every diagram of the lessons is legible: no text overlaps another or sticks out of its box.
 
-What a diagram shows is compared by nbval: its words are the text of the cell's output, with all boxes, tables and
-arrows. The tests of single topics are about what these words leave out: places, colors, diagrams made with
-``lists=False``, whose words list no boxes and arrows, and modules that no lesson draws.
+nbval compares what a diagram shows, because its alternative text, with all boxes, tables and arrows, is the text of the
+cell's output. The tests of single topics cover what this text omits: positions, colors, diagrams with ``lists=False``,
+whose text lists no boxes and arrows, and modules that no lesson draws.
 """
 
 import re
@@ -80,38 +80,38 @@ DRAWN: dict[str, list[tuple[Any, ...]]] = {
     "teacher_forcing.rows": [(["<bos>", *ISO], [*ISO, "<eos>"]), (list(ISO), list(ISO))],
     "tensor_parallel.feed_forward": [(2,), (3,)],
 }
-"""Arguments of each diagram: a lesson's, or the extremes of what it can draw."""
+"""Arguments of each diagram: those of a lesson, or the extremes that it can draw."""
 
 REJECTED = [
     ("architecture.you_are_here", (9,), "from 0 to 8; got 9"),
-    ("byte_pairs.merged", ("", []), "something to encode; got an empty text"),
-    ("data_parallel.step", (1,), "at least 2 processes; got n_processes=1"),
-    ("data_parallel.ring", (1,), "at least 2 processes; got n_processes=1"),
-    ("data_parallel.zero", (1,), "at least 2 processes; got n_processes=1"),
+    ("byte_pairs.merged", ("", []), "must not be empty"),
+    ("data_parallel.step", (1,), "n_processes must be at least 2; got 1"),
+    ("data_parallel.ring", (1,), "n_processes must be at least 2; got 1"),
+    ("data_parallel.zero", (1,), "n_processes must be at least 2; got 1"),
     ("kv_cache.steps", (TOKENS, 0), "n_prompt must be from 1 to 2 for 3 tokens; got 0"),
     ("kv_cache.shared_heads", (6, [6, 4]), "n_heads=6, n_kv_heads=4"),
-    ("kv_cache.pages", ([3, 5], 4, 2), "room=4 must hold the longest text; got 5 tokens"),
+    ("kv_cache.pages", ([3, 5], 4, 2), "at least the length of the longest text, 5 tokens; got 4"),
     ("language_model.gpt", (TOKENS, FOLLOWING[:2], 1), "got 3 tokens, 2 predictions"),
     ("language_model.induction", (("7", "C", "4"),), "got 7 C 4"),
     ("layers.layer", (nn.ReLU(),), "ReLU has no parameters"),
-    ("lookup.arrows", (*PAIR, "q", ["a"], ("x", "y")), "2 keys need as many names; got 1: a"),
+    ("lookup.arrows", (*PAIR, "q", ["a"], ("x", "y")), "got 2 keys and 1 names: a"),
     ("lookup.arrows", (torch.zeros(2), PAIR[1], "q", ["a", "b"], ("x", "y")), "the query must not be 0"),
     ("lookup.moved", ("bank", PAIR[0], {}, {}, ("x", "y")), "at least one text"),
-    ("lookup.one_head", (*TABLES, ["one"], ["a", "b", "c"]), "2 queries need as many names; got 1: one"),
+    ("lookup.one_head", (*TABLES, ["one"], ["a", "b", "c"]), "each of 2 queries needs a name; got 1: one"),
     (
         "patches.vision_transformer",
         (torch.rand(16, 15), 5, 8, 1),
-        "patches of 5 pixels do not fill an image of 16 × 15",
+        "patches of 5 × 5 pixels do not tile an image of 16 × 15 pixels",
     ),
     ("pipeline.schedule", (torch.zeros(0, 3, dtype=torch.int64),), "n_stages=0, n_ticks=3"),
     ("post_training.group", ("prompt", ["a", "b"], [1.0], [0.0, 0.0]), "got 2 answers, 1 rewards and 2 advantages"),
     ("recurrent.gradient_paths", (3,), "at least 4 states; got 3"),
-    ("recurrent.unrolled", ("", "x"), "got an empty text"),
+    ("recurrent.unrolled", ("", "x"), "must not be empty"),
     ("recurrent.with_attention", ("ab", "xyz", torch.ones(3) / 3, 2), "each of 2 characters needs a weight; got 3"),
     ("recurrent.with_attention", ("abc", "xyz", torch.ones(3) / 3, 1), "between 2 and 3, .* got 1"),
     ("teacher_forcing.beside_generation", (["2", "0"], 3), "from 1 to 2, the number of tokens; got 3"),
     ("teacher_forcing.rows", (["<bos>", "2", "0"], ["2", "0"]), "got 3 inputs for 2 labels"),
-    ("tensor_parallel.feed_forward", (4,), "n_devices=4"),
+    ("tensor_parallel.feed_forward", (4,), "n_devices must be 2 or 3; got 4"),
 ]
 
 
@@ -121,11 +121,11 @@ def draw(name: str, *arguments: Any) -> Any:
 
 
 @pytest.mark.parametrize(("name", "arguments"), [(name, each) for name, calls in DRAWN.items() for each in calls])
-def test_no_text_of_a_diagram_overlaps_or_sticks_out(name, arguments):
+def test_text_never_overlaps_or_sticks_out(name, arguments):
     assert draw(name, *arguments).flaws() == []
 
 
-def test_every_diagram_of_the_lessons_is_drawn_here():
+def test_covers_every_diagram_of_the_lessons():
     used = {
         name
         for path in LESSONS.glob("*.py")
@@ -135,17 +135,17 @@ def test_every_diagram_of_the_lessons_is_drawn_here():
 
 
 @pytest.mark.parametrize(("name", "arguments", "message"), REJECTED)
-def test_rejects_what_cannot_be_drawn(name, arguments, message):
+def test_rejects_arguments_that_cannot_be_drawn(name, arguments, message):
     with pytest.raises(ValueError, match=message):
         draw(name, *arguments)
 
 
-def test_drawing_draws_no_random_numbers_of_torch():
+def test_drawing_preserves_torch_random_state():
     module, state = MultiHeadAttention(8, 2), torch.get_rng_state()
     draw("heads.multi_head", module)
     assert torch.equal(torch.get_rng_state(), state)
 
 
-def test_another_topic_is_named_with_those_that_there_are():
+def test_unknown_topic_error_lists_all_topics():
     with pytest.raises(AttributeError, match="no attribute 'layer'; there are architecture, byte_pairs, "):
         diagrams.layer  # noqa: B018

@@ -13,6 +13,6 @@ def folder(tmp_path):
 
 @pytest.fixture
 def small_map(monkeypatch):
-    """A map of the lessons in that folder alone."""
+    """A map that shows only the lessons in that folder."""
     groups = "".join(f'<a class="tl-lesson" data-lesson="{outline.name}"></a>' for outline in OUTLINES)
     monkeypatch.setattr(home_page, "stored_map", lambda: f"<svg>{groups}</svg>")

@@ -1,4 +1,4 @@
-"""A learner's folder for lessons that are made up."""
+"""Sample lessons, and a learner's folder for them."""
 
 import json
 import os
@@ -25,7 +25,7 @@ HOURS = 3600
 
 
 class Folder:
-    """A folder with copies of the lessons in which nothing was run."""
+    """A folder with copies of the lessons in which no cell was run."""
 
     def __init__(self, path: Path) -> None:
         self.path, self.parts = path, path / "parts"
@@ -33,7 +33,7 @@ class Folder:
             self.copy(outline.name)
 
     def copy(self, name: str, executed: tuple[str, ...] = (), at: float = 0.0) -> None:
-        """Write the copy of a lesson, of which some cells were run, as it was saved some seconds after 1970."""
+        """Write a lesson's copy as saved some seconds after 1970, with some cells run."""
         cells = [{"id": cell, "cell_type": "code", "execution_count": 1} for cell in executed]
         path = self.path / f"{name}.ipynb"
         path.write_text(json.dumps({"cells": [{"id": "title", "cell_type": "markdown"}, *cells]}))
@@ -50,5 +50,5 @@ class Folder:
         (self.parts / f"{lesson}.py").write_text("".join(f"# %% {name}\n{name} = 1\n" for name in exercises))
 
     def home(self) -> Home:
-        """Read all of it."""
+        """Read the whole folder."""
         return read_home(OUTLINES, self.path, self.parts)

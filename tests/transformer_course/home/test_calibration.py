@@ -1,4 +1,4 @@
-"""The calibration plot: how often one was right, among those of which one was about as sure."""
+"""The calibration plot: how often predictions were right, grouped by confidence."""
 
 import pytest
 
@@ -10,14 +10,14 @@ def made(sure, *answers):
     return [Prediction(f"{sure}:{n}", answer, sure, "", "") for n, answer in enumerate(answers)]
 
 
-def test_what_one_was_about_as_sure_of_is_taken_together():
+def test_groups_predictions_with_similar_confidence():
     predictions = made(0.8, "right", "wrong", "close") + made(0.84, "right") + made(None, "wrong") + made(1.0, "right")
     [some, last] = calibration(predictions)
     assert some == (pytest.approx(0.81), pytest.approx(2.5 / 4), 4)
     assert last == (1.0, 1.0, 1)
 
 
-def test_the_plot_has_a_point_for_each_group_and_says_it_in_words():
+def test_plot_has_a_point_and_a_description_for_each_group():
     plot = calibration_plot(made(0.5, "right", "wrong") + made(0.9, "right"))
     assert plot.count("<circle") == 2
     assert "50% sure: 50% of 2 right; 90% sure: 100% of 1 right" in plot

@@ -1,4 +1,4 @@
-"""``defining_cell``: which cell of a notebook defines a name."""
+"""``defining_cell`` finds the cell of a notebook that defines a name."""
 
 import pytest
 
@@ -26,7 +26,7 @@ from transformer_course.home.cell_names import defining_cell
         "print(x := 1)",
         "%matplotlib inline\nx = 1",
         "!ls\nx = 1",
-        "def x(:\n    return 1",  # half written
+        "def x(:\n    return 1",  # incomplete code
         "x = (1,",
     ],
 )

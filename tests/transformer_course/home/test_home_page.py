@@ -1,4 +1,4 @@
-"""The page: complete, escaped, and telling where to go on."""
+"""The home page is complete and escaped, and shows what to do next."""
 
 import re
 from html.parser import HTMLParser
@@ -36,7 +36,7 @@ def attributes(html: str, key: str) -> dict[str, str]:
     return found
 
 
-def test_a_newcomer_is_told_where_to_begin(folder):
+def test_shows_newcomers_where_to_start(folder):
     displayed = html(folder)
     assert "Begin with lesson 00 or, if you are new to PyTorch, with the primer ." in text(displayed)
     assert attributes(displayed, "tl-go-on")["data-path"] == "00_first.ipynb"
@@ -45,7 +45,7 @@ def test_a_newcomer_is_told_where_to_begin(folder):
     assert "0 of 4 exercises passed." in displayed
 
 
-def test_one_is_led_back_to_the_last_exercise_that_passed(folder):
+def test_resumes_at_the_last_exercise_that_passed(folder):
     folder.record("one", at=HOURS)
     folder.save("00_first", "one")
     displayed = html(folder)
@@ -57,7 +57,7 @@ def test_one_is_led_back_to_the_last_exercise_that_passed(folder):
     assert "1 of 2 0 of 1 35" in text(displayed)
 
 
-def test_one_goes_on_at_the_last_cell_that_was_run_before_the_next_open_exercise(folder):
+def test_resumes_at_last_cell_run_before_next_open_exercise(folder):
     folder.copy("00_first", executed=("a", "two", "three"), at=HOURS)
     assert attributes(html(folder), "tl-go-on")["data-cell"] == "a"
     folder.copy("00_first", executed=("a", "one", "between", "three"), at=HOURS)
@@ -65,7 +65,7 @@ def test_one_goes_on_at_the_last_cell_that_was_run_before_the_next_open_exercise
     assert attributes(html(folder), "tl-go-on")["data-cell"] == "between"
 
 
-def test_each_name_and_dot_of_an_exercise_leads_to_its_cell(folder):
+def test_exercise_names_and_dots_link_to_their_cells(folder):
     folder.record("one", at=HOURS)
     folder.save("00_first", "one")
     displayed = html(folder)
@@ -79,7 +79,7 @@ def test_each_name_and_dot_of_an_exercise_leads_to_its_cell(folder):
     assert attributes(html(folder), "tl-dot-one") == {}
 
 
-def test_after_a_finished_lesson_the_next_is_offered(folder):
+def test_offers_the_next_lesson_after_a_finished_one(folder):
     folder.record("one", at=HOURS)
     folder.record("two", at=HOURS)
     displayed = html(folder)
@@ -91,7 +91,7 @@ def test_after_a_finished_lesson_the_next_is_offered(folder):
     assert "You have finished every lesson." in html(folder)
 
 
-def test_predictions_are_counted_by_lesson_and_plotted_once_one_says_how_sure(folder):
+def test_counts_predictions_and_plots_those_with_confidence(folder):
     assert "Your predictions" not in html(folder)
     record_prediction(folder.path, Prediction("one:1", "right", None, "4", "4"))
     record_prediction(folder.path, Prediction("one:2", "wrong", None, "4", "5"))
@@ -103,12 +103,12 @@ def test_predictions_are_counted_by_lesson_and_plotted_once_one_says_how_sure(fo
     assert "90% sure: 0% of 1 right" in html(folder)
 
 
-def test_parts_that_are_gone_are_told(folder):
+def test_reports_missing_parts(folder):
     folder.record("one", at=HOURS)
     assert "Passed, but not among your parts: one ." in text(html(folder))
 
 
-def test_parts_elsewhere_are_named_without_a_link(folder, tmp_path):
+def test_shows_a_parts_folder_elsewhere_without_a_link(folder, tmp_path):
     folder.parts = tmp_path.parent / "elsewhere"
     folder.save("00_first", "one")
     displayed = html(folder)
@@ -116,7 +116,7 @@ def test_parts_elsewhere_are_named_without_a_link(folder, tmp_path):
     assert attributes(displayed, "tl-part-00_first") == {}
 
 
-def test_what_cannot_be_read_is_said_and_all_else_is_shown(folder):
+def test_reports_unreadable_files_and_shows_everything_else(folder):
     (folder.path / FILE).write_text("<script>\n")
     folder.save("00_first", "one")
     displayed = html(folder)
@@ -125,21 +125,21 @@ def test_what_cannot_be_read_is_said_and_all_else_is_shown(folder):
     assert "1 of 4 exercises passed." in displayed
 
 
-def test_a_deleted_copy_has_no_link(folder):
+def test_deleted_copy_has_no_link(folder):
     (folder.path / "00_first.ipynb").unlink()
     displayed = html(folder)
     assert attributes(displayed, "tl-lesson-00_first") == {}
     assert "deleted; the next start brings it back" in displayed
 
 
-def test_no_two_elements_have_one_id(folder):
+def test_element_ids_are_unique(folder):
     folder.record("one", at=HOURS)
     folder.save("00_first", "one")
     ids = re.findall(r' id="([^"]+)"', html(folder))
     assert len(ids) == len(set(ids)) > 10
 
 
-def test_the_stored_map_has_a_link_for_every_lesson(folder, monkeypatch):
+def test_stored_map_links_every_lesson(folder, monkeypatch):
     monkeypatch.undo()
     outlines = [Outline(name, name, (), (), 0, 1.0, {}) for name in ("primer", *LESSONS)]
     home = Home([LessonState(outline) for outline in outlines], [], folder.path, folder.parts)
@@ -159,7 +159,7 @@ def test_lists_all_exercises_with_minutes_and_state(folder):
     assert 'data-search="one softmax normalize the scores. sm"' in displayed
 
 
-def test_practice_bank_is_listed_last_and_counts_for_nothing(folder):
+def test_practice_bank_is_listed_last_and_not_counted(folder):
     folder.copy("practice_bank")
     folder.record("five", at=HOURS)
     home = read_home([*OUTLINES, BANK], folder.path, folder.parts)

@@ -1,4 +1,4 @@
-"""``open_lab``: JupyterLab on the working copies, with the home page, started without torch."""
+"""``open_lab`` starts JupyterLab on the working copies, with the home page and without torch."""
 
 import os
 import re
@@ -13,7 +13,7 @@ from transformer_course.home import lab
 
 
 @pytest.mark.parametrize("user", [0, 1000, None], ids=["root", "user", "Windows"])
-def test_jupyterlab_opens_on_the_working_copy_with_the_home_page(tmp_path, monkeypatch, user):
+def test_opens_working_copy_with_the_home_page(tmp_path, monkeypatch, user):
     from jupyterlab.labapp import LabApp
 
     (tmp_path / "notebooks").mkdir()
@@ -22,7 +22,7 @@ def test_jupyterlab_opens_on_the_working_copy_with_the_home_page(tmp_path, monke
     observed = []
     monkeypatch.setattr(LabApp, "launch_instance", lambda arguments: observed.append((arguments, dict(os.environ))))
     monkeypatch.setattr(lab, "published_lessons", lambda: tmp_path / "notebooks")
-    monkeypatch.setattr(lab, "SKIPPED_MODULES", ())  # other tests may load it
+    monkeypatch.setattr(lab, "SKIPPED_MODULES", ())  # other tests may load these modules
     monkeypatch.setattr(os, "environ", {**os.environ, "TRANSFORMER_LAB_LESSONS": str(tmp_path / "mine")})
     if user is None:
         monkeypatch.delattr(os, "geteuid", raising=False)
@@ -51,29 +51,30 @@ def test_jupyterlab_opens_on_the_working_copy_with_the_home_page(tmp_path, monke
     assert (tmp_path / "mine" / "01_lookup.ipynb").exists()
 
 
-def test_a_lab_that_runs_on_the_folder_is_named(tmp_path, monkeypatch):
+def test_reports_a_lab_already_running_on_the_folder(tmp_path, monkeypatch):
     here = {"root_dir": str(tmp_path), "url": "http://localhost:8888/", "token": "abc"}
     servers = [here, here | {"root_dir": str(tmp_path / "other")}, {}]
     monkeypatch.setattr("jupyter_server.serverapp.list_running_servers", lambda: iter(servers))
     assert lab.running_labs(tmp_path) == ["http://localhost:8888/lab?token=abc"]
 
 
-def test_neither_the_start_nor_the_page_imports_torch():
+def test_start_and_page_do_not_import_torch():
     code = f"import sys, {lab.__name__}, {lab.SERVER_EXTENSION}; print('torch' in sys.modules)"
     env = {
         name: value for name, value in os.environ.items() if name != "TRANSFORMER_LAB_CHECK_SHAPES"
-    }  # which needs it
+    }  # this module needs torch
     done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, check=True)
     assert done.stdout == "False\n"
 
 
-def test_the_style_sheet_is_that_of_the_home_page_alone():
+def test_style_sheet_affects_only_the_home_page():
     sheet = (lab.EXTENSIONS_FOLDER / "transformer-course-home" / "static" / "page.css").read_text(encoding="utf-8")
     rules = re.findall(r"([^{}]+)\{", re.sub(r"/\*.*?\*/", "", sheet, flags=re.DOTALL))
     selectors = [selector.strip() for rule in rules for selector in rule.split(",\n")]
-    selectors = [selector for selector in selectors if not selector.startswith("@container")]  # holds rules, is none
+    # contains rules, but is not a selector
+    selectors = [selector for selector in selectors if not selector.startswith("@container")]
     assert selectors
     of_others = [
         s for s in selectors if not re.match(r"(\[data-(?:jp-theme-light='false|theme='dark)'\] )?\.tl-home\b", s)
     ]
-    assert of_others == [], "the sheet holds for every notebook in the page, too"
+    assert of_others == [], "the style sheet would also affect the notebooks in the page"

@@ -1,4 +1,4 @@
-"""What the learner has done, as the home page sees it; nothing in the folder is ever fatal."""
+"""The learner's progress, as read from the folder; no file in it causes a crash."""
 
 import shutil
 
@@ -12,24 +12,24 @@ def lesson(folder, name):
     return next(one for one in folder.home().lessons if one.outline.name == name)
 
 
-def test_in_a_new_folder_nothing_is_begun_and_everything_is_left(folder):
+def test_new_folder_has_nothing_begun_and_everything_left(folder):
     home = folder.home()
     assert (home.next_lesson, home.problems) == (None, [])
     assert [one.minutes_left for one in home.lessons] == [30, 50, 35]
     assert not any(one.is_begun or one.is_finished for one in home.lessons)
 
 
-def test_minutes_left_are_the_text_after_the_last_pass_and_the_exercises_that_are_open(folder):
+def test_minutes_left_count_remaining_text_and_open_exercises(folder):
     folder.record("one", at=HOURS)
     assert lesson(folder, "00_first").minutes_left == 15 + 20
-    folder.record("three", at=HOURS)  # out of turn
+    folder.record("three", at=HOURS)  # out of order
     assert lesson(folder, "00_first").passed == ("one", "three")
     assert lesson(folder, "00_first").minutes_left == 5 + 10
     folder.record("two", at=HOURS)
     assert lesson(folder, "00_first").minutes_left == 0
 
 
-def test_a_lesson_is_finished_with_its_core_and_one_without_exercises_at_its_end(folder):
+def test_lesson_is_finished_after_core_exercises_or_its_last_cell(folder):
     folder.record("one", at=HOURS)
     folder.record("two", at=HOURS)
     assert lesson(folder, "00_first").is_finished
@@ -39,7 +39,7 @@ def test_a_lesson_is_finished_with_its_core_and_one_without_exercises_at_its_end
     assert (lesson(folder, "primer").is_finished, lesson(folder, "primer").minutes_left) == (True, 0)
 
 
-def test_a_pass_counts_by_its_record_or_by_its_part(folder):
+def test_pass_counts_by_record_or_saved_part(folder):
     folder.record("one", at=HOURS)
     folder.save("00_first", "two", "no_exercise")
     assert (lesson(folder, "00_first").passed, lesson(folder, "00_first").saved) == (("one", "two"), ("two",))
@@ -48,7 +48,7 @@ def test_a_pass_counts_by_its_record_or_by_its_part(folder):
     assert folder.home().problems == []
 
 
-def test_one_goes_on_where_one_was_last(folder):
+def test_resumes_the_lesson_worked_on_last(folder):
     folder.copy("primer", executed=("a",), at=1 * HOURS)
     assert folder.home().next_lesson.outline.name == "primer"
     folder.copy("01_second", executed=("four",), at=2 * HOURS)
@@ -57,7 +57,7 @@ def test_one_goes_on_where_one_was_last(folder):
     assert folder.home().next_lesson.outline.name == "00_first"
 
 
-def test_after_a_lesson_that_is_finished_comes_the_next_that_is_not_and_after_the_last_what_was_skipped(folder):
+def test_next_lesson_is_the_next_unfinished_or_a_skipped_one(folder):
     folder.record("one", at=1 * HOURS)
     folder.record("two", at=1 * HOURS)
     assert folder.home().next_lesson.outline.name == "01_second"
@@ -67,7 +67,7 @@ def test_after_a_lesson_that_is_finished_comes_the_next_that_is_not_and_after_th
     assert folder.home().next_lesson is None
 
 
-def test_parts_without_a_record_do_not_tell_where_one_was(folder):
+def test_parts_without_a_record_have_no_time(folder):
     folder.save("00_first", "one")
     assert folder.home().next_lesson is None
     assert lesson(folder, "00_first").passed == ("one",)
@@ -76,7 +76,7 @@ def test_parts_without_a_record_do_not_tell_where_one_was(folder):
 @pytest.mark.parametrize(
     "text", ["", "{", "[]", "{}", '{"cells": 3}', '{"cells": [3]}', '{"cells": [{"execution_count": 1}]}']
 )
-def test_a_copy_that_is_no_notebook_is_told_and_the_rest_is_read(folder, text):
+def test_reports_invalid_copy_and_reads_the_rest(folder, text):
     folder.record("four", at=HOURS)
     (folder.path / "00_first.ipynb").write_text(text)
     home = folder.home()
@@ -84,7 +84,7 @@ def test_a_copy_that_is_no_notebook_is_told_and_the_rest_is_read(folder, text):
     assert home.lessons[2].passed == ("four",)
 
 
-def test_parts_and_records_that_cannot_be_read_are_told(folder):
+def test_reports_unreadable_parts_and_records(folder):
     (folder.path / FILE).mkdir()
     (folder.parts / "00_first.py").mkdir(parents=True)
     assert folder.home().problems == [
@@ -93,7 +93,7 @@ def test_parts_and_records_that_cannot_be_read_are_told(folder):
     ]
 
 
-def test_a_copy_is_read_again_only_when_it_has_changed(folder, monkeypatch):
+def test_rereads_a_copy_only_after_a_change(folder, monkeypatch):
     folder.copy("primer", executed=("a",), at=HOURS)
     assert lesson(folder, "primer").executed == {"a"}
     monkeypatch.setattr("transformer_course.home.learner_progress.json", None)

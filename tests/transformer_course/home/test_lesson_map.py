@@ -1,4 +1,4 @@
-"""The stored map is the diagram of the lessons, with every lesson on it."""
+"""The stored map matches the diagram of the lessons, and contains every lesson."""
 
 import re
 from xml.etree import ElementTree
@@ -12,16 +12,16 @@ from transformer_course.home.lesson_map import MAP_FILE, Picture, draw
 NUMBER = re.compile(r"\d+(?:\.\d+)?")
 
 
-def test_the_stored_map_is_what_is_drawn():
+def test_stored_map_matches_the_diagram():
     stored, drawn = MAP_FILE.read_text(encoding="utf-8"), Picture(*draw()).svg()
     anew = "run python -m transformer_course.home.lesson_map"
     assert NUMBER.sub("0", stored) == NUMBER.sub("0", drawn), anew
-    # Another version of matplotlib measures texts a little otherwise.
+    # Another version of matplotlib measures texts slightly differently.
     numbers = [[float(number) for number in NUMBER.findall(text)] for text in (stored, drawn)]
     assert numbers[0] == pytest.approx(numbers[1], abs=4), anew
 
 
-def test_every_lesson_has_its_group_with_the_boxes_that_it_builds():
+def test_each_lesson_has_a_group_with_the_boxes_it_builds():
     d, lessons = draw()
     root = ElementTree.fromstring(MAP_FILE.read_text(encoding="utf-8"))
     groups = {group.attrib["data-lesson"]: group for group in root.iter("a")}
@@ -34,12 +34,12 @@ def test_every_lesson_has_its_group_with_the_boxes_that_it_builds():
     assert {box.name for box in d.boxes} >= {"softmax", "cross_attention", "greedy_decode", "the bug clinic"}
 
 
-def test_the_diagram_behind_it_can_be_read():
+def test_diagram_behind_the_map_is_legible():
     d, _ = draw()
     assert d.flaws() == []
 
 
-def test_lessons_before_and_after_fit_the_width_of_the_transformer():
+def test_earlier_and_later_lessons_fit_the_transformers_width():
     d, _ = draw()
     whole = next(frame for frame in d.frames if frame.name == "Transformer").rect
     assert all(whole.x0 <= box.rect.x0 and box.rect.x1 <= whole.x1 for box in d.boxes)

@@ -1,4 +1,4 @@
-"""What the home page says of a lesson is what the lesson and its exercises say."""
+"""The outline of a lesson matches the lesson and its exercises."""
 
 import re
 
@@ -18,7 +18,7 @@ def outlines():
     return {outline.name: outline for outline in read_outlines(PUBLISHED)}
 
 
-def test_the_primer_comes_first_then_every_lesson_and_last_the_practice_bank(outlines):
+def test_primer_comes_first_and_practice_bank_last(outlines):
     assert list(outlines) == ["primer", *LESSONS, "practice_bank"]
     assert outlines["primer"].exercises == ()
     assert outlines["primer"].title.startswith("Primer: ")
@@ -27,7 +27,7 @@ def test_the_primer_comes_first_then_every_lesson_and_last_the_practice_bank(out
 
 
 @pytest.mark.parametrize("name", LESSONS)
-def test_exercises_are_those_of_the_course_read_without_importing_them(outlines, name):
+def test_lists_the_courses_exercises_without_importing_them(outlines, name):
     outline, exercises = outlines[name], exercises_of(name)
     assert outline.exercises == tuple(exercise.name for exercise in exercises)
     assert outline.stretch == tuple(exercise.name for exercise in exercises if exercise.stretch)
@@ -35,7 +35,7 @@ def test_exercises_are_those_of_the_course_read_without_importing_them(outlines,
 
 
 @pytest.mark.parametrize("name", ["primer", "01_lookup"])
-def test_minutes_are_those_of_the_title(outlines, name):
+def test_minutes_match_the_first_cell(outlines, name):
     title = " ".join(nbformat.read(PUBLISHED / f"{name}.ipynb", as_version=4).cells[0].source.split())
     promised = dict(re.findall(r"(Exercises|questions): (?:about )?(\d+) minutes", title))
     exercises = int(promised.get("Exercises", 0))
@@ -43,14 +43,14 @@ def test_minutes_are_those_of_the_title(outlines, name):
     assert outlines[name].other_minutes == pytest.approx(int(promised["questions"]) - exercises)
 
 
-def test_less_is_left_to_read_after_each_cell_and_nothing_after_the_last(outlines):
+def test_reading_time_left_decreases_to_zero(outlines):
     left = list(outlines["01_lookup"].left_after.values())
     assert left == sorted(left, reverse=True)
     assert left[0] < outlines["01_lookup"].other_minutes
     assert left[-1] == 0
 
 
-def test_a_lesson_without_promises_has_its_name_and_no_minutes_for_exercises():
+def test_lesson_without_times_has_a_name_and_no_minutes():
     cells = [new_markdown_cell("no title", id="title"), new_code_cell("x = 1", id="x", metadata={"tags": ["exercise"]})]
     outline = outline_of("99_new", new_notebook(cells=cells))
     assert (outline.title, outline.exercise_minutes, outline.core) == ("99_new", 0, ("x",))

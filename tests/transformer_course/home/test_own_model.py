@@ -1,4 +1,4 @@
-"""The learner's own model on the home page: there once a lesson was saved with its map, and as it was saved."""
+"""The learner's own model on the home page: shown as it was when a lesson with its map was saved."""
 
 import json
 import os
@@ -32,25 +32,25 @@ def save(folder, name, at, outputs):
     os.utime(path, (at, at))
 
 
-def test_the_model_of_the_lesson_worked_on_last_has_a_place_that_leads_to_its_cell(folder, small_map):
+def test_shows_the_model_of_the_latest_lesson_with_a_link(folder, small_map):
     assert "Your own model" not in home_page(folder.home(), "/", "/")
     save(folder, "00_first", HOURS, [output_of(view())])
     assert folder.home().lesson_with_map.outline.name == "00_first"
     save(folder, "01_second", 2 * HOURS, [{"output_type": "stream", "text": "no map"}, output_of(view())])
     page = home_page(folder.home(), "/", "/")
     assert "Your own model" in page
-    assert page.count('data-path="01_second.ipynb" data-cell="cell"') == 2  # of the link and of the place
+    assert page.count('data-path="01_second.ipynb" data-cell="cell"') == 2  # the link and the placeholder
     save(folder, "01_second", 3 * HOURS, [])
     assert folder.home().lesson_with_map.outline.name == "00_first"
 
 
-def test_a_map_that_was_not_run_or_another_view_is_no_model(folder):
+def test_ignores_maps_that_were_not_run_and_other_views(folder):
     other = {"output_type": "display_data", "data": {}, "metadata": {STATE: '{"traits": {}, "view": "lookup_dial"}'}}
     save(folder, "00_first", HOURS, [other])
     assert folder.home().lesson_with_map is None
 
 
-def test_what_is_shown_without_a_kernel_is_what_was_saved(folder):
+def test_shows_the_saved_state_without_a_kernel(folder):
     displayed = view()
     save(folder, "00_first", HOURS, [output_of(displayed)])
     given = map_to_show(folder.path / "00_first.ipynb", "cell")
@@ -60,7 +60,7 @@ def test_what_is_shown_without_a_kernel_is_what_was_saved(folder):
     assert json.loads(handler.written(folder.home())) == given
 
 
-def test_where_there_is_no_model_the_server_says_so(folder):
+def test_server_reports_a_missing_model(folder):
     handler = server.ModelHandler.__new__(server.ModelHandler)
     with pytest.raises(server.web.HTTPError, match="no lesson was saved with a map of a model"):
         handler.written(folder.home())

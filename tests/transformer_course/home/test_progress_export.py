@@ -1,4 +1,4 @@
-"""Progress as a table that other programs read."""
+"""Progress as a table for other programs."""
 
 import io
 import json

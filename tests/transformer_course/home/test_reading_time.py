@@ -1,4 +1,4 @@
-"""Minutes that a lesson is read: what is read counts, what is solved, folded or looked up does not."""
+"""Reading time of a lesson, without exercises, collapsed text and reference material."""
 
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
@@ -13,7 +13,7 @@ from transformer_course.home.reading_time import (
 )
 
 
-def test_words_and_lines_of_code_take_their_time_and_exercises_none():
+def test_words_and_code_take_time_and_exercises_none():
     cells = [
         new_markdown_cell("word " * WORDS_PER_MINUTE, id="text"),
         new_code_cell("x = 1\n" * CODE_LINES_PER_MINUTE, id="code"),
@@ -38,11 +38,11 @@ def test_words_and_lines_of_code_take_their_time_and_exercises_none():
         ("# Before\none\n## New words\n- **term**: looked up\n## After\none", 4),
     ],
 )
-def test_only_what_is_read_counts(text, n):
+def test_counts_only_visible_text(text, n):
     assert words(text) == n
 
 
-def test_what_the_title_promises_is_read():
+def test_reads_the_promised_minutes():
     lesson = new_notebook(
         cells=[
             new_markdown_cell(

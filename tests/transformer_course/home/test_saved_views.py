@@ -1,4 +1,4 @@
-"""What a notebook keeps of its views."""
+"""What is saved of a notebook's views."""
 
 from copy import deepcopy
 
@@ -12,7 +12,7 @@ def displayed(metadata=None, **data):
 PICTURE, WIDGETS = {"image/png": "iVBORw0="}, {WIDGET: {"model_id": "1"}}
 
 
-def test_a_view_is_saved_as_its_picture_with_its_name_and_all_else_as_it_is():
+def test_saves_a_view_as_picture_and_changes_nothing_else():
     text = {"cell_type": "markdown", "source": "no outputs"}
     printed = {"cell_type": "code", "outputs": [{"output_type": "stream", "text": "no data"}]}
     model = {
@@ -23,7 +23,7 @@ def test_a_view_is_saved_as_its_picture_with_its_name_and_all_else_as_it_is():
     assert model["content"]["cells"] == [displayed({VIEW: "1"}, **PICTURE), displayed(**WIDGETS), printed, text]
 
 
-def test_a_file_that_is_no_notebook_is_left_alone():
+def test_leaves_files_that_are_not_notebooks_unchanged():
     model = {"type": "file", "format": "text", "content": "print(1)"}
     before = deepcopy(model)
     keep_pictures(model, path="parts.py", contents_manager=None)

@@ -1,4 +1,4 @@
-"""The server's answers: the state as it is now, to nobody without the token."""
+"""The server's responses show the current state, and require the token."""
 
 import asyncio
 import json
@@ -29,7 +29,7 @@ NAMES = ("home", "progress.csv", "progress.json")
 
 @pytest.fixture
 def app(tmp_path, monkeypatch):
-    """A Jupyter server without JupyterLab, with settings of its own."""
+    """A Jupyter server without JupyterLab, with separate settings."""
     for place in ("CONFIG_DIR", "RUNTIME_DIR", "DATA_DIR"):
         monkeypatch.setenv(f"JUPYTER_{place}", str(tmp_path / place))
     monkeypatch.setenv("JUPYTER_NO_CONFIG", "1")
@@ -45,7 +45,7 @@ def app(tmp_path, monkeypatch):
 
 
 def fetch(app, headers, requests):
-    """Send requests, each a name and the body to post or None, and return the responses."""
+    """Send requests, each a URL and the body to post or None, and return the responses."""
 
     async def ask():
         socket, port = bind_unused_port()
@@ -72,24 +72,24 @@ def fetch(app, headers, requests):
 
 
 def answers(app, headers):
-    """Ask for everything, and return the answers."""
+    """Request every page, and return the responses."""
     return fetch(app, headers, [(name, None) for name in NAMES])
 
 
 def posted(app, name, question):
-    """Post a question with the token, and return the code and the answer."""
+    """Post a question with the token, and return the status code and the answer."""
     [response] = fetch(app, ALLOWED, [(name, json.dumps(question))])
     return response.code, json.loads(response.body)
 
 
-def test_the_state_is_read_anew_for_each_answer_and_only_for_who_has_the_token(app, folder, monkeypatch):
+def test_each_response_reads_the_current_state_and_requires_the_token(app, folder, monkeypatch):
     monkeypatch.setenv("TRANSFORMER_LAB_LESSONS", str(folder.path))
     monkeypatch.setattr(server, "outlines", lambda: OUTLINES)
     monkeypatch.setattr(server, "home_page", fake_page)
     for n_passed in (0, 1):
         home, table, rows = answers(app, ALLOWED)
         assert home.body == b"/ /transformer-course/ " + str(n_passed).encode()
-        assert table.body.count(b"True") == n_passed + 1  # one exercise is a stretch
+        assert table.body.count(b"True") == n_passed + 1  # one exercise is optional
         assert sum(row["passed"] for row in json.loads(rows.body)) == n_passed
         folder.record("one", at=HOURS)
     assert [answer.headers["Content-Type"].split(";")[0] for answer in (home, table, rows)] == [
@@ -114,7 +114,7 @@ def test_writes_a_practice_notebook_and_answers_with_its_path(app, folder, monke
         assert {c.id.removeprefix("practice-check-") for c in cells if c.id.startswith("practice-check-")} == exercises
 
 
-def test_a_notebook_is_saved_with_the_pictures_of_its_views(app, tmp_path):
+def test_saves_a_notebook_with_pictures_of_its_views(app, tmp_path):
     picture, view = {"image/png": "iVBORw0=\n"}, {WIDGET: {"model_id": "1"}}
     output = nbformat.v4.new_output("display_data", {**picture, **view})
     book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("view", outputs=[output])])
@@ -124,14 +124,14 @@ def test_a_notebook_is_saved_with_the_pictures_of_its_views(app, tmp_path):
     assert cell.outputs[0].data == picture
 
 
-def test_the_installed_jupyterlab_loads_the_home_page_first(caplog):
+def test_installed_jupyterlab_loads_the_home_page_first(caplog):
     templates = Environment(loader=FileSystemLoader(Path(jupyterlab.__file__).parent / "static"))
     server.ask_early(templates, "<link>", logging.getLogger("lab"))
     assert "<head><link>" in templates.loader.get_source(templates, "index.html")[0]
     assert not caplog.records
 
 
-def test_warns_if_the_page_of_jupyterlab_has_no_head(caplog):
+def test_warns_if_jupyterlab_page_has_no_head(caplog):
     templates = Environment(loader=DictLoader({"index.html": "<HEAD></HEAD>", "other.html": "<p></p>"}))
     server.ask_early(templates, "<link>", logging.getLogger("lab"))
     assert templates.get_template("other.html").render() == "<p></p>" and not caplog.records
@@ -144,7 +144,7 @@ def fake_page(home, base_url, exports, practice):
     return f"{base_url} {exports} {sum(len(lesson.passed) for lesson in home.lessons)}"
 
 
-def test_the_lessons_are_the_published_ones():
+def test_lessons_are_the_published_ones():
     assert server.published_lessons is lesson_folder.published_lessons
     assert [outline.name for outline in server.outlines()][:2] == ["primer", "00_bottleneck"]
 
@@ -172,16 +172,16 @@ def test_resets_a_lesson_and_names_the_kept_copy(app, tmp_path, monkeypatch):
     ("name", "question", "code", "message"),
     [
         ("stub", {"exercise": "softmin"}, 404, "there is no exercise 'softmin'"),
-        ("stub", {}, 400, "the question has no 'exercise'"),
+        ("stub", {}, 400, "the question lacks the key 'exercise'"),
         ("stub", ["softmax"], 400, "the question must be a JSON object"),
         ("reset", {"lesson": "../03_heads"}, 404, "there is no lesson '../03_heads'"),
     ],
 )
-def test_rejects_a_question_without_an_answer(app, name, question, code, message):
+def test_rejects_invalid_questions(app, name, question, code, message):
     found, answer = posted(app, name, question)
     assert found == code and message in answer["message"]
 
 
-def test_answers_no_question_without_the_token(app):
+def test_rejects_questions_without_the_token(app):
     [response] = fetch(app, {}, [("reset", '{"lesson": "03_heads"}')])
     assert response.code in (302, 403)

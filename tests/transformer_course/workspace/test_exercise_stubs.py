@@ -1,4 +1,4 @@
-"""``exercise_stub``: what an exercise starts from."""
+"""``exercise_stub`` returns the published stub of an exercise."""
 
 import ast
 
@@ -12,7 +12,7 @@ SOFTMAX = '''def softmax(scores: Float[Tensor, "*batch n"]) -> Float[Tensor, "*b
     raise NotImplementedError'''
 
 
-def test_returns_the_cell_as_it_is_published():
+def test_returns_the_published_cell_unchanged():
     assert exercise_stub("softmax") == SOFTMAX
 
 

@@ -1,9 +1,9 @@
-"""A file of parts: sections are found by name, and what stands in no section stays."""
+"""A file of parts: sections are found by name, and text outside of sections is preserved."""
 
 from transformer_course.workspace.parts_file import read_sections, write_sections
 
 
-def test_what_is_written_is_read_again(tmp_path):
+def test_reads_back_written_sections(tmp_path):
     path = tmp_path / "parts" / "01_lookup.py"
     head, sections = read_sections(path)
     assert "lesson 01_lookup" in head and sections == {}
@@ -11,7 +11,7 @@ def test_what_is_written_is_read_again(tmp_path):
     assert read_sections(path) == (head + "# mine\n", {"softmax": "\nx = 1\n\n\n", "similarity": "\ny = 2\n"})
 
 
-def test_bytes_that_are_no_text_are_kept(tmp_path):
+def test_preserves_bytes_that_are_not_utf8(tmp_path):
     path = tmp_path / "01_lookup.py"
     path.write_bytes(b"# \xff\n# %% softmax\nx = '\xfe'\n")
     write_sections(path, *read_sections(path))

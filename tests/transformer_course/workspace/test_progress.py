@@ -1,4 +1,4 @@
-"""The record of what has passed: a line for each exercise, and no line that cannot be read is fatal."""
+"""The record of passes: a line per exercise, and an invalid line is not fatal."""
 
 import json
 from datetime import UTC, datetime
@@ -21,7 +21,7 @@ from transformer_course.workspace.progress import (
 from transformer_course.workspace.working_copies import EDITIONS_FILE
 
 
-def test_an_exercise_is_recorded_by_its_first_pass(tmp_path):
+def test_records_only_the_first_pass_of_an_exercise(tmp_path):
     before = datetime.now(UTC).replace(microsecond=0)
     for exercise in ("softmax", "similarity", "softmax"):
         record_pass(tmp_path, exercise)
@@ -32,7 +32,7 @@ def test_an_exercise_is_recorded_by_its_first_pass(tmp_path):
     assert len((tmp_path / FILE).read_text().splitlines()) == 2
 
 
-def test_the_first_prediction_of_a_place_is_recorded_and_no_later_one(tmp_path):
+def test_records_only_the_first_prediction_of_a_place(tmp_path):
     first = Prediction("why:1", "wrong", 0.9, "4", "2.5")
     record_pass(tmp_path, "softmax")
     for made in (first, Prediction("why:2", "right", None, "A", "A"), Prediction("why:1", "right", 1.0, "2.5", "2.5")):
@@ -50,7 +50,7 @@ def test_records_every_review(tmp_path):
     assert read_progress(tmp_path).reviews == reviews
 
 
-def test_what_is_told_is_recorded_once_by_exercise(tmp_path):
+def test_records_each_message_once_per_exercise(tmp_path):
     record_messages(tmp_path, "softmax", ["first_axis", "no_exponential"])
     record_pass(tmp_path, "softmax")
     record_messages(tmp_path, "softmax", ["first_axis"])
@@ -60,7 +60,7 @@ def test_what_is_told_is_recorded_once_by_exercise(tmp_path):
     assert (list(progress.passed), progress.problems) == (["softmax"], [])
 
 
-def test_without_a_record_nothing_has_passed(tmp_path):
+def test_nothing_has_passed_without_a_record(tmp_path):
     assert read_progress(tmp_path / "nowhere") == read_progress(tmp_path)
     assert (read_progress(tmp_path).passed, read_progress(tmp_path).problems) == ({}, [])
 
@@ -82,17 +82,17 @@ def test_without_a_record_nothing_has_passed(tmp_path):
         b'{"prediction": {"cell": 1, "answer": "right", "sure": 0.8, "said": "4", "measured": "5"}}',
     ],
 )
-def test_a_line_that_cannot_be_read_costs_itself_and_is_told(tmp_path, line):
+def test_invalid_line_is_reported_and_skipped(tmp_path, line):
     record_pass(tmp_path, "softmax")
     with (tmp_path / FILE).open("ab") as file:
-        file.write(line)  # and no end of the line, as when the disk was full
+        file.write(line)  # without a newline, as when the disk was full
     record_pass(tmp_path, "similarity")
     progress = read_progress(tmp_path)
     assert list(progress.passed) == ["softmax", "similarity"]
     assert progress.problems == [f"line 2 of {FILE} is no record of a pass, a prediction, a mistake or a review"]
 
 
-def test_times_without_a_zone_can_be_compared_with_the_others(tmp_path):
+def test_times_without_zone_are_comparable_with_others(tmp_path):
     (tmp_path / FILE).write_text(json.dumps({"exercise": "softmax", "passed": "2026-01-02T03:04:05"}))
     record_pass(tmp_path, "similarity")
     first, second = read_progress(tmp_path).passed.values()
@@ -104,14 +104,14 @@ def in_a_notebook(session):
     session.shell = SimpleNamespace(user_ns={}, history_manager=SimpleNamespace(input_hist_parsed=[""]))
 
 
-def test_a_pass_is_recorded_though_its_part_is_not_saved(mine, in_a_notebook):
-    verdict = notebook.check(every_exercise()["softmax"].reference)  # which has no name in the notebook
+def test_records_a_pass_even_if_its_part_is_not_saved(mine, in_a_notebook):
+    verdict = notebook.check(every_exercise()["softmax"].reference)  # the function is not defined in the notebook
     assert verdict.passed and "could not be kept" in verdict.message
     assert not notebook.check(lambda query, keys: query, "similarity").passed
     assert list(read_progress(mine).passed) == ["softmax"]
 
 
-def test_the_mistakes_that_a_check_names_are_recorded_and_no_stub_is(mine, in_a_notebook):
+def test_records_reported_mistakes_but_no_stubs(mine, in_a_notebook):
     similarity = every_exercise()["similarity"]
     for attempt in (similarity.mistakes[0].attempts[0], lambda query, keys: keys @ query * 1.7):
         assert not notebook.check(attempt, "similarity").passed
@@ -123,14 +123,14 @@ def test_the_mistakes_that_a_check_names_are_recorded_and_no_stub_is(mine, in_a_
     assert read_progress(mine).messages == {"similarity": [similarity.mistakes[0].name, "wrong"]}
 
 
-def test_that_it_cannot_be_recorded_is_told_and_the_check_passes(mine, in_a_notebook):
+def test_reports_recording_error_and_check_still_passes(mine, in_a_notebook):
     (mine / FILE).mkdir()
     verdict = notebook.check(every_exercise()["softmax"].reference)
     assert verdict.passed
     assert "\nOne thing: the home page will not show it: [Errno 21] Is a directory" in verdict.message
 
 
-def test_nothing_is_recorded_where_there_are_no_working_copies_or_no_notebook(mine, session, in_a_notebook):
+def test_records_nothing_without_working_copies_or_notebook(mine, session, in_a_notebook):
     shell, session.shell = session.shell, None
     assert notebook.check(every_exercise()["softmax"].reference).passed
     session.shell = shell

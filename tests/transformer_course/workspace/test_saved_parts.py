@@ -1,4 +1,4 @@
-"""Parts that passed are found by later lessons, and nothing in their folder is ever fatal."""
+"""Later lessons find the parts that passed, and no file in their folder is fatal."""
 
 import os
 from types import SimpleNamespace
@@ -17,7 +17,7 @@ SIMILARITY = "def similarity(query, keys):\n    return keys @ query"
 
 
 class Notebook:
-    """A notebook as the shell knows it, whose check asks the exercise's."""
+    """A notebook as the shell sees it, whose check calls the exercise's."""
 
     def __init__(self):
         self.user_ns = {"__name__": "__main__"}
@@ -46,13 +46,13 @@ def shell(session):
 
 
 def later(shell=None):
-    """Start another lesson, which finds what was saved."""
+    """Start another lesson, which loads the saved parts."""
     parts = Parts(lambda name: every_exercise()[name].reference)
     saved_parts.load_parts(parts, shell)
     return parts
 
 
-def test_what_passed_is_found_later_and_what_did_not_is_not(folder, shell, capsys):
+def test_later_lesson_finds_only_parts_that_passed(folder, shell, capsys):
     shell.run(SOFTMAX, "def similarity(query, keys):\n    return query")
     assert shell.check("softmax").passed
     assert not shell.check("similarity").passed
@@ -63,7 +63,7 @@ def test_what_passed_is_found_later_and_what_did_not_is_not(folder, shell, capsy
     assert capsys.readouterr().out == ""
 
 
-def test_the_file_of_a_lesson_is_plain_python_in_the_learners_own_words(folder, shell):
+def test_saved_file_is_plain_python_with_the_learners_code(folder, shell):
     shell.run(SOFTMAX, SIMILARITY)
     shell.check("softmax")
     shell.check("similarity")
@@ -76,7 +76,7 @@ def test_the_file_of_a_lesson_is_plain_python_in_the_learners_own_words(folder, 
     assert {"softmax", "similarity"} <= scope.keys()
 
 
-def test_a_better_version_takes_the_place_of_the_earlier_one_and_leaves_the_others(folder, shell):
+def test_better_version_replaces_only_the_earlier_one(folder, shell):
     shell.run(SOFTMAX, SIMILARITY)
     shell.check("softmax")
     shell.check("similarity")
@@ -90,13 +90,13 @@ def test_a_better_version_takes_the_place_of_the_earlier_one_and_leaves_the_othe
     assert (folder / "01_lookup.py").read_text() == text
 
 
-def test_a_part_of_another_name_answers_for_its_exercise(folder, shell):
+def test_part_with_another_name_is_saved_for_its_exercise(folder, shell):
     shell.run(SOFTMAX.replace("softmax(scores:", "mine(scores:"))
     assert shell.check("mine", "softmax").passed
     assert later().softmax.__name__ == "mine"
 
 
-def test_what_cannot_be_saved_passes_and_is_told(folder, shell):
+def test_unsavable_part_passes_and_is_reported(folder, shell):
     torch = shell.user_ns["torch"]
     verdict = notebook.check(lambda scores: torch.softmax(scores, dim=-1), "softmax")
     assert verdict.passed
@@ -109,7 +109,7 @@ def test_what_cannot_be_saved_passes_and_is_told(folder, shell):
     assert later().whose("softmax") == "the library's"
 
 
-def test_a_folder_that_cannot_be_written_is_told(folder, shell):
+def test_reports_a_folder_that_is_not_writable(folder, shell):
     folder.write_text("a file stands in its way")
     shell.run(SOFTMAX)
     verdict = shell.check("softmax")
@@ -127,7 +127,7 @@ def test_a_folder_that_cannot_be_written_is_told(folder, shell):
         ("softmax = '\udcff'", "UnicodeEncodeError"),
     ],
 )
-def test_a_section_that_does_not_run_is_skipped_and_named(folder, shell, capsys, broken, message):
+def test_skips_and_reports_a_section_that_does_not_run(folder, shell, capsys, broken, message):
     folder.mkdir()
     text = f"# mine\n\n# %% softmax\n{broken}\n\n\n# %% similarity\n{SIMILARITY}\n"
     path = folder / "01_lookup.py"
@@ -135,7 +135,7 @@ def test_a_section_that_does_not_run_is_skipped_and_named(folder, shell, capsys,
     parts = later()
     assert (parts.whose("softmax"), parts.whose("similarity")) == ("the library's", "yours")
     said = capsys.readouterr().out
-    assert said.startswith(f"{path}: softmax is skipped, for it does not run: ") and message in said
+    assert said.startswith(f"{path}: softmax is skipped because it does not run: ") and message in said
     assert said.count("\n") == 1
     shell.run(SOFTMAX)
     assert shell.check("softmax").passed
@@ -144,19 +144,19 @@ def test_a_section_that_does_not_run_is_skipped_and_named(folder, shell, capsys,
     )
 
 
-def test_a_file_that_cannot_be_read_is_skipped_and_named(folder, capsys):
+def test_skips_and_reports_an_unreadable_file(folder, capsys):
     (folder / "01_lookup.py").mkdir(parents=True)
     assert later().whose("softmax") == "the library's"
     assert "01_lookup.py is skipped: [Errno 21] Is a directory" in capsys.readouterr().out
 
 
-def test_without_the_folder_one_starts_afresh(folder, shell):
+def test_starts_without_saved_parts_if_the_folder_is_missing(folder, shell):
     assert later().whose("softmax") == "the library's"
 
 
 @pytest.fixture
 def lessons(tmp_path, monkeypatch):
-    """The folder of the working copies, in a notebook that no program of the course has opened."""
+    """The folder of the working copies, in a notebook opened by another program than the course's."""
     monkeypatch.delenv("TRANSFORMER_LAB_PARTS", raising=False)
     monkeypatch.setenv("TRANSFORMER_LAB_LESSONS", str(tmp_path / "mine"))
     return tmp_path / "mine"
@@ -164,13 +164,13 @@ def lessons(tmp_path, monkeypatch):
 
 @pytest.fixture
 def made(lessons):
-    """The same, after ``course.py lab`` has made the working copies."""
+    """The same folder, after ``course.py lab`` has created the working copies."""
     lessons.mkdir()
     (lessons / EDITIONS_FILE).write_text("{}")
     return lessons
 
 
-def test_where_the_folder_is_turned_off_nothing_is_saved_and_nothing_is_said(made, shell, monkeypatch):
+def test_saves_nothing_silently_if_the_folder_is_turned_off(made, shell, monkeypatch):
     monkeypatch.setenv("TRANSFORMER_LAB_PARTS", "")
     shell.run(SOFTMAX)
     assert "kept" not in shell.check("softmax").message
@@ -178,21 +178,21 @@ def test_where_the_folder_is_turned_off_nothing_is_saved_and_nothing_is_said(mad
     assert os.listdir(made) == [EDITIONS_FILE]
 
 
-def test_a_notebook_opened_elsewhere_uses_the_parts_of_the_working_copies(made, shell, monkeypatch, tmp_path):
+def test_notebook_opened_elsewhere_uses_parts_of_working_copies(made, shell, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     shell.run(SOFTMAX)
     assert "kept" not in shell.check("softmax").message
     assert os.listdir(made / "parts") == ["01_lookup.py"]
     assert later(shell).whose("softmax") == "yours"
-    assert later().whose("softmax") == "the library's"  # a script is no notebook
+    assert later().whose("softmax") == "the library's"  # a script is not a notebook
 
 
-def test_without_working_copies_nothing_is_kept_which_is_told_once(lessons, shell, monkeypatch, tmp_path):
+def test_reports_once_that_nothing_is_saved_without_working_copies(lessons, shell, monkeypatch, tmp_path):
     foreign = tmp_path / "foreign"
     (foreign / "parts").mkdir(parents=True)
     (foreign / EDITIONS_FILE).write_text("{}")
     (foreign / "parts" / "01_lookup.py").write_text("# %% softmax\nsoftmax = exit()\n")
-    monkeypatch.chdir(foreign)  # what lies beside a notebook is never run
+    monkeypatch.chdir(foreign)  # files next to a notebook are never executed
     assert later(shell).whose("softmax") == "the library's"
     shell.run(SOFTMAX, SIMILARITY)
     assert shell.check("softmax").message.endswith(
@@ -204,7 +204,7 @@ def test_without_working_copies_nothing_is_kept_which_is_told_once(lessons, shel
 
 
 @pytest.mark.parametrize("shared", [".", EDITIONS_FILE, "parts"])
-def test_working_copies_that_others_may_write_to_are_not_used(made, shell, shared):
+def test_ignores_working_copies_that_others_can_write_to(made, shell, shared):
     (made / "parts").mkdir()
     (made / "parts" / "01_lookup.py").write_text("# %% softmax\nsoftmax = exit()\n")
     (made / shared).chmod(0o777)
@@ -214,13 +214,13 @@ def test_working_copies_that_others_may_write_to_are_not_used(made, shell, share
     assert f"not kept for later lessons: {made / shared} belongs to somebody else, or others may write" in report
 
 
-def test_working_copies_of_another_user_are_not_used(made, shell, monkeypatch):
+def test_ignores_working_copies_of_another_user(made, shell, monkeypatch):
     monkeypatch.setattr(os, "getuid", lambda: os.stat(made).st_uid + 1)
     shell.run(SOFTMAX)
     assert f": {made} belongs to somebody else" in shell.check("softmax").message
     assert os.listdir(made) == [EDITIONS_FILE]
 
 
-def test_outside_of_a_notebook_nothing_is_saved(folder):
+def test_saves_nothing_outside_of_a_notebook(folder):
     assert notebook.check(every_exercise()["softmax"].reference).passed
     assert not folder.exists()

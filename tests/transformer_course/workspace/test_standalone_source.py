@@ -1,4 +1,4 @@
-"""Definitions of a notebook as plain Python that needs nothing else of it."""
+"""Definitions of a notebook as plain Python that needs nothing else from it."""
 
 import pytest
 
@@ -11,7 +11,7 @@ def run(source):
     return scope
 
 
-def test_a_function_brings_its_imports_helpers_and_constants_and_nothing_else():
+def test_includes_only_needed_imports_helpers_and_constants():
     cells = [
         "import math\nimport os\nfrom math import tau as whole, e",
         "HALF = 0.5\nother = 3",
@@ -24,20 +24,20 @@ def test_a_function_brings_its_imports_helpers_and_constants_and_nothing_else():
     assert run(source)["area"](1.0) == [0.5 * 2 * run("import math")["math"].pi + run("import math")["math"].pi]
 
 
-def test_several_names_can_be_made_at_once():
+def test_statement_may_define_several_names():
     cells = ["A, (B, *C) = 1, (2, 3, 4); D = A", "def f():\n    return A + B + sum(C) + D"]
     assert run(standalone_source("f", cells))["f"]() == 11
 
 
-def test_a_cell_that_is_not_python_is_passed_over():
+def test_skips_cells_that_are_not_python():
     assert run(standalone_source("f", ["%%bash\nls -l", "def f():\n    return len([1])"]))["f"]() == 1
 
 
-def test_a_name_of_pythons_own_that_was_made_anew_comes_along():
+def test_includes_redefined_builtins():
     assert run(standalone_source("f", ["def sum(x):\n    return 5", "def f():\n    return sum([1])"]))["f"]() == 5
 
 
-def test_a_name_that_a_star_import_brought_brings_the_import():
+def test_includes_star_import_that_defines_a_needed_name():
     cells = ["from string import *", "from math import *", "def f():\n    return pi"]
     assert standalone_source("f", cells) == "\n\n\n".join(cells[1:])
 
@@ -52,6 +52,6 @@ def test_a_name_that_a_star_import_brought_brings_the_import():
         (["H: int", "def f():\n    return H"], "H"),
     ],
 )
-def test_what_was_made_in_another_way_is_named(cells, lost):
+def test_reports_names_that_no_statement_defines(cells, lost):
     with pytest.raises(NotStandalone, match=f"^{lost}$"):
         standalone_source("f", cells)

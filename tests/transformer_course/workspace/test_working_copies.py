@@ -1,4 +1,4 @@
-"""The learner's copies: complete, without spoilers, and the learner's own."""
+"""The learner's copies are complete and free of spoilers, and the learner's work is never overwritten."""
 
 from datetime import date
 
@@ -52,27 +52,27 @@ def names(folder):
     return sorted(path.name for path in folder.iterdir() if path.name != EDITIONS_FILE)
 
 
-def test_a_copy_has_no_cell_for_colab_and_one_that_has_it_is_no_other_edition(published, mine):
+def test_copy_omits_colab_cell_which_does_not_make_an_edition(published, mine):
     copy_lessons(published, mine)
     without = (mine / NAME).read_bytes()
     book = nbformat.read(published / NAME, as_version=4)
     book.cells.insert(1, new_code_cell("pip()", id=working_copies.COLAB))
     nbformat.write(book, published / NAME)
-    nbformat.write(book, mine / NAME)  # as an earlier start left it
+    nbformat.write(book, mine / NAME)  # as an earlier version copied it
     assert copy_lessons(published, mine) == [] and names(mine) == [NAME]
     (mine / NAME).unlink()
     copy_lessons(published, mine)
     assert (mine / NAME).read_bytes() == without
 
 
-def test_where_all_is_there_nothing_is_written(published, mine):
+def test_writes_nothing_if_everything_exists(published, mine):
     copy_lessons(published, mine)
     written = (mine / EDITIONS_FILE).stat().st_mtime_ns
     copy_lessons(published, mine)
     assert (mine / EDITIONS_FILE).stat().st_mtime_ns == written
 
 
-def test_a_copy_has_all_of_the_lesson_but_its_outputs(published, mine):
+def test_copy_has_everything_except_outputs(published, mine):
     assert copy_lessons(published, mine) == []
     title, exercise = cells(mine / NAME)
     assert title.source == "# Lookup"
@@ -80,13 +80,13 @@ def test_a_copy_has_all_of_the_lesson_but_its_outputs(published, mine):
     assert (exercise.outputs, exercise.execution_count) == ([], None)
 
 
-def test_the_published_edition_keeps_its_outputs(published, mine):
+def test_published_lesson_keeps_its_outputs(published, mine):
     before = (published / NAME).read_bytes()
     copy_lessons(published, mine)
     assert (published / NAME).read_bytes() == before
 
 
-def test_what_the_learner_did_is_never_overwritten(published, mine):
+def test_never_overwrites_the_learners_work(published, mine):
     copy_lessons(published, mine)
     work_on(mine / NAME, "mine", output="mine too")
     before = (mine / NAME).read_bytes()
@@ -96,7 +96,7 @@ def test_what_the_learner_did_is_never_overwritten(published, mine):
     assert (mine / NAME).read_bytes() == before
 
 
-def test_a_newer_edition_is_offered_beside_the_learners_once(published, mine):
+def test_offers_a_newer_edition_once_next_to_the_copy(published, mine):
     copy_lessons(published, mine)
     work_on(mine / NAME, "mine")
     publish(published, "2 + 2", "4")
@@ -109,7 +109,7 @@ def test_a_newer_edition_is_offered_beside_the_learners_once(published, mine):
     assert names(mine) == [NAME]
 
 
-def test_two_newer_editions_get_two_names(published, mine):
+def test_two_newer_editions_get_different_names(published, mine):
     copy_lessons(published, mine)
     work_on(mine / NAME, "mine")
     for version in ("2 + 2", "3 + 3"):
@@ -120,7 +120,7 @@ def test_two_newer_editions_get_two_names(published, mine):
     assert [code(mine / name) for name in (NAME, NEW, NEWER)] == ["mine", "mine as well", "3 + 3"]
 
 
-def test_a_name_that_the_learner_took_is_left_alone(published, mine):
+def test_preserves_a_file_with_the_name_of_the_new_edition(published, mine):
     copy_lessons(published, mine)
     work_on(mine / NAME, "mine")
     (mine / NEW).write_text("notes")
@@ -130,7 +130,7 @@ def test_a_name_that_the_learner_took_is_left_alone(published, mine):
     assert code(mine / NEWER) == "2 + 2"
 
 
-def test_outputs_are_the_learners_even_where_the_code_is_not(published, mine):
+def test_outputs_count_as_work_even_with_unchanged_code(published, mine):
     copy_lessons(published, mine)
     work_on(mine / NAME, output="a run of mine")
     publish(published, "2 + 2", "4")
@@ -138,7 +138,7 @@ def test_outputs_are_the_learners_even_where_the_code_is_not(published, mine):
     assert (code(mine / NAME), code(mine / NEW)) == ("1 + 1", "2 + 2")
 
 
-def test_a_copy_that_was_never_begun_is_brought_up_to_date(published, mine):
+def test_updates_a_copy_that_was_never_started(published, mine):
     copy_lessons(published, mine)
     work_on(mine / NAME)  # opened and saved
     publish(published, "2 + 2", "4")
@@ -149,7 +149,7 @@ def test_a_copy_that_was_never_begun_is_brought_up_to_date(published, mine):
     assert code(mine / NAME) == "2 + 2"
 
 
-def test_new_outputs_make_no_new_edition(published, mine):
+def test_new_outputs_do_not_make_a_new_edition(published, mine):
     copy_lessons(published, mine)
     work_on(mine / NAME, "mine")
     publish(published, "1 + 1", "2.0")
@@ -157,7 +157,7 @@ def test_new_outputs_make_no_new_edition(published, mine):
     assert names(mine) == [NAME]
 
 
-def test_a_deleted_lesson_comes_back_and_a_new_one_comes_too(published, mine):
+def test_restores_deleted_lessons_and_adds_new_ones(published, mine):
     copy_lessons(published, mine)
     (mine / NAME).unlink()
     publish(published, "3 + 3", "6", name="02_scaling.ipynb")
@@ -166,7 +166,7 @@ def test_a_deleted_lesson_comes_back_and_a_new_one_comes_too(published, mine):
 
 
 @pytest.mark.parametrize("record", [None, "", "{", "[]", '{"01_lookup.ipynb": 3}'])
-def test_a_broken_record_costs_at_most_one_offer_too_many(published, mine, record):
+def test_corrupted_record_costs_at_most_one_extra_offer(published, mine, record):
     copy_lessons(published, mine)
     work_on(mine / NAME, "mine")
     (mine / EDITIONS_FILE).unlink()
@@ -178,7 +178,7 @@ def test_a_broken_record_costs_at_most_one_offer_too_many(published, mine, recor
     assert code(mine / NAME) == "mine"
 
 
-def test_without_a_record_a_copy_of_this_edition_is_known_by_itself(published, mine):
+def test_recognizes_current_edition_without_a_record(published, mine):
     copy_lessons(published, mine)
     work_on(mine / NAME, output="a run of mine")
     (mine / EDITIONS_FILE).unlink()
@@ -188,7 +188,7 @@ def test_without_a_record_a_copy_of_this_edition_is_known_by_itself(published, m
 
 @pytest.mark.parametrize("damaged", ["", "{", "[]", "{}", '{"nbformat": 4, "nbformat_minor": 5, "cells": 3}'])
 @pytest.mark.parametrize("recorded", [True, False])
-def test_a_damaged_copy_is_still_the_learners(published, mine, damaged, recorded):
+def test_never_overwrites_a_corrupted_copy(published, mine, damaged, recorded):
     copy_lessons(published, mine)
     (mine / NAME).write_text(damaged)
     if not recorded:
@@ -199,19 +199,19 @@ def test_a_damaged_copy_is_still_the_learners(published, mine, damaged, recorded
     assert code(mine / NEW) == "2 + 2"
 
 
-def test_a_published_lesson_that_is_no_notebook_is_named(published, mine):
+def test_reports_a_published_lesson_that_is_not_a_notebook(published, mine):
     for text in ("<<<<<<< HEAD", "[]", '{"worksheets": []}'):
         (published / NAME).write_text(text)
-        with pytest.raises(ValueError, match=r"01_lookup\.ipynb is no notebook"):
+        with pytest.raises(ValueError, match=r"01_lookup\.ipynb is not a notebook"):
             copy_lessons(published, mine)
 
 
-def test_a_copy_is_written_as_jupyter_writes_it(published, mine):
+def test_writes_a_copy_in_jupyters_format(published, mine):
     copy_lessons(published, mine)
     assert (mine / NAME).read_text() == nbformat.writes(nbformat.read(mine / NAME, as_version=4))
 
 
-def test_a_copy_says_of_its_language_what_the_kernel_says(published, mine):
+def test_copy_has_the_kernels_language_metadata(published, mine):
     copy_lessons(published, mine)
     assert nbformat.read(mine / NAME, as_version=4).metadata.language_info == IPythonKernel.language_info
 
@@ -250,7 +250,7 @@ def test_failed_reset_leaves_the_copy_in_place(published, mine, monkeypatch):
     copy_lessons(published, mine)
     work_on(mine / NAME, "mine")
     (published / NAME).write_text("no notebook")
-    with pytest.raises(ValueError, match="no notebook"):
+    with pytest.raises(ValueError, match="is not a notebook"):
         reset_lesson(published, mine, "01_lookup", TODAY)
     publish(published, "1 + 1", "2")
 
