@@ -3,6 +3,7 @@
 import contextlib
 import itertools
 import operator
+import sys
 import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -36,6 +37,8 @@ FAR_FETCHED_WEIGHT, LIKELY_WEIGHT = 2.0, 1.0
 """Generated mistakes above the first weight are far-fetched; those up to the second weight are likely."""
 MAX_LIKELY_PAIRS = 2000
 """Maximum number of pairs of likely mistakes to try as an alternative to a far-fetched generated mistake."""
+MAX_PAIR_CALLS = 800_000
+"""Maximum number of function calls to spend on trying pairs, about a second of CPU time."""
 N_DISTINGUISHING_CASES = 2
 
 
@@ -141,9 +144,36 @@ class Behavior:
             for one, letter in zip(fitting, letters, strict=True):
                 letters_of[one] += letter
         likely = mistake_pairs.likely(
-            singles, letters_of, "".join(RIGHT if i in right else OBSERVED for i in looked_at)
+            singles, letters_of, "".join(RIGHT if i in right else OBSERVED for i in looked_at), self.max_pairs
         )
         return mistake_pairs.in_order(likely)
+
+    @cached_property
+    def max_pairs(self) -> int:
+        """Maximum number of pairs to try: fewer if the answer calls more functions.
+
+        To be called ``in_isolation``.
+        """
+        return MAX_PAIR_CALLS // max(self._count_calls(), 1)
+
+    def _count_calls(self) -> int:
+        """Return how many functions the reference in steps calls on the first case."""
+        steps, n_calls, before = self.exercise.steps, 0, sys.getprofile()
+
+        def count(_frame: object, event: str, _argument: object) -> None:
+            nonlocal n_calls
+            n_calls += event in ("call", "c_call")
+
+        if steps is None:
+            return 0
+        right = steps.until(steps.last)
+        self._output(right, 0)  # do one-time work before counting
+        sys.setprofile(count)
+        try:
+            self._output(right, 0)
+        finally:
+            sys.setprofile(before)
+        return n_calls
 
     def _forms(self, one: Single) -> Sequence[str]:
         """Return the form of a mistake's output in each case whose outline is stored."""

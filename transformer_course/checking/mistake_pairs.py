@@ -14,7 +14,7 @@ from transformer_course.steps import InSteps, Variant
 
 MAX_PAIRS = 6000
 """Maximum number of pairs to try, the likeliest first. A count rather than a time limit gives the same result on every
-machine. A thousand pairs take about 0.1 s.
+machine. Answers that call many functions get fewer: see ``Behavior.max_pairs``.
 """
 
 
@@ -126,7 +126,9 @@ def _is_about_unused_argument(one: Mistake, other: Mistake) -> bool:
     return isinstance(other, GeneratedMistake) and other.edit.step == one.edit.step
 
 
-def likely(some: Sequence[Single], letters_of: Mapping[Single, str], observed: str) -> list[tuple[Single, Single]]:
+def likely(
+    some: Sequence[Single], letters_of: Mapping[Single, str], observed: str, limit: int | None = None
+) -> list[tuple[Single, Single]]:
     """List pairs with a generated mistake: first those that fit the observations, the likeliest first, then others.
 
     Args:
@@ -135,7 +137,10 @@ def likely(some: Sequence[Single], letters_of: Mapping[Single, str], observed: s
             the attempt's output, ``OTHER`` for something else, ``NOTHING`` for a crash or a value that is not finite.
             Mistakes that are missing here have an output of an unexpected form.
         observed: The attempt's own letters: ``RIGHT`` where it is correct, ``OBSERVED`` elsewhere.
+        limit: Maximum number of pairs, if below ``MAX_PAIRS``.
     """
+    limit = MAX_PAIRS if limit is None else min(limit, MAX_PAIRS)
+    n_unlikely = limit * MAX_UNLIKELY_PAIRS // MAX_PAIRS
     groups: dict[str, list[Single]] = {}
     for one in some:
         groups.setdefault(letters_of.get(one, ""), []).append(one)
@@ -148,14 +153,14 @@ def likely(some: Sequence[Single], letters_of: Mapping[Single, str], observed: s
         )
         if pair[0].is_generated or pair[1].is_generated
     ]
-    found = sorted(fitting, key=_unlikeliness)[: max(MAX_PAIRS - MAX_UNLIKELY_PAIRS, 0)]
+    found = sorted(fitting, key=_unlikeliness)[: max(limit - n_unlikely, 0)]
     tried = set(found)
     rest = (
         pair
         for pair in itertools.combinations(some, 2)
         if (pair[0].is_generated or pair[1].is_generated) and pair not in tried and pair[::-1] not in tried
     )
-    return [*found, *heapq.nsmallest(min(MAX_UNLIKELY_PAIRS, MAX_PAIRS - len(found)), rest, key=_unlikeliness)]
+    return [*found, *heapq.nsmallest(min(n_unlikely, limit - len(found)), rest, key=_unlikeliness)]
 
 
 def case_letters(outputs: Sequence[Observation], right: Observation, observed: Observation) -> Iterator[str]:

@@ -270,7 +270,7 @@ def _tells_pairs_apart(observed: Sequence[Observation]) -> bool:
 def _pair(
     known: Behavior, observed: Sequence[Observation], reach: Mapping[int, float], pairs: Sequence[Pair]
 ) -> Recognition | None:
-    left: Sequence[Pair] = pairs[:MAX_PAIRS]
+    left: Sequence[Pair] = pairs[: min(MAX_PAIRS, known.max_pairs)]
     for index, tolerances in reach.items():
         outputs = known.outputs([pair.variant for pair in left], index)
         left = list(itertools.compress(left, which_may_show(outputs, observed[index], tolerances)))

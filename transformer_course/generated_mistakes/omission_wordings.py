@@ -176,7 +176,7 @@ def _call_of_a_step(s: Slots, name: str) -> str:
     """Return the template for a missing call that is only a part of the step."""
     where = s.when_not(name)
     if name in NOT_DONE:
-        return f"you never {NOT_DONE[name]} {where}"
+        return f"you never {NOT_DONE[name]}" + (f" {where}" if where == s.when else f". You should {s.do}")
     if name in TAKEN:
         return f"you leave out the {TAKEN[name]} {where}"
     return f"you don't call `{name}` {where}" if name else "you leave out a call {when}"

@@ -1,6 +1,7 @@
 """The reference and the mistakes are run in full once, and quickly whenever their outputs are needed."""
 
 import os
+import sys
 from dataclasses import replace
 
 import pytest
@@ -127,3 +128,11 @@ def test_discards_native_output_of_mistakes(capfd):
     with in_isolation():
         os.write(1, b"** On entry to DLASCL parameter number 4 had an illegal value")
     assert capfd.readouterr() == ("", "")
+
+
+def test_tries_fewer_pairs_if_the_answer_calls_more_functions():
+    before = sys.getprofile()
+    with in_isolation():
+        few, many = (behavior(every_exercise()[name], 0).max_pairs for name in ("zero_step", "softmax"))
+    assert 500 < few < many / 2
+    assert sys.getprofile() is before

@@ -113,6 +113,14 @@ MISTAKES = [
         hints=["For the query [1, 2] and the key [3, 4], which products does the dot product add up?"],
     ),
     Mistake(
+        "one_key_left_out",
+        STEPS.but(sums=lambda sums: torch.cat([sums[:-1], torch.zeros_like(sums[-1:])])),
+        STEPS.but(sums=lambda sums: torch.cat([torch.zeros_like(sums[:1]), sums[1:]])),
+        summary="you leave out the first or the last key, so its score is 0",
+        message="{summary}. The other scores are right. With 2 keys, how often does your loop run?",
+        hints=["For 3 keys, which indices does your loop go through? Which should it?"],
+    ),
+    Mistake(
         "negative_distance",
         STEPS.but(sums=lambda query, keys: -(keys - query).norm(dim=-1)),
         STEPS.but(sums=lambda query, keys: -(keys - query).square().sum(dim=-1) / 2),

@@ -79,6 +79,16 @@ MISTAKES = [
         hints=["For the weights 0.5 and 0.5, which terms make up your first entry?"],
     ),
     Mistake(
+        "squares_not_subtracted",
+        STEPS.but(difference=lambda own, products: own - (products - torch.diag(products.diag()))),
+        summary="you subtract p_i p_j only off the diagonal",
+        message=(
+            "{summary}, so your diagonal is p_i instead of p_i − p_i². For the weights 0.5 and 0.5, it is 0.5 instead "
+            "of 0.25. Which two terms does p_i δ_ij − p_i p_j have for i = j?"
+        ),
+        hints=["For the weights 0.5 and 0.5, which terms make up your first entry?"],
+    ),
+    Mistake(
         "one_number_instead_of_products",
         STEPS.but(products=lambda probabilities: probabilities @ probabilities),
         summary="you subtract the same number everywhere",

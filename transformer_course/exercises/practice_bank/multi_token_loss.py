@@ -144,7 +144,7 @@ MISTAKES = [
         ),
         summary="you shift the logits instead of the tokens",
         message="You drop the first logits and the last tokens, so each position predicts a token *before* it. "
-        "Which of the two loses its beginning?",
+        "Which of the two should you cut at the front?",
         hints=["For the text a b c, what is the target at position c in your code?"],
     ),
     Mistake(
