@@ -74,7 +74,7 @@ def pair(work: Work, seed: int) -> tuple[Contestant, Contestant]:
 
 @pytest.mark.parametrize("task", ["train", "train LM"])
 @pytest.mark.parametrize(("batch", "length", "padding"), [(5, 11, True), (3, 60, True), (2, 9, False)])
-def test_logits_loss_and_gradients_match_ours(task: str, batch: int, length: int, padding: bool) -> None:
+def test_logits_loss_and_gradients_match_the_library(task: str, batch: int, length: int, padding: bool) -> None:
     work = Work(task, SIZE, batch, length, padding=padding)
     data = work.draw()
     ours, peer = pair(work, seed=batch)
@@ -96,7 +96,7 @@ def test_logits_loss_and_gradients_match_ours(task: str, batch: int, length: int
     [("greedy", 2, 1), ("beam", 2, 1), ("greedy LM", 2, 1), ("greedy", 7, 3), ("beam", 7, 3), ("greedy LM", 9, 1)],
 )
 @torch.inference_mode()
-def test_generated_tokens_match_ours(task: str, seed: int, of_end: float, batch: int) -> None:
+def test_generated_tokens_match_the_library(task: str, seed: int, of_end: float, batch: int) -> None:
     """With the first seed, no text ends; with the others, texts end at different positions."""
     work = Work(task, SIZE, batch, 13, padding="LM" not in task)
     source = work.draw().source

@@ -94,7 +94,7 @@ class _Wordless(ast.NodeTransformer):
         return node
 
     def visit_FormattedValue(self, node: ast.FormattedValue) -> ast.AST:
-        node.value = self.visit(node.value)  # keeps the format, because the rounding of a number is a claim
+        node.value = self.visit(node.value)  # keep the format: the lesson claims the digits that it prints
         return node
 
     def visit_Call(self, node: ast.Call) -> ast.AST:

@@ -15,12 +15,12 @@ from transformer_course.exercises import every_exercise
 SIZES = {"vocab_size": 13, "d_model": 12, "n_heads": 6, "n_kv_heads": 2, "d_ff": 7, "n_layers": 2, "max_length": 11}
 LAYER = {"linear": nn.Linear(7, 5), "rank": 3, "alpha": 6.0}
 NAMED_OTHERWISE = {
-    # the library's takes projected vectors: q, k and v instead of queries, keys and values
+    # the library's function takes projected vectors: q, k and v instead of queries, keys and values
     "scaled_dot_product_attention",
-    "generate",  # the library's reads the context length from its model and keeps a cache
-    "sliding_window_mask",  # the library's takes the positions, so that there may be fewer queries than keys
-    "sequence_log_probability",  # the library's marks the tokens of the answers, where the exercise has padding
-    "beam_search",  # the library's calls the length penalty alpha, as in the paper
+    "generate",  # the library's function reads the context length from its model and keeps a cache
+    "sliding_window_mask",  # the library's function takes positions, so that there may be fewer queries than keys
+    "sequence_log_probability",  # the library's function marks the answers' tokens, where the exercise has padding
+    "beam_search",  # the library's function calls the length penalty alpha, as in the paper
 }
 
 

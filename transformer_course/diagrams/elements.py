@@ -19,7 +19,7 @@ INK = "#222222"
 CHIP_FILL = "#EDEDED"
 """The fill behind a text that a line would cross."""
 WRONG_RED = "#C02020"
-"""The color of crossed-out parts, which also have a shape: color is never the only sign."""
+"""The color of the cross over wrong parts. The cross itself makes them recognizable without color."""
 
 FONT_SIZE_PT = 9.0
 LINE_HEIGHT = 0.165

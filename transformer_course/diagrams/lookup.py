@@ -37,7 +37,7 @@ def arrows(
         keys: A row for each key.
         query_name: The name of the query.
         key_names: The names of the keys.
-        axis_names: What the first and the second number mean.
+        axis_names: Names of the two dimensions.
 
     Raises:
         ValueError: The query is 0, or the numbers of names and keys differ.
@@ -86,7 +86,7 @@ def moved(
         before: The vector before attention, the same in every text.
         after: For each text, the vector after attention.
         neighbors: The vectors that it attends to, by name.
-        axis_names: What the first and the second number mean.
+        axis_names: Names of the two dimensions.
 
     Raises:
         ValueError: There is no text.

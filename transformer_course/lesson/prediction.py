@@ -83,7 +83,9 @@ def split_confidence(prediction: Any) -> tuple[Any, float | None]:
     """Split a prediction from its confidence: ``(4, "80 %")`` becomes 4 and 0.8. Without a confidence, it is None."""
     if isinstance(prediction, tuple) and len(prediction) == 2 and isinstance(prediction[1], str):
         sure = _SURE.fullmatch(prediction[1])
-        if sure and not _SURE.fullmatch(str(prediction[0])):  # two percentages are two predictions
+        if sure and not _SURE.fullmatch(
+            str(prediction[0])
+        ):  # a pair of percentages is a list of predictions, not a prediction with a confidence
             return prediction[0], int(sure[1]) / 100
     return prediction, None
 

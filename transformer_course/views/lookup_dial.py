@@ -74,7 +74,7 @@ class LookupDial(View):
         values: A number for each key.
         key_names: The names of the keys.
         query_name: The name of the query.
-        axis_names: What the first and the second number of a vector mean.
+        axis_names: Names of the two dimensions of a vector.
         widths: Whether the width d_k and the divisor of the scores can also be changed.
         state: Other traits, such as ``temperature=0.1``.
 

@@ -121,7 +121,7 @@ def draw(name: str, *arguments: Any) -> Any:
 
 
 @pytest.mark.parametrize(("name", "arguments"), [(name, each) for name, calls in DRAWN.items() for each in calls])
-def test_text_never_overlaps_or_sticks_out(name, arguments):
+def test_text_never_overlaps_or_leaves_its_box(name, arguments):
     assert draw(name, *arguments).flaws() == []
 
 
