@@ -8,8 +8,8 @@
 # **Afterwards you can** write attention from scratch, explain what queries, keys and values are and which of their
 # sizes must agree, and tell self-attention from cross-attention.
 #
-# Reading: 33 minutes. Exercises: 45 minutes (five core, one stretch ★). With all predictions, runs and questions: about
-# 95 minutes.
+# Reading: 33 minutes. Exercises: 35 minutes (four core, one stretch ★). With all predictions, runs and questions: about
+# 85 minutes.
 
 # %% [markdown]
 # ## Before you start
@@ -288,26 +288,11 @@ views.LookupDial(fruit, keys, values, words, "fruit", ["edible", "to sit on"])
 # %% [markdown]
 # ## One lookup
 #
-# **Exercise.** Put the steps together: scores, weights, weighted average. The values are now vectors of any width
-# (`d_v`), and so is the result. You may use `parts.similarity` and `parts.softmax`.
-
-
-# %% id="soft_lookup" tags=["exercise"]
-def soft_lookup(
-    query: Float[Tensor, " d"],
-    keys: Float[Tensor, "n d"],
-    values: Float[Tensor, "n d_v"],
-) -> Float[Tensor, " d_v"]:
-    """Return the average of the values, each weighted by how well its key matches the query."""
-    raise NotImplementedError
-
-
-# %% id="check-soft_lookup"
-check(soft_lookup)
+# Now put your two functions together: scores, weights, weighted average.
 
 # %%
-price = parts.soft_lookup(fruit, keys, values[:, None])  # each value a vector of one number: (3,) → (3, 1)
-print(f"the price of fruit: {price.item():.2f}")
+weights = parts.softmax(parts.similarity(fruit, keys))
+print(f"the price of fruit: {weights @ values:.2f}")
 
 # %% [markdown]
 # This time, you computed the weights 0.6, 0.4 and 0, and a price of nearly 8, from vectors. (We chose the vectors to
@@ -361,7 +346,8 @@ pd.DataFrame(weights.tolist(), index=questions, columns=pieces).round(2)
 # to `2021`. *month?* attends mostly to `mars`, and a little to `3`, because of the 0.5 in the key of `3`: days and
 # months are both small numbers.
 #
-# **Exercise.** Now average the values with these weights. This is attention.
+# **Exercise.** Now average the values with these weights. A value may be a vector of any width (`d_v`), and so is the
+# result. This is attention.
 
 
 # %% id="attention" tags=["exercise"]
@@ -512,7 +498,6 @@ prediction_raw, prediction_projected = ..., ...
 # %%
 x = torch.randn(200, 50, 32)  # 200 sequences of 50 vectors
 w_q, w_k = torch.randn(2, 200, 32, 32) / math.sqrt(32)  # new projections for every sequence
-uneven = x * 3 ** (2 * torch.rand(200, 50, 1) - 1)  # the same vectors, from a third to three times as long
 
 
 def on_diagonal(queries: Tensor, keys: Tensor) -> int:
@@ -523,20 +508,23 @@ def on_diagonal(queries: Tensor, keys: Tensor) -> int:
 
 compare(prediction_raw, measured=on_diagonal(x, x))
 compare(prediction_projected, measured=on_diagonal(x @ w_q, x @ w_k))
-print(f"raw vectors of different lengths: {on_diagonal(uneven, uneven)}%")
+lengths = 3 ** (2 * torch.rand(200, 50, 1) - 1)  # from a third to three times as long
+for d in (8, 32, 512):
+    uneven = torch.nn.functional.normalize(torch.randn(200, 50, d), dim=-1) * lengths * d**0.5
+    print(f"raw vectors of different lengths, width {d}: {on_diagonal(uneven, uneven)}%")
 
 # %% [markdown]
-# It depends on the vectors. If all vectors are about equally long, each one attends most to itself: $x \cdot x$ is a
-# sum of squares, while positive and negative terms cancel in the dot product of two different vectors. If their lengths
-# differ, a longer key wins in about a third of the rows. With two random projections, the diagonal is largest only by
-# chance, in about 1 row in 50; training can change that.
+# If all vectors are about equally long, each one attends most to itself: $x \cdot x$ is a sum of squares, while
+# positive and negative terms cancel in the dot product of two different vectors. If their lengths differ, a longer key
+# can win: in most rows at width 8, in about a third at width 32, in none at width 512. With two random projections, the
+# diagonal is largest only by chance, in about 1 row in 50.
 
 # %% [markdown]
 # ## Bug hunt
 #
-# A colleague sends you this version. She writes out the softmax and subtracts the largest score so that `exp` cannot
-# overflow. It runs, the shape is right, and each row of weights adds up to 1. Read it and decide which line is wrong
-# *before* you run the check. Then put a corrected version, `mended`, into the cell after it.
+# A colleague writes out the softmax and subtracts the largest score so that `exp` cannot overflow. Her version runs,
+# the shape is right, and each row of weights adds up to 1. Which line do you send back? Decide *before* you run the
+# check. Then put a corrected version, `mended`, into the cell after it.
 
 
 # %% tags=["bug-hunt"]
@@ -662,7 +650,6 @@ q, k, v = torch.randn(4, 8), torch.randn(6, 8), torch.randn(6, 3)
 rows = [
     ("similarity", [q[0], k], parts.similarity(q[0], k)),
     ("softmax", [q @ k.T], parts.softmax(q @ k.T)),
-    ("soft_lookup", [q[0], k, v], parts.soft_lookup(q[0], k, v)),
     ("attention_weights", [q, k], parts.attention_weights(q, k)),
     ("attention", [q, k, v], parts.attention(q, k, v)),
     ("distance_attention", [q, k, v], parts.distance_attention(q, k, v)),

@@ -18,6 +18,33 @@ from torch.nn import functional as F
 from transformer_course import check, hint, parts, solution
 
 # %% [markdown]
+# ## ★ One soft lookup
+#
+# **Three keys match a query about equally well. What does the lookup return?** About the mean of their values. If one
+# key matches much better than the others, it returns almost exactly that key's value.
+#
+# $$\operatorname{lookup}(q, K, V) = \sum_i w_i\,v_i \qquad w = \operatorname{softmax}(K q)$$
+#
+# Source: Luong et al. (2015), [arXiv:1508.04025](https://arxiv.org/abs/1508.04025), equations 7 and 8, with the score
+# *dot*. Lesson 01 writes the same for many queries at once, as one matrix product after another.
+#
+# **Exercise.** Write the lookup for a single query. The rows of `keys` and of `values` belong together.
+
+
+# %% id="soft_lookup" tags=["exercise"]
+def soft_lookup(
+    query: Float[Tensor, " d"],
+    keys: Float[Tensor, "n d"],
+    values: Float[Tensor, "n d_v"],
+) -> Float[Tensor, " d_v"]:
+    """Return the average of the values, each weighted by how well its key matches the query."""
+    raise NotImplementedError
+
+
+# %% id="check-soft_lookup"
+check(soft_lookup)
+
+# %% [markdown]
 # ## ★ The step of AdamW
 #
 # **How far does Adam move a parameter in its first step?** With a gradient of 2 or of 0.002, it moves by almost exactly

@@ -24,7 +24,7 @@ CELLS = {
     "01_lookup.ipynb": [
         "title", "imports", "a-dict-knows-only-yes-and-no-4", "a-dict-knows-only-yes-and-no-5",
         "step-1-a-score-for-every-key-2", "similarity", "softmax", "check-softmax", "how-hard-is-soft-7", "one-lookup",
-        "soft_lookup", "check-soft_lookup", "tally",
+        "attention_weights", "check-attention_weights", "tally",
     ],
     "02_scaling.ipynb": ["title", "imports"],
 }  # fmt: skip
@@ -36,7 +36,7 @@ def test_home_page_leads_to_a_lesson_and_counts_passes(tmp_path: Path, monkeypat
     lessons, settings = tmp_path / "lessons", tmp_path / "home"
     settings.mkdir()
     monkeypatch.setenv("TRANSFORMER_LAB_LESSONS", str(lessons))
-    softmax, soft_lookup = every_exercise()["softmax"], every_exercise()["soft_lookup"]
+    softmax, weights = every_exercise()["softmax"], every_exercise()["attention_weights"]
     n, n_bank = len(every_exercise()), len(exercises_of(PRACTICE_BANK))
     assert BROWSER is not None
 
@@ -68,7 +68,7 @@ def test_home_page_leads_to_a_lesson_and_counts_passes(tmp_path: Path, monkeypat
         a_button_gives_hints(book)
         an_endless_loop_is_told(book)
         a_known_mistake_is_named(book)
-        for exercise in (softmax, soft_lookup):
+        for exercise in (softmax, weights):
             book.rewrite(book.cell_with(f"def {exercise.name}("), exercise.solution)
             book.run(book.cell_with(f"check({exercise.name})"))
             expect(checked(book, exercise.name)).to_contain_text(f"{exercise.name}: passed")
@@ -76,7 +76,7 @@ def test_home_page_leads_to_a_lesson_and_counts_passes(tmp_path: Path, monkeypat
         the_end_leads_to_the_next_lesson(book)
 
         go_home(page)
-        expect(home.locator("#tl-lesson-01_lookup").locator("xpath=ancestor::tr")).to_contain_text("2 of 5")
+        expect(home.locator("#tl-lesson-01_lookup").locator("xpath=ancestor::tr")).to_contain_text("2 of 4")
         expect(home.get_by_role("status")).to_have_text(f"2 of {n - n_bank} exercises passed.")
         expect(home.locator("#tl-map-01_lookup")).to_have_attribute(
             "aria-label", "Lesson 01, Attention is a soft dictionary lookup: you are here"
@@ -95,7 +95,7 @@ def test_home_page_leads_to_a_lesson_and_counts_passes(tmp_path: Path, monkeypat
 
     assert main(["grade", str(lessons / "01_lookup.ipynb"), "-o", str(tmp_path / "graded")]) == 0
     gradebook = pd.read_csv(tmp_path / "graded" / "gradebook.csv")
-    assert gradebook["points"].tolist() == [softmax.points + soft_lookup.points]
+    assert gradebook["points"].tolist() == [softmax.points + weights.points]
 
 
 def shorten(lesson: Path, cells: list[str]) -> None:
@@ -151,7 +151,7 @@ def what_is_lost_is_told(page: Page, home: Locator, lessons: Path) -> None:
     go_home(page)
     home.locator("#tl-go-on").focus()
     shutil.rmtree(lessons / "parts")
-    expect(home).to_contain_text("Passed, but not among your parts: softmax, soft_lookup.")
+    expect(home).to_contain_text("Passed, but not among your parts: softmax, attention_weights.")
     expect(home.locator("#tl-go-on")).to_be_focused()
     with (lessons / FILE).open("a") as file:
         file.write("no record\n")

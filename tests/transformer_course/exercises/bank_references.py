@@ -141,6 +141,7 @@ def ppo_loss(log_p, old_log_p, advantages, values, old_values, returns, clip, va
 
 
 INDEPENDENT = {
+    "soft_lookup": lambda query, keys, values: F.scaled_dot_product_attention(query[None], keys, values, scale=1.0)[0],
     "adamw_step": adamw_step,
     "clip_by_global_norm": clip_by_global_norm,
     "inverted_dropout": inverted_dropout,

@@ -369,13 +369,6 @@ UNUSUAL = {
         "a module": nn.Softmax(dim=-1),
         "not contiguous": lambda scores: torch.softmax(scores.transpose(0, -1).contiguous().transpose(0, -1), -1),
     },
-    "soft_lookup": {
-        "one row of attention": lambda query, keys, values: by_log_space(query[None], keys, values).squeeze(0),
-        "einsum": lambda query, keys, values: torch.einsum("n,nv->v", (keys @ query).softmax(0), values),
-        "values as columns": lambda query, keys, values: values.mT @ (keys @ query).softmax(0),
-        "a sum of weighted rows": lambda query, keys, values: ((keys @ query).softmax(0)[:, None] * values).sum(0),
-        "torch's": lambda query, keys, values: F.scaled_dot_product_attention(query[None], keys, values, scale=1)[0],
-    },
     "attention_weights": {
         "einsum": lambda queries, keys: torch.einsum("...qd,...kd->...qk", queries, keys).softmax(-1),
         "keys first": lambda queries, keys: torch.softmax(keys @ queries.mT, -2).mT,

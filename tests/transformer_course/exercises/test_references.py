@@ -33,10 +33,6 @@ def similarity(query, keys):
     return torch.tensor([math.fsum(q * k for q, k in zip(query.tolist(), key, strict=True)) for key in keys.tolist()])
 
 
-def soft_lookup(query, keys, values):
-    return F.scaled_dot_product_attention(query[None], keys, values, scale=1.0)[0]
-
-
 def attention_weights(queries, keys):
     return F.softmax(torch.einsum("...qd,...kd->...qk", queries.double(), keys.double()), dim=-1).float()
 
@@ -805,7 +801,6 @@ INDEPENDENT = {
     "rnn_step": lambda state, token, w, u: torch._VF.rnn_tanh_cell(token, state, u, w),
     "similarity": similarity,
     "softmax": lambda scores: F.softmax(scores.double(), dim=-1).float(),
-    "soft_lookup": soft_lookup,
     "attention_weights": attention_weights,
     "attention": attention,
     "distance_attention": distance_attention,

@@ -31,7 +31,7 @@ def test_shows_passed_and_open_exercises_and_the_next_lesson(mine):
     panel = lesson_end(now)
     assert (panel.title, panel.tint) == ("Lesson 01", "help")
     assert panel.message.splitlines() == [
-        "Exercises: 2 of 5 passed. Open: `soft_lookup`, `attention_weights`, `attention`. "
+        "Exercises: 2 of 4 passed. Open: `attention_weights`, `attention`. "
         "Open for those who want more (★): `distance_attention`.",
         "Next: lesson 02, `02_scaling.ipynb`.",
     ]

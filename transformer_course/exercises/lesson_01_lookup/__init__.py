@@ -3,7 +3,6 @@
 EXERCISES = (
     "similarity",
     "softmax",
-    "soft_lookup",
     "attention_weights",
     "attention",
     "distance_attention",

@@ -42,8 +42,8 @@ EXERCISE = Exercise(
     points=3,
     verified="Your output has one row for each query and the width of the values, for any leading dimensions.",
     hints=[
-        "Attention is `soft_lookup` for many queries at once. Which of its steps have you already written for many "
-        "queries?",
+        "One lookup takes three steps: scores, weights, weighted average. Which of them have you already written for "
+        "many queries?",
         "`parts.attention_weights(queries, keys)` has shape (n_query, n_key), and `values` has shape (n_key, d_v). "
         "Which product has shape (n_query, d_v)?",
         "In the matrix product of the weights and the values, row i is the sum of all values, weighted by row i of "

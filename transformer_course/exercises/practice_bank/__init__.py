@@ -1,6 +1,7 @@
 """The practice bank: common interview exercises that no lesson requires."""
 
 EXERCISES = (
+    "soft_lookup",
     "adamw_step",
     "clip_by_global_norm",
     "inverted_dropout",

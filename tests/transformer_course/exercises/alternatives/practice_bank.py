@@ -416,6 +416,13 @@ def ppo_stacked(log_p, old_log_p, advantages, values, old_values, returns, clip,
 
 
 UNUSUAL = {
+    "soft_lookup": {
+        "in log space": lambda query, keys, values: (keys @ query).log_softmax(0).exp() @ values,
+        "einsum": lambda query, keys, values: torch.einsum("n,nv->v", (keys @ query).softmax(0), values),
+        "values as columns": lambda query, keys, values: values.mT @ (keys @ query).softmax(0),
+        "a sum of weighted rows": lambda query, keys, values: ((keys @ query).softmax(0)[:, None] * values).sum(0),
+        "torch's": lambda query, keys, values: F.scaled_dot_product_attention(query[None], keys, values, scale=1)[0],
+    },
     "adamw_step": {
         "in place, on copies": adamw_in_place_on_copies,
         "with hats": adamw_with_hats,

@@ -36,15 +36,15 @@ def softmax(scores: Float[Tensor, "*batch n"]) -> Float[Tensor, "*batch n"]:
         return torch.zeros_like(scores)
     return torch.div(powers, sums)
 ''',
-    "soft_lookup": """
-def soft_lookup(query, keys, values):
+    "attention": """
+def attention(queries, keys, values):
     products = []
-    for index in range(keys.shape[0]):
-        products.append(torch.dot(query, keys[index]))
-    probabilities = softmax(torch.stack(products))
-    mixed = torch.zeros(values.shape[1], dtype=values.dtype)
-    for index in range(values.shape[0]):
-        mixed = mixed + probabilities[index] * values[index]
+    for index in range(keys.shape[-2]):
+        products.append((queries * keys[..., index, :].unsqueeze(-2)).sum(dim=-1))
+    probabilities = softmax(torch.stack(products, dim=-1))
+    mixed = torch.zeros_like(queries @ queries.mT @ values)
+    for index in range(values.shape[-2]):
+        mixed = mixed + probabilities[..., index].unsqueeze(-1) * values[..., index, :].unsqueeze(-2)
     return mixed
 """,
 }

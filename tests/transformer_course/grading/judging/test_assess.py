@@ -81,25 +81,26 @@ def test_mistake_in_an_earlier_answer_costs_once(rest: str, status: str):
     answers = {
         **{exercise.name: f"def {exercise.name}(x): pass" for exercise in exercises_of("01_lookup")},
         "softmax": "def softmax(x):\n    return 'wrong'",
-        "soft_lookup": f"def soft_lookup(query):\n    {rest}",
+        "attention_weights": f"def attention_weights(query):\n    {rest}",
     }
     submission = Submission("ada", Path("x"), "01_lookup", cells(answers))
     graded = {
         one.exercise.name: one.verdict for one in assess(submission, Allowance(Limits()), graded_by_text).exercises
     }
-    assert graded.pop("softmax").status == "wrong" and graded["soft_lookup"].status == status
-    message = "right with the course's `softmax` instead of yours" in graded.pop("soft_lookup").message
+    assert graded.pop("softmax").status == "wrong" and graded["attention_weights"].status == status
+    message = "right with the course's `softmax` instead of yours" in graded.pop("attention_weights").message
     assert message == (status == "passed") and {verdict.message for verdict in graded.values()} == {"As is."}
 
 
 def test_answer_using_a_wrong_answer_passes_in_the_sandbox(sandbox: Sandbox):
     """The reference replaces the learner's function also where that is in the cell before, or used by another."""
-    own = "def soft_lookup(query, keys, values):\n    return softmax(keys @ query) @ values"
+    scores = "-(torch.cdist(queries, keys) ** 2) / 2"
+    own = f"def distance_attention(queries, keys, values):\n    return softmax({scores}) @ values"
     answers = {
         "softmax": "def softmax(scores):\n    return scores.softmax(-1) / 2",
-        "soft_lookup": own,
         "attention_weights": "def attention_weights(queries, keys):\n    return softmax(queries @ keys.mT)",
         "attention": "def attention(queries, keys, values):\n    return attention_weights(queries, keys) @ values",
+        "distance_attention": own,
     }
     submission = Submission("ada", Path("x"), "01_lookup", cells(answers))
     lesson = exercises_of("01_lookup")
@@ -112,7 +113,7 @@ def test_answer_using_a_wrong_answer_passes_in_the_sandbox(sandbox: Sandbox):
     graded = {one.exercise.name: one for one in assess(submission, Allowance(sandbox.limits), assess_one).exercises}
     assert len(graded) == len(lesson)
     assert [graded[name].verdict.passed for name in answers] == [False, True, True, True]
-    assert graded["soft_lookup"].n_right == graded["soft_lookup"].n_cases > 0
+    assert graded["attention"].n_right == graded["attention"].n_cases > 0
     assert graded["softmax"].n_right < graded["softmax"].n_cases
 
 

@@ -293,8 +293,8 @@ def attempts(*notebooks: GradedSubmission) -> list[GradedSubmission]:
         ((1, 3), 3, ""),
         ((2, 2), 2, ""),
         ((3, 1, 4), 4, ""),
-        ((3, 1), 3, "soft_lookup 2 → 0"),
-        ((3, None), 3, "soft_lookup 2 → 0"),
+        ((3, 1), 3, "attention_weights 2 → 0"),
+        ((3, None), 3, "attention_weights 2 → 0"),
         ((None, 1), 1, ""),
     ],
 )

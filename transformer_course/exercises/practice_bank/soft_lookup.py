@@ -1,4 +1,4 @@
-"""A soft lookup with a single query."""
+"""A soft lookup with a single query. Lesson 01 writes the same for many queries at once, in two functions."""
 
 import torch
 
@@ -119,6 +119,7 @@ EXERCISE = Exercise(
     may_cut_gradients=True,
     cases=soft_lookup_cases,
     points=2,
+    stretch=True,
     verified="Every value contributes according to how well its key matches the query.",
     hints=[
         "What do you do first with the query and the keys? And what turns the scores into weights?",
