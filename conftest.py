@@ -8,6 +8,7 @@ from collections.abc import Generator
 import pytest
 from xdist.scheduler import LoadScopeScheduling
 
+from notebooks.verdict_fold import without_fold
 from tests.helpers.scheduling import LessonsFirst, Shard, expected_order
 from tests.helpers.thoroughness import Thoroughness
 from tests.notebooks.approximate import comparison
@@ -81,8 +82,9 @@ def pytest_itemcollected(item: pytest.Item) -> None:
     """Mark the cells of lessons as slow, and make nbval compare their outputs as their tags require."""
     if item.nodeid.startswith("notebooks/"):
         item.add_marker("slow")
-    if (compared_as := comparison(_tags(item))) is not str:
-        item.sanitize = lambda output: compared_as(output) if isinstance(output, str) else output
+    if getattr(item, "cell", None):
+        compared_as = comparison(_tags(item))
+        item.sanitize = lambda output: compared_as(without_fold(output)) if isinstance(output, str) else output
 
 
 def _tags(item: pytest.Item) -> list[str]:

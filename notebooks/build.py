@@ -16,6 +16,7 @@ any machine. To renew all pictures, delete the notebook first.
 import argparse
 import copy
 import difflib
+import html
 import os
 import re
 import sys
@@ -37,6 +38,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # the authoring to
 
 from authoring import glossary, interview_questions
 from authoring.page_to_keep import collection as page_to_keep
+from notebooks.verdict_fold import folded
 from transformer_course.exercises import LESSONS, NOTEBOOKS, exercises_of
 from transformer_course.lesson_order import PRACTICE_BANK, PRACTICE_KEY, place
 from transformer_course.views.view import STATE
@@ -242,6 +244,27 @@ def with_stored_outputs(new: NotebookNode, old: NotebookNode) -> NotebookNode:
     return new
 
 
+def fold_verdicts(book: NotebookNode) -> None:
+    """Fold the verdict below each bug hunt, so that someone who reads the stored lesson can look for the bug first."""
+    is_hunt = False
+    for cell in book.cells:
+        is_hunt |= "bug-hunt" in cell.metadata.get("tags", [])
+        if is_hunt and cell.cell_type == "code" and re.match(r"(check|review)\(", cell.source):
+            is_hunt = False
+            cell.outputs = [_with_folded_html(output) for output in cell.outputs]
+
+
+def _with_folded_html(output: NotebookNode) -> NotebookNode:
+    """Fold an output; what was only printed becomes HTML, because nothing folds a stream."""
+    if output.output_type == "stream":
+        text = output.text.rstrip("\n")
+        data = {"text/plain": text, "text/html": folded(f"<pre>{html.escape(text)}</pre>")}
+        return nbformat.v4.new_output("display_data", data)
+    if "text/html" in output.get("data", {}):
+        output.data["text/html"] = folded(output.data["text/html"])
+    return output
+
+
 def build(name: str, check: bool = False, folder: Path = FOLDER, run: bool = True) -> list[str]:
     """Build one lesson, or a collection from all of them.
 
@@ -264,6 +287,7 @@ def build(name: str, check: bool = False, folder: Path = FOLDER, run: bool = Tru
     else:
         lesson = read_source(_source(name, folder))
         new = execute(lesson, folder) if run else with_stored_outputs(lesson, old)
+        fold_verdicts(new)
         if name == PRACTICE_BANK:
             new.metadata[PRACTICE_KEY] = True  # so that the grader leaves out a copy under any name
     changes = list(differences(new, old))

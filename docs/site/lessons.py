@@ -11,6 +11,7 @@ from nbformat import NotebookNode
 
 from docs.site import live_views
 from docs.site.repository import Repository
+from notebooks.verdict_fold import without_fold
 from transformer_course.lesson.tables import align_words
 from transformer_course.views.view import STATE
 
@@ -86,6 +87,9 @@ def _fold(cell: NotebookNode, label: str) -> None:
     tags = cell.metadata.setdefault("tags", [])
     if FOLDED not in tags:
         tags.append(FOLDED)
+    for output in cell.get("outputs", []):
+        if html := output.get("data", {}).get("text/html"):
+            output.data["text/html"] = without_fold("".join(html))  # one fold is enough
     cell.metadata["mystnb"] = {"code_prompt_show": label, "code_prompt_hide": "Close"}
 
 

@@ -353,10 +353,10 @@ jacobian_size["scores / √d_k, times 1/√d_k"] = by_the_root
 pd.DataFrame(jacobian_size, index=pd.Index(widths, name="d_k")).map("{:.1g}".format)
 
 # %% [markdown]
-# Up to a width of 64, the paper's choice, an undivided query typically passes back as much gradient as a scaled one. At
-# 1,024 half of all queries pass back next to nothing. Their weights are close to 1 and 0, by chance, before training
-# has begun: the softmax is **saturated**. That is the paper's reason: large products push the softmax "into regions
-# where it has extremely small gradients".
+# With 64 keys, an undivided query typically passes back as much gradient as a scaled one up to width 64. (With 8 keys,
+# an eighth: 0.05 against 0.37.) At 1,024 half of all queries pass back next to nothing. Their weights are close
+# to 1 and 0, by chance, before training has begun: the softmax is **saturated**. That is the paper's reason: large
+# products push the softmax "into regions where it has extremely small gradients".
 #
 # <details><summary>Doesn't dividing make the gradient smaller, too?</summary>
 #
@@ -520,7 +520,7 @@ pd.DataFrame(rows, index=rates[:3]).T.round(2)
 
 # %% [markdown]
 # With this loss, the undivided model comes closer at every rate, but it stays behind. So a saturated softmax *can*
-# learn, if the gradient that reaches it is steep enough.
+# learn if the loss is steep enough.
 
 # %% [markdown]
 # ## Bug hunt
@@ -685,12 +685,12 @@ for d in (16, 64):
 pd.DataFrame(recalled).T.round(2)
 
 # %% [markdown]
-# A state of d × d numbers holds about d pairs almost without error; with more pairs, they interfere. Attention with
-# softmax keeps every key and value, and can recall all of them if its weights are sharp enough. It pays for that in
-# memory. Hybrids such as
-# [Qwen3-Next](https://huggingface.co/Qwen/Qwen3-Next-80B-A3B-Instruct) use a recurrent state in three out of every four
-# layers and full attention in the fourth. (Their state can also forget, through gates like the GRU's, and it erases the
-# value stored under a key before writing a new one: the *delta rule*.)
+# Each output is the right value plus noise about $\sqrt{n/d}$ times as long. At n = d both are equally long; a narrow
+# state then confuses some values, and a wide one still recalls them (at d = 256 all of 1,024). Attention with softmax
+# keeps every key and value, and can recall all of them if its weights are sharp enough. It pays for that in memory.
+# Hybrids such as [Qwen3-Next](https://huggingface.co/Qwen/Qwen3-Next-80B-A3B-Instruct) use a recurrent state in three
+# out of every four layers and full attention in the fourth. (Their state can also forget, through gates like the GRU's,
+# and it erases the value stored under a key before writing a new one: the *delta rule*.)
 
 # %% [markdown]
 # ## ★ Transfer: cosine attention
@@ -856,9 +856,9 @@ pd.DataFrame(shapes, columns=["module", "input shapes", "output shape", "paramet
 # <details><summary>What does linear attention gain, and what does it lose?</summary>
 #
 # Without the softmax, the sum of all products of keys and values fits into one matrix: a recurrent state of fixed size,
-# however long the text is, and training can still process all positions at once. It loses recall: a state of d × d
-# numbers holds about d random pairs. A 16 × 16 state recalled nine in ten of 16 pairs, but under a third of 64; a 64 ×
-# 64 state recalled all 64. (<i>★ Without the softmax</i>)
+# however long the text is, and training can still process all positions at once. It loses recall: n random pairs in a d
+# × d state make noise about √(n/d) times as long as a value. A 16 × 16 state recalled nine in ten of 16 pairs, but
+# under a third of 64; a 64 × 64 state recalled all 64. (<i>★ Without the softmax</i>)
 # </details>
 #
 # <details><summary>What is the derivative of softmax?</summary>

@@ -9,7 +9,7 @@
 # can be too good to be true, and test any model for leaks.
 #
 # Reading: 37 minutes. Exercises: 50 minutes (five core, two stretch ★). With all predictions, runs and questions: about
-# 100 minutes, with a good place to stop half-way.
+# 100 minutes, with a good place to stop half-way. You can skip sections with a ★.
 
 # %% [markdown]
 # ## Before you start
@@ -312,8 +312,8 @@ check(masked_attention)
 # %% [markdown]
 # ## Half-way stop
 #
-# This is a good place to stop for today. The second half is about padding, and about how to find out whether a model
-# peeks.
+# Your mask hides the future and never produces nan: the difficult half is behind you. Stop here for today if you like.
+# The second half is about padding, and about how to find out whether a model peeks.
 
 # %% [markdown]
 # ## Padding

@@ -14,7 +14,7 @@
 # %% [markdown]
 # ## Before you start
 #
-# Three questions from earlier lessons. Answer each one aloud, then open it.
+# One question each on dictionaries, heads and masks. Answer aloud, then open.
 #
 # <details><summary>Lesson 01: what has to stay together when you shuffle a dictionary?</summary>
 #

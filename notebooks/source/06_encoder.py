@@ -9,7 +9,7 @@
 # **Afterwards you can** write both common kinds of layer and the whole encoder, and explain what goes wrong without
 # each part, because you have measured it.
 #
-# Reading: 36 minutes. Exercises: 45 minutes (five core; the stretch ★ takes 15 more). With all predictions, runs and
+# Reading: 37 minutes. Exercises: 45 minutes (five core; the stretch ★ takes 15 more). With all predictions, runs and
 # questions: about 100 minutes, with a good place to stop half-way. You can skip sections with a ★.
 
 # %% [markdown]
@@ -577,20 +577,21 @@ for where in ("x", "w_q"):
 # %% [markdown]
 # So sums and norms solve two different problems. Norms keep numbers *and gradients* at one size. Sums keep the
 # positions distinct for longer, and so preserve the gradients that depend on differences between positions. We measured
-# all this before training, at depth 24. A single layer trains well without norms, as you will see.
+# all this before training, at depth 24 and with one initialization; below, we try another. A single layer trains well
+# without norms, as you will see.
 
 # %% [markdown]
 # ## Pre-norm: moving the norm
 #
-# Even with sums *and* norms, all positions are alike after 24 untrained layers, and the gradient at the last `w_q` is
-# below 0.00001. A likely reason is that each norm scales down everything that was added before it, so little is left of
-# a position's own vector. Most newer models use **pre-norm**: they normalize the *input* of each sublayer and leave the
-# sum alone:
+# In our stack with sums *and* norms, all positions are alike after 24 untrained layers, and the gradient at the last
+# `w_q` is below 0.00001. A likely reason is that each norm scales down everything that was added before it, so little
+# is left of a position's own vector. Most newer models use **pre-norm**: they normalize the *input* of each sublayer
+# and leave the sum alone:
 #
 # $$x \leftarrow x + \operatorname{Sublayer}(\operatorname{LayerNorm}(x))$$
 #
-# Now the residual stream passes through the whole stack, and layers only ever add to it. Nothing normalizes the last
-# sum, so a pre-norm stack has one more norm at its end.
+# Now the residual stream passes through the whole stack, and layers only add to it. Nothing normalizes the last sum, so
+# a pre-norm stack has one more norm at its end.
 #
 # <details><summary>Which layout did the authors of the paper use?</summary>
 #
@@ -667,6 +668,21 @@ pd.DataFrame({column: measures(name) for column, name in columns.items()})
 # post-norm.
 
 # %% [markdown]
+# Does all this depend on the initialization? We measured the same stacks with smaller matrices, as torch draws them by
+# default (medians of three seeds):
+#
+# | | cosine, 24 layers | RMS | last `w_q` | cosine, 96 layers | RMS | last `w_q` |
+# |---|--:|--:|--:|--:|--:|--:|
+# | norms only | 1.00 | 1 | 0.00000002 | 1.00 | 1 | 0.00000002 |
+# | sums only | 0.77 | 3.5 | 0.5 | 1.00 | 1,100 | 20 |
+# | post-norm | 0.78 | 1 | 0.008 | 1.00 | 1 | 0.000004 |
+# | pre-norm | 0.50 | 1.8 | 0.009 | 0.84 | 3.8 | 0.002 |
+#
+# With these matrices, 24 layers are too few to tell post-norm from pre-norm; 96 show what ours showed at 24. Without
+# sums, `w_q` gets no gradient at either depth. So the initialization decides how deep a stack can be before something
+# goes wrong, not what goes wrong.
+
+# %% [markdown]
 # ### Warm-up
 #
 # Now we train stacks of eight layers to predict, at each position of a random text, the token *before* it. Pre-norm
@@ -713,13 +729,12 @@ pd.DataFrame.from_dict(table, orient="index", columns=SEEDS)
 
 # %% [markdown]
 # Without warm-up, eight post-norm layers end near the loss of guessing; with warm-up, they learn the task. But that is
-# one depth, one learning rate and one number of steps. In the runs that the next view shows, two post-norm layers need
-# no warm-up, and 200 steps, 50 of them warm-up, are too few for eight layers. Pre-norm learns the task with up to eight
-# layers without warm-up. (Large pre-norm models are trained with warm-up all the same.)
+# one depth, one learning rate and one number of steps. In 200 steps, two post-norm layers need no warm-up, four end at
+# 1.8 to 2.1 with 50 steps of it or none, and eight at 2.2 to 2.3 or 2.6 to 2.7. Pre-norm learns the task with up to
+# eight layers without warm-up. (Large pre-norm models are trained with warm-up all the same.)
 #
-# What goes wrong in the first steps? The view shows stacks that were trained for 200 steps, with 50 steps of warm-up or
-# none. Each panel has a curve for each stack, layer by layer. Look at *gradient at w_2*, top right, press *train*, and
-# then change the number of layers.
+# What goes wrong in the first steps? The view shows these runs. Each panel has a curve for each stack, layer by layer.
+# Look at *gradient at w_2*, top right, press *train*, and then change the number of layers.
 
 # %%
 at_first = views.ResidualStream(depth=12, step=0).numbers["post-norm, no warm-up"]
@@ -1123,7 +1138,7 @@ print("predicted:", prediction, " measured:", holds)
 # | part | what it does | without it |
 # |---|---|---|
 # | residual connection | lets a position keep its own vector | positions become alike, and `w_q` gets no gradient |
-# | norm | keeps numbers and gradients at one size | both explode at depth 24; you need smaller learning rates |
+# | norm | keeps numbers and gradients at one size | both explode in a deep stack; you need smaller learning rates |
 # | FFN | computes at each position | fewer facts learned, unless you add attention layers with as many parameters |
 # | ReLU in the FFN | makes the FFN more than one matrix | the FFN adds almost nothing |
 # | attention | moves information between positions | without the half that looks ahead, a gap is filled by guessing |

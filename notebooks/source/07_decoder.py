@@ -415,7 +415,7 @@ ax = plots.lines(range(50, 301, 50), curves, xlabel="step", ylabel="fraction tha
 prediction_own, prediction_correct = ..., ...
 
 
-# %% id="after-an-error" tags=["nbval-ignore-output"]
+# %% id="after-an-error" tags=["approximate"]
 def after_an_error(models: list[nn.Module], source: Tensor, labels: Tensor) -> dict[str, float]:
     """Return the fractions of right tokens after the first error in a generated text."""
     own = torch.cat([generate(model, source) == labels for model in models])
@@ -489,7 +489,7 @@ class WithoutYear(WithoutLetters):
         return (end - 4 <= position) & (position < end)
 
 
-# %% id="hidden-letters" tags=["hide-input", "nbval-ignore-output"]
+# %% id="hidden-letters" tags=["hide-input", "words-only"]
 spans = {"year": slice(4), "month": slice(5, 7), "day": slice(8, 10)}
 hiding = {"nothing hidden": Translator, "letters hidden": WithoutLetters, "year's digits hidden": WithoutYear}
 right = {}  # by what is hidden and by part of the date: three fractions of held-out dates
@@ -622,7 +622,7 @@ class LayerOfANote(nn.Module):
 # %% id="mend-layer-of-a-note"
 Mended = LayerOfANote
 
-# %% id="check-mend-layer-of-a-note"
+# %% id="check-mend-layer-of-a-note" tags=["nbval-ignore-output"]
 review(Mended)
 
 # %% [markdown]

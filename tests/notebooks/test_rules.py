@@ -95,6 +95,9 @@ DOCTORED: dict[Rule, list[tuple[Doctor, str]]] = {
         (output("check-mend-attention", "attention: passed"), "it says: attention: passed"),
         (output("check-mend-attention", "attention: a known mistake\nIt is."), "it says: attention: a known mistake"),
     ],
+    exercises.each_bug_hunt_keeps_its_verdict_folded: [
+        (output("check-mend-attention", "attention: not right yet"), "check-mend-attention shows its verdict"),
+    ],
     exercises.no_case_of_a_bug_hunt_gives_it_away: [
         (
             output("check-mend-attention", "attention: not right yet\nCase 1 of 2 (a bug without a check): wrong."),

@@ -4,6 +4,7 @@ import contextlib
 import difflib
 import inspect
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, cast
@@ -37,6 +38,9 @@ SEED = 0
 """Seed of the cases in lessons; the grader uses others."""
 IN_TRAINING = {"output_in_training", "later_in_training"}
 """Keys of an observation for a module in train mode."""
+
+MISSING_PARAMETER = re.compile(r"the parameter `.*` is missing; yours are .*")
+"""The part of a message that names a missing parameter, which would reveal the bug in a bug hunt."""
 
 
 class Session:
@@ -147,6 +151,8 @@ class Session:
             verdict = judge(exercise, SEED, observed, self.exercises.keys() - {exercise.name})
             if not verdict.passed:
                 self._record_messages(verdict)
+                if not in_training:  # in a bug hunt, finding the line is the task
+                    return replace(verdict, message=MISSING_PARAMETER.sub("the parameters are wrong.", verdict.message))
                 return self._located(verdict, known, attempt, observed)
             if not save:
                 return replace(verdict, message=f"All cases agree. `parts.{exercise.name}` stays as it is.")
@@ -200,8 +206,6 @@ class Session:
         last = observed[-1]
         if not can_be_located(verdict) or ("error" in last and last["error"]["type"] == "TookTooLong"):
             return verdict
-        if verdict.status == "mistake" and exercise_name(attempt, None) != verdict.exercise:
-            return verdict  # in a bug hunt, finding the line is the task
         try:
             return add_location(
                 verdict, known, Traced(attempt, self.exercises), changed_arguments(observed, known.expected)

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from nbformat import NotebookNode
 
+from notebooks.verdict_fold import START
 from tests.notebooks.lesson import Lesson, calls, displayed, syntax
 
 Function = ast.FunctionDef
@@ -87,6 +88,15 @@ def each_bug_hunt_is_wrong_without_a_name(lesson: Lesson) -> Iterator[str]:
             yield f"{check.id} should find {name} wrong, and name no mistake; it says: {displayed(check)}"
 
 
+def each_bug_hunt_keeps_its_verdict_folded(lesson: Lesson) -> Iterator[str]:
+    """Yield the hunts whose stored verdict is open: on GitHub and nbviewer, it is on the same page as the code."""
+    for cell in lesson.tagged("bug-hunt"):
+        if (hunted := bug_hunted(lesson, cell)) is None:
+            continue
+        if not displayed(hunted[3], "text/html").startswith(START):
+            yield f"{hunted[3].id} shows its verdict: build the lesson, which folds it"
+
+
 def no_case_of_a_bug_hunt_gives_it_away(lesson: Lesson) -> Iterator[str]:
     """Yield the names of failing cases of a bug hunt that contain words of the collapsed solution after it."""
     for cell in lesson.tagged("bug-hunt"):
@@ -159,5 +169,6 @@ RULES = [
     stubs_look_like_the_answers,
     no_exercise_is_started,
     each_bug_hunt_is_wrong_without_a_name,
+    each_bug_hunt_keeps_its_verdict_folded,
     no_case_of_a_bug_hunt_gives_it_away,
 ]

@@ -82,6 +82,15 @@ def test_bug_hunt_judges_eval_mode_and_exercise_both_modes(session):
     assert "passed" not in session.hint(DropsInTraining, "PreNormEncoderLayer").title
 
 
+def test_bug_hunt_underlines_no_line(session):
+    scores = "scores = queries @ keys.mT\n    scores = scores - scores.amax(dim=-2, keepdim=True)"
+    attempt = cell(
+        f"def attention(queries, keys, values):\n    {scores}\n    return scores.softmax(-1) @ values", "attention"
+    )
+    assert "underlined" in session.check(attempt).message
+    assert "underlined" not in session.check(attempt, "attention", save=False).message
+
+
 def test_exercise_cannot_use_its_own_part(lesson):
     lesson.run(RIGHT).check("softmax")
     verdict = lesson.run("def softmax(scores): return parts.softmax(scores)").check("softmax")
