@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-UNNUMBERED_BEFORE = {"tokenizers": "09_language_model"}
+UNNUMBERED_BEFORE = {"tokenizers": "09_language_model", "architectures": "12_clinic"}
 """Lessons without a number that come between others, each with the lesson that follows it."""
 PRIMER = "primer"
 """The lesson before all others, for readers who are new to PyTorch."""

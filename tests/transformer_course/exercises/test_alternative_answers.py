@@ -22,6 +22,7 @@ from tests.transformer_course.exercises.alternatives import (
     lesson_12,
     lesson_13,
     lesson_14,
+    lesson_architectures,
     lesson_tokenizers,
     practice_bank,
 )
@@ -585,6 +586,7 @@ UNUSUAL = {
     **lesson_00.UNUSUAL,
     **lesson_10.UNUSUAL,
     **lesson_11.UNUSUAL,
+    **lesson_architectures.UNUSUAL,
     **lesson_12.UNUSUAL,
     **practice_bank.UNUSUAL,
 }

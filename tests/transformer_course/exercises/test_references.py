@@ -756,6 +756,30 @@ def latent_attention(q, latent, w_k, w_v):
     return torch.einsum("bhqk,bkr,hrd->bhqd", weights, latent.double(), w_v.double()).float()
 
 
+def gated_delta_rule(q, k, v, decay, beta):
+    """Entry by entry, in float64: each write adds β k (v − what the state returns for the key)."""
+    state, outputs = [[0.0] * v.shape[1] for _ in range(k.shape[1])], []
+    for t in range(len(k)):
+        state = [[decay[t].double() * entry for entry in row] for row in state]
+        recalled = [sum(k[t, i].double() * state[i][j] for i in range(k.shape[1])) for j in range(v.shape[1])]
+        for i in range(k.shape[1]):
+            for j in range(v.shape[1]):
+                state[i][j] = state[i][j] + beta[t].double() * k[t, i].double() * (v[t, j].double() - recalled[j])
+        read = [sum(q[t, i].double() * state[i][j] for i in range(k.shape[1])) for j in range(v.shape[1])]
+        outputs.append(torch.stack(read))
+    return torch.stack(outputs).float()
+
+
+def sparse_attention(q, k, v, index_scores, n_kept):
+    """Query by query: sort the past tokens, and average the values of the best."""
+    rows = []
+    for t in range(len(q)):
+        kept = sorted(range(t + 1), key=lambda s: -index_scores[t, s].item())[:n_kept]
+        exponentials = [torch.exp((q[t].double() @ k[s].double()) / math.sqrt(q.shape[1])) for s in kept]
+        rows.append(sum(e * v[s].double() for e, s in zip(exponentials, kept, strict=True)) / sum(exponentials))
+    return torch.stack(rows).float()
+
+
 def column_parallel(x, matrix, n_devices):
     """Compute one output feature at a time and assign it to the devices in order."""
     features = [sum(x[:, i] * column[i] for i in range(len(column))) for column in matrix.T]
@@ -877,6 +901,8 @@ INDEPENDENT = {
     "all_reduce_gradients": all_reduce_gradients,
     "training_flops": training_flops,
     "latent_attention": latent_attention,
+    "gated_delta_rule": gated_delta_rule,
+    "sparse_attention": sparse_attention,
     "column_parallel": column_parallel,
     "row_parallel": row_parallel,
     "zero_step": zero_step,

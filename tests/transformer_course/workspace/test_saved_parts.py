@@ -224,3 +224,20 @@ def test_ignores_working_copies_of_another_user(made, shell, monkeypatch):
 def test_saves_nothing_outside_of_a_notebook(folder):
     assert notebook.check(every_exercise()["softmax"].reference).passed
     assert not folder.exists()
+
+
+ROUTE = """def route(logits, k):
+    chosen, experts = logits.topk(k, dim=-1)
+    return chosen.softmax(dim=-1), experts"""
+
+
+def test_parts_load_after_their_exercise_has_moved_to_another_lesson(folder, shell):
+    earlier = folder / "11_modern_block.py"  # `route` was an exercise of lesson 11
+    folder.mkdir()
+    earlier.write_text(f"# %% route\n\n{ROUTE.replace('softmax', 'sigmoid')}\n", encoding="utf-8")
+    assert later().whose("route") == "yours"
+    shell.run(ROUTE)
+    assert shell.check("route").passed
+    assert (folder / "architectures.py").exists()
+    logits = shell.user_ns["torch"].tensor([[2.0, 0.0, 2.0]])
+    assert later().route(logits, 2)[0].tolist() == [[0.5, 0.5]]

@@ -4,8 +4,6 @@ EXERCISES = (
     "rms_norm",
     "swiglu",
     "grouped_query_attention",
-    "latent_attention",
-    "route",
     "pairs_from_halves",
     "lora_linear",
 )

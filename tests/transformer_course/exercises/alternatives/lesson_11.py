@@ -108,33 +108,6 @@ class FusedInGroups(GroupedQueryAttention):
         return self.w_o(heads.transpose(1, 2).flatten(2))
 
 
-def route_by_probability(logits, k):
-    """Divide the probabilities by the sum of the chosen ones, which equals the softmax over them."""
-    weights, experts = torch.softmax(logits, -1).topk(k)
-    return weights / weights.sum(-1, keepdim=True), experts
-
-
-def route_worst_of_the_best_first(logits, k):
-    experts = logits.argsort(-1)[:, -k:]
-    return torch.take_along_dim(logits, experts, -1).softmax(-1), experts
-
-
-def route_in_order_of_the_experts(logits, k):
-    is_chosen = logits.argsort(-1, descending=True).argsort(-1) < k
-    experts = is_chosen.nonzero()[:, 1].view(len(logits), k)
-    return logits.masked_fill(~is_chosen, -torch.inf).softmax(-1).gather(1, experts), experts
-
-
-def route_row_by_row(logits, k):
-    weights, experts = [], []
-    for row in logits:
-        best = sorted(range(len(row)), key=lambda expert: -row[expert].item())[:k]
-        loud = torch.stack([torch.exp(row[expert] - row.max()) for expert in best])
-        weights.append(loud / loud.sum())
-        experts.append(torch.tensor(best))
-    return [torch.stack(weights), torch.stack(experts)]
-
-
 class MergedForOneCall(LoRALinear):
     def forward(self, x):
         return F.linear(x, torch.addmm(self.linear.weight, self.b, self.a, alpha=self.scale), self.linear.bias)
@@ -174,17 +147,6 @@ class OfACopy(nn.Module):
         return torch.add(self.linear(x), change, alpha=self.alpha / self.a.shape[0])
 
 
-def attends_by_torch(q, latent, w_k, w_v):
-    keys, values = (torch.einsum("bkr,hrd->bhkd", latent, matrices) for matrices in (w_k, w_v))
-    return F.scaled_dot_product_attention(q, keys, values)
-
-
-def attends_in_the_latent_space(q, latent, w_k, w_v):
-    """Absorb the matrices, so that keys and values are never computed."""
-    scores = q @ w_k.transpose(1, 2) @ latent.unsqueeze(1).mT / math.sqrt(q.shape[-1])
-    return scores.softmax(dim=-1) @ latent.unsqueeze(1) @ w_v
-
-
 def pairs_by_index(weight, d_k):
     rows = torch.arange(len(weight))
     place, head = rows % d_k, rows // d_k
@@ -198,7 +160,6 @@ def pairs_head_by_head(weight, d_k):
 
 UNUSUAL = {
     "pairs_from_halves": {"by index": pairs_by_index, "head by head": pairs_head_by_head},
-    "latent_attention": {"by torch": attends_by_torch, "in the latent space": attends_in_the_latent_space},
     "rms_norm": {
         "torch's": lambda x, weight, eps=1e-6: F.rms_norm(x, x.shape[-1:], weight, eps),
         "the library's": norms.rms_norm,
@@ -218,12 +179,6 @@ UNUSUAL = {
         "head by head": HeadByHead,
         "by index": ByIndex,
         "torch's": FusedInGroups,
-    },
-    "route": {
-        "by probability": route_by_probability,
-        "the worst of the best first": route_worst_of_the_best_first,
-        "in order of the experts": route_in_order_of_the_experts,
-        "row by row": route_row_by_row,
     },
     "LoRALinear": {"merged for one call": MergedForOneCall, "of plain parts": OfPlainParts, "of a copy": OfACopy},
 }
