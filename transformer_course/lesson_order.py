@@ -2,12 +2,12 @@
 
 from collections.abc import Sequence
 
-UNNUMBERED_BEFORE = {"tokenizers": "09_language_model", "architectures": "12_clinic"}
-"""Lessons without a number that come between others, each with the lesson that follows it."""
 PRIMER = "primer"
 """The lesson before all others, for readers who are new to PyTorch."""
 PRACTICE_BANK = "practice_bank"
 """The notebook with exercises that no lesson requires, which comes after all lessons."""
+UNNUMBERED_BEFORE = {"tokenizers": "09_language_model", "architectures": "12_clinic", "evaluation": PRACTICE_BANK}
+"""Lessons without a number that come between others, each with the notebook that it comes before."""
 PRACTICE_KEY = "transformer_course_practice"
 """The key in a notebook's metadata that marks it as practice. Practice is not graded."""
 UNNUMBERED = (PRIMER, *UNNUMBERED_BEFORE)

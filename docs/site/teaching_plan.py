@@ -123,10 +123,11 @@ def minutes(plan: Sequence[PlannedLesson]) -> str:
 
 def courses(plan: Sequence[PlannedLesson]) -> str:
     """Return a table of three courses with their totals."""
-    number = {u.name: int(place(u.name)[0][:2]) for u in plan}
+    starts = {u.name: place(u.name)[0][:2] for u in plan}
+    number = {name: int(start) for name, start in starts.items() if start.isdigit()}  # not what comes after all numbers
     kinds = {
-        "attention alone: lessons 01 to 04": [u for u in plan if 1 <= number[u.name] <= 4],
-        "the Transformer of 2017: lessons 00 to 08": [u for u in plan if number[u.name] <= 8],
+        "attention alone: lessons 01 to 04": [u for u in plan if 1 <= number.get(u.name, 99) <= 4],
+        "the Transformer of 2017: lessons 00 to 08": [u for u in plan if number.get(u.name, 99) <= 8],
         f"everything: lessons 00 to {max(number.values()):02}": plan,
     }
     rows = [

@@ -1,15 +1,15 @@
 # %% [markdown] id="title"
 # # Tokenizers · what a model reads instead of text
 #
-# **The question.** How many times does the letter r occur in `strawberry`? A model that writes essays may get this
-# wrong, and sums of long numbers too; and the same sentence costs more in one language than in another. The Transformer
-# is not the first suspect. What is?
+# **The question.** How many times does the letter r occur in `strawberry`? Until about 2024, models that wrote good
+# essays often got this wrong, and sums of long numbers too; and the same sentence costs more in one language than in
+# another. The Transformer is not the first suspect. What is?
 #
 # **Afterwards you can** learn a vocabulary of byte pairs, encode and decode any text with it, compare vocabularies in
 # bits per byte, and say what a tokenizer does to other scripts and to numbers.
 #
-# Reading: 24 minutes. Exercises: 45 minutes (four core, one stretch ★). With all predictions, runs and questions: about
-# 81 minutes.
+# Reading: 26 minutes. Exercises: 45 minutes (four core, one stretch ★). With all predictions, runs and questions: about
+# 83 minutes.
 
 # %% [markdown]
 # ## Before you start
@@ -46,10 +46,12 @@ from tokenizers import Tokenizer
 from torch import Tensor, nn
 
 from transformer_course import check, compare, diagrams, hint, parts, plots, solution, tally
+from transformer_course.stored_models.stored_model import FOLDER
 from transformer_lab import trace_shapes
 from transformer_lab.data.dates import LOCALES, write_date
 from transformer_lab.data.docstrings import python_docstrings
 from transformer_lab.data.tokenizers import bpe_tokenizer
+from transformer_lab.pretrained.hub import read_json
 
 # %%
 _ = torch.manual_seed(8)
@@ -173,8 +175,13 @@ print("the first 20:", *(repr(piece.decode()) for piece in pieces[256:276]))
 print("the longest:", repr(longest.decode()))
 
 # %% [markdown]
-# (For 50,000 tokens our table would have 2.5 billion entries. Real tokenizers keep pairs in a dict, and count each
-# different word once.)
+# For 50,000 tokens, our table would have 2.5 billion entries, almost all of them 0. Real tokenizers count only the
+# pairs that occur, in a dict such as Python's `Counter`, and they count each different word only once.
+
+# %% tags=["nbval-ignore-output"]
+pairs_of_sample = Counter(pairwise(sample.encode()))
+print(f"{len(pairs_of_sample)} of {256**2:,} pairs of bytes occur; the most frequent:")
+print(*(f"{bytes(pair)!r}: {count}" for pair, count in pairs_of_sample.most_common(5)), sep="   ")
 
 # %% [markdown]
 # ## Encoding
@@ -350,9 +357,12 @@ for name, function in {"the learned order": parts.encode, "the colleague's": enc
 # most pairs are then rare. With more text and larger models the best size grows: by one estimate to at least 216,000
 # for Llama 2 70B, which has 32,000 ([Tao et al., 2024](https://arxiv.org/abs/2407.13623)).
 #
+# <details><summary>What becomes of tokens that the model never sees?</summary>
+#
 # A token that is frequent in the text of the merges may be missing from that of the model. Its row is never trained,
 # and the model stumbles over it, as over ` SolidGoldMagikarp` in GPT-2's vocabulary ([Land and Bartolo,
 # 2024](https://arxiv.org/abs/2405.05417)).
+# </details>
 
 # %%
 model = nn.Sequential(nn.Embedding(4096, 64), nn.Linear(64, 4096, bias=False))  # a bigram model, in two layers
@@ -379,9 +389,10 @@ table = pd.DataFrame({"bytes, relative to English": n_bytes / n_bytes["en_US"], 
 table.loc[["fr", "tr", "el", "ru", "hi", "th", "ja"]].round(1)
 
 # %% [markdown]
-# UTF-8 alone makes Thai three times as long. The merges, which shorten English and hardly touch Thai, do the rest. That
-# costs time, context and, if a service charges by the token, money. With published tokenizers, translations of a text
-# differ in length by up to 15 times ([Petrov et al., 2023](https://arxiv.org/abs/2305.15425)).
+# A Thai date has 1.3 times as many characters as an English one, and UTF-8 makes 2.3 bytes of each: together, three
+# times as many bytes. The merges, which shorten English and hardly touch Thai, do the rest. That costs time, context
+# and, if a service charges by the token, money. With published tokenizers, translations of a text differ in length by
+# up to 15 times ([Petrov et al., 2023](https://arxiv.org/abs/2305.15425)).
 #
 # The remedy is to learn from all these languages. We add dates of other years.
 #
@@ -404,7 +415,7 @@ for name, each in (("merges of English", tokenizer), ("merges of all", shared)):
     print(f"{name}: a date in Thai has {length(each, dates['th']) / length(each, dates['en_US']):.1f} times as many")
 
 # %% [markdown]
-# What Thai gains, English pays. (These names were all learned; other Thai text gains less.)
+# What Thai gains, English pays. (Other Thai text gains less.)
 
 # %% [markdown]
 # And the strawberry? With 4,096 tokens:
@@ -414,8 +425,40 @@ for text in ("strawberry", " strawberry", "Strawberry", "STRAWBERRY"):
     print(*(repr(tokenizer.decode([token])) for token in tokenizer.encode(text).ids))
 
 # %% [markdown]
+# <details><summary>What the model sees</summary>
+#
 # Four different rows of numbers, and none says how many r it holds. How letters are cut changes how well models count
 # them ([Zhang et al., 2024](https://arxiv.org/abs/2410.19730)).
+# </details>
+
+# %% [markdown]
+# ### Six published tokenizers
+#
+# We counted the tokens of "Every child has the right to go to school." in three
+# languages, of three lines of Python, and of the sum `1234567 + 89 = 1234656`.
+#
+# **Predict.** In GPT-2's tokenizer (2019), how many times as many tokens does the Thai sentence have as the English
+# one: about 1, 3 or 6? And in GPT-4o's (2024)?
+
+# %% tags=["prediction"]
+gpt_2, gpt_4o = ..., ...
+
+# %%
+counted = read_json(FOLDER / "tokenizer-counts" / "counts.json")
+tokens_of = {row["model"]: row["tokens"] for row in counted["tokenizers"]}
+compare(gpt_2, measured=tokens_of["GPT-2"]["Thai"] / tokens_of["GPT-2"]["English"], choices=(1, 3, 6))
+compare(gpt_4o, measured=tokens_of["GPT-4o"]["Thai"] / tokens_of["GPT-4o"]["English"], choices=(1, 3, 6))
+sizes_of = {row["model"]: {"vocabulary": f"{row['vocab_size']:,}"} for row in counted["tokenizers"]}
+pd.DataFrame.from_dict({model: sizes_of[model] | tokens_of[model] for model in tokens_of}, orient="index")
+
+# %% [markdown]
+# <details><summary>What the table shows</summary>
+#
+# All six need ten tokens for the English sentence. In Hindi, Llama 3 and DeepSeek-V3 need about twice as many, and
+# Qwen3 more than three times as many; GPT-4o and Gemma 3, which have the largest vocabularies, need nine. GPT-2 also
+# needs a third more tokens for the code, because it spends one on each space of an indentation. (This is one sentence,
+# so the ratios are rough.)
+# </details>
 
 # %% [markdown]
 # ## What merges do to numbers
@@ -427,8 +470,16 @@ for number in ("2", "20", "200", "2000", "2001", "2021", "12345", "123456", "123
     print(number.rjust(8), "→", *(tokenizer.decode([token]) for token in tokenizer.encode(number).ids))
 
 # %% [markdown]
-# Numbers that the text repeats are one token; others are cut somewhere: a poor start for carrying. So Llama 2 makes
-# every digit a token, and GPT-4 and Llama 3 cut numbers into groups of at most three digits, from the left.
+# Numbers that the text repeats are one token; others are cut somewhere: a poor start for carrying. Published tokenizers
+# cut numbers before the merges:
+
+# %%
+for row in counted["tokenizers"]:
+    print(row["model"].rjust(11), "→", "|".join(piece.strip() for piece in row["the sum"] if piece.strip()))
+
+# %% [markdown]
+# GPT-2 still lets the merges decide. Qwen3 and Gemma 3 make every digit a token. The other three cut numbers into
+# groups of at most three digits, from the left.
 
 # %% [markdown]
 # ## ★ Transfer: digits from the right

@@ -2,7 +2,7 @@
 
 from notebooks.build import lessons
 from transformer_course.exercises import LESSONS
-from transformer_course.lesson_order import UNNUMBERED_BEFORE, place
+from transformer_course.lesson_order import PRACTICE_BANK, UNNUMBERED_BEFORE, place
 
 
 def test_unnumbered_lessons_come_first_or_where_listed():
@@ -13,8 +13,9 @@ def test_unnumbered_lessons_come_first_or_where_listed():
 
 def test_unnumbered_lesson_comes_right_before_its_successor():
     for before, name in UNNUMBERED_BEFORE.items():
-        assert LESSONS[LESSONS.index(name) - 1] == before
-        assert lessons()[lessons().index(name) - 1] == before
+        for in_order in (LESSONS, lessons()):
+            following = [*in_order, PRACTICE_BANK]
+            assert following[following.index(name) - 1] == before
 
 
 def test_exercises_and_sources_have_the_same_order():
@@ -22,5 +23,5 @@ def test_exercises_and_sources_have_the_same_order():
 
 
 def test_practice_bank_comes_after_every_lesson():
-    assert sorted(["practice_bank", "14_post_training", "primer"], key=place)[-1] == "practice_bank"
+    assert sorted(["practice_bank", "evaluation", "14_post_training", "primer"], key=place)[-1] == "practice_bank"
     assert "practice_bank" not in lessons() and "practice_bank" not in LESSONS

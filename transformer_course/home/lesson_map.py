@@ -44,6 +44,7 @@ AFTER = {
     "12_clinic": "the bug clinic",
     "13_scale": "beyond one machine",
     "14_post_training": "post-training",
+    "evaluation": "evaluation",
 }
 COLORS = {BLUE: "blue", GREEN: "green", ORANGE: "orange", PINK: "pink", GRAY: "gray", INK: "ink"}
 UNITS_PER_INCH = 100

@@ -23,6 +23,7 @@ from tests.transformer_course.exercises.alternatives import (
     lesson_13,
     lesson_14,
     lesson_architectures,
+    lesson_evaluation,
     lesson_tokenizers,
     practice_bank,
 )
@@ -581,6 +582,7 @@ UNUSUAL = {
     **lesson_09.UNUSUAL,
     **lesson_13.UNUSUAL,
     **lesson_14.UNUSUAL,
+    **lesson_evaluation.UNUSUAL,
     **lesson_06.UNUSUAL,
     **lesson_07.UNUSUAL,
     **lesson_00.UNUSUAL,

@@ -548,6 +548,36 @@ def pass_at_k(n, c, k):
     return 1 - math.prod(max(n - c - i, 0) / (n - i) for i in range(k))
 
 
+def option_scores(log_p, is_option, per_token):
+    """Go through the options one by one, and add up their tokens in Python."""
+    average = statistics.fmean if per_token else sum
+    return torch.tensor(
+        [
+            [
+                average([x for x, counts in zip(row, marks, strict=True) if counts])
+                for row, marks in zip(rows, masks, strict=True)
+            ]
+            for rows, masks in zip(log_p.tolist(), is_option.tolist(), strict=True)
+        ]
+    )
+
+
+def paired_error_bar(first, second):
+    """By the variances of both and their covariance, in numpy and float64."""
+    a, b = first.double().numpy(), second.double().numpy()
+    variances = np.cov(a, b)  # divides by n - 1
+    variance = variances[0, 0] + variances[1, 1] - 2 * variances[0, 1]
+    return torch.tensor(a.mean() - b.mean()).float(), torch.tensor(np.sqrt(variance / len(a))).float()
+
+
+def ngram_overlap(words, others, n):
+    """Search for each n-gram as text, between marks that no word contains."""
+    marked = "\n" + "\n".join(others) + "\n"
+    starts = range(len(words) - n + 1)
+    found = ["\n" + "\n".join(words[start : start + n]) + "\n" in marked for start in starts]
+    return found.count(True) / max(len(found), 1)
+
+
 def test_pass_at_k_is_unbiased_unlike_power_of_mean():
     """Draw n samples that are correct with probability p. The true value is 1 − (1 − p)^k."""
     n, k, p = 6, 3, 0.3
@@ -914,6 +944,9 @@ INDEPENDENT = {
     "group_advantages": group_advantages,
     "grpo_loss": grpo_loss,
     "pass_at_k": pass_at_k,
+    "option_scores": option_scores,
+    "paired_error_bar": paired_error_bar,
+    "ngram_overlap": ngram_overlap,
     **bank_references.INDEPENDENT,
 }
 

@@ -1,0 +1,163 @@
+"""Scores for the lesson on evaluation: what SmolLM2 gives to every option of every question, and as a judge.
+
+``python -m authoring.score_questions FOLDER`` loads the model from a folder as ``published("smollm2")`` returns it,
+asks the questions with several templates and numbers of examples, and writes what the lesson reads: about three minutes
+on one core.
+"""
+
+import json
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+from tokenizers import Tokenizer
+
+from authoring.stored_runs import store_runs
+from transformer_course.stored_models.stored_model import FOLDER
+from transformer_lab.attention.kv_cache import ModelCache
+from transformer_lab.models.language_model import LanguageModel
+from transformer_lab.pretrained.load import load_language_model
+
+COMMAND = "python -m authoring.score_questions FOLDER"
+DATA = FOLDER / "multiple-choice"
+QUESTIONS, FILE = DATA / "questions.json", DATA / "scores.json"
+Question = Mapping[str, Any]
+
+TEMPLATES = {
+    "Question, Answer": ("Question: {question}\nAnswer:", " {option}", "\n\n"),
+    "letters": ("Question: {question}\n{listed}\nAnswer:", " {letter}", "\n\n"),
+    "no question": ("Answer:", " {option}", "\n\n"),
+}
+"""For each way to ask: the prompt, how an option continues it, and what separates an example from the next."""
+N_JUDGED = 16
+"""Number of questions that the judge gets."""
+ASKED = [
+    *[(name, 0, 0) for name in TEMPLATES],
+    ("Question, Answer", 0, 5),
+    ("letters", 0, 5),
+]
+"""The templates and the examples before the question, from the first to before the last."""
+PADDING = " This is the answer that most people would give, and it has been known to be right for a very long time."
+"""What makes an answer longer and not better, for the judge."""
+PAIRWISE = {
+    "Which is better?": "Question: {question}\nAnswer A: {a}\nAnswer B: {b}\nWhich answer is better, A or B?",
+}
+"""How a judge is asked about two answers."""
+
+
+def filled(template: str, question: Question, option: int) -> str:
+    """Fill in a template with a question, its list of options and one of them."""
+    listed = "\n".join(f"{letter}. {text}" for letter, text in zip("ABCD", question["options"], strict=True))
+    return template.format(
+        question=question["question"], listed=listed, option=question["options"][option], letter="ABCD"[option]
+    )
+
+
+def shown(template: tuple[str, str, str], examples: Sequence[Question]) -> str:
+    """Return examples with their right answers, as a prompt shows them before the question."""
+    prompt, answer, end = template
+    return "".join(filled(prompt, e, e["right"]) + filled(answer, e, e["right"]) + end for e in examples)
+
+
+@torch.no_grad()
+def option_log_p(
+    model: LanguageModel, cache: ModelCache, prompt: Sequence[int], options: Sequence[Sequence[int]]
+) -> list[list[float]]:
+    """Return the log-probability of every token of each option after a cached text and a prompt.
+
+    The cache has one row, and afterwards again holds what it held.
+    """
+    n_before = cache.length
+    first = model.next_logits(torch.tensor([prompt]), cache).log_softmax(dim=-1)[0]
+    found = [[first[option[0]].item()] for option in options]
+    if (longest := max(map(len, options))) > 1:
+        cache.reorder(torch.zeros(len(options), dtype=torch.long))
+        rows = torch.tensor([[*option[:-1], *[0] * (longest - len(option))] for option in options])
+        log_p = model(rows, cache).log_softmax(dim=-1)
+        for i, option in enumerate(options):
+            found[i] += [log_p[i, j, token].item() for j, token in enumerate(option[1:])]
+        cache.reorder(torch.zeros(1, dtype=torch.long))
+    cache.truncate(n_before)
+    return found
+
+
+def scored(
+    model: LanguageModel,
+    tokenizer: Tokenizer,
+    template: tuple[str, str, str],
+    questions: Sequence[Question],
+    examples: Sequence[Question] = (),
+) -> list[list[list[float]]]:
+    """Return the log-probabilities of the tokens of each option of each question."""
+    cache = model.new_cache(1000)
+    if examples:
+        model.next_logits(torch.tensor([tokenizer.encode(shown(template, examples)).ids]), cache)
+    found = []
+    for question in questions:
+        prompt = tokenizer.encode(filled(template[0], question, 0)).ids
+        options = [tokenizer.encode(filled(template[1], question, i)).ids for i in range(4)]
+        log_p = option_log_p(model, cache, prompt, options)
+        found.append([[round(number, 2) for number in option] for option in log_p])
+    return found
+
+
+def rephrased(questions: Sequence[Question]) -> list[Question]:
+    """Return the same questions in other words."""
+    return [{**question, "question": question["rephrased"]} for question in questions]
+
+
+def judged(model: LanguageModel, tokenizer: Tokenizer, questions: Sequence[Question], text: str) -> dict[str, Any]:
+    """Return by how much a judge prefers the long answer, for both orders of a pair, as log p(long) − log p(short).
+
+    The short answer is always right; the long one is the same answer, or a wrong one, with padding.
+    """
+    letters = [tokenizer.encode(f" {letter}").ids for letter in "AB"]
+    table: dict[str, Any] = {"long, right": [], "long, wrong": []}
+    for question in questions:
+        right = question["right"]
+        short, wrong = question["options"][right], question["options"][(right + 1) % 4]
+        for kind, answer in (("long, right", short), ("long, wrong", wrong)):
+            long, both = f"{answer.removesuffix('.')}.{PADDING}", []
+            for a, b, at in ((long, short, 0), (short, long, 1)):
+                asked = text.format(question=question["question"], a=a, b=b)
+                prompt = f"<|im_start|>user\n{asked}<|im_end|>\n<|im_start|>assistant\nAnswer"
+                log_p = option_log_p(model, model.new_cache(1000), tokenizer.encode(prompt).ids, letters)
+                both.append(round(log_p[at][0] - log_p[1 - at][0], 2))
+            table[kind].append(both)
+    return table
+
+
+def runs(model: LanguageModel, tokenizer: Tokenizer) -> Iterator[tuple[str, Any]]:
+    """Yield what the lesson reads."""
+    data = json.loads(QUESTIONS.read_text(encoding="utf-8"))
+    questions, examples = data["questions"], data["examples"]
+    yield "templates", {name: template[0] for name, template in TEMPLATES.items()}
+    tables = []
+    for name, first, last in ASKED:
+        log_p = scored(model, tokenizer, TEMPLATES[name], questions, examples[first:last])
+        print(name, last - first, fraction_right(log_p, questions), flush=True)
+        tables.append({"template": name, "examples": [first, last], "log_p": log_p})
+    yield "scores", tables
+    yield "rephrased", scored(model, tokenizer, TEMPLATES["Question, Answer"], rephrased(questions))
+    yield "padding", PADDING.strip()
+    judges = {}
+    for name, text in PAIRWISE.items():
+        judges[name] = judged(model, tokenizer, questions[:N_JUDGED], text)
+        print(name, {kind: torch.tensor(rows).mean(dim=0) for kind, rows in judges[name].items()}, flush=True)
+    yield "judges", judges
+
+
+def fraction_right(log_p: list[list[list[float]]], questions: Sequence[Question]) -> float:
+    """Return how often the right option is the most probable."""
+    chosen = [max(range(4), key=lambda i, row=row: sum(row[i])) for row in log_p]  # type: ignore[misc]
+    return sum(c == question["right"] for c, question in zip(chosen, questions, strict=True)) / len(questions)
+
+
+if __name__ == "__main__":
+    torch.set_num_threads(1)
+    folder = Path(sys.argv[1])
+    smollm = load_language_model(folder).requires_grad_(False).eval()
+    smollm_tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
+    store_runs(FILE, COMMAND, lambda: dict(runs(smollm, smollm_tokenizer)))
