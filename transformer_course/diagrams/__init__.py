@@ -4,9 +4,9 @@
 the result into a picture. The other modules cover one topic each. ``architecture`` is the whole Transformer;
 ``layers``, ``heads`` and ``memory`` draw what a module does when it runs. The rest, in the order of the lessons:
 ``recurrent``, ``lookup``, ``masks``, ``positions``, ``normalization``, ``patches``, ``teacher_forcing``,
-``byte_pairs``, ``language_model``, ``kv_cache``, ``modern_block``, ``diagnosis``, ``online_softmax``,
-``data_parallel``, ``tensor_parallel``, ``pipeline``, ``post_training``. Each module is loaded on first use:
-``diagrams.architecture.transformer()`` needs only ``from transformer_course import diagrams``.
+``byte_pairs``, ``language_model``, ``kv_cache``, ``number_formats``, ``online_softmax``, ``batching``,
+``modern_block``, ``diagnosis``, ``data_parallel``, ``tensor_parallel``, ``pipeline``, ``post_training``. Each module
+is loaded on first use: ``diagrams.architecture.transformer()`` needs only ``from transformer_course import diagrams``.
 """
 
 from importlib import import_module

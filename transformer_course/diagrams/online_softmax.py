@@ -1,46 +1,59 @@
-"""Online softmax: a block of scores at a time, with a running maximum and a running sum."""
+"""Online softmax: a block of keys at a time, with a running maximum and two running sums."""
 
 from collections.abc import Sequence
 from math import exp
 
 from transformer_course.diagrams.canvas import Diagram
-from transformer_course.diagrams.elements import BLUE, Box
+from transformer_course.diagrams.elements import BLUE, Cells
 
-BLOCK_STEP = 2.15
+BLOCK_STEP = 2.5
+KEPT = ("maximum", "sum of exp", "sum of exp · v")
 
 
-def blocks(scores: Sequence[float], block: int) -> Diagram:
-    """Draw the running maximum and sum after each block of one query's scores, and the factor that corrects the sum.
+def blocks(scores: Sequence[float], values: Sequence[float], block: int) -> Diagram:
+    """Draw what is kept for one query after each block, and the factor that rescales both sums.
 
-    The last sum is that of exp(score − maximum) over all scores: section 3 of Milakov and Gimelshein (2018),
-    arXiv:1805.02867.
+    The output is the second sum divided by the first: section 3 of Milakov and Gimelshein (2018), arXiv:1805.02867,
+    and Dao et al. (2022), arXiv:2205.14135.
 
     Args:
-        scores: One score per key.
+        scores: The score of each key.
+        values: The value of each key, a single number.
         block: Number of keys in a block.
 
-    >>> [box.note for box in blocks([0.0, 0.0, 2.0], block=2).boxes]
-    ['sum 2.00', 'sum 1.27']
+    Raises:
+        ValueError: There are not as many values as scores.
+
+    >>> [table.texts for table in blocks([0.0, 2.0], [3.0, 5.0], block=1).tables if len(table.texts) == 3]
+    [(('0.00',), ('1.00',), ('3.00',)), (('2.00',), ('1.14',), ('5.41',))]
     """
+    if len(scores) != len(values):
+        raise ValueError(f"each score needs a value; got {len(scores)} scores and {len(values)} values")
     d = Diagram(
-        "A query's scores come in blocks. After each block two numbers are kept: the largest score so far, and the sum "
-        "of exp(score − largest). Where a block brings a larger score, the sum before it is multiplied by "
-        "exp(old largest − new largest)."
+        "The scores and values of a query's keys come in blocks. After each block three numbers are kept: the largest "
+        "score so far, the sum of exp(score − maximum), and the sum of exp(score − maximum) · value. If a block brings "
+        "a larger score, both sums so far are multiplied by exp(old maximum − new maximum). In the end, the second sum "
+        "divided by the first is the output."
     )
-    largest, total = scores[0], 0.0
-    before: Box | None = None
+    largest, total, mixture = scores[0], 0.0, 0.0
+    before: Cells | None = None
     for i, start in enumerate(range(0, len(scores), block)):
-        part = list(scores[start : start + block])
-        new = max(largest, *part)
+        x, part = i * BLOCK_STEP, range(start, min(start + block, len(scores)))
+        new = max(largest, *(scores[j] for j in part))
         correction = exp(largest - new)
-        total = total * correction + sum(exp(score - new) for score in part)
-        columns = [f"key {j}" for j in range(start, start + len(part))]
-        table = d.cells([part], (i * BLOCK_STEP, 1.2), f"block {i}", (0.5, 0.3), column_names=columns)
-        kept = d.box(
-            f"largest {new:.1f}", (i * BLOCK_STEP, 0), BLUE, note=f"sum {total:.2f}", outline="square", width=0.95
+        total = total * correction + sum(exp(scores[j] - new) for j in part)
+        mixture = mixture * correction + sum(exp(scores[j] - new) * values[j] for j in part)
+        columns, rows = [f"key {j}" for j in part], [[sequence[j] for j in part] for sequence in (scores, values)]
+        names = ["score", "value"] if i == 0 else []
+        table = d.cells(rows, (x, 1.5), f"block {i}", (0.5, 0.3), row_names=names, column_names=columns)
+        kept = d.cells(
+            [[new], [total], [mixture]], (x, 0), cell=(0.9, 0.3), fill=BLUE, row_names=KEPT if i == 0 else [], digits=2
         )
         d.arrow(table, kept)
         if before is not None:
-            d.arrow(before, kept, f"sum × {correction:.2f}")
+            d.arrow(before, kept, f"sums × {correction:.2f}")
         largest, before = new, kept
+    if before is not None:
+        output = d.box(f"output {mixture / total:.2f}", (before.center.x, -1.05), outline="square")
+        d.arrow(before, output, f"{mixture:.2f} / {total:.2f}")
     return d

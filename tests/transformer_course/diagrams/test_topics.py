@@ -40,6 +40,7 @@ DRAWN: dict[str, list[tuple[Any, ...]]] = {
     "diagnosis.instruments": [()],
     "diagnosis.first_measurements": [()],
     "heads.multi_head": [(MultiHeadAttention(*sizes),) for sizes in ((128, 4), (6, 1), (512, 8))],
+    "batching.timeline": [([3, 8, 2, 5, 4, 2], 3), ([1], 2)],
     "kv_cache.steps": [(["<bos>", *"Retu"], n_prompt) for n_prompt in (1, 4)],
     "kv_cache.drafts": [("Ge", [("nure", 1, "e"), ("rate", 4, "d")])],
     "kv_cache.shared_heads": [(6, [6, 3, 2, 1])],
@@ -65,7 +66,10 @@ DRAWN: dict[str, list[tuple[Any, ...]]] = {
     "modern_block.experts": [()],
     "modern_block.low_rank": [()],
     "normalization.blocks": [({"LayerNorm": nn.LayerNorm(5), "twice": lambda x: 2 * x},)],
-    "online_softmax.blocks": [([1.0, 3.0, 2.0, 5.0, 4.0, 0.0, -2.0], block) for block in (1, 3, 7)],
+    "number_formats.bits": [(), ({"int3": (1, 0, 2)},)],
+    "online_softmax.blocks": [
+        ([1.0, 3.0, 2.0, 5.0, 4.0, 0.0, -2.0], [10.0, 0.0, 30.0, 5.0, 20.0, 50.0, 1.0], block) for block in (1, 3, 7)
+    ],
     "patches.vision_transformer": [(torch.rand(16, 16), 4, 48, 2), (torch.rand(6, 9), 3, 5, 2)],
     "pipeline.schedule": [(torch.tensor([[1, 2, 0, -1, 0, -2], [0, 1, -1, 2, -2, 0]]),)],
     "positions.clocks": [([0, 1, 2, 3, 44], 8)],
@@ -88,6 +92,8 @@ REJECTED = [
     ("data_parallel.step", (1,), "n_processes must be at least 2; got 1"),
     ("data_parallel.ring", (1,), "n_processes must be at least 2; got 1"),
     ("data_parallel.zero", (1,), "n_processes must be at least 2; got 1"),
+    ("batching.timeline", ([3, 0], 2), r"got n_slots=2, lengths=\[3, 0\]"),
+    ("online_softmax.blocks", ([1.0], [1.0, 2.0], 1), "got 1 scores and 2 values"),
     ("kv_cache.steps", (TOKENS, 0), "n_prompt must be from 1 to 2 for 3 tokens; got 0"),
     ("kv_cache.shared_heads", (6, [6, 4]), "n_heads=6, n_kv_heads=4"),
     ("kv_cache.pages", ([3, 5], 4, 2), "at least the length of the longest text, 5 tokens; got 4"),
@@ -147,5 +153,5 @@ def test_drawing_preserves_torch_random_state():
 
 
 def test_unknown_topic_error_lists_all_topics():
-    with pytest.raises(AttributeError, match="no attribute 'layer'; there are architecture, byte_pairs, "):
+    with pytest.raises(AttributeError, match="no attribute 'layer'; there are architecture, batching, byte_pairs, "):
         diagrams.layer  # noqa: B018

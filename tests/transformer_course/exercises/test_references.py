@@ -637,6 +637,18 @@ class TextsSoFar:
         self.source, self.target = self.source[rows], self.target[rows]
 
 
+def quantize_groups(weight, group):
+    """Quantize one weight after the other, in plain Python."""
+    codes, scales, lows = [], [], []
+    for row in weight.tolist():
+        groups = [row[start : start + group] for start in range(0, len(row), group)]
+        lows.append([min(one) for one in groups])
+        scales.append([(max(one) - min(one)) / 15 or 1.0 for one in groups])
+        steps = zip(groups, lows[-1], scales[-1], strict=True)
+        codes.append([int((w - low) / scale + 0.5) for one, low, scale in steps for w in one])
+    return torch.tensor(codes), torch.tensor(scales), torch.tensor(lows)
+
+
 def beam_search(model, source, bos_id, eos_id, max_length, beam_size, length_penalty):
     begin = torch.full((len(source), 1), bos_id)
     return beam_search_from_state(TextsSoFar(model, source), begin, max_length, eos_id, beam_size, length_penalty)[0]
@@ -912,6 +924,7 @@ INDEPENDENT = {
     "accept": accept,
     "cache_bytes": cache_bytes,
     "repeat_kv": lambda x, n_repeats: torch.from_numpy(np.repeat(x.numpy(), n_repeats, axis=1)),
+    "quantize_groups": quantize_groups,
     "beam_search": beam_search,
     "blockwise_attention": lambda queries, keys, values, block: F.scaled_dot_product_attention(
         queries.double(), keys.double(), values.double()

@@ -4,7 +4,8 @@ EXERCISES = (
     "attend_with_cache",
     "cache_bytes",
     "repeat_kv",
+    "quantize_groups",
     "accept",
-    "beam_search",
     "blockwise_attention",
+    "beam_search",
 )

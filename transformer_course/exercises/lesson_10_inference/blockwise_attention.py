@@ -339,7 +339,6 @@ MISTAKES = [
 EXERCISE = Exercise(
     reference=blockwise_attention,
     steps=STEPS,
-    stretch=True,
     may_cut_gradients=True,
     cases=blockwise_attention_cases,
     in_little_memory=blockwise_attention_in_little_memory,

@@ -195,6 +195,35 @@ def pads_the_last_block(queries, keys, values, block):
     return mixture / total
 
 
+def quantizes_with_equal_groups_set_apart(weight, group):
+    blocks = weight.reshape(weight.shape[0], -1, group)
+    lows, ranges = blocks.min(dim=2).values, blocks.max(dim=2).values - blocks.min(dim=2).values
+    scales = ranges.div(15).masked_fill(ranges == 0, 1.0)
+    codes = torch.round((blocks - lows.unsqueeze(2)) / scales.unsqueeze(2)).clamp(0, 15)
+    return codes.reshape(weight.shape).int(), scales, lows
+
+
+def quantizes_group_by_group(weight, group):
+    codes, scales, lows = torch.empty_like(weight, dtype=torch.int64), [], []
+    for start in range(0, weight.shape[1], group):
+        part = weight[:, start : start + group]
+        low, high = part.aminmax(dim=1, keepdim=True)
+        scale = torch.where(high == low, torch.ones_like(low), (high - low) / 15)
+        codes[:, start : start + group] = ((part - low) / scale).add(0.5).floor()
+        scales.append(scale)
+        lows.append(low)
+    return codes, torch.cat(scales, dim=1), torch.cat(lows, dim=1)
+
+
+def quantizes_every_group_as_a_row(weight, group):
+    rows = weight.reshape(-1, group)
+    low, high = rows.amin(1, keepdim=True), rows.amax(1, keepdim=True)
+    scale = (high - low) / 15
+    scale[scale == 0] = 1.0
+    nearest = (rows[..., None] - (low + scale * torch.arange(16))[:, None]).abs().argmin(dim=-1)
+    return nearest.view_as(weight), scale.view(len(weight), -1), low.view(len(weight), -1)
+
+
 UNUSUAL = {
     "attend_with_cache": {
         "an empty cache": attends_with_an_empty_cache,
@@ -219,6 +248,11 @@ UNUSUAL = {
         "a matrix": lambda x, n_repeats: torch.einsum(
             "bhnd,gh->bgnd", x, torch.eye(x.shape[1]).repeat_interleave(n_repeats, dim=0)
         ),
+    },
+    "quantize_groups": {
+        "equal groups set apart": quantizes_with_equal_groups_set_apart,
+        "group by group": quantizes_group_by_group,
+        "the nearest of 16 levels": quantizes_every_group_as_a_row,
     },
     "beam_search": {
         "finished texts put aside": searches_with_finished_texts_put_aside(False, True),

@@ -152,6 +152,7 @@ EXERCISE = Exercise(
     steps=STEPS,
     cases=beam_search_cases,
     points=4,
+    stretch=True,
     verified="All texts in your beam compete in every round, finished texts keep their log-probability, and you apply "
     "the length penalty once, at the end.",
     hints=[

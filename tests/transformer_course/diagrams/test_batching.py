@@ -1,0 +1,24 @@
+"""The timeline of batches: every request gets all its steps, and no slot is empty while a request waits."""
+
+import pytest
+
+from transformer_course.diagrams.batching import timeline
+
+LENGTHS = [3, 8, 2, 5, 4, 2]
+
+
+@pytest.mark.parametrize("n_slots", [1, 2, 3, 7])
+def test_each_request_takes_all_its_steps_in_one_slot(n_slots):
+    for table in timeline(LENGTHS, n_slots).tables:
+        rows = ["".join(text or "." for text in row) for row in table.texts]
+        for i, n in enumerate(LENGTHS):
+            assert sum(chr(ord("A") + i) * n in row for row in rows) == 1
+            assert sum(row.count(chr(ord("A") + i)) for row in rows) == n
+
+
+def test_continuous_batching_leaves_no_slot_empty_while_requests_wait():
+    fixed, continuous = (table.texts for table in timeline(LENGTHS, 3).tables)
+    assert [len(texts[0]) for texts in (fixed, continuous)] == [8 + 5, 9]
+    for row in continuous:
+        assert "" not in row[: len([text for text in row if text])]  # empty only at the end
+    assert min(len([text for text in row if text]) for row in continuous) >= len(continuous[0]) - LENGTHS[-1]

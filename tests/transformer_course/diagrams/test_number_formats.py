@@ -1,0 +1,25 @@
+"""The bits of number formats: PyTorch stores as many, and their ranges and precisions follow from them."""
+
+import pytest
+import torch
+
+from transformer_course.diagrams.number_formats import FORMATS, bits
+
+FLOATS = {
+    "float32": torch.float32,
+    "bfloat16": torch.bfloat16,
+    "float16": torch.float16,
+    "fp8 (E4M3)": torch.float8_e4m3fn,
+}
+
+
+@pytest.mark.parametrize("name", FLOATS)
+def test_the_bits_are_those_of_the_format_in_torch(name):
+    info, (sign, exponent, fraction) = torch.finfo(FLOATS[name]), FORMATS[name]
+    assert sign + exponent + fraction == info.bits
+    assert info.eps == 2.0**-fraction
+    assert info.smallest_normal == 2.0 ** (2 - 2 ** (exponent - 1))
+
+
+def test_there_is_a_cell_for_each_bit():
+    assert [len(table.texts[0]) for table in bits().tables] == [32, 16, 16, 8, 8, 4]

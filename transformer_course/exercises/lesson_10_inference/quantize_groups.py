@@ -1,0 +1,279 @@
+"""Store a weight matrix in 4 bits, with a scale and a minimum for each group of weights.
+
+``quantize_per_channel`` in the practice bank keeps one scale per row and no minimum: 8 bits are enough for that.
+"""
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+
+from transformer_course.exercise import Exercise, Mistake, Wording
+from transformer_course.exercises.shared.draw_cases import generator, uniform
+from transformer_course.running.case import Case
+from transformer_course.steps import InSteps
+
+
+def quantize_groups(
+    weight: Float[Tensor, "d_out d_in"], group: int
+) -> tuple[Int[Tensor, "d_out d_in"], Float[Tensor, "d_out n_groups"], Float[Tensor, "d_out n_groups"]]:
+    """Return codes from 0 to 15, and each group's scale and minimum: code · scale + minimum is near the weight."""
+    groups = weight.unflatten(1, (-1, group))  # (d_out, n_groups, group)
+    low, high = groups.amin(dim=-1), groups.amax(dim=-1)
+    scale = torch.where(high > low, (high - low) / 15, 1.0)
+    codes = ((groups - low[..., None]) / scale[..., None]).round()
+    return codes.flatten(1).to(torch.int8), scale, low
+
+
+def groups(weight, group):
+    """cut each row into groups → the groups, (d_out, n_groups, group)"""
+    return weight.unflatten(1, (-1, group))
+
+
+def low(groups):
+    """find the smallest weight of each group → the minimum of each group"""
+    return groups.amin(dim=-1)
+
+
+def high(groups):
+    """find the largest weight of each group → the maximum of each group"""
+    return groups.amax(dim=-1)
+
+
+def span(high, low):
+    """subtract the minimum from the maximum → the range of each group: maximum − minimum"""
+    return high - low
+
+
+def step_size(span):
+    """divide the range by 15 → the step size of each group: range / 15"""
+    return span / 15
+
+
+def scale(step_size, span):
+    """give groups of equal weights the scale 1 → the scale of each group, (d_out, n_groups)"""
+    return torch.where(span > 0, step_size, 1.0)
+
+
+def shifted(groups, low):
+    """subtract the minimum of the group → the weights above the minimum"""
+    return groups - low[..., None]
+
+
+def divided(shifted, scale):
+    """divide by the scale of the group → the weights in steps, from 0 to 15"""
+    return shifted / scale[..., None]
+
+
+def rounded(divided):
+    """round to the nearest whole number → the rounded numbers"""
+    return divided.round()
+
+
+def joined(rounded):
+    """join the groups of each row again → the codes as rows, (d_out, d_in)"""
+    return rounded.flatten(1)
+
+
+def codes(joined):
+    """convert the codes to int8 → the codes as whole numbers"""
+    return joined.to(torch.int8)
+
+
+def result(codes, scale, low):
+    """return the codes, the scales and the minimums → the codes, scales and minimums"""
+    return codes, scale, low
+
+
+STEPS = InSteps(
+    groups, low, high, span, step_size, scale, shifted, divided, rounded, joined, codes, result,
+    reference=quantize_groups,
+)  # fmt: skip
+
+
+def quantize_groups_cases(seed: int) -> list[Case]:
+    rng = generator(seed)
+
+    def rows(d_out: int, n_groups: int, group: int) -> Tensor:
+        """Draw groups of very different sizes, whose weights are clearly nearer to one step than to the next."""
+        shape = d_out, n_groups, group
+        steps = torch.randint(1, 15, shape, generator=rng) + 0.7 * torch.rand(shape, generator=rng) - 0.35
+        order = torch.rand(shape, generator=rng).argsort(dim=-1)
+        ends = torch.cat([torch.tensor([0.0, 15.0]), torch.zeros(group - 2)]).expand(shape).gather(-1, order)
+        is_end = order < 2  # one weight is the minimum, one the maximum
+        sizes = 10 ** (3 * torch.rand(d_out, n_groups, 1, generator=rng) - 2)
+        lows = (40 * torch.rand(d_out, n_groups, 1, generator=rng) - 27) * sizes
+        return (lows + sizes * torch.where(is_end, ends, steps)).flatten(1)
+
+    def case(weight: Tensor, group: int, shows: str) -> Case:
+        return Case({"weight": weight, "group": group}, shows, constants=("weight",))
+
+    equal = rows(3, 2, 4)
+    equal[1, 4:] = uniform(rng, 0.3, 0.7)
+    return [
+        case(torch.tensor([[-0.5, 1.0, uniform(rng, 0.28, 0.32)]]), 3, "one group, from −0.5 to 1"),
+        case(torch.tensor([[2.0, 3.5, uniform(rng, 2.68, 2.72)]]), 3, "one group, from 2 to 3.5"),
+        case(rows(2, 3, 4), 4, "2 rows of 3 groups of 4"),
+        case(equal, 4, "3 rows of 2 groups of 4, one of them with equal weights"),
+        case(rows(4, 3, 3), 3, "3 groups of 3"),
+        case(rows(5, 1, 7), 7, "5 rows of one group"),
+        case(rows(7, 5, 16), 16, "7 rows of 5 groups of 16"),
+    ]
+
+
+MISTAKES = [
+    Mistake(
+        "one_group_per_row",
+        STEPS.but(groups=lambda weight: weight[:, None]),
+        summary="you take the minimum and the maximum of the whole row",
+        message="You take the minimum and the maximum of the whole row, so a single large weight makes the steps "
+        "coarse for all of them. How many scales does a row of 12 weights need if `group` is 4?",
+        hints=["For a row of 12 weights and groups of 4, what shape should `scale` have?"],
+    ),
+    Mistake(
+        "strided_groups",
+        STEPS.but(
+            groups=lambda weight, group: weight.unflatten(1, (group, -1)).mT,
+            joined=lambda rounded: rounded.mT.flatten(1),
+        ),
+        summary="your groups take weights from all over the row",
+        message="Your groups take weights from all over the row: with 12 weights and groups of 4, the first group "
+        "holds weights 0, 3, 6 and 9. A group should hold 4 neighbors. Which of the two new dimensions counts the "
+        "groups, and which the weights in a group?",
+        hints=["Which weights are in your first group if a row holds 0, 1, …, 11 and `group` is 4?"],
+    ),
+    Mistake(
+        "divides_by_16",
+        STEPS.but(step_size=lambda span: span / 16),
+        STEPS.but(step_size=lambda span: span / 16, rounded=lambda divided: divided.round().clamp(0, 15)),
+        summary="you divide the range by 16",
+        message="You divide the range by 16. With 16 codes, from 0 to 15, how many steps lie between the first and "
+        "the last?",
+        hints=["Which code does the largest weight of a group get in your code, and how many bits does it need?"],
+    ),
+    Mistake(
+        "divides_by_7",
+        STEPS.but(step_size=lambda span: span / 7),
+        STEPS.but(step_size=lambda span: span / 8),
+        summary="you divide the range by 7 or 8",
+        message="You divide the range by 7 or 8, so half of the 16 codes are never used. Those numbers belong "
+        "to symmetric quantization, which has about 7 steps on each side of 0. Here, the range starts at the minimum. "
+        "How many steps does it have?",
+        hints=["Which code does the largest weight of a group get in your code?"],
+    ),
+    Mistake(
+        "symmetric_range",
+        STEPS.but(
+            low=lambda groups: -groups.abs().amax(dim=-1),
+            high=lambda groups: groups.abs().amax(dim=-1),
+        ),
+        summary="your range is symmetric around 0",
+        message="Your range goes from −max|w| to max|w|. For a group from 2 to 3.5, all weights share the last few "
+        "codes. Where should the range begin and end?",
+        hints=["For a group from 2 to 3.5, how many of your 16 codes are used?"],
+    ),
+    Mistake(
+        "range_includes_zero",
+        STEPS.but(low=lambda low: low.clamp(max=0)),
+        STEPS.but(low=lambda low: low.clamp(max=0), high=lambda high: high.clamp(min=0)),
+        summary="you stretch the range until it includes 0",
+        message="You stretch the range until it includes 0, so a group from 2 to 3.5 wastes more than half of its "
+        "codes. Libraries do this to store 0 exactly. This exercise asks for the minimum of the group itself.",
+        hints=["For a group from 2 to 3.5, which weight should have code 0?"],
+    ),
+    Mistake(
+        "zero_point",
+        STEPS.but(
+            shifted=lambda groups, low, scale: groups - (low / scale).round()[..., None] * scale[..., None],
+            result=lambda codes, scale, low: (codes, scale, (low / scale).round() * scale),
+        ),
+        STEPS.but(
+            shifted=lambda groups, low, scale: groups - (low / scale).round()[..., None] * scale[..., None],
+            rounded=lambda divided: divided.round().clamp(0, 15),
+            result=lambda codes, scale, low: (codes, scale, (low / scale).round() * scale),
+        ),
+        STEPS.but(result=lambda codes, scale, low: (codes, scale, (-low / scale).round())),
+        STEPS.but(
+            shifted=lambda groups, low, scale: groups + (-low / scale).round()[..., None] * scale[..., None],
+            rounded=lambda divided: divided.round().clamp(0, 15),
+            result=lambda codes, scale, low: (codes, scale, (-low / scale).round()),
+        ),
+        summary="you round the minimum to a whole number of steps",
+        message="You round the minimum to a whole number of steps, a *zero point*. Many libraries do. This exercise "
+        "keeps the minimum itself: a weight is code · scale + minimum. What should the third tensor hold?",
+        hints=["For the group [2, 3.5], what do you return as the third tensor?"],
+    ),
+    Mistake(
+        "truncates",
+        STEPS.but(rounded=lambda divided: divided.floor()),
+        summary="you cut off the decimals",
+        message="You cut off the decimals: `.to(torch.int8)` alone turns 6.9 into 6, so errors reach a whole step "
+        "and all have the same sign. What should happen before the conversion?",
+        hints=["Which code is nearest to 6.9, and which one do you store?"],
+    ),
+    Mistake(
+        "scale_of_equal_weights",
+        STEPS.but(scale=lambda step_size: step_size),
+        summary="you give a group of equal weights the scale 0",
+        message="A group of equal weights gets the scale 0, so you divide 0 by 0, which is nan. Any other scale works "
+        "there, since all its codes are 0; this exercise asks for 1. Where do you check for it?",
+        hints=["For the group [0.5, 0.5], what are the minimum, the maximum and your scale?"],
+    ),
+    Mistake(
+        "signed_codes",
+        STEPS.but(codes=lambda joined: (joined - 8).to(torch.int8)),
+        summary="your codes run from −8 to 7",
+        message="Your codes run from −8 to 7, but a weight is code · scale + minimum here. Which code should the "
+        "smallest weight of a group have?",
+        hints=["For the smallest weight of a group, what is your code · scale + minimum?"],
+    ),
+    Mistake(
+        "dimensions_kept",
+        STEPS.but(result=lambda codes, scale, low: (codes, scale[..., None], low[..., None])),
+        summary="you return the scales and minimums with an extra dimension",
+        message="You return scales and minimums of shape (d_out, n_groups, 1). They should be (d_out, n_groups). You "
+        "need the extra dimension only while you subtract and divide.",
+        hints=["For 7 rows of 5 groups, what should `scale.shape` be?"],
+    ),
+]
+
+
+def with_integer_codes(output, case):
+    """Convert the codes to one integer dtype, since every integer dtype is right."""
+    if not isinstance(output, tuple | list) or not output:
+        return output
+    codes, *others = output
+    if isinstance(codes, Tensor) and not codes.is_floating_point() and codes.dtype != torch.bool:
+        codes = codes.to(torch.int32)
+    return type(output)((codes, *others))
+
+
+EXERCISE = Exercise(
+    reference=quantize_groups,
+    steps=STEPS,
+    cases=quantize_groups_cases,
+    points=3,
+    verified="Each group uses all of 0 to 15, whatever its range, and no weight is off by more than half a step.",
+    hints=[
+        "A group goes from −0.5 to 1, and there are 16 codes. How large is one step, and which code does 0.3 get?",
+        "Cut each row into groups with `unflatten` or `view`. Each group has its own minimum and its own step, "
+        "(maximum − minimum) / 15. A group of equal weights gets the scale 1.",
+        "The code of a weight is (weight − minimum) / scale, rounded. Both come from the weight's own group, so they "
+        "need an extra dimension for broadcasting.",
+        "`groups = weight.unflatten(1, (-1, group))`, `low = groups.amin(dim=-1)`, and "
+        "`codes = ((groups - low[..., None]) / scale[..., None]).round()`. Flatten the codes to rows again.",
+    ],
+    messages={
+        "part_left_out_shifted": Wording(
+            "You divide the weights by the scale without subtracting the minimum. A group from 2 to 3.5 gets the codes "
+            "20 to 35, and negative weights get negative codes. Which code should the smallest weight of a group have?",
+            summary="you never subtract the minimum of the group from its weights",
+        ),
+        "part_left_out_span": Wording(
+            "You use the maximum of a group as its range, so a group from 2 to 3.5 gets steps of 3.5/15. How far is it "
+            "from its smallest to its largest weight?",
+            summary="you use the maximum of a group as its range",
+        ),
+    },
+    mistakes=MISTAKES,
+    normalize=with_integer_codes,
+)
