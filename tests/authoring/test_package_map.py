@@ -50,5 +50,5 @@ def test_arrows_cross_no_box():
 
 @pytest.mark.parametrize("wrong", [{**MAY_USE, "transformer_lab.attic": ""}, {"transformer_lab.attention": ""}])
 def test_rejects_a_package_without_a_position(wrong):
-    with pytest.raises(ValueError, match=r"on their map: (attic|atomic_write, authoring)"):
+    with pytest.raises(ValueError, match=r"or their map: (attic|atomic_write, authoring)"):
         drawing(wrong)

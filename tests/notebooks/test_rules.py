@@ -237,7 +237,7 @@ def test_lesson_may_review_a_bug_hunt_itself() -> None:
 def test_rejects_a_review_that_passes_broken_code_or_has_no_solution() -> None:
     [complaint] = exercises.each_bug_hunt_is_wrong_without_a_name(reviewed("Broken: passed"))
     assert "check-mend-broken should find Broken wrong" in complaint
-    with pytest.raises(ValueError, match="not followed by a solution with code"):
+    with pytest.raises(ValueError, match="no solution with code follows the review of a bug hunt"):
         solutions(reviewed("Broken: not right yet", solution="Read it again."))
 
 

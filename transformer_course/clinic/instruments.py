@@ -22,7 +22,7 @@ Instrument = Callable[[Patient], pd.DataFrame]
 
 
 def leak_test(patient: Patient) -> pd.DataFrame:
-    """Measure the effect of each token on each prediction without a cache: the largest change in any logit.
+    """Return how strongly each token affects each prediction without a cache: the largest change in any logit.
 
     A row is the changed token and a column the predicted token. A token of the answer may affect only the predictions
     of later tokens.
@@ -31,7 +31,7 @@ def leak_test(patient: Patient) -> pd.DataFrame:
 
 
 def leak_test_with_cache(patient: Patient) -> pd.DataFrame:
-    """Measure the effect of each token on each prediction with a cache, like ``leak_test``."""
+    """Return how strongly each token affects each prediction with a cache, as in ``leak_test``."""
     return _reach(patient, cached_logits)
 
 

@@ -162,8 +162,8 @@ def test_reports_unfinished_function_that_is_called(body):
     verdict = of_cell(f"def softmax(x):\n    {body}\n\ndef f(x): return softmax(x) * 2")
     assert verdict.status == "crashed"
     assert verdict.message.startswith(
-        "Your code uses `softmax`, which you have not written yet. Until then, `parts.softmax` does the same "
-        "work.\nCase 1 of 3"
+        "Your code uses `softmax`, which you have not written yet. Until then, you can use `parts.softmax`."
+        "\nCase 1 of 3"
     )
 
 
