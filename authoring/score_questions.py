@@ -151,7 +151,7 @@ def runs(model: LanguageModel, tokenizer: Tokenizer) -> Iterator[tuple[str, Any]
 
 def fraction_right(log_p: list[list[list[float]]], questions: Sequence[Question]) -> float:
     """Return how often the right option is the most probable."""
-    chosen = [max(range(4), key=lambda i, row=row: sum(row[i])) for row in log_p]  # type: ignore[misc]
+    chosen = [max(range(4), key=lambda i, row=row: sum(row[i])) for row in log_p]
     return sum(c == question["right"] for c, question in zip(chosen, questions, strict=True)) / len(questions)
 
 

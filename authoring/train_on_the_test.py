@@ -64,7 +64,7 @@ def train(
     yield 0
     for epoch in range(1, n_epochs + 1):
         model.train()
-        for rows in torch.randperm(len(texts), generator=rng).split(BATCH_SIZE):
+        for rows in torch.split(torch.randperm(len(texts), generator=rng), BATCH_SIZE):
             tokens = padded(tokenizer, [texts[i] for i in rows.tolist()])
             loss = parts.next_token_loss(model(tokens), tokens, PAD_ID)
             optimizer.zero_grad()

@@ -632,7 +632,7 @@ compare(prediction, measured=sent[1000] / sent[10], choices=(1, 10, 100))
 # grows with the number of workers, and so does the waiting.
 
 # %% [markdown]
-# ## ZeRO: split what data parallelism copies
+# ## ★ ZeRO: split what data parallelism copies
 #
 # *Reduces*: the optimizer state; in stage 2 also the gradients; in stage 3 also the parameters. *Costs*: nothing extra
 # in stages 1 and 2; in stage 3 the parameters are sent twice.

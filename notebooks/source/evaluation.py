@@ -326,6 +326,8 @@ for name, function in {"the colleague's": error_bar_of_a_colleague, "paired": pa
     print(f"{name}: {difference:+.3f} ± {error:.3f}")
 
 # %% [markdown]
+# ### The gain from five examples
+#
 # Now compare other ways to ask with the first one, on the same 50 questions.
 #
 # **Predict.** Next to the paired error, how large is the error that you get if you treat the two scores as independent

@@ -84,6 +84,8 @@ def read_material(published: Path) -> Material:
         exercises += _exercises(path.stem, _cells(path))
     questions = []
     for cell in _cells(published / f"{QUESTIONS}.ipynb"):
+        if cell["id"].startswith("asked-most"):
+            continue  # a selection, of which most questions are those of a lesson
         for question, answer in _QUESTION.findall(_source(cell)):
             questions.append(Question(_card(question), cell["id"], _one_folder_up(question), _one_folder_up(answer)))
     return Material(exercises, questions)
