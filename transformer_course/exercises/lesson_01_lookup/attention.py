@@ -39,7 +39,7 @@ EXERCISE = Exercise(
     steps=STEPS,
     may_cut_gradients=True,
     cases=attention_cases,
-    points=4,
+    points=5,
     verified="Your output has one row for each query and the width of the values, for any leading dimensions.",
     hints=[
         "One lookup takes three steps: scores, weights, weighted average. Which of them have you already written for "

@@ -48,7 +48,7 @@ EXERCISE = Exercise(
     steps=STEPS,
     may_cut_gradients=True,
     cases=attention_weights_cases,
-    points=3,
+    points=2,
     verified=(
         "You have one row for each query and one column for each key, and every row sums to 1, for any leading "
         "dimensions."
