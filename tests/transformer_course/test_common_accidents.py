@@ -40,7 +40,7 @@ def test_reports_unfinished_helper_instead_of_unstarted_answer(lesson):
     verdict = lesson.check("attention_weights")
     assert (verdict.status, verdict.mistake) != ("not_started", None)
     assert verdict.message.startswith(
-        "Your code uses `softmax`, which you have not written yet. Until then, `parts.softmax`"
+        "Your code uses `softmax`, which you have not written yet. Until then, you can use `parts.softmax`"
     )
     parted = "def attention_weights(queries, keys): return parts.softmax(queries @ keys.mT)"
     assert lesson.run(parted).check("attention_weights").passed
