@@ -1409,7 +1409,7 @@ trace_shapes(Model(64), held_out[:2, :11].cpu()).drop(columns="class")[:12]
 # four workers in mixed precision, that takes 7, 5.5 and 4 bytes per parameter instead of 16. Stages 1 and 2 send as
 # much as data parallelism: an all-reduce is a reduce-scatter and an all-gather, and ZeRO takes the optimizer's step
 # between the two. Stage 3 sends half as much again, because it gathers the parameters in the forward and in the
-# backward pass. (<i>ZeRO</i>)
+# backward pass. (<i>★ ZeRO</i>)
 # </details>
 #
 # <details><summary>Why 1F1B, if its bubble is as large as GPipe's?</summary>
