@@ -49,6 +49,7 @@ from transformer_course.running.observe import observe_all
 from transformer_course.running.time_limit import SECONDS_PER_CHECK
 
 FOLDER = Path(__file__).parent / "blind_attempts"
+BANK_FOLDER = Path(__file__).parent / "bank_attempts"
 KINDS = {"single": "one", "pair": "two", "right": "right"}
 MARK = re.compile(r"⟦(.*?)¦(.*?)⟧", re.DOTALL)
 IMPORTS = """\

@@ -4,17 +4,16 @@ Their authors knew the mistakes of the exercises, so they are kept separate from
 """
 
 from collections import Counter
-from pathlib import Path
 
 import pytest
 
 from tests.helpers.thoroughness import one_in
-from tests.transformer_course.exercises.blind import check, outcome, read
+from tests.transformer_course.exercises.blind import BANK_FOLDER, check, outcome, read
 from transformer_course.exercises import every_exercise, exercises_of
 from transformer_course.lesson.session import Session
 from transformer_course.lesson_order import PRACTICE_BANK
 
-ATTEMPTS = list(read(Path(__file__).parent / "bank_attempts"))
+ATTEMPTS = list(read(BANK_FOLDER))
 MIN_ATTEMPTS, MIN_REPORTED_FRACTION = 5, 0.95
 """Minimum number of wrong attempts per exercise, and minimum fraction of all wrong ones that are named or located."""
 

@@ -4,11 +4,12 @@ import re
 
 import pytest
 
-from tests.transformer_course.exercises.blind import FOLDER, check, read
+from tests.transformer_course.exercises.blind import BANK_FOLDER, FOLDER, check, read
 from transformer_course.exercises import every_exercise
 from transformer_course.lesson.session import Session
 
 SAID = {
+    "practice_bank:4": ("give all the weight to the key with the largest score", "turn the scores into weights"),
     "lesson_01_lookup:1": ("twice as long gets twice the score", "a longer key gets a larger score"),
     "lesson_02_scaling:6": ("1. You use the variance of only one of the two factors", "`d_k` has its root taken"),
     "lesson_02_scaling:27": ("2. You take the mean over d_h", "by how many there are"),
@@ -32,7 +33,7 @@ SAID = {
     "lesson_13_scale:48": ("You schedule no backward passes", "the wrong way round"),
     "lesson_14_post_training:6": ("ou give `reference_rejected` the wrong sign", "adds where"),
 }
-ATTEMPTS = {attempt.id: attempt for attempt in read(FOLDER)}
+ATTEMPTS = {attempt.id: attempt for folder in (FOLDER, BANK_FOLDER) for attempt in read(folder)}
 
 
 @pytest.fixture(scope="module")
