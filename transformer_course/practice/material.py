@@ -79,13 +79,14 @@ def read_material(published: Path) -> Material:
     Raises:
         OSError: A notebook cannot be read.
     """
+    lessons = {path.stem: path for path in sorted(published.glob("*.ipynb"), key=lambda path: place(path.stem))}
     exercises = []
-    for path in sorted(published.glob("*.ipynb"), key=lambda path: place(path.stem)):
-        exercises += _exercises(path.stem, _cells(path))
+    for lesson, path in lessons.items():
+        exercises += _exercises(lesson, _cells(path))
     questions = []
     for cell in _cells(published / f"{QUESTIONS}.ipynb"):
-        if cell["id"].startswith("asked-most"):
-            continue  # a selection, of which most questions are those of a lesson
+        if cell["id"] not in lessons:
+            continue  # the selection at the top, which repeats questions of the lessons
         for question, answer in _QUESTION.findall(_source(cell)):
             questions.append(Question(_card(question), cell["id"], _one_folder_up(question), _one_folder_up(answer)))
     return Material(exercises, questions)
