@@ -13,6 +13,7 @@ from typing import Any
 
 import torch
 from tokenizers import Tokenizer
+from torch.nn.utils.rnn import pad_sequence
 
 from authoring.stored_runs import store_runs
 from transformer_course.stored_models.stored_model import FOLDER
@@ -33,18 +34,11 @@ TEMPLATES = {
 """For each way to ask: the prompt, how an option continues it, and what separates an example from the next."""
 N_JUDGED = 16
 """Number of questions that the judge gets."""
-ASKED = [
-    *[(name, 0, 0) for name in TEMPLATES],
-    ("Question, Answer", 0, 5),
-    ("letters", 0, 5),
-]
-"""The templates and the examples before the question, from the first to before the last."""
+ASKED = [*[(name, 0) for name in TEMPLATES], ("Question, Answer", 5), ("letters", 5)]
+"""The templates, with the number of examples before the question."""
 PADDING = " This is the answer that most people would give, and it has been known to be right for a very long time."
 """What makes an answer longer and not better, for the judge."""
-PAIRWISE = {
-    "Which is better?": "Question: {question}\nAnswer A: {a}\nAnswer B: {b}\nWhich answer is better, A or B?",
-}
-"""How a judge is asked about two answers."""
+JUDGE_PROMPT = "Question: {question}\nAnswer A: {a}\nAnswer B: {b}\nWhich answer is better, A or B?"
 
 
 def filled(template: str, question: Question, option: int) -> str:
@@ -72,9 +66,9 @@ def option_log_p(
     n_before = cache.length
     first = model.next_logits(torch.tensor([prompt]), cache).log_softmax(dim=-1)[0]
     found = [[first[option[0]].item()] for option in options]
-    if (longest := max(map(len, options))) > 1:
+    if max(map(len, options)) > 1:
         cache.reorder(torch.zeros(len(options), dtype=torch.long))
-        rows = torch.tensor([[*option[:-1], *[0] * (longest - len(option))] for option in options])
+        rows = pad_sequence([torch.tensor(option[:-1], dtype=torch.long) for option in options], batch_first=True)
         log_p = model(rows, cache).log_softmax(dim=-1)
         for i, option in enumerate(options):
             found[i] += [log_p[i, j, token].item() for j, token in enumerate(option[1:])]
@@ -108,20 +102,20 @@ def rephrased(questions: Sequence[Question]) -> list[Question]:
     return [{**question, "question": question["rephrased"]} for question in questions]
 
 
-def judged(model: LanguageModel, tokenizer: Tokenizer, questions: Sequence[Question], text: str) -> dict[str, Any]:
+def judged(model: LanguageModel, tokenizer: Tokenizer, questions: Sequence[Question]) -> dict[str, list[list[float]]]:
     """Return by how much a judge prefers the long answer, for both orders of a pair, as log p(long) − log p(short).
 
     The short answer is always right; the long one is the same answer, or a wrong one, with padding.
     """
     letters = [tokenizer.encode(f" {letter}").ids for letter in "AB"]
-    table: dict[str, Any] = {"long, right": [], "long, wrong": []}
+    table: dict[str, list[list[float]]] = {"long, right": [], "long, wrong": []}
     for question in questions:
         right = question["right"]
         short, wrong = question["options"][right], question["options"][(right + 1) % 4]
         for kind, answer in (("long, right", short), ("long, wrong", wrong)):
             long, both = f"{answer.removesuffix('.')}.{PADDING}", []
             for a, b, at in ((long, short, 0), (short, long, 1)):
-                asked = text.format(question=question["question"], a=a, b=b)
+                asked = JUDGE_PROMPT.format(question=question["question"], a=a, b=b)
                 prompt = f"<|im_start|>user\n{asked}<|im_end|>\n<|im_start|>assistant\nAnswer"
                 log_p = option_log_p(model, model.new_cache(1000), tokenizer.encode(prompt).ids, letters)
                 both.append(round(log_p[at][0] - log_p[1 - at][0], 2))
@@ -135,18 +129,16 @@ def runs(model: LanguageModel, tokenizer: Tokenizer) -> Iterator[tuple[str, Any]
     questions, examples = data["questions"], data["examples"]
     yield "templates", {name: template[0] for name, template in TEMPLATES.items()}
     tables = []
-    for name, first, last in ASKED:
-        log_p = scored(model, tokenizer, TEMPLATES[name], questions, examples[first:last])
-        print(name, last - first, fraction_right(log_p, questions), flush=True)
-        tables.append({"template": name, "examples": [first, last], "log_p": log_p})
+    for name, n_examples in ASKED:
+        log_p = scored(model, tokenizer, TEMPLATES[name], questions, examples[:n_examples])
+        print(name, n_examples, fraction_right(log_p, questions), flush=True)
+        tables.append({"template": name, "n_examples": n_examples, "log_p": log_p})
     yield "scores", tables
     yield "rephrased", scored(model, tokenizer, TEMPLATES["Question, Answer"], rephrased(questions))
     yield "padding", PADDING.strip()
-    judges = {}
-    for name, text in PAIRWISE.items():
-        judges[name] = judged(model, tokenizer, questions[:N_JUDGED], text)
-        print(name, {kind: torch.tensor(rows).mean(dim=0) for kind, rows in judges[name].items()}, flush=True)
-    yield "judges", judges
+    judge = judged(model, tokenizer, questions[:N_JUDGED])
+    print({kind: torch.tensor(rows).mean(dim=0) for kind, rows in judge.items()}, flush=True)
+    yield "judge", judge
 
 
 def fraction_right(log_p: list[list[list[float]]], questions: Sequence[Question]) -> float:

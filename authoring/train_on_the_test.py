@@ -11,6 +11,7 @@ from typing import Any
 import torch
 from tokenizers import Tokenizer
 from torch import Tensor, nn
+from torch.nn.utils.rnn import pad_sequence
 
 from authoring.score_questions import DATA, QUESTIONS, TEMPLATES, Question, filled, rephrased
 from authoring.stored_runs import store_runs
@@ -30,9 +31,8 @@ WAYS = ("as leaked", "in other words", "no question")
 
 def padded(tokenizer: Tokenizer, texts: Sequence[str]) -> Tensor:
     """Return the tokens of texts, padded at the end to the longest."""
-    ids = [tokenizer.encode(text).ids for text in texts]
-    longest = max(map(len, ids))
-    return torch.tensor([[*row, *[PAD_ID] * (longest - len(row))] for row in ids])
+    ids = [torch.tensor(tokenizer.encode(text).ids) for text in texts]
+    return pad_sequence(ids, batch_first=True, padding_value=PAD_ID)
 
 
 def text_of(question: Question, option: int, template: tuple[str, str, str] = TEMPLATE) -> str:

@@ -109,8 +109,8 @@ def answered(log_p: list, per_token: bool = False) -> Tensor:
     return (parts.option_scores(torch.tensor(padded), is_option, per_token).argmax(dim=-1) == right).float()
 
 
-runs = {(run["template"], *run["examples"]): run["log_p"] for run in stored["scores"]}
-plain = runs["Question, Answer", 0, 0]
+runs = {(run["template"], run["n_examples"]): run["log_p"] for run in stored["scores"]}
+plain = runs["Question, Answer", 0]
 
 # %% [markdown]
 # **Predict.** With four options, guessing scores 0.25. What does SmolLM2 score, if the prompt is `Question: …`, then
@@ -129,7 +129,7 @@ print(f"sum: {by_sum.mean():.2f}   per token: {by_mean.mean():.2f}")
 # Every token lowers the sum, so a sum favors short options; a mean doesn't. Neither is *the* score of the model: say
 # which one you report. Below, we use the sum.
 #
-# The next cell downloads SmolLM2 once (93 MB; lesson 11 tells more). Then it scores one question for real. Without the
+# The next cell downloads SmolLM2 once (93 MB; see lesson 11). Then it scores one question for real. Without the
 # model, you see the stored outputs.
 
 # %% id="smollm2-folder" tags=["published-model", "nbval-ignore-output"]
@@ -167,7 +167,7 @@ lengths = torch.tensor([[len(option) for option in question["options"]] for ques
 controls = {
     "always the longest option": (lengths.argmax(dim=-1) == right).float(),
     "always the shortest option": (lengths.argmin(dim=-1) == right).float(),
-    "SmolLM2 without the question": answered(runs["no question", 0, 0]),
+    "SmolLM2 without the question": answered(runs["no question", 0]),
     "SmolLM2 with the question": by_sum,
 }
 pd.DataFrame({"score": {name: scores.mean().item() for name, scores in controls.items()}}).round(2)
@@ -195,8 +195,8 @@ prediction = ...
 
 # %%
 asked = {
-    f"{name}, {last - first} examples": answered(log_p)
-    for (name, first, last), log_p in runs.items()
+    f"{name}, {n_examples} examples": answered(log_p)
+    for (name, n_examples), log_p in runs.items()
     if name != "no question"
 }
 asked["Question, Answer, in other words"] = answered(stored["rephrased"])
@@ -414,7 +414,7 @@ prediction = ...
 
 # %%
 print(stored["padding"])
-judge = {kind: torch.tensor(pairs) for kind, pairs in stored["judges"]["Which is better?"].items()}
+judge = {kind: torch.tensor(pairs) for kind, pairs in stored["judge"].items()}
 rows = {}
 for kind, gains in judge.items():  # (n_questions, 2): log p(long) − log p(short), with the long answer as A, as B
     by_order = {"long answer is A": gains[:, 0].mean().item(), "long answer is B": gains[:, 1].mean().item()}

@@ -5,7 +5,7 @@ import json
 import pytest
 import torch
 
-from authoring.score_questions import ASKED, FILE, N_JUDGED, PAIRWISE, QUESTIONS, TEMPLATES, filled, option_log_p, shown
+from authoring.score_questions import ASKED, FILE, N_JUDGED, QUESTIONS, TEMPLATES, filled, option_log_p, shown
 from transformer_lab.models.language_model import LanguageModel
 from transformer_lab.models.language_model_config import LanguageModelConfig
 
@@ -15,12 +15,12 @@ QUESTION = DATA["questions"][0]
 
 
 def test_file_has_four_options_for_every_question_and_way_to_ask():
-    assert [(run["template"], *run["examples"]) for run in CARD["scores"]] == ASKED
+    assert [(run["template"], run["n_examples"]) for run in CARD["scores"]] == ASKED
     for run in CARD["scores"]:
         assert [len(options) for options in run["log_p"]] == [4] * 50
         assert all(number <= 0 for options in run["log_p"] for option in options for number in option)
-    assert CARD["judges"].keys() == PAIRWISE.keys()
-    assert all(len(rows) == N_JUDGED for kinds in CARD["judges"].values() for rows in kinds.values())
+    assert CARD["judge"].keys() == {"long, right", "long, wrong"}
+    assert all(len(rows) == N_JUDGED for rows in CARD["judge"].values())
 
 
 @pytest.mark.parametrize("n_before", [0, 3])
