@@ -53,6 +53,23 @@ class Stopwatch:
         return min(seconds - computing, clock - now, self._busy_until + max_idle - now)
 
 
+def _raise_in(thread: int) -> None:
+    """Let a thread raise ``TookTooLong`` before its next Python instruction."""
+    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), ctypes.py_object(TookTooLong))
+
+
+def _catch_pending(thread: int) -> None:
+    """Catch a ``TookTooLong`` that this thread has not raised yet, so that it does not appear in other code.
+
+    It is not withdrawn, because that leaves a flag set in Python 3.11: everything becomes slower, and any function that
+    is called under a profiler never returns.
+    """
+    with contextlib.suppress(TookTooLong):
+        _raise_in(thread)  # replaces the pending one
+        while True:
+            pass
+
+
 @contextlib.contextmanager
 def time_limit(seconds: float, clock: float | None = None, max_idle: float = math.inf) -> Iterator[None]:
     """Raise ``TookTooLong`` inside the block after a number of seconds.
@@ -74,11 +91,6 @@ def time_limit(seconds: float, clock: float | None = None, max_idle: float = mat
     over.acquire()
     stopwatch = Stopwatch()
 
-    def send(error: type[BaseException] | None) -> None:
-        ctypes.pythonapi.PyThreadState_SetAsyncExc(
-            ctypes.c_ulong(thread), None if error is None else ctypes.py_object(error)
-        )
-
     def watch() -> None:
         nonlocal sent
         while (wait := stopwatch.left(seconds, clock, max_idle)) > 0:
@@ -88,7 +100,7 @@ def time_limit(seconds: float, clock: float | None = None, max_idle: float = mat
             with sending:
                 if not finished:
                     sent = True
-                    send(TookTooLong)
+                    _raise_in(thread)
             if over.acquire(timeout=0.2):  # repeat, in case the code caught the exception and continued
                 return
 
@@ -96,10 +108,8 @@ def time_limit(seconds: float, clock: float | None = None, max_idle: float = mat
         nonlocal finished
         with sending:
             finished = True
-            # pending but not raised yet: it must not appear in other code. (Sending None without need slows Python
-            # down.)
-            if sent:
-                send(None)
+        if sent:
+            _catch_pending(thread)
         _limited.now = False
         if over.locked():
             over.release()

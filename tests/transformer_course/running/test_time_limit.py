@@ -1,5 +1,7 @@
 """Code that does not return is stopped, other code is not, and nothing is stopped afterwards."""
 
+import subprocess
+import sys
 import threading
 import time
 
@@ -143,3 +145,20 @@ def test_runs_code_without_available_threads(monkeypatch):
     with time_limit(9):
         ran.append(True)
     assert ran
+
+
+def test_profiler_works_after_a_stop():
+    lines = [
+        "import contextlib, sys",
+        "from transformer_course.running.time_limit import TookTooLong, time_limit",
+        "with contextlib.suppress(TookTooLong), time_limit(0.05):",
+        "    while True:",
+        "        pass",
+        "calls = []",
+        "sys.setprofile(lambda frame, event, _: calls.append(frame.f_code.co_name))",
+        "(lambda: None)()",
+        "sys.setprofile(None)",
+        "print(calls[0])",
+    ]
+    ran = subprocess.run([sys.executable, "-c", "\n".join(lines)], capture_output=True, text=True, timeout=120)
+    assert ran.stdout == "<lambda>\n", ran.stderr
