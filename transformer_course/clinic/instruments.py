@@ -78,7 +78,7 @@ def cached_against_uncached(patient: Patient) -> pd.DataFrame:
 
 
 def shuffle_question(patient: Patient) -> pd.DataFrame:
-    """Measure how much the prediction of the first letter changes when the question's letters are shuffled."""
+    """Return how much the prediction of the first letter changes when the question's letters are shuffled."""
     pairs = [("abcde", "edcba"), ("hgfab", "bafgh"), ("cafed", "defac")]
     table = {}
     for question, answer in pairs:
@@ -89,7 +89,7 @@ def shuffle_question(patient: Patient) -> pd.DataFrame:
 
 
 def pad_and_compare(patient: Patient) -> pd.DataFrame:
-    """Measure how much the logits change when a text is padded on the left or right, one row per number of pads."""
+    """Return how much the logits change when a text is padded on the left or right, one row per number of pads."""
     batch = patient.batch(draw_pairs(16, "padding", n_letters=4))
     with evaluation(patient.model):
         before = patient.logits(batch)[batch.targets != PAD_ID]
@@ -103,7 +103,7 @@ def pad_and_compare(patient: Patient) -> pd.DataFrame:
 
 
 def compare_company(patient: Patient) -> pd.DataFrame:
-    """Measure how much the first prediction for short words changes when a longer word is in the same batch."""
+    """Return how much the first prediction for short words changes when a longer word is in the same batch."""
     questions = [question for question, _ in draw_pairs(8, "company", n_letters=3)]
     alone, table = first_logits(patient, questions), {}
     for other in ("abc", "abcd", "abcde"):
@@ -112,7 +112,7 @@ def compare_company(patient: Patient) -> pd.DataFrame:
 
 
 def repeat_question(patient: Patient) -> pd.DataFrame:
-    """Measure how much the first prediction changes when the same questions are asked again."""
+    """Return how much the first prediction changes when the same questions are asked again."""
     questions = [question for question, _ in draw_pairs(8, "repeat")]
     first = first_logits(patient, questions)
     again = {n: _largest(first_logits(patient, questions) - first) for n in (2, 3, 4)}
@@ -120,7 +120,7 @@ def repeat_question(patient: Patient) -> pd.DataFrame:
 
 
 def split_the_batch(patient: Patient) -> pd.DataFrame:
-    """Compare the gradient over micro-batches with that of one batch, relative to its norm."""
+    """Return how far the gradient over micro-batches is from that of one batch, relative to its norm."""
     pairs = sorted(draw_pairs(16, "split"), key=lambda pair: len(pair[0]))
     with evaluation(patient.model), torch.enable_grad():
         whole = _flat(_gradients(patient, [patient.batch(pairs)]))
@@ -132,7 +132,7 @@ def split_the_batch(patient: Patient) -> pd.DataFrame:
 
 
 def drift_without_gradient(patient: Patient) -> pd.DataFrame:
-    """Measure the relative change of every parameter in an optimizer step with zero gradients."""
+    """Return the relative change of every parameter in an optimizer step with zero gradients."""
     fresh = type(patient)(patient.seed, trained=False)
     fresh.model.load_state_dict(patient.model.state_dict())
     optimizer = fresh.optimizer()
@@ -177,7 +177,7 @@ def residual_stream(patient: Patient) -> pd.DataFrame:
 
 
 def scale_stream(patient: Patient, factor: float = 10.0) -> pd.DataFrame:
-    """Measure how much each layer's output and residual update grow when its input is multiplied by ten.
+    """Return how much each layer's output and residual update grow when its input is multiplied by ten.
 
     The output of a pre-norm layer grows almost as much as its input, which it passes on. Its update does not grow
     because its sublayers receive normalized inputs.
