@@ -132,7 +132,7 @@ def run(args: argparse.Namespace) -> int:
 
 def _grade(args: argparse.Namespace, limits: "Limits", sandbox: "Sandbox") -> str:
     gc.disable()  # garbage collection takes a tenth of the time of the imports
-    from transformer_course.exercises import every_exercise, every_lesson
+    from transformer_course.exercises import every_lesson
     from transformer_course.grading.grade import grade
     from transformer_course.grading.incoming.column_titles import parse_columns
     from transformer_course.grading.rules.class_rules import ALL_LESSONS, RuleChanges
@@ -140,7 +140,6 @@ def _grade(args: argparse.Namespace, limits: "Limits", sandbox: "Sandbox") -> st
     from transformer_course.grading.rules.settings import RunOptions
     from transformer_course.workspace.working_copies import find_lesson
 
-    every_exercise()
     raise_if_interrupted()
     gc.freeze()  # imported objects are never garbage, here or in forked workers
     gc.enable()

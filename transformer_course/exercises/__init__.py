@@ -1,11 +1,13 @@
 """The exercises. Each lesson has a folder with one module per exercise; only the largest exercises have a folder.
 
 ``practice_bank`` contains exercises that no lesson requires. Each module defines, in this order, the reference, the
-same answer in steps, the cases, the mistakes and the ``EXERCISE``. A lesson lists its modules in ``EXERCISES``. Code
-for several lessons is in ``shared``. Uses ``exercise``, and the library for references.
+same answer in steps, the cases, the mistakes and the ``EXERCISE``. A lesson lists its exercises by name in
+``EXERCISES``; a module has its exercise's name in snake case, and is imported when the exercise is needed. Code for
+several lessons is in ``shared``. Uses ``exercise``, and the library for references.
 """
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -36,23 +38,58 @@ def every_lesson() -> tuple[str, ...]:
     return (*LESSONS, *_own)
 
 
+def exercise_names(lesson: str) -> tuple[str, ...]:
+    """List the names of the exercises of a lesson or of the practice bank, in order, without importing them."""
+    if lesson in _own:
+        return tuple(exercise.name for exercise in _own[lesson])
+    names: tuple[str, ...] = import_module(_package(lesson)).EXERCISES
+    return names
+
+
 def exercises_of(lesson: str) -> tuple[Exercise, ...]:
     """List the exercises of a lesson or of the practice bank, in order."""
-    return _own[lesson] if lesson in _own else _of_the_course(lesson)
+    return _own[lesson] if lesson in _own else tuple(_of_the_course(lesson, name) for name in exercise_names(lesson))
+
+
+def _package(lesson: str) -> str:
+    return f"{__name__}.{lesson if lesson == PRACTICE_BANK else f'lesson_{lesson}'}"
 
 
 @cache
-def _of_the_course(lesson: str) -> tuple[Exercise, ...]:
-    package = import_module(f"{__name__}.{lesson if lesson == PRACTICE_BANK else f'lesson_{lesson}'}")
-    return tuple(import_module(f"{package.__name__}.{name}").EXERCISE for name in package.EXERCISES)
+def _of_the_course(lesson: str, name: str) -> Exercise:
+    module = re.sub(r"(?<=[A-Za-z])(?=[A-Z][a-z])", "_", name).lower()  # MultiHeadAttention: multi_head_attention
+    exercise: Exercise = import_module(f"{_package(lesson)}.{module}").EXERCISE
+    return exercise
+
+
+class _Exercises(Mapping[str, Exercise]):
+    """Exercises by name. Names are known from the start; an exercise is imported when it is first looked up."""
+
+    def __init__(self) -> None:
+        self._lessons = {name: lesson for lesson in (*NOTEBOOKS, *_own) for name in exercise_names(lesson)}
+
+    def __getitem__(self, name: str) -> Exercise:
+        lesson = self._lessons[name]
+        if lesson in _own:
+            return next(exercise for exercise in _own[lesson] if exercise.name == name)
+        return _of_the_course(lesson, name)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._lessons
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._lessons)
+
+    def __len__(self) -> int:
+        return len(self._lessons)
 
 
 @cache
 def every_exercise() -> Mapping[str, Exercise]:
-    """Return all exercises of the lessons and the practice bank by name. Cached because a model looks up its parts in
-    every step.
+    """Return all exercises of the lessons and the practice bank by name. Only those that are looked up are imported,
+    because a lesson or a class needs few of them.
     """
-    return {exercise.name: exercise for notebook in (*NOTEBOOKS, *_own) for exercise in exercises_of(notebook)}
+    return _Exercises()
 
 
 def is_own(exercise: Exercise) -> bool:
@@ -75,5 +112,4 @@ def remove_own_lessons(*lessons: str) -> None:
 
 def lesson_of(name: str) -> str:
     """Return the lesson of an exercise, or the practice bank."""
-    notebooks = (*NOTEBOOKS, *_own)
-    return next(notebook for notebook in notebooks for exercise in exercises_of(notebook) if exercise.name == name)
+    return next(notebook for notebook in (*NOTEBOOKS, *_own) if name in exercise_names(notebook))

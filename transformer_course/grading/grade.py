@@ -13,7 +13,7 @@ from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any
 
 from transformer_course.checking.formatting import join_words, readable
-from transformer_course.exercises import every_lesson
+from transformer_course.exercises import every_lesson, exercises_of
 from transformer_course.grading.incoming.moodle_times import (
     describe_matches,
     has_submission_times,
@@ -108,6 +108,8 @@ def grade(paths: Sequence[Path], out: Path, changes: RuleChanges | None = None, 
     for name, every in ({} if run.fresh else students).items():
         records.update_times(name, every, later_too=run.count_latest)
     if todo:
+        for lesson in {notebook.lesson for every in todo.values() for notebook in every} & {*every_lesson()}:
+            exercises_of(lesson)  # imports them once, before workers are forked
         with open_grader(min(run.jobs, len(todo)), seed, run, changes.own) as grader:
             guards = min(
                 grader.guards, key=lambda guards: ISOLATION_LEVELS.index(isolation(guards))

@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from transformer_course.checking.message_panel import Panel
-from transformer_course.exercises import LESSONS, exercises_of
+from transformer_course.exercises import LESSONS, exercise_names, exercises_of
 from transformer_course.lesson.session import Session
 from transformer_course.workspace import saved_parts
 from transformer_course.workspace.progress import read_progress
@@ -27,7 +27,7 @@ def lesson_end(session: Session) -> Panel:
 
 def lesson_of(names: Mapping[str, Any]) -> str | None:
     """Return the lesson most of whose exercises are defined in a notebook, or None."""
-    n = {lesson: sum(exercise.name in names for exercise in exercises_of(lesson)) for lesson in LESSONS}
+    n = {lesson: sum(name in names for name in exercise_names(lesson)) for lesson in LESSONS}
     best = max(n, key=lambda lesson: n[lesson])
     return best if n[best] else None
 

@@ -14,7 +14,7 @@ import torch
 from transformer_course.checking.formatting import format_value
 from transformer_course.checking.message_panel import Panel
 from transformer_course.checking.verdict import Verdict
-from transformer_course.exercises import every_exercise, every_lesson, exercises_of
+from transformer_course.exercises import every_exercise, every_lesson, exercise_names
 from transformer_course.lesson.cell_panels import CellPanels, HintPanel
 from transformer_course.lesson.lesson_end import lesson_end
 from transformer_course.lesson.prediction import (
@@ -85,7 +85,7 @@ def __getattr__(name: str) -> Any:
 def whose_parts() -> dict[str, dict[str, str]]:
     """Return ``yours`` or ``the library's`` for each exercise of each lesson."""
     whose = current_session().parts.whose
-    return {lesson: {e.name: whose(e.name) for e in exercises_of(lesson)} for lesson in every_lesson()}
+    return {lesson: {name: whose(name) for name in exercise_names(lesson)} for lesson in every_lesson()}
 
 
 def check(attempt: Any, name: Any = None, save: bool = True) -> Verdict:

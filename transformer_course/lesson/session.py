@@ -18,7 +18,7 @@ from transformer_course.checking.message_panel import Panel, code_block
 from transformer_course.checking.side_effects import changed_arguments
 from transformer_course.checking.verdict import Verdict
 from transformer_course.exercise import Exercise
-from transformer_course.exercises import NOTEBOOKS, exercises_of
+from transformer_course.exercises import NOTEBOOKS, exercise_names
 from transformer_course.lesson.predictions_made import PredictionsMade
 from transformer_course.lesson.sign_of_life import sign_of_life
 from transformer_course.lesson.speed import is_slow, slowdown
@@ -268,5 +268,4 @@ def _unknown(attempt: Any, called: str | None, asked: str = "check") -> Verdict:
 def _names_of_lesson(attempt: Any) -> list[str]:
     """List the exercises of the attempt's own lesson; others would spoil later lessons."""
     beside = {name for function in functions_of(attempt) for name in function.__globals__}
-    names_of = [{exercise.name for exercise in exercises_of(notebook)} for notebook in NOTEBOOKS]
-    return [name for names in names_of if beside & names for name in names]
+    return [name for names in map(exercise_names, NOTEBOOKS) if beside.intersection(names) for name in names]

@@ -3,7 +3,7 @@
 EXERCISES = (
     "split_heads",
     "merge_heads",
-    "multi_head_attention",
+    "MultiHeadAttention",
     "attention_parameters",
     "head_contributions",
 )

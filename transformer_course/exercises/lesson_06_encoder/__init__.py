@@ -2,9 +2,9 @@
 
 EXERCISES = (
     "layer_norm",
-    "feed_forward",
-    "encoder_layer",
-    "pre_norm_encoder_layer",
-    "encoder",
+    "FeedForward",
+    "EncoderLayer",
+    "PreNormEncoderLayer",
+    "Encoder",
     "keeps_the_stream",
 )

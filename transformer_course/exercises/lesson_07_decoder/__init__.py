@@ -1,8 +1,8 @@
 """Lesson 07: the decoder."""
 
 EXERCISES = (
-    "decoder_layer",
-    "decoder",
+    "DecoderLayer",
+    "Decoder",
     "shift_right",
     "generate_target",
     "prefix_mask",

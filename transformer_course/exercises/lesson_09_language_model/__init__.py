@@ -1,7 +1,7 @@
 """Lesson 09: a language model."""
 
 EXERCISES = (
-    "gpt",
+    "GPT",
     "next_token_loss",
     "bits_per_byte",
     "sample_next",

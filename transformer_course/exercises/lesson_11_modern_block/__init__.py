@@ -2,8 +2,8 @@
 
 EXERCISES = (
     "rms_norm",
-    "swiglu",
-    "grouped_query_attention",
+    "SwiGLU",
+    "GroupedQueryAttention",
     "pairs_from_halves",
-    "lora_linear",
+    "LoRALinear",
 )

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable
 from functools import cache
 
-from transformer_course.exercises import every_lesson, exercises_of
+from transformer_course.exercises import every_lesson, exercise_names
 
 
 @cache
@@ -28,8 +28,8 @@ def lesson_by_text(sources: Iterable[str]) -> str:
     text = "\n".join(sources)
     counts = {
         lesson: sum(
-            2 * bool(check_of(one.name).search(text)) + bool(definition_of(one.name).search(text))
-            for one in exercises_of(lesson)
+            2 * bool(check_of(name).search(text)) + bool(definition_of(name).search(text))
+            for name in exercise_names(lesson)
         )
         for lesson in every_lesson()
     }

@@ -9,7 +9,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from transformer_course.exercises import every_lesson, exercises_of
+from transformer_course.exercises import every_lesson, exercise_names
 from transformer_course.grading.incoming.printable_text import encodable, printable
 from transformer_course.grading.incoming.submitted_file import UnreadableFile
 from transformer_course.grading.incoming.written_answers import written_answer_of
@@ -73,6 +73,6 @@ def _cell(cell: dict[str, Any]) -> dict[str, str]:
 def lesson_by_cells(cells: Sequence[dict[str, str]]) -> str:
     """Return the lesson that most of the cells belong to, or an empty string."""
     ids = {cell["id"].removeprefix("check-") for cell in cells}
-    counts = {lesson: sum(e.name in ids for e in exercises_of(lesson)) for lesson in every_lesson()}
+    counts = {lesson: len(ids.intersection(exercise_names(lesson))) for lesson in every_lesson()}
     best = max(counts, key=lambda lesson: counts[lesson])
     return best if counts[best] else ""

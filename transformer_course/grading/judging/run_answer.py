@@ -1,6 +1,7 @@
 """Turn an answer into a job and run it in the sandbox, and run it again if it may have been killed by others."""
 
 import json
+import re
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from typing import Any
@@ -51,17 +52,16 @@ def run_answer(
     Returns:
         The job, and its outcome.
     """
+    sources = [cell["source"] for cell in submission.cells]
     job = {
-        "cells": [
-            {"source": cell["source"]} for cell in submission.cells
-        ],  # no ids, which could contain a table of answers
+        "cells": [{"source": source} for source in sources],  # no ids, which could contain a table of answers
         "answer": choice.number,
         "given": list(choice.given),
         "seconds": sandbox.limits.seconds,
         "clock": sandbox.limits.clock,
         "name": exercise.name,
         "asked": names_asked_for(exercise.name),
-        "library": _library(exercise.name),
+        "library": library_of(exercise.name, {*choice.given, *parts_named("\n".join(sources))}),
     }
     return job, run_job(sandbox, job, *_packed_cases(exercise, seed))
 
@@ -101,11 +101,24 @@ def _packed_cases(exercise: Exercise, seed: int) -> tuple[bytes, bytes]:
     return pack({"cases": cases}), pack(models) if models else b""
 
 
-@cache
-def _library(name: str) -> str:
-    """Return the locations of the library's parts for an exercise as JSON, without an instructor's own exercises."""
-    others = {other: each for other, each in every_exercise().items() if other != name and not is_own(each)}
-    return json.dumps({other: library_source(each) for other, each in others.items()})
+@lru_cache(maxsize=4)  # the exercises of a notebook have the same text
+def parts_named(text: str) -> frozenset[str]:
+    """Return the exercises that a text names; all of them if it may compute names."""
+    names = every_exercise().keys()
+    return frozenset(names if "getattr" in text else names & set(re.findall(r"\w+", text)))
+
+
+def library_of(name: str, wanted: set[str]) -> str:
+    """Return the locations of these parts, and of the parts that they use, as JSON.
+
+    The exercise itself and an instructor's own exercises are left out.
+    """
+    found: dict[str, dict[str, str]] = {name: {}}
+    while wanted := wanted - found.keys():
+        for other in wanted:
+            found[other] = {} if is_own(exercise := every_exercise()[other]) else library_source(exercise)
+        wanted = {part for other in wanted for part in parts_named(found[other].get("source", ""))}
+    return json.dumps({other: location for other, location in sorted(found.items()) if location})
 
 
 @cache

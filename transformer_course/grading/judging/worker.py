@@ -184,9 +184,7 @@ class Worker:
             None,
         )
         method = start_method()
-        if method == "fork":
-            every_exercise()  # import once, before forking
-        else:
+        if method != "fork":
             self._sandbox.close()  # a process that is not forked does not inherit the open pipes
         context: Any = multiprocessing.get_context(method)
         self._connection, theirs = context.Pipe()
@@ -333,7 +331,6 @@ def serve(connection: Connection, sandbox: Sandbox, own: Sequence[OwnExercises] 
     try:
         if sandbox.folder is None:
             sandbox.start()
-        every_exercise()  # in parallel with the start of the sandbox; later, imports would count as an answer's time
         gc.set_threshold(GC_THRESHOLD)
         with sandbox:
             connection.send(sandbox.guards)

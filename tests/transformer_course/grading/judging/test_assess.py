@@ -35,8 +35,7 @@ def test_sandbox_gets_cases_without_seed_or_reference():
     assert [job["name"] for job in sandbox.jobs] == [one.exercise.name for one in notebook.exercises]
     for job in sandbox.jobs:
         assert job.keys() == {"name", "asked", "cells", "cases", "seconds", "clock", "library", "answer", "given"}
-        library = json.loads(job["library"])
-        assert job["name"] not in library and len(library) == len(every_exercise()) - 1
+        assert job["name"] not in json.loads(job["library"])
         assert "987123654" not in str(job)
 
 

@@ -1,4 +1,5 @@
 import contextlib
+import json
 import os
 from typing import Any
 from unittest import mock
@@ -7,7 +8,7 @@ import pytest
 
 from tests.transformer_course.sandbox.sample_submissions import FakeSandbox, busy_others, grade_answer, linux
 from transformer_course.exercises import every_exercise
-from transformer_course.grading.judging.run_answer import library_source
+from transformer_course.grading.judging.run_answer import library_of, library_source, parts_named
 from transformer_course.sandbox.resource_limits import Limits
 from transformer_course.sandbox.sandbox import Outcome, Sandbox
 
@@ -18,6 +19,28 @@ def test_sandbox_gets_the_location_of_a_part(name: str):
     message = library_source(exercise)
     assert message in ({"module": exercise.reference.__module__}, {"source": exercise.solution})
     assert not message.get("module", "").startswith("transformer_course")
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("x = parts.pairs_from_halves", ["pairs_from_halves"]),
+        ("parts.induction_score(1)", ["induction_score"]),
+        ("parts.leaks_future(1)", ["leaks_future"]),
+        ("parts.GPT(10)", ["GPT"]),
+        ("no parts", []),
+    ],
+)
+def test_sandbox_gets_only_the_parts_that_the_notebook_names(text: str, found: list[str]):
+    parts = json.loads(library_of("softmax", parts_named(text)))
+    assert set(found) <= parts.keys() and len(parts) <= 5
+    for location in parts.values():  # what their source uses is there, too
+        assert parts_named(location.get("source", "")) <= parts.keys() | {"softmax"}
+
+
+def test_sandbox_gets_all_parts_if_the_notebook_computes_names():
+    every = every_exercise().keys() - {"softmax"}
+    assert json.loads(library_of("softmax", parts_named("getattr(parts, 'so' + 'ft')"))).keys() == every
 
 
 COMPUTES = """
