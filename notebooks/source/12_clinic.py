@@ -810,7 +810,7 @@ print("predicted:", prediction, " measured:", holds)
 # - The loss curve and overfitting one batch find models that do not learn. Most of these bugs do not stop a model from
 #   learning.
 # - A repair is finished when a test fails without it.
-# - You have diagnosed models whose faults nobody had told you.
+# - You have diagnosed models without being told what was wrong with them.
 #   Your `padding_difference` and `never_trained` run on any model that takes tokens: put them into your own tests.
 
 # %%

@@ -959,7 +959,7 @@ in_gb.join(sent.drop(columns="sent").map("{:.3f} s".format))
 # |---|---|---|---|
 # | **sequence parallelism** | tokens, where tensor parallelism splits nothing | what makes that bar long | no more |
 # | **context parallelism** | the tokens of a long text | activations | keys and values; backward, their gradients |
-# | **expert parallelism** | the experts (lesson 11) | their first three items | tokens there and back (all-to-all) |
+# | **expert parallelism** | the experts (*Architectures*) | their first three items | tokens, twice (all-to-all) |
 #
 # This is what ZeRO 3, blockwise attention and checkpointing leave of the first bill, on each of the eight devices.
 

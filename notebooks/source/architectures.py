@@ -177,7 +177,7 @@ pd.DataFrame([(n, round(o / 1000)) for n, o in costs.values()], index=list(costs
 # GQA with 2 heads reads as many bytes as MLA with r = 256 and needs fewer operations. But the authors of DeepSeek-V2
 # found GQA worse than attention with all its heads, and MLA better (appendix D). Kimi K2, Kimi K3 and GLM-5 use MLA,
 # too; DeepSeek itself replaced it in V4. (RoPE would put a rotation between q and W, a different one for each earlier
-# token. That is why RoPE gets 64 numbers of its own.)
+# token. That is why DeepSeek rotates 64 separate numbers per token.)
 # </details>
 
 # %% [markdown]
