@@ -15,7 +15,7 @@
 #
 # **Afterwards you can** write and train a GPT, compare models in bits per byte, and find the head that copies.
 #
-# Reading: 38 minutes. Exercises: 55 minutes (five core; one stretch ★ takes 10 more). With all predictions, runs and
+# Reading: 40 minutes. Exercises: 55 minutes (five core; one stretch ★ takes 10 more). With all predictions, runs and
 # questions: about 110 minutes.
 
 # %% [markdown]
@@ -55,10 +55,11 @@ from tokenizers import Tokenizer
 from torch import Tensor, nn
 
 from transformer_course import check, compare, diagrams, hint, parts, plots, solution, tally, views
-from transformer_course.stored_models.stored_model import trained
+from transformer_course.stored_models.stored_model import FOLDER, trained
 from transformer_lab import Transformer, TransformerConfig, record_attention, trace_shapes
 from transformer_lab.data.docstrings import python_docstrings
 from transformer_lab.data.tokenizers import BOS_ID, PAD_ID, bpe_tokenizer
+from transformer_lab.pretrained.hub import read_json
 from transformer_lab.training.muon import make_muon
 
 # %%
@@ -1019,7 +1020,7 @@ print(continued(actor, of_plays.tokenizer, "ROMEO: Who art thou, and what is thy
 # | Every token is a training example. | True: 63 of 64 tokens, against 15 % in BERT and T5. |
 # | What was read stays valid as the text grows. | True, tested below. The KV cache (lesson 10) relies on it. |
 # | Causal weights have full rank, two-way weights do not. | False for heads of usual width, tested below. |
-# | A prompt can state the task. | Shown by [Brown et al.](https://arxiv.org/abs/2005.14165) at 175 billion. |
+# | A prompt can state the task. | Shown by [Brown et al.](https://arxiv.org/abs/2005.14165); tested below. |
 # | It is best without fine-tuning. | Measured by [Wang et al., 2022](https://arxiv.org/abs/2204.05832) at 5 billion. |
 #
 # <details><summary>And after fine-tuning?</summary>
@@ -1028,12 +1029,8 @@ print(continued(actor, of_plays.tokenizer, "ROMEO: Who art thou, and what is thy
 # parameters at the same compute.
 # </details>
 #
-# **Predict.** The rank argument: a triangular matrix with a positive diagonal is invertible, so causal weights have
-# full rank; two-way weights, it is said, have the low rank of the scores. For 64 positions and a head of width 4, is
-# the rank of the two-way weights nearest to 4, 16 or 64?
-
-# %% tags=["prediction"]
-prediction = ...
+# The rank argument: a triangular matrix with a positive diagonal is invertible, so causal weights have full rank;
+# two-way weights, it is said, have the low rank of the scores. These are the ranks for 64 positions:
 
 
 # %% id="rank-of-weights" tags=["hide-input", "approximate"]
@@ -1047,13 +1044,12 @@ def ranks(d_k: int, mask: Tensor) -> Tensor:
 masks = {"two-way": torch.ones(64, 64).bool(), "causal": parts.causal_mask(64)}
 _ = torch.manual_seed(9)
 found = {d_k: {name: ranks(d_k, mask) for name, mask in masks.items()} for d_k in (1, 2, 4, 8, 64)}
-compare(prediction, measured=found[4]["two-way"].median().item(), choices=(4, 16, 64))
 rank_table = {d: {name: f"{r.min()} to {r.max()}" for name, r in row.items()} for d, row in found.items()}
 pd.DataFrame(rank_table).T.rename_axis("d_k")
 
 # %% [markdown]
-# The *scores* have rank 4 at most, but softmax is not linear, and the weights have rank 63 or 64. Only heads of width 1
-# or 2 have two-way weights of low rank.
+# At width 4, the *scores* have rank 4 at most, but softmax is not linear, and the weights have rank 63 or 64. Only
+# heads of width 1 or 2 have two-way weights of low rank.
 #
 # Now change the last token of a text. How much do the earlier outputs of the stored GPT change, with its causal mask
 # and with a two-way mask?
@@ -1077,16 +1073,82 @@ for name, mask in {"causal": parts.causal_mask(n), "two-way": torch.ones(n, n).b
 
 # %% [markdown]
 # With a causal mask they do not change at all, so what was computed can be kept. With a two-way mask, each new token
-# changes everything before it. (The decoder of an encoder-decoder is causal, too, and can cache.)
+# changes everything before it.
 
 # %% [markdown]
-# <details><summary>What does it mean that a prompt can state the task?</summary>
+# Can a prompt state the task? Here are four secret rules, each with one of ten answers to each of ten questions. In a
+# text of five questions and answers, all follow the same rule. No question occurs twice, so there is nothing to copy.
+
+# %% id="rules" tags=["hide-input"]
+rules, new_rules = torch.rand(2, 4, 10, generator=torch.Generator().manual_seed(0)).argsort(dim=2)  # [rule, question]
+
+
+def texts_by(rules: Tensor, n_texts: int) -> Tensor:
+    """Return texts of five questions (0 to 9), each followed by its answer (10 to 19), by one rule per text."""
+    rule, questions = torch.randint(len(rules), (n_texts, 1)), torch.rand(n_texts, 10).argsort(dim=1)[:, :5]
+    return torch.stack([questions, 10 + rules[rule, questions]], dim=2).flatten(start_dim=1)
+
+
+_ = torch.manual_seed(9)
+print(", ".join(f"{question} → {answer}" for question, answer in texts_by(rules, 1).view(5, 2).tolist()))
+
+# %% [markdown]
+# **Predict.** After 500 steps on such texts, how often does a GPT with two blocks answer right *before* it has seen an
+# example, and *after* four examples: 0.1, 0.5 or 1.0?
+
+# %% tags=["prediction"]
+before, after = ..., ...
+
+
+# %% id="learn-rules" tags=["hide-input"]
+def learn_rules(n_blocks: int, learning_rate: float, n_steps: int = 500) -> nn.Module:
+    """Train a GPT on the answers in texts by the four rules, as ``authoring/train_few_shot_runs.py`` does."""
+    model = initialized(parts.GPT(20, n_layers=n_blocks, context_length=10))
+
+    def loss_on_answers() -> Tensor:
+        texts = texts_by(rules, 64)
+        return nn.functional.cross_entropy(model(texts)[:, ::2].flatten(end_dim=1), texts[:, 1::2].flatten())
+
+    adamw = torch.optim.AdamW(model.parameters(), lr=learning_rate, fused=True)
+    for _ in train(model, [adamw], n_steps, loss_on_answers):
+        pass
+    return model
+
+
+# %% id="few-shot" tags=["hide-input"]
+few_shot = read_json(FOLDER / "few-shot-runs" / "right.json")
+rows = {"best possible": few_shot["best"]}
+for n, rate, tested in [
+    (1, 0.002, "right"),
+    (1, 0.006, "right"),
+    (2, 0.002, "right"),
+    (2, 0.006, "right"),
+    (2, 0.006, "new"),
+]:
+    of_seeds = [run[tested] for run in few_shot["runs"] if (run["n_blocks"], run["rate"]) == (n, rate)]
+    name = f"{n} block{'s' * (n > 1)}, rate {rate}{', four new rules' * (tested == 'new')}"
+    rows[name] = torch.tensor(of_seeds).median(dim=0).values.tolist()
+compare(before, measured=rows["2 blocks, rate 0.006"][0], choices=(0.1, 0.5, 1.0))
+compare(after, measured=rows["2 blocks, rate 0.006"][4], choices=(0.1, 0.5, 1.0))
+pd.DataFrame(rows).T.rename_axis(columns="examples:").round(2)
+
+# %% [markdown]
+# Without an example, the best guess is the answer that most of the rules give. One example rules out most of them, and
+# after two, the model is nearly always right. Its parameters stay the same: the prompt tells it which rule holds. An
+# induction head could not do this, because the question never occurred before. But the last row shows that the model
+# only picks one of the four rules of its training; it cannot read a new one off the examples.
 #
-# A prompt that describes a task is called **zero-shot**; with a few solved examples, **few-shot**. No parameter
-# changes: the model continues the pattern. Brown et al. call this **in-context learning**. Olsson et al. use the term
-# more broadly, for later tokens being predicted better than early ones, and argue that induction heads are behind much
-# of it. But copying is not enough: an induction head needs an earlier occurrence of the token, and in a list of
-# examples the last question is usually new.
+# A prompt that only describes a task is called **zero-shot**; one with a few solved examples, **few-shot**. What a
+# model finds out from its prompt is called **in-context learning**.
+#
+# <details><summary>How sure is that, and are induction heads behind in-context learning?</summary>
+#
+# Each row is the median of three stored runs. At rate 0.02, four examples lead to 0.89 with one block and 0.86 with
+# two. In the last row, 0.17 would be a random guess among the six answers that were not given yet.
+#
+# Brown et al. introduced the term in-context learning. [Olsson et al.](https://arxiv.org/abs/2209.11895) use it more
+# broadly, for later tokens being predicted better than early ones, and argue that induction heads are behind much of
+# it.
 # </details>
 
 # %% [markdown]

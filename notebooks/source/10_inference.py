@@ -396,7 +396,7 @@ pd.DataFrame(rows).T.round().astype(int)
 # request. So batching never makes attention compute-bound.
 #
 # **Multi-head latent attention** (MLA, [DeepSeek-V2, 2024](https://arxiv.org/abs/2405.04434)) caches one short vector
-# per token and computes the keys and values of all heads from it; you write it in the lesson on architectures.
+# per token and computes the keys and values of all heads from it (see *Architectures*).
 #
 # **Exercise.** Ordinary attention needs a head of keys and values for each query head, so repeat each of them for the
 # query heads of its group. Query heads 0 to n_repeats − 1 use head 0, and so on.
