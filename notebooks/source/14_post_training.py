@@ -35,7 +35,9 @@
 # %% id="imports"
 import copy
 import math
+import operator
 import random
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 from datetime import date, timedelta
@@ -488,8 +490,18 @@ diagrams.post_training.group(
 # - the *drift* from the reference, $e^{d} - d - 1$ with $d = \log p_\text{reference} - \log p$. It is never negative.
 #   Averaged over the model's samples it is the **KL divergence** of the model from the reference (this estimate is
 #   called *k3*).
+#
+# The gain for a token of a good answer and of a bad one:
+
+# %% id="clip" tags=["hide-input"]
+ratio = torch.linspace(0.5, 1.5, 101)
+gains = {f"A = {sign}1": torch.minimum(ratio * a, ratio.clamp(0.8, 1.2) * a) for sign, a in (("+", 1.0), ("−", -1.0))}
+_ = plots.lines(ratio, gains, "ratio ρ", "gain, with ε = 0.2")
 
 # %% [markdown]
+# Where a line is flat, the gradient is zero: the token has moved far enough. One that moved the wrong way is never
+# clipped, so it is pulled back.
+#
 # The loss is minus the mean of gain − β · drift over all tokens that the model generated.
 #
 # **Exercise.** Write it. `real` is False at prompts and padding. Every real token of the batch counts the same.
@@ -879,7 +891,7 @@ for temperature in (0.0, 0.7, 1.5):
 # turns are usually dropped.
 
 
-# %% id="chat-context" tags=["published-model", "nbval-ignore-output"]
+# %% id="chat-context" tags=["hide-input", "published-model", "nbval-ignore-output"]
 def newest(messages: list[tuple[str, str]], max_tokens: int) -> list[tuple[str, str]]:
     """Drop the oldest messages until the chat fits."""
     while len(chat_model.tokenizer.encode(chat_text(messages)).ids) > max_tokens:
@@ -895,7 +907,34 @@ for max_tokens in (200, 50):
     print(f"room for {max_tokens} tokens, {len(kept)} of {len(chat)} messages kept:", repr(reply(kept)))
 
 # %% [markdown]
-# The first turn is gone, so the model makes up a name and sounds just as sure: it **hallucinates**. Now chat yourself:
+# The first turn is gone, so the model makes up a name and sounds just as sure: it **hallucinates**.
+#
+# This model cannot multiply either. But it can call a **tool**: the program around it reads what it writes, does the
+# arithmetic and puts the result into the text. Two examples show how. (Here every answer must begin with a call; large
+# models learn when to call.)
+
+
+# %% id="chat-tool" tags=["hide-input", "published-model", "nbval-ignore-output"]
+def with_calculator(asked: str) -> str:
+    """Let the model write an expression, and return it with the value that Python computes."""
+    prompt = chat_text([*calls, ("user", asked)]) + "<calc>"
+    written = chat_model.generate([prompt], 12, 0.0)[0].partition("</calc>")[0]
+    if not (expression := re.fullmatch(r"\s*(\d+)\s*([-+*])\s*(\d+)\s*", written)):
+        return f"{written!r} is not an expression"  # never execute what a model writes
+    a, sign, b = expression.groups()
+    return f"{a} {sign} {b} = {arithmetic[sign](int(a), int(b)):,}"
+
+
+arithmetic = {"+": operator.add, "-": operator.sub, "*": operator.mul}
+calls = [("system", "You have a calculator. To use it, write <calc>, an expression and </calc>.")]
+calls += [("user", "What is 12 times 31?"), ("assistant", "<calc>12 * 31</calc> = 372")]
+calls += [("user", "I have 250 apples and give away 18. How many are left?")]
+calls += [("assistant", "<calc>250 - 18</calc> = 232")]
+for asked in ("What is 417 times 23?", "I have 5012 coins and lose 777. How many are left?"):
+    print(f"{asked}\n  alone: {reply([('user', asked)])!r}\n  with a calculator: {with_calculator(asked)}")
+
+# %% [markdown]
+# Now chat yourself:
 
 # %% id="your-chat" tags=["published-model", "nbval-ignore-output"]
 print(reply([("user", "Tell me a very short story about a robot.")], temperature=0.7, max_new_tokens=80))
