@@ -1,7 +1,7 @@
-"""The stored runs of lesson 09: small GPTs that find out from examples in the prompt which rule holds.
+"""Train the stored runs for lesson 09: small GPTs that infer a rule from examples in the prompt.
 
 ``python -m authoring.train_few_shot_runs`` trains them with the lesson's own code and writes the results that the
-lesson reads: about four minutes on one core.
+lesson reads. It takes about three minutes on one core.
 """
 
 from collections.abc import Iterable
@@ -21,19 +21,19 @@ NEEDED = {"initialized", "train", "rules", "texts_by", "learn_rules"}
 N_TEXTS, TESTS = 2000, {"right": "rules", "new": "new_rules"}
 
 Run = dict[str, Any]
-"""A run's ``n_blocks``, ``rate`` and ``seed``, and the fraction of right answers by number of examples: ``right`` in
-texts by the rules it was trained on, ``new`` in texts by others.
+"""A run's ``n_blocks``, ``rate`` and ``seed``, and its accuracy after each number of examples: ``right`` on texts that
+follow the training rules, ``new`` on texts that follow new rules.
 """
 
 
 @torch.no_grad()
 def right_by_examples(model: nn.Module, texts: Tensor) -> list[float]:
-    """Return the fraction of right answers after 0, 1, 2, 3 and 4 examples."""
+    """Return the model's accuracy after 0, 1, 2, 3 and 4 examples."""
     return (model(texts)[:, ::2].argmax(dim=-1) == texts[:, 1::2]).float().mean(dim=0).tolist()
 
 
 def best_possible() -> list[float]:
-    """Return how often the answer is right that most of the rules give that fit the examples so far."""
+    """Return the accuracy of the most common answer among the rules that are consistent with the examples so far."""
     lesson = defined(NEEDED, LESSON)
     torch.manual_seed(0)
     rules, texts = lesson["rules"], lesson["texts_by"](lesson["rules"], 2 * N_TEXTS)

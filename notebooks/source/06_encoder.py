@@ -760,8 +760,8 @@ views.ResidualStream(depth=12, step=10)
 # translation. In pre-norm, x grows and the upper layers add little to it, so some of them can be removed with little
 # harm (Gromov et al.). Published post-norm weights, such as BERT's, also only work in a post-norm layer. Later layouts
 # try to combine both advantages: DeepNorm (Wang et al., 2022, [arXiv:2203.00555](https://arxiv.org/abs/2203.00555)) is
-# post-norm with a scaled-up x, and the lesson on architectures shows norms *after* a sublayer. On our small tasks we
-# saw no advantage of post-norm.
+# post-norm with a scaled-up x, and the lesson on architectures shows norms *after* a sublayer. On our small tasks,
+# post-norm showed no advantage.
 # </details>
 
 # %% [markdown]

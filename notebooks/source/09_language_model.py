@@ -1029,8 +1029,8 @@ print(continued(actor, of_plays.tokenizer, "ROMEO: Who art thou, and what is thy
 # parameters at the same compute.
 # </details>
 #
-# The rank argument: a triangular matrix with a positive diagonal is invertible, so causal weights have full rank;
-# two-way weights, it is said, have the low rank of the scores. These are the ranks for 64 positions:
+# The rank argument goes like this: a triangular matrix with a positive diagonal is invertible, so causal weights have
+# full rank, while two-way weights supposedly inherit the low rank of the scores. These are the ranks for 64 positions:
 
 
 # %% id="rank-of-weights" tags=["hide-input", "approximate"]
@@ -1048,8 +1048,8 @@ rank_table = {d: {name: f"{r.min()} to {r.max()}" for name, r in row.items()} fo
 pd.DataFrame(rank_table).T.rename_axis("d_k")
 
 # %% [markdown]
-# At width 4, the *scores* have rank 4 at most, but softmax is not linear, and the weights have rank 63 or 64. Only
-# heads of width 1 or 2 have two-way weights of low rank.
+# For a head of width 4, the *scores* have rank 4 at most, but softmax is not linear, so the weights have rank 63 or 64.
+# Two-way weights have a low rank only if the head's width is 1 or 2.
 #
 # Now change the last token of a text. How much do the earlier outputs of the stored GPT change, with its causal mask
 # and with a two-way mask?
@@ -1076,8 +1076,8 @@ for name, mask in {"causal": parts.causal_mask(n), "two-way": torch.ones(n, n).b
 # changes everything before it.
 
 # %% [markdown]
-# Can a prompt state the task? Here are four secret rules, each with one of ten answers to each of ten questions. In a
-# text of five questions and answers, all follow the same rule. No question occurs twice, so there is nothing to copy.
+# Can a prompt state the task? We draw four secret rules; each gives one of ten answers to each of ten questions. A text
+# contains five questions and their answers by one of the rules. No question occurs twice, so there is nothing to copy.
 
 # %% id="rules" tags=["hide-input"]
 rules, new_rules = torch.rand(2, 4, 10, generator=torch.Generator().manual_seed(0)).argsort(dim=2)  # [rule, question]
@@ -1093,7 +1093,7 @@ _ = torch.manual_seed(9)
 print(", ".join(f"{question} → {answer}" for question, answer in texts_by(rules, 1).view(5, 2).tolist()))
 
 # %% [markdown]
-# **Predict.** After 500 steps on such texts, how often does a GPT with two blocks answer right *before* it has seen an
+# **Predict.** After 500 training steps on these texts, what fraction of a GPT's answers is right *before* it sees an
 # example, and *after* four examples: 0.1, 0.5 or 1.0?
 
 # %% tags=["prediction"]
@@ -1133,22 +1133,21 @@ compare(after, measured=rows["2 blocks, rate 0.006"][4], choices=(0.1, 0.5, 1.0)
 pd.DataFrame(rows).T.rename_axis(columns="examples:").round(2)
 
 # %% [markdown]
-# Without an example, the best guess is the answer that most of the rules give. One example rules out most of them, and
-# after two, the model is nearly always right. Its parameters stay the same: the prompt tells it which rule holds. An
-# induction head could not do this, because the question never occurred before. But the last row shows that the model
-# only picks one of the four rules of its training; it cannot read a new one off the examples.
+# Without an example, the best guess is the most common answer among the four rules. One example rules out most of the
+# rules, and after two examples a model with two blocks is nearly always right. Its parameters do not change: it infers
+# the rule from the prompt. An induction head cannot do this, because the question has not appeared before. But the last
+# row shows that the model only selects one of its four training rules; it cannot learn a new rule from the examples.
 #
-# A prompt that only describes a task is called **zero-shot**; one with a few solved examples, **few-shot**. What a
-# model finds out from its prompt is called **in-context learning**.
+# <details><summary>What is all this called, and how reliable are the numbers?</summary>
 #
-# <details><summary>How sure is that, and are induction heads behind in-context learning?</summary>
+# A prompt that only describes a task is called **zero-shot**; a prompt with a few solved examples is called
+# **few-shot**. Inferring a task from the prompt, without changing any parameter, is called **in-context learning**.
+# [Olsson et al.](https://arxiv.org/abs/2209.11895) use the term more broadly, for the lower loss on later tokens, and
+# argue that induction heads cause much of it.
 #
-# Each row is the median of three stored runs. At rate 0.02, four examples lead to 0.89 with one block and 0.86 with
-# two. In the last row, 0.17 would be a random guess among the six answers that were not given yet.
-#
-# Brown et al. introduced the term in-context learning. [Olsson et al.](https://arxiv.org/abs/2209.11895) use it more
-# broadly, for later tokens being predicted better than early ones, and argue that induction heads are behind much of
-# it.
+# Each row except the first shows the median of three stored runs. At learning rate 0.02, the fraction after four
+# examples is 0.89 with one block and 0.86 with two. In the last row, guessing at random among the six unused answers
+# would give 0.17 after four examples.
 # </details>
 
 # %% [markdown]

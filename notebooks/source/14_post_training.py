@@ -491,7 +491,7 @@ diagrams.post_training.group(
 #   Averaged over the model's samples it is the **KL divergence** of the model from the reference (this estimate is
 #   called *k3*).
 #
-# The gain for a token of a good answer and of a bad one:
+# Here is the gain for a token in a good answer (A = +1) and in a bad answer (A = −1):
 
 # %% id="clip" tags=["hide-input"]
 ratio = torch.linspace(0.5, 1.5, 101)
@@ -499,8 +499,8 @@ gains = {f"A = {sign}1": torch.minimum(ratio * a, ratio.clamp(0.8, 1.2) * a) for
 _ = plots.lines(ratio, gains, "ratio ρ", "gain, with ε = 0.2")
 
 # %% [markdown]
-# Where a line is flat, the gradient is zero: the token has moved far enough. One that moved the wrong way is never
-# clipped, so it is pulled back.
+# Where a line is flat, the gradient is zero: the token's probability has changed enough. If it changed in the wrong
+# direction, nothing is clipped, so the gradient pulls it back.
 #
 # The loss is minus the mean of gain − β · drift over all tokens that the model generated.
 #
@@ -907,20 +907,19 @@ for max_tokens in (200, 50):
     print(f"room for {max_tokens} tokens, {len(kept)} of {len(chat)} messages kept:", repr(reply(kept)))
 
 # %% [markdown]
-# The first turn is gone, so the model makes up a name and sounds just as sure: it **hallucinates**.
+# The first turn no longer fits, so the model makes up a name and sounds just as confident: it **hallucinates**.
 #
-# This model cannot multiply either. But it can call a **tool**: the program around it reads what it writes, does the
-# arithmetic and puts the result into the text. Two examples show how. (Here every answer must begin with a call; large
-# models learn when to call.)
+# Nor can it multiply. But it can call a **tool**: the surrounding program parses the model's output, does the
+# arithmetic and inserts the result. Two examples show the model how.
 
 
 # %% id="chat-tool" tags=["hide-input", "published-model", "nbval-ignore-output"]
 def with_calculator(asked: str) -> str:
-    """Let the model write an expression, and return it with the value that Python computes."""
-    prompt = chat_text([*calls, ("user", asked)]) + "<calc>"
+    """Have the model write an expression, and return the expression with the value that Python computes."""
+    prompt = chat_text([*calls, ("user", asked)]) + "<calc>"  # forces a call; large models learn when to call
     written = chat_model.generate([prompt], 12, 0.0)[0].partition("</calc>")[0]
     if not (expression := re.fullmatch(r"\s*(\d+)\s*([-+*])\s*(\d+)\s*", written)):
-        return f"{written!r} is not an expression"  # never execute what a model writes
+        return f"{written!r} is not two numbers joined by +, - or *"  # never execute what a model writes
     a, sign, b = expression.groups()
     return f"{a} {sign} {b} = {arithmetic[sign](int(a), int(b)):,}"
 
@@ -931,10 +930,12 @@ calls += [("user", "What is 12 times 31?"), ("assistant", "<calc>12 * 31</calc> 
 calls += [("user", "I have 250 apples and give away 18. How many are left?")]
 calls += [("assistant", "<calc>250 - 18</calc> = 232")]
 for asked in ("What is 417 times 23?", "I have 5012 coins and lose 777. How many are left?"):
-    print(f"{asked}\n  alone: {reply([('user', asked)])!r}\n  with a calculator: {with_calculator(asked)}")
+    print(
+        f"{asked}\n  without a calculator: {reply([('user', asked)])!r}\n  with a calculator: {with_calculator(asked)}"
+    )
 
 # %% [markdown]
-# Now chat yourself:
+# Now chat with the model yourself:
 
 # %% id="your-chat" tags=["published-model", "nbval-ignore-output"]
 print(reply([("user", "Tell me a very short story about a robot.")], temperature=0.7, max_new_tokens=80))

@@ -1,9 +1,9 @@
 """The exercises. Each lesson has a folder with one module per exercise; only the largest exercises have a folder.
 
 ``practice_bank`` contains exercises that no lesson requires. Each module defines, in this order, the reference, the
-same answer in steps, the cases, the mistakes and the ``EXERCISE``. A lesson lists its exercises by name in
-``EXERCISES``; a module has its exercise's name in snake case, and is imported when the exercise is needed. Code for
-several lessons is in ``shared``. Uses ``exercise``, and the library for references.
+same answer in steps, the cases, the mistakes and the ``EXERCISE``. Each lesson lists its exercises by name in
+``EXERCISES``. Each module is named after its exercise, in snake case, and is imported on first use. Code that several
+lessons share is in ``shared``. Uses ``exercise``, and the library for references.
 """
 
 import re
@@ -39,7 +39,7 @@ def every_lesson() -> tuple[str, ...]:
 
 
 def exercise_names(lesson: str) -> tuple[str, ...]:
-    """List the names of the exercises of a lesson or of the practice bank, in order, without importing them."""
+    """List the exercise names of a lesson or the practice bank, in order, without importing the exercises."""
     if lesson in _own:
         return tuple(exercise.name for exercise in _own[lesson])
     names: tuple[str, ...] = import_module(_package(lesson)).EXERCISES
@@ -63,7 +63,7 @@ def _of_the_course(lesson: str, name: str) -> Exercise:
 
 
 class _Exercises(Mapping[str, Exercise]):
-    """Exercises by name. Names are known from the start; an exercise is imported when it is first looked up."""
+    """A mapping from names to exercises. The first lookup of a name imports its exercise."""
 
     def __init__(self) -> None:
         self._lessons = {name: lesson for lesson in (*NOTEBOOKS, *_own) for name in exercise_names(lesson)}
@@ -86,8 +86,8 @@ class _Exercises(Mapping[str, Exercise]):
 
 @cache
 def every_exercise() -> Mapping[str, Exercise]:
-    """Return all exercises of the lessons and the practice bank by name. Only those that are looked up are imported,
-    because a lesson or a class needs few of them.
+    """Return a mapping from names to exercises for all lessons and the practice bank. An exercise is imported on first
+    lookup, because a lesson or a class needs only a few.
     """
     return _Exercises()
 

@@ -109,7 +109,7 @@ def grade(paths: Sequence[Path], out: Path, changes: RuleChanges | None = None, 
         records.update_times(name, every, later_too=run.count_latest)
     if todo:
         for lesson in {notebook.lesson for every in todo.values() for notebook in every} & {*every_lesson()}:
-            exercises_of(lesson)  # imports them once, before workers are forked
+            exercises_of(lesson)  # import the exercises once, before forking the workers
         with open_grader(min(run.jobs, len(todo)), seed, run, changes.own) as grader:
             guards = min(
                 grader.guards, key=lambda guards: ISOLATION_LEVELS.index(isolation(guards))

@@ -54,18 +54,18 @@ class Stopwatch:
 
 
 def _raise_in(thread: int) -> None:
-    """Let a thread raise ``TookTooLong`` before its next Python instruction."""
+    """Make a thread raise ``TookTooLong`` before its next Python instruction."""
     ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), ctypes.py_object(TookTooLong))
 
 
 def _catch_pending(thread: int) -> None:
-    """Catch a ``TookTooLong`` that this thread has not raised yet, so that it does not appear in other code.
+    """Raise and catch this thread's pending ``TookTooLong`` here, so that it does not surface in other code.
 
-    It is not withdrawn, because that leaves a flag set in Python 3.11: everything becomes slower, and any function that
-    is called under a profiler never returns.
+    Do not clear it instead: in Python 3.11, that leaves a flag set, which slows down all later code and makes any
+    function called under a profiler hang.
     """
     with contextlib.suppress(TookTooLong):
-        _raise_in(thread)  # replaces the pending one
+        _raise_in(thread)  # replaces the pending exception
         while True:
             pass
 

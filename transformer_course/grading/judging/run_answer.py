@@ -54,7 +54,9 @@ def run_answer(
     """
     sources = [cell["source"] for cell in submission.cells]
     job = {
-        "cells": [{"source": source} for source in sources],  # no ids, which could contain a table of answers
+        "cells": [
+            {"source": source} for source in sources
+        ],  # without ids, in which a student could hide a table of answers
         "answer": choice.number,
         "given": list(choice.given),
         "seconds": sandbox.limits.seconds,
@@ -101,17 +103,17 @@ def _packed_cases(exercise: Exercise, seed: int) -> tuple[bytes, bytes]:
     return pack({"cases": cases}), pack(models) if models else b""
 
 
-@lru_cache(maxsize=4)  # the exercises of a notebook have the same text
+@lru_cache(maxsize=4)  # all exercises of a notebook are graded with the same text
 def parts_named(text: str) -> frozenset[str]:
-    """Return the exercises that a text names; all of them if it may compute names."""
+    """Return the exercises named in the source code, or all exercises if the code might build names at run time."""
     names = every_exercise().keys()
     return frozenset(names if "getattr" in text else names & set(re.findall(r"\w+", text)))
 
 
 def library_of(name: str, wanted: set[str]) -> str:
-    """Return the locations of these parts, and of the parts that they use, as JSON.
+    """Return, as JSON, the locations of the wanted parts and of all parts that they depend on.
 
-    The exercise itself and an instructor's own exercises are left out.
+    The result omits the exercise itself and the instructor's own exercises.
     """
     found: dict[str, dict[str, str]] = {name: {}}
     while wanted := wanted - found.keys():
