@@ -35,9 +35,7 @@
 # %% id="imports"
 import copy
 import math
-import operator
 import random
-import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 from datetime import date, timedelta
@@ -490,18 +488,8 @@ diagrams.post_training.group(
 # - the *drift* from the reference, $e^{d} - d - 1$ with $d = \log p_\text{reference} - \log p$. It is never negative.
 #   Averaged over the model's samples it is the **KL divergence** of the model from the reference (this estimate is
 #   called *k3*).
-#
-# Here is the gain for a token in a good answer (A = +1) and in a bad answer (A = −1):
-
-# %% id="clip" tags=["hide-input"]
-ratio = torch.linspace(0.5, 1.5, 101)
-gains = {f"A = {sign}1": torch.minimum(ratio * a, ratio.clamp(0.8, 1.2) * a) for sign, a in (("+", 1.0), ("−", -1.0))}
-_ = plots.lines(ratio, gains, "ratio ρ", "gain, with ε = 0.2")
 
 # %% [markdown]
-# Where a line is flat, the gradient is zero: the token's probability has changed enough. If it changed in the wrong
-# direction, nothing is clipped, so the gradient pulls it back.
-#
 # The loss is minus the mean of gain − β · drift over all tokens that the model generated.
 #
 # **Exercise.** Write it. `real` is False at prompts and padding. Every real token of the batch counts the same.
@@ -604,6 +592,13 @@ print("right more often, with each model:", (runs.loc["GRPO", "other"] < runs.lo
 #
 # In at least one of the three models, one form is dying out, though the judge prefers neither: what is sampled more
 # often is raised more often, so a small lead can grow.
+#
+# <details><summary>How much of this depends on the seed?</summary>
+#
+# In nine of ten runs of this lesson, each with three models of its own, SFT is right in 0.58 to 0.80 of the cases and
+# GRPO in 0.72 to 0.90. In the tenth run, pretraining ended worse: SFT was right in 0.21 to 0.36 of the cases, and GRPO
+# in 0.50 to 0.66. There, four steps of DPO did not always make the preferred form more probable.
+# </details>
 
 # %% [markdown]
 # This **loss of diversity** (also *mode collapse* or *entropy collapse*) is a price of reinforcement learning, and a
@@ -891,7 +886,7 @@ for temperature in (0.0, 0.7, 1.5):
 # turns are usually dropped.
 
 
-# %% id="chat-context" tags=["hide-input", "published-model", "nbval-ignore-output"]
+# %% id="chat-context" tags=["published-model", "nbval-ignore-output"]
 def newest(messages: list[tuple[str, str]], max_tokens: int) -> list[tuple[str, str]]:
     """Drop the oldest messages until the chat fits."""
     while len(chat_model.tokenizer.encode(chat_text(messages)).ids) > max_tokens:
@@ -907,35 +902,7 @@ for max_tokens in (200, 50):
     print(f"room for {max_tokens} tokens, {len(kept)} of {len(chat)} messages kept:", repr(reply(kept)))
 
 # %% [markdown]
-# The first turn no longer fits, so the model makes up a name and sounds just as confident: it **hallucinates**.
-#
-# Nor can it multiply. But it can call a **tool**: the surrounding program parses the model's output, does the
-# arithmetic and inserts the result. Two examples show the model how.
-
-
-# %% id="chat-tool" tags=["hide-input", "published-model", "nbval-ignore-output"]
-def with_calculator(asked: str) -> str:
-    """Have the model write an expression, and return the expression with the value that Python computes."""
-    prompt = chat_text([*calls, ("user", asked)]) + "<calc>"  # forces a call; large models learn when to call
-    written = chat_model.generate([prompt], 12, 0.0)[0].partition("</calc>")[0]
-    if not (expression := re.fullmatch(r"\s*(\d+)\s*([-+*])\s*(\d+)\s*", written)):
-        return f"{written!r} is not two numbers joined by +, - or *"  # never execute what a model writes
-    a, sign, b = expression.groups()
-    return f"{a} {sign} {b} = {arithmetic[sign](int(a), int(b)):,}"
-
-
-arithmetic = {"+": operator.add, "-": operator.sub, "*": operator.mul}
-calls = [("system", "You have a calculator. To use it, write <calc>, an expression and </calc>.")]
-calls += [("user", "What is 12 times 31?"), ("assistant", "<calc>12 * 31</calc> = 372")]
-calls += [("user", "I have 250 apples and give away 18. How many are left?")]
-calls += [("assistant", "<calc>250 - 18</calc> = 232")]
-for asked in ("What is 417 times 23?", "I have 5012 coins and lose 777. How many are left?"):
-    print(
-        f"{asked}\n  without a calculator: {reply([('user', asked)])!r}\n  with a calculator: {with_calculator(asked)}"
-    )
-
-# %% [markdown]
-# Now chat with the model yourself:
+# The first turn is gone, so the model makes up a name and sounds just as sure: it **hallucinates**. Now chat yourself:
 
 # %% id="your-chat" tags=["published-model", "nbval-ignore-output"]
 print(reply([("user", "Tell me a very short story about a robot.")], temperature=0.7, max_new_tokens=80))
