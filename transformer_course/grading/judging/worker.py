@@ -22,11 +22,10 @@ from multiprocessing.connection import Connection
 from types import TracebackType
 from typing import Any, Literal
 
-from transformer_course import exercises
 from transformer_course.checking.expected_behavior import behavior
 from transformer_course.checking.verdict import Verdict
 from transformer_course.exercise import Exercise
-from transformer_course.exercises import LESSONS, every_exercise
+from transformer_course.exercises import every_exercise
 from transformer_course.grading.incoming.submission import Submission
 from transformer_course.grading.judging.assess import Allowance, assess, stumbled_over
 from transformer_course.grading.judging.graded_results import GradedExercise, GradedSubmission
@@ -302,7 +301,7 @@ def start_method() -> Literal["fork", "forkserver", "spawn"]:
         return "spawn"
     if len(os.listdir("/proc/self/task")) == 1:
         return "fork"
-    multiprocessing.set_forkserver_preload([__name__, *(f"{exercises.__name__}.lesson_{name}" for name in LESSONS)])
+    multiprocessing.set_forkserver_preload([__name__])
     return "forkserver"
 
 
