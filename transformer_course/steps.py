@@ -34,6 +34,10 @@ LARGEST = 1_000_000
 """Maximum number of calls of the functions that steps return, and of numbers that one call returns, in one evaluation.
 No answer of a lesson needs more.
 """
+MAX_STEP_SIZE = 100_000_000
+"""Maximum number of numbers in a step. A larger tensor takes seconds, and whether it meets a time limit then depends on
+the machine.
+"""
 
 
 class RanAway(Exception):
@@ -295,6 +299,8 @@ class SharedValues:
 
 def _made(step: Step, given: Sequence[Any]) -> Any:
     value = step(*given)
+    if isinstance(value, Tensor) and value.numel() > MAX_STEP_SIZE:
+        raise RanAway(f"a step returned {value.numel():,} numbers, more than {MAX_STEP_SIZE:,}")
     return _bounded(value) if type(value) is FunctionType else value
 
 

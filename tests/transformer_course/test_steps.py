@@ -7,7 +7,7 @@ import pytest
 import torch
 from torch import nn
 
-from transformer_course.steps import MOST_CALLS, InSteps, RanAway, SharedValues, needs
+from transformer_course.steps import MAX_STEP_SIZE, MOST_CALLS, InSteps, RanAway, SharedValues, needs
 
 
 def mixture(queries, keys, scale=2.0):
@@ -238,6 +238,12 @@ def test_stops_changed_answer_that_grows_or_never_ends(changes, shared):
     assert torch.equal(steps.but().attempt(QUERIES, 60), longer(QUERIES, 60))
     with pytest.raises(RanAway):
         steps.but(**changes).evaluate(steps.arguments.bind(QUERIES, 60), shared())
+
+
+def test_stops_changed_answer_with_huge_step():
+    too_many = {"scores": lambda: torch.zeros(1).expand(MAX_STEP_SIZE + 1)}  # takes no memory
+    with pytest.raises(RanAway, match="a step returned 100,000,001 numbers, more than 100,000,000"):
+        InSteps(products, scores, weights, reference=mixture).but(**too_many).attempt(QUERIES, KEYS)
 
 
 def test_call_limit_applies_to_each_evaluation_separately():
