@@ -11,6 +11,9 @@ const NAME_ERROR = /name '(\w+)' is not defined/;
 const HISTORY =
   '__import__("base64").b64encode(__import__("json").dumps([*get_ipython().history_manager.input_hist_raw]).encode()).decode()';
 
+/** Whether a pointer is pressed. A bar that appears meanwhile would move away what is being clicked. */
+let isPressed = false;
+
 /**
  * @param lab JupyterLab's own classes, of which `NotebookActions` and `Widget` are used.
  * @param ask Asks the server.
@@ -21,6 +24,13 @@ export function makeKernelBars(lab, ask) {
   lab.NotebookActions.executed.connect((_, { notebook, cell, success, error }) => {
     bars.get(notebook)?.wasRun(cell, success, error);
   });
+  document.addEventListener('pointerdown', () => (isPressed = true), true);
+  const release = () => {
+    isPressed = false;
+    setTimeout(() => bars.forEach(bar => bar.update())); // after the click
+  };
+  document.addEventListener('pointerup', release, true);
+  document.addEventListener('pointercancel', release, true);
   document.addEventListener('click', event => {
     const button = event.target.closest?.('button.tl-run-above, button.tl-show-cell');
     const bar = button && [...bars.values()].find(each => each.panel.node.contains(button));
@@ -135,7 +145,7 @@ class KernelBar {
   }
 
   update() {
-    if (this.panel.isDisposed || this.isRunning) return;
+    if (this.panel.isDisposed || this.isRunning || isPressed) return;
     const pending = this.isKnown ? this.pending().filter(cell => !this.dismissed.has(cell.model.id)) : [];
     this.widget.setHidden(!pending.length || !this.kernel);
     if (!pending.length) return;
