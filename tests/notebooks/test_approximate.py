@@ -28,6 +28,9 @@ from tests.notebooks.approximate import Approximate, WordsOnly, comparison
         ("a  1.0\nb  0.9", "a   10.0\nb    0.9", False),
         ("a   9.9\nb   0.9", "a  10.0\nb   0.9", True),
         ("0.5 0.5", "0.5", False),
+        ("measured 0.999 (nearest of the choices: 1)", "measured 1", True),
+        ("measured 0.51 (nearest of the choices: 0.6)", "measured 0.55 (nearest of the choices: 0.6)", True),
+        ("measured 0.69 (nearest of the choices: 0.5)", "measured 0.71 (nearest of the choices: 0.9)", False),
         ("head_1", "head_2", False),
     ],
 )
