@@ -9,6 +9,7 @@ from transformer_course.checking.general_mistakes import IN_PLACE_HINTS
 from transformer_course.checking.verdict import Verdict
 from transformer_course.exercise import Mistake
 from transformer_course.locating import side_effect_source
+from transformer_course.locating.code_repairs import CodeRepairs
 from transformer_course.locating.discarded_results import first_discarded
 from transformer_course.locating.fault import Fault
 from transformer_course.locating.fault_wording import (
@@ -19,8 +20,10 @@ from transformer_course.locating.fault_wording import (
     second_call_hints,
     subject,
 )
+from transformer_course.locating.repair_wording import fault_of
 from transformer_course.locating.step_search import StepSearch
 from transformer_course.locating.substituted_runs import SubstitutedRuns
+from transformer_course.running.edit_candidates import KINDS
 from transformer_course.running.plain_data import same
 from transformer_course.running.trace import Expression, TracedAttempt
 
@@ -37,6 +40,7 @@ class FaultSearch:
     def __init__(self, known: Behavior, traced: TracedAttempt, *, is_random: bool = False) -> None:
         self.known, self.traced, self.is_random = known, traced, is_random
         self.runs = SubstitutedRuns(known, traced)
+        self._repairs = CodeRepairs(self.runs)
 
     @property
     def code(self) -> str:
@@ -50,7 +54,20 @@ class FaultSearch:
             return None
         if found := self._different_at_second_call() or self.discarded_result() or self._wrong_dtype():
             return found
-        return StepSearch(self.runs).first_fault() if failing and self.known.exercise.steps else None
+        step = StepSearch(self.runs).first_fault() if failing and self.known.exercise.steps else None
+        if step and step.is_certain:
+            return step
+        return self.repair() or step
+
+    def repair(self, kinds: Sequence[str] = KINDS) -> Fault | None:
+        """Return the place where one edit of the code makes it right."""
+        edit = self._repairs.edit(kinds)
+        return fault_of(edit) if edit else None
+
+    def repair_and_mistake(self) -> tuple[Fault, Mistake] | None:
+        """Return the place where one edit of the code leaves a single known mistake, and that mistake."""
+        found = self._repairs.edit_and_mistake()
+        return found and (fault_of(found[0], is_alone=False), found[1])
 
     def discarded_result(self) -> Fault | None:
         """Return the first expression whose result is discarded."""

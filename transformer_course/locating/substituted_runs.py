@@ -18,6 +18,8 @@ from transformer_course.running.record import copy_inputs, load_module
 from transformer_course.running.trace import MAX_RUNS, Trace, TracedAttempt
 from transformer_course.steps import InSteps, Variant
 
+NOT_TRACED = ("NotTraced", "")
+"""The error of a case that is too large to run in the sandbox again."""
 MAX_INPUT_NUMBERS = 300
 """Larger cases take too long for the many runs of a search."""
 

@@ -12,11 +12,13 @@ from collections import Counter
 from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from types import MappingProxyType
 from typing import Any, Protocol
 
 from torch import Tensor, nn
 
 from transformer_course.running.case import Case
+from transformer_course.running.code_edits import ROUND, CodeEdit, CodeEdits, RoundCounter
 from transformer_course.running.crash_report import message_of
 from transformer_course.running.introspect import functions_of
 from transformer_course.running.ipython_syntax import parse
@@ -39,6 +41,8 @@ MAX_DEPTH = 3
 """More deeply nested lists are not recorded."""
 MAX_EXPRESSIONS = 2000
 """Code with more expressions is not traced."""
+EXTRA_ROUNDS = 20
+"""An edited attempt may take twice as many rounds of its loops as before, and this many more."""
 MODULES = ("torch", "F", "nn", "math", "np", "parts", "self")
 """Names of modules, which are not values of a computation."""
 _RECORD, _PUT, _NUMBER = "__record__", "__put__", "_trace_number"
@@ -130,8 +134,15 @@ class TracedAttempt(Protocol):
     def expressions(self) -> Sequence[Expression]:
         """All expressions, by number."""
 
+    @property
+    def edits(self) -> Sequence[CodeEdit]:
+        """Small edits of the code, by number, the likeliest slips first."""
+
     def run(self, case: Case, put: Mapping[int, Any] | None = None, *, is_watched: bool = True) -> Trace:
         """Call the attempt on a case, with some expressions replaced."""
+
+    def run_edited(self, case: Case, edit: int) -> Trace:
+        """Call the attempt on a case with one edit, without recording anything but the output."""
 
     def run_twice(self, case: Case) -> tuple[Trace, Trace]:
         """Call the attempt on a case twice."""
@@ -156,6 +167,7 @@ class Traced:
         self._nodes: list[ast.expr | ast.stmt] = []
         for definition in self._definitions:
             self._number(definition)
+        self._n_rounds: dict[int, int] = {}
         self._compiled: dict[frozenset[int], list[types.CodeType]] = {}
 
     def run(self, case: Case, put: Mapping[int, Any] | None = None, *, is_watched: bool = True) -> Trace:
@@ -170,6 +182,37 @@ class Traced:
         [trace] = self._call(case, put or {}, 1, is_watched)
         return trace
 
+    @property
+    def edits(self) -> Sequence[CodeEdit]:
+        """Small edits of the code, by number, the likeliest slips first."""
+        return self._code_edits.edits
+
+    @cached_property
+    def _code_edits(self) -> CodeEdits:
+        return CodeEdits((definition.node, definition.source) for definition in self._definitions)
+
+    def run_edited(self, case: Case, edit: int) -> Trace:
+        """Call the attempt on a case with one edit, without recording anything but the output."""
+        if id(case) not in self._n_rounds:
+            counter = RoundCounter()
+            self._run_counted(case, counter)
+            self._n_rounds[id(case)] = counter.n_rounds
+        try:
+            with self._code_edits.applied(edit):
+                return self._run_counted(case, RoundCounter(2 * self._n_rounds[id(case)] + EXTRA_ROUNDS))
+        except (SyntaxError, ValueError):
+            return Trace(error=("SyntaxError", ""))
+
+    def _run_counted(self, case: Case, counter: RoundCounter) -> Trace:
+        """Call the attempt as its edits have changed it."""
+        codes = [
+            compile(ast.fix_missing_locations(ast.Module([tree], [])), one.file, "exec")
+            for one, tree in zip(self._definitions, self._code_edits.trees, strict=True)
+        ]
+        with default_torch_state():
+            [trace] = self._traces(case, codes, 1, _Recorder({}, is_watched=False), {ROUND: counter})
+        return trace
+
     def run_twice(self, case: Case) -> tuple[Trace, Trace]:
         """Call the attempt on a case twice, without resetting what the first call leaves behind."""
         first, second = self._call(case, {}, 2, is_watched=True)
@@ -178,17 +221,24 @@ class Traced:
     def _call(self, case: Case, put: Mapping[int, Any], times: int, is_watched: bool) -> list[Trace]:
         recorder = _Recorder(put, is_watched)
         with default_torch_state():
-            return self._traces(case, put, times, recorder)
+            return self._traces(case, self._code(frozenset(put)), times, recorder)
 
-    def _traces(self, case: Case, put: Mapping[int, Any], times: int, recorder: "_Recorder") -> list[Trace]:
-        scope = {**self._globals, _RECORD: recorder.record, _PUT: recorder.replacement}
+    def _traces(
+        self,
+        case: Case,
+        codes: Sequence[types.CodeType],
+        times: int,
+        recorder: "_Recorder",
+        names: Mapping[str, Any] = MappingProxyType({}),
+    ) -> list[Trace]:
+        scope = {**self._globals, _RECORD: recorder.record, _PUT: recorder.replacement, **names}
         traces = []
         attempt: Any = None
         for _ in range(times):
             recorder.start({})
             try:
                 if attempt is None:
-                    for code in self._code(frozenset(put)):
+                    for code in codes:
                         exec(code, scope)
                     attempt = scope[self._name]
                     if case.kind == "module":

@@ -10,6 +10,8 @@ from typing import Any
 
 from torch import Tensor
 
+from transformer_course.running.code_edits import MAX_EDITS, CodeEdit
+from transformer_course.running.edit_candidates import KINDS
 from transformer_course.running.plain_data import NotPlainData, PlainData, check_size, pack, unpack
 from transformer_course.running.trace import (
     MAX_DEPTH,
@@ -27,6 +29,8 @@ MAX_BYTES = 1 << 20
 """Maximum size of an answer."""
 ALL_RECORDS = b"records"
 """The request for the records of all cases, as an observed job returns them."""
+ALL_EDITS = b"edits"
+"""The request for the edits of the attempt's code."""
 MAX_TEXT = 2000
 """Longer expressions and lines are cut to this number of characters."""
 MAX_COORDINATE = 1_000_000
@@ -56,7 +60,27 @@ def unpack_expressions(data: bytes) -> list[Expression]:
     return [_expression(row, index, len(rows)) for index, row in enumerate(rows)]
 
 
-def pack_request(case: int, put: Mapping[int, Any], *, is_watched: bool = True, times: int = 1) -> bytes:
+def pack_edits(edits: Sequence[CodeEdit]) -> bytes:
+    """Serialize edits to bytes."""
+    rows = [[field[:MAX_TEXT] if isinstance(field, str) else field for field in astuple(one)] for one in edits]
+    return pack({"edits": rows})
+
+
+def unpack_edits(data: bytes) -> list[CodeEdit]:
+    """Deserialize edits from untrusted bytes.
+
+    Raises:
+        NotPlainData: The bytes contain something else, or exceed a limit.
+    """
+    rows = _unpacked(data, "edits")
+    if not isinstance(rows, list) or len(rows) > MAX_EDITS:
+        raise NotPlainData(f"expected a list of at most {MAX_EDITS} edits")
+    return [_edit(row, index) for index, row in enumerate(rows)]
+
+
+def pack_request(
+    case: int, put: Mapping[int, Any], *, is_watched: bool = True, times: int = 1, edit: int | None = None
+) -> bytes:
     """Serialize a request to call an attempt.
 
     Args:
@@ -64,12 +88,13 @@ def pack_request(case: int, put: Mapping[int, Any], *, is_watched: bool = True, 
         put: Values that replace expressions, by number.
         is_watched: Whether to record values.
         times: Number of calls: 1 or 2.
+        edit: Number of the edit with which to call it, if any. Then nothing is replaced or recorded.
     """
     replaced = [
         [number, isinstance(value, ValueSequence), list(value.values) if isinstance(value, ValueSequence) else [value]]
         for number, value in put.items()
     ]
-    return pack({"case": case, "put": replaced, "is_watched": is_watched, "times": times})
+    return pack({"case": case, "put": replaced, "is_watched": is_watched, "times": times, "edit": edit})
 
 
 def unpack_request(data: bytes) -> dict[str, Any]:
@@ -147,6 +172,24 @@ def _expression(row: Any, index: int, n_expressions: int) -> Expression:
                     number, file[:MAX_TEXT], line, (begin, end), text, source_line, inside, kind[:MAX_TEXT]
                 )
     raise NotPlainData(f"expression {index} is malformed or contains a number out of range")
+
+
+def _edit(row: Any, index: int) -> CodeEdit:
+    match row:
+        case [
+            int(number),
+            str(kind),
+            int(line),
+            (int(begin), int(end)),
+            str(source_line),
+            str(old),
+            str(new),
+            str(name),
+            int(by),
+        ] if number == index and kind in KINDS and 0 < line < MAX_COORDINATE and 0 <= begin <= end < MAX_COORDINATE:
+            source_line, old, new, name = (text[:MAX_TEXT] for text in (source_line, old, new, name))
+            return CodeEdit(number, kind, line, (begin, end), source_line, old, new, name, by)
+    raise NotPlainData(f"edit {index} is malformed or contains a number out of range")
 
 
 def _trace(found: Any, n_expressions: int) -> Trace:

@@ -5,11 +5,22 @@ import os
 from collections.abc import Callable
 
 from transformer_course.running.answer_job import CannotBeDefined, Job, NoAnswer, defined_answer
+from transformer_course.running.code_edits import MAX_EDITS
 from transformer_course.running.isolation import end_other_processes, suppressed_output
 from transformer_course.running.plain_data import pack
 from transformer_course.running.record import record_all
 from transformer_course.running.trace import MAX_RUNS, CannotTrace, Traced
-from transformer_course.running.trace_data import ALL_RECORDS, pack_expressions, pack_traces, unpack_request
+from transformer_course.running.trace_data import (
+    ALL_EDITS,
+    ALL_RECORDS,
+    pack_edits,
+    pack_expressions,
+    pack_traces,
+    unpack_request,
+)
+
+MAX_REQUESTS = MAX_RUNS + 4 * MAX_EDITS
+"""Most edits are tried on one case, and a few on all."""
 
 
 def serve_traces(job: Job, receive: Callable[[], bytes], send: Callable[[bytes], object]) -> None:
@@ -25,15 +36,20 @@ def serve_traces(job: Job, receive: Callable[[], bytes], send: Callable[[bytes],
         with defined_answer(job) as (attempt, cases), suppressed_output():
             traced = Traced(attempt, json.loads(job["library"]))
             send(pack_expressions(traced.expressions))
-            for _ in range(MAX_RUNS):
+            for _ in range(MAX_REQUESTS):
                 if not (data := receive()):
                     return
                 if data == ALL_RECORDS:
                     send(pack({"records": record_all(attempt, cases, job["seconds"], job.get("clock"))}))
                     continue
+                if data == ALL_EDITS:
+                    send(pack_edits(traced.edits))
+                    continue
                 request = unpack_request(data)
                 case = cases[request["case"]]
-                if request["times"] > 1:
+                if request["edit"] is not None:
+                    traces = [traced.run_edited(case, request["edit"])]
+                elif request["times"] > 1:
                     traces = [*traced.run_twice(case)]
                 else:
                     traces = [traced.run(case, request["put"], is_watched=request["is_watched"])]

@@ -5,14 +5,17 @@ import torch
 
 from tests.transformer_course.cells import cell
 from transformer_course.running.case import Case
+from transformer_course.running.code_edits import MAX_EDITS
 from transformer_course.running.plain_data import NotPlainData, pack, same
 from transformer_course.running.trace import MAX_EVENTS, MAX_EXPRESSIONS, Traced, ValueSequence
 from transformer_course.running.trace_data import (
     MAX_BYTES,
     MAX_TEXT,
+    pack_edits,
     pack_expressions,
     pack_request,
     pack_traces,
+    unpack_edits,
     unpack_expressions,
     unpack_request,
     unpack_traces,
@@ -27,6 +30,31 @@ TRACE = {"output": 1, "error": None, "crashed_in": None, "events": [], "writes":
 def test_round_trip_preserves_expressions():
     expressions = Traced(cell(SOURCE)).expressions
     assert unpack_expressions(pack_expressions(expressions)) == expressions
+
+
+def test_round_trip_preserves_edits():
+    edits = Traced(cell(SOURCE)).edits
+    assert len(edits) > 9
+    assert unpack_edits(pack_edits(edits)) == edits
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{0: 1}, {1: "other"}, {2: 0}, {3: (2, 1)}, {4: 5}, {8: "1"}],
+    ids=["number", "kind", "line", "columns", "no text", "no direction"],
+)
+def test_rejects_invalid_edits(change):
+    row = [0, "line", 1, (0, 1), "x()", "x()", "", "", 0]
+    assert unpack_edits(pack({"edits": [row]}))[0].line == 1
+    for index, value in change.items():
+        row[index] = value
+    with pytest.raises(NotPlainData):
+        unpack_edits(pack({"edits": [row]}))
+
+
+def test_rejects_too_many_edits():
+    with pytest.raises(NotPlainData, match=f"at most {MAX_EDITS} edits"):
+        unpack_edits(pack({"edits": [[]] * (MAX_EDITS + 1)}))
 
 
 def test_round_trip_preserves_traces():

@@ -9,9 +9,8 @@ import transformer_course
 from transformer_course.lesson import notebook
 from transformer_course.running.case import Case
 from transformer_course.running.plain_data import same, unpack
-from transformer_course.running.trace import MAX_RUNS
 from transformer_course.running.trace_data import ALL_RECORDS, pack_request, unpack_expressions, unpack_traces
-from transformer_course.running.trace_job import serve_traces
+from transformer_course.running.trace_job import MAX_REQUESTS, serve_traces
 
 X = torch.tensor([[1.0, 2.0], [3.0, 4.0]])
 
@@ -71,8 +70,8 @@ def test_untraceable_answer_has_no_expressions():
 
 
 def test_limits_number_of_requests():
-    sent = sent_for("def f(x):\n    return x", *[pack_request(0, {})] * (MAX_RUNS + 9))
-    assert len(sent) == 1 + MAX_RUNS
+    sent = sent_for("def f(x):\n    return x", *[pack_request(0, {})] * (MAX_REQUESTS + 9))
+    assert len(sent) == 1 + MAX_REQUESTS
 
 
 def test_traces_cell_with_magic_commands():

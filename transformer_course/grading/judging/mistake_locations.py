@@ -17,13 +17,21 @@ from transformer_course.checking.side_effects import changed_arguments
 from transformer_course.checking.verdict import Verdict
 from transformer_course.exercise import Exercise
 from transformer_course.locating.fault_location import SEARCH_TIME_LIMIT_S, add_location, can_be_located
-from transformer_course.locating.substituted_runs import is_small
+from transformer_course.locating.substituted_runs import NOT_TRACED, is_small
 from transformer_course.running.case import Case
+from transformer_course.running.code_edits import CodeEdit
 from transformer_course.running.observation import Observation
 from transformer_course.running.observe import observations_of
 from transformer_course.running.plain_data import NotPlainData, cut_texts, unpack
 from transformer_course.running.trace import CannotTrace, Expression, Trace
-from transformer_course.running.trace_data import ALL_RECORDS, pack_request, unpack_expressions, unpack_traces
+from transformer_course.running.trace_data import (
+    ALL_EDITS,
+    ALL_RECORDS,
+    pack_request,
+    unpack_edits,
+    unpack_expressions,
+    unpack_traces,
+)
 from transformer_course.sandbox.resource_limits import CLOCK_FACTOR
 from transformer_course.sandbox.sandbox import Sandbox
 from transformer_course.sandbox.trace_conversation import Conversation
@@ -143,8 +151,20 @@ class TracedInSandbox:
     def run(self, case: Case, put: Mapping[int, Any] | None = None, *, is_watched: bool = True) -> Trace:
         """Call the answer on a case, with some expressions replaced."""
         if not is_small(case):
-            return Trace(error=("NotTraced", ""))
+            return Trace(error=NOT_TRACED)
         [trace] = self._traces(pack_request(self._index(case), put or {}, is_watched=is_watched), 1)
+        return trace
+
+    @cached_property
+    def edits(self) -> list[CodeEdit]:
+        """Small edits of the answer's code, which are untrusted."""
+        return unpack_edits(self._talk.ask(ALL_EDITS) or b"")
+
+    def run_edited(self, case: Case, edit: int) -> Trace:
+        """Call the answer on a case with one edit."""
+        if not is_small(case):
+            return Trace(error=NOT_TRACED)
+        [trace] = self._traces(pack_request(self._index(case), {}, edit=edit), 1)
         return trace
 
     def run_twice(self, case: Case) -> tuple[Trace, Trace]:

@@ -95,6 +95,18 @@ def test_location_is_the_same_as_outside_the_sandbox(sandbox: Sandbox):
     )
 
 
+def test_slip_of_a_loop_is_located_in_the_sandbox(sandbox: Sandbox):
+    code = f"""\
+def {NAME}(queries, keys, values):
+    rows = []
+    for i in range(queries.shape[-2] - 1):
+        scores = (queries[..., i : i + 1, :] * keys).sum(-1) / keys.shape[-1] ** 0.5
+        rows.append(torch.softmax(scores, -1).unsqueeze(-2) @ values)
+    return torch.cat(rows, -2)
+"""
+    assert "Line 3: your loop stops one round too early." in grade_answer(sandbox, code, NAME).verdict.message
+
+
 def test_counting_cases_never_see_right_values():
     assert all(seed_of_places(seed) != seed for seed in (0, 1, 2, SEED, 2**63 - 1))
 

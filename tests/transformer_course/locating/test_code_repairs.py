@@ -1,0 +1,78 @@
+"""An edit that repairs all cases is reported, alone or with one known mistake, and nothing else is."""
+
+import pytest
+
+from tests.transformer_course.cells import cell
+from tests.transformer_course.locating.fault_in import checked, fault_in
+from transformer_course.exercises import every_exercise
+from transformer_course.lesson.session import Session
+
+HEAD = "def similarity(query, keys):"
+LOOP = (
+    "scores = torch.zeros(len(keys))",
+    "for i in range(len(keys)):",
+    "    total = 0",
+    "    for j in range(len(query)):",
+    "        total += keys[i, j] * query[j]",
+    "    scores[i] = total",
+    "return scores",
+)
+
+
+def in_similarity(old, new):
+    lines = [line.replace(old, new) for line in LOOP]
+    assert lines != [*LOOP]
+    return fault_in(*lines, head=HEAD, name="similarity")
+
+
+def check(*lines, name="similarity", head=HEAD):
+    return Session(every_exercise()).check(cell("\n".join([head, *(f"    {line}" for line in lines)]), name))
+
+
+def test_the_loop_itself_is_right():
+    assert check(*LOOP).passed
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line", "sentence"),
+    [
+        ("range(len(query))", "range(len(query) - 1)", 5, "your loop stops one round too early"),
+        ("range(len(query))", "range(1, len(query))", 5, "your loop starts one round too late"),
+        ("keys[i, j]", "keys[i, j - 1]", 6, "your index is one too small"),
+        ("total +=", "total =", 6, "you overwrite `total` where you should add to it"),
+    ],
+)
+def test_reports_slip_of_a_loop(old, new, line, sentence):
+    fault = in_similarity(old, new)
+    assert fault.problem.startswith(f"Line {line}: {sentence}")
+
+
+def test_reports_start_value_that_is_never_reset():
+    total = LOOP[2].strip()
+    lines = [LOOP[0], total, LOOP[1], *LOOP[3:]]
+    message = check(*lines).message
+    assert message.startswith("Line 3: you set `total` only once, before the loop,")
+    assert "    line 3:  total = 0\n" in message
+
+
+def test_reports_both_of_a_slip_and_a_known_mistake():
+    lines = [line.replace("range(len(query))", "range(len(query) - 1)") for line in LOOP[:-1]]
+    verdict = check(*lines, "return torch.softmax(scores, dim=0)")
+    assert verdict.message.startswith("Your code has two bugs.\n1. Line 5: your loop stops one round too early.\n")
+    assert "\n2. You take a softmax of the scores.\nFix the first one and run the check again." in verdict.message
+    assert verdict.status == "wrong"
+
+
+def test_reports_nothing_that_one_edit_does_not_repair():
+    assert in_similarity("keys[i, j] * query[j]", "keys[i, j] * keys[i, j] * 0.3") is None
+
+
+def test_slip_of_a_loop_replaces_the_message_about_its_effect():
+    lines = (
+        "rows = []",
+        "for i in range(queries.shape[-2] - 1):",
+        "    s = (queries[..., i : i + 1, :] * keys).sum(-1) / keys.shape[-1] ** 0.5",
+        "    rows.append(torch.softmax(s, -1).unsqueeze(-2) @ values)",
+        "return torch.cat(rows, -2)",
+    )
+    assert "your loop stops one round too early" in checked(*lines).message

@@ -1,0 +1,38 @@
+"""Every kind of edit has a sentence that says what the code does."""
+
+import pytest
+
+from transformer_course.locating.repair_wording import SENTENCES, fault_of
+from transformer_course.running.code_edits import CodeEdit
+from transformer_course.running.edit_candidates import KINDS
+
+LINE = "    for i in range(n - 1):"
+
+
+def edit(kind, new="range(n)", by=1):
+    return CodeEdit(0, kind, 7, (13, 25), LINE, LINE[13:25], new, "range", by)
+
+
+def test_every_kind_has_a_sentence():
+    assert [*SENTENCES] == [*KINDS]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_sentence_is_complete(kind):
+    fault = fault_of(edit(kind))
+    assert "{" not in fault.message and "  " not in fault.problem
+    assert fault.problem.endswith((".", "?")) and len(fault.hints) == 3 and all(fault.hints)
+
+
+def test_says_in_which_direction():
+    assert "one round too early. Which" in fault_of(edit("range_stop", by=1)).problem
+    assert "one round too late. Which" in fault_of(edit("range_stop", by=-1)).problem
+
+
+def test_asks_nothing_if_there_is_a_second_mistake():
+    assert "?" not in fault_of(edit("range_stop"), is_alone=False).problem
+
+
+def test_last_hint_shows_the_code():
+    assert fault_of(edit("range_stop")).hints[-1] == "In code:\n    range(n)"
+    assert fault_of(edit("line", new="")).hints[-1] == "Delete the line."

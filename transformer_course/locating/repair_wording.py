@@ -1,0 +1,75 @@
+"""Say what a learner's code does at the place where one edit makes it right, and ask for the edit."""
+
+from transformer_course.checking.message_panel import code_block
+from transformer_course.locating.fault import Fault
+from transformer_course.locating.fault_wording import REST_IS_RIGHT
+from transformer_course.running.code_edits import CodeEdit
+from transformer_course.running.trace import Expression
+
+SENTENCES = {
+    "reset_in_loop": (
+        "you set `{name}` only once, before the loop, so every round starts with what earlier rounds left there.",
+        "Which loop should reset `{name}`?",
+    ),
+    "set_before_loop": (
+        "you reset `{name}` in every round, so you lose what earlier rounds added.",
+        "Where should this line be?",
+    ),
+    "returns_in_loop": ("you return in the first round of the loop, so the other rounds never run.", ""),
+    "set_back": (
+        "you set `{name}` back here, so you lose what it was before.",
+        "When does this line run?",
+    ),
+    "overwrites": (
+        "you overwrite `{name}` where you should add to it.",
+        "What does `{name}` hold before this line?",
+    ),
+    "adds_up": ("you add to `{name}` where you should overwrite it.", "What does `{name}` hold before this line?"),
+    "no_joining_dim": ("without `dim`, `{name}` uses the first dimension.", "Which one do you need?"),
+    "dim": ("you use the wrong dimension here.", "What does each dimension stand for, and which one do you need?"),
+    "no_dim": (
+        "without `dim`, `{name}` takes all numbers at once.",
+        "Which `dim` runs along a single vector?",
+    ),
+    "range_stop": ("your loop stops one round too {late}.", "Which is the last value that `range` gives?"),
+    "range_start": ("your loop starts one round too {late}.", "Which is the first value that `range` gives?"),
+    "slice_stop": ("your slice ends one position too {late}.", "Which position is the last in `{old}`?"),
+    "slice_start": ("your slice starts one position too {late}.", "Which position is the first in `{old}`?"),
+    "index": ("your index is one too {low}.", "Which entry does `{old}` take?"),
+    "swapped": ("you have the operands or arguments of `{old}` in the wrong order.", ""),
+    "function": ("`{name}` is the wrong choice here.", "Which function or argument do you need instead?"),
+    "operator": ("`{name}` is the wrong operator here.", "Which one do you need?"),
+    "sign": ("you flip the sign here.", "Should you?"),
+    "root": ("you need the {power} of `{old}` here.", ""),
+    "truth": ("this should be the opposite.", ""),
+    "call": ("you should leave out `{name}` here.", "What do you get without it?"),
+    "line": ("this line should not run.", "What does it change?"),
+    "operand": ("only `{new}` should be here.", "What does the rest of `{old}` change?"),
+    "number": ("`{old}` is the wrong number here.", "What should it be?"),
+    "name": ("you use `{old}`, but you need another of your values here.", "Which one?"),
+}
+"""For each kind of edit, what the code does wrong, and a question."""
+
+
+def fault_of(edit: CodeEdit, *, is_alone: bool = True) -> Fault:
+    """Return the fault that an edit repairs, with a question unless there is a second mistake."""
+    statement, question = (text.format(**_words(edit)) for text in SENTENCES[edit.kind])
+    expression = Expression(
+        0, "", edit.line, edit.columns, edit.source_line[slice(*edit.columns)], edit.source_line, (), ""
+    )
+    problem = f"Line {edit.line}: {statement}{f' {question}' if question and is_alone else ''}"
+    in_code = f"In code:\n{code_block(edit.new)}" if edit.new else "Delete the line."
+    hints = (question or f"Look at line {edit.line}. {REST_IS_RIGHT}", REST_IS_RIGHT, in_code)
+    return Fault(expression, problem, hints)
+
+
+def _words(edit: CodeEdit) -> dict[str, str]:
+    """Return the words that a sentence may need."""
+    return {
+        "old": edit.old,
+        "new": edit.new,
+        "name": edit.name,
+        "late": "early" if edit.by > 0 else "late",
+        "low": "small" if edit.by > 0 else "large",
+        "power": "square" if edit.new.endswith("** 2") else "square root",
+    }
