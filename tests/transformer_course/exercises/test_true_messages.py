@@ -14,7 +14,7 @@ SAID = {
     "lesson_02_scaling:6": ("1. You use the variance of only one of the two factors", "`d_k` has its root taken"),
     "lesson_02_scaling:27": ("2. You take the mean over d_h", "by how many there are"),
     "lesson_03_heads:27": ("You count the biases even if `bias` is False", "is left out"),
-    "lesson_03_heads:33": ("cut w_o into heads row by row", "Fix that, and your output is right"),
+    "lesson_03_heads:33": ("split w_o into heads along its rows", "Fix that, and your output is right"),
     "lesson_04_masks:2": ("hides each position from itself", "too small by 1"),
     "lesson_04_masks:33": ("hides each position from itself", "-1 stands"),
     "lesson_05_positions:25": ("The *last* query should line up with the last key", "`n_key` belongs"),

@@ -79,16 +79,16 @@ MISTAKES = [
         summary="you apply the weights of every text to the states of every text",
         message=(
             "{summary}, as `weights @ states` does. Text i should average only its own states, with its own weights. "
-            "Which dimension of the two tensors is the batch?"
+            "Which dimension of `weights` and `states` is the batch?"
         ),
         hints=["Suppose that all states of the second of 2 texts are 0. What should its context be?"],
     ),
     Mistake(
         "texts_taken_for_states",
         STEPS.but(total=lambda weights, states: sum(w * h for w, h in zip(weights, states, strict=True))),
-        summary="you add up the texts instead of the states",
+        summary="you sum over the texts instead of the states",
         message=(
-            "{summary}: if you loop over `states`, each item is a whole *text* of shape (n, d). Your code crashes, "
+            "{summary}: a loop over `states` gives you one whole *text* of shape (n, d) at a time. Your code crashes, "
             "or mixes the texts if the sizes happen to match. Which dimension holds the states?"
         ),
         hints=["What shape does one `h` of `for h in states` have?"],
@@ -100,7 +100,7 @@ MISTAKES = [
         summary="your context contains only one of the weighted states",
         message=(
             "{summary}, the first or the last. If you use a loop, does it overwrite its result in each iteration, or "
-            "return in the first?"
+            "return during the first one?"
         ),
         hints=["How many of the states does your result depend on?"],
     ),
@@ -109,8 +109,8 @@ MISTAKES = [
         STEPS.but(weights=lambda weights: F.one_hot(weights.argmax(dim=1), weights.shape[1]).float()),
         summary="you use only the state with the largest weight",
         message=(
-            "{summary}. With the weights 0.75 and 0.25, you ignore the second state, and no gradient tells the model "
-            "to choose differently. Every state should contribute."
+            "{summary}: with the weights 0.75 and 0.25, you ignore the second state. No gradient reaches the weights, "
+            "so the model can't learn where to attend. Every state should contribute."
         ),
         hints=["With the weights 0.75 and 0.25, how much of the second state should be in the context?"],
     ),
@@ -129,10 +129,10 @@ MISTAKES = [
                 dim=2
             )
         ),
-        summary="you reshape the states where you mean to transpose them",
+        summary="you reshape the states instead of transposing them",
         message=(
-            "{summary}. `reshape` keeps the order of the numbers, so a row then mixes features of different states. "
-            "Which method swaps two dimensions?"
+            "{summary}. `reshape` and `view` keep the numbers in the same order, so each row mixes features of "
+            "different states. Which method swaps two dimensions?"
         ),
         hints=[
             "In a new cell, compare `torch.arange(6).view(2, 3).reshape(3, 2)` with `torch.arange(6).view(2, 3).T`."
@@ -162,8 +162,8 @@ EXERCISE = Exercise(
     ],
     messages={
         "number_axis: 2": Wording(
-            "You sum over dim 2, which adds up the entries of each state and leaves one number instead of a vector. "
-            "Which dimension holds the states?",
+            "You sum over dim 2, which adds up the entries of each state and leaves one number for each state. The "
+            "context of a text should be a vector. Which dimension holds the states?",
             summary="you sum over the entries of each state instead of over the states",
             hints=[
                 "For 2 texts of 5 states with width 3, which shape should the result have? Which shape does yours have?"

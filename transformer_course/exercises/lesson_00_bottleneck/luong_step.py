@@ -150,7 +150,7 @@ MISTAKES = [
         summary="you don't sum the products into one score for each state",
         message=(
             "{summary}, so every *entry* of a state gets its own weight. A text of 5 states should have 5 scores. "
-            "Which shape do yours have?"
+            "Which shape do your scores have?"
         ),
         hints=["A score is a dot product. Which two operations make up a dot product?"],
     ),
@@ -161,26 +161,23 @@ MISTAKES = [
         STEPS.but(context=lambda states: states[:, -1]),
         summary="your context doesn't depend on the decoder's state",
         message=(
-            "{summary}: it is the sum or the mean of the encoder's states, or one of them. A softmax over a "
-            "dimension of length 1 always gives 1. Where do your weights come from?"
+            "{summary}: it is the sum or the mean of the encoder's states, or one of them. (A softmax over a dimension "
+            "of length 1 always gives 1.) What are your weights computed from?"
         ),
         hints=["How should the context change if `state` changes?"],
     ),
     Mistake(
         "asks_with_the_last_state",
         STEPS.but(row=lambda states: states[:, -1:]),
-        summary="you compare the encoder's states with an encoder state instead of the decoder's",
-        message=(
-            "You compare the encoder's states with each other, so `state`, the decoder's state, has no effect on the "
-            "weights. What should you multiply `states` by?"
-        ),
+        summary="you compare the encoder's states with an encoder state instead of the decoder's state",
+        message=("{summary}, so `state` has no effect on the weights. What should you multiply `states` by?"),
         hints=["Do your scores change if `state` changes? Should they?"],
     ),
     Mistake(
         "every_text_asks_every_other",
         STEPS.but(scores=lambda state, states: states @ state.T),
         STEPS.but(row=lambda state: state),
-        summary="you compare the decoder's state of one text with the states of other texts",
+        summary="you compare each text's decoder state with the encoder states of other texts",
         message=(
             "{summary}, so your code crashes or mixes the texts. Text i should use only its own states. How do the "
             "shapes (batch, d) and (batch, n, d) line up in your product?"
@@ -192,7 +189,7 @@ MISTAKES = [
         STEPS.but(row=lambda row: row / row.shape[-1] ** 0.5),
         STEPS.but(scores=lambda scores: scores / scores.shape[-1] ** 0.5),
         summary="you divide the scores by √d or √n",
-        message="{summary}. Scaled scores can work too (lesson 02), but here a score is the plain dot product.",
+        message="{summary}. Lesson 02 explains why scaling can help; here, a score is the plain dot product.",
         hints=["What is the dot product of [1, 2] and [3, 4]? What is your score for them?"],
     ),
 ]
@@ -218,26 +215,26 @@ EXERCISE = Exercise(
     ],
     messages={
         "call_left_out_weights": Wording(
-            "You average the states with the raw scores, which can be negative and don't sum to 1. What turns scores "
-            "into weights?",
+            "You average the states with the raw scores, which can be negative and don't sum to 1. Which function "
+            "turns scores into weights?",
             summary="you use the raw scores as weights",
             hints=["Are your weights positive? What do those of one text sum to?"],
         ),
         "no_softmax_weights: (scores).flatten(-2).softmax(dim=-1).reshape((scores).shape)": Wording(
-            "You take one softmax over all texts, so the weights of the whole batch sum to 1. The weights of each "
-            "text should. What should your softmax run over?",
+            "You take one softmax over all texts, so the weights of the whole batch sum to 1. The weights of each text "
+            "should sum to 1. Which dimension should your softmax run over?",
             summary="you take one softmax over the whole batch",
             hints=["With 2 texts, what do the weights of each text sum to?"],
         ),
         "no_softmax_weights: (scores).exp() / (scores).exp().sum(dim=-1, keepdim=True)": Wording(
-            "Your output is right for ordinary scores. At 100, `exp` overflows to infinity, and at −100 it is almost "
-            "0, so the division goes wrong. How does `torch.softmax` avoid this?",
-            summary="your exponentials overflow for large scores",
+            "Your output is right for ordinary scores. At 100, `exp` overflows to infinity; at −100, it underflows and "
+            "loses most of its digits. How does `torch.softmax` avoid this?",
+            summary="your exponentials overflow or underflow for large scores",
             hints=["What is `torch.exp(torch.tensor(100.0))`? And infinity divided by infinity?"],
         ),
         "call_left_out_scores": Wording(
             "You don't sum the products of each state, so your scores have three dimensions, (batch, n, d), and your "
-            "code crashes later. Which shape should they have?",
+            "code crashes later. Which shape should the scores have?",
             summary="you don't sum the products into one score for each state",
             hints=["How many scores should a text of 5 states have? How many numbers do you compute?"],
         ),
@@ -256,7 +253,7 @@ EXERCISE = Exercise(
         ),
         "not_transposed_matrix": Wording(
             "You use `w_c` as if its shape were (2 d, d_out), but it is (d_out, 2 d). Your code crashes, or gives "
-            "wrong numbers if `w_c` is square. Which dimension should meet [c; s]?",
+            "wrong numbers if `w_c` is square. What do you have to do to `w_c` before you multiply [c; s] by it?",
             summary="you don't transpose `w_c`",
             hints=[
                 "If you multiply a row of 2 d numbers by a matrix, how many rows does the matrix need? How many does "

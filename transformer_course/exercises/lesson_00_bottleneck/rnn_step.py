@@ -95,7 +95,7 @@ MISTAKES = [
         summary="you reshape `u` instead of transposing it",
         message=(
             "{summary}. `reshape` and `view` give it the right shape but keep the numbers in the same order, so they "
-            "end up in the wrong places."
+            "end up in the wrong places. Which attribute or method swaps the two dimensions?"
         ),
         hints=["Compare `torch.arange(6).reshape(2, 3).reshape(3, 2)` with `torch.arange(6).reshape(2, 3).T`."],
     ),
@@ -117,7 +117,7 @@ EXERCISE = Exercise(
     may_cut_gradients=True,
     cases=rnn_step_cases,
     points=2,
-    verified="The new state combines what is left of the old state with the token.",
+    verified="The new state combines the old state with the token.",
     hints=[
         "Which shape does the new state have? How do you get it from `state` and W, and how from `token` and U?",
         "In the formula, W h has the vector on the right. Each row of `state` is the state of one text, and with "
@@ -128,15 +128,15 @@ EXERCISE = Exercise(
     ],
     messages={
         "not_transposed_w_columns": Wording(
-            "{summary}. Here the rows of a weight are its *outputs*, (out, in), as in `nn.Linear`. What do you have to "
-            "do with `w` before you multiply a state by it?",
+            "{summary}. Weights here have shape (out, in), as in `nn.Linear`: each *row* produces one output. What do "
+            "you have to do to `w` before you multiply the state by it?",
             summary="you use `w` as if its shape were (in, out)",
             hints=["Which dimension of `w` has one entry for each feature of the old state?"],
         ),
         "product_kept: (w_columns).mT @ (state)": Wording(
-            "You put W on the left of a whole batch. The formula's W h is for a single vector, but here each *row* "
-            "of `state` is a text, so your code crashes, or mixes the texts if batch = d. On which side does a row "
-            "go?",
+            "You multiply the whole batch by W from the left. In the formula, W h is for a single vector; here each "
+            "*row* of `state` is a text, so your code crashes, or mixes the texts if batch = d. On which side of W do "
+            "the rows go?",
             summary="you multiply by W from the left",
             hints=[
                 "For W of shape (3, 3) and a state of shape (2, 3), which sizes would have to be equal in `w @ state`?"

@@ -54,8 +54,8 @@ EXERCISE = Exercise(
         "axis_weights: scores.softmax(dim=-2)": attention_mistakes.SOFTMAX_OVER_THE_QUERIES,
         "other_axes_turned: keys.T": attention_mistakes.TRANSPOSES_THE_BATCH,
         "product_scores: (turned).mT @ (queries)": Wording(
-            "You use a lookup for a single query, `keys @ query`, for a whole table of queries. The shapes don't "
-            "match, so your code crashes. Which product has one row for each query?",
+            "You multiply the keys by the queries, as in a lookup for a single query. Each *row* of `queries` is a "
+            "query, so the shapes don't match unless n_query = d. Which product has one row for each query?",
             summary="you multiply the keys by the queries, as for a single query",
             hints=["In (n_key, d) @ (n_query, d), which sizes would have to be equal?"],
         ),

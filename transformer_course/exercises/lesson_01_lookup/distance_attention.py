@@ -63,8 +63,8 @@ MISTAKES = [
         STEPS.but(scores=lambda queries, keys: queries @ keys.mT),
         summary="you use dot products as scores",
         message=(
-            "{summary}: for the query [1], the key [10] beats the key [1], although [1] is an exact match. Which "
-            "keys should get the largest score?"
+            "{summary}: for the query [1], the key [10] gets a larger score than the key [1], although [1] is an exact "
+            "match. Which keys should get the largest score?"
         ),
         hints=["Which difference does the formula square? Where is it in your code?"],
     ),
@@ -74,7 +74,7 @@ MISTAKES = [
         summary="you compare query i only with key i",
         message=(
             "{summary}, which gives one score for each query, or an error if there are 2 queries and 3 keys. Every "
-            "query should be compared with every key. Which shapes do you subtract?"
+            "query should be compared with every key. What are the shapes of the tensors that you subtract?"
         ),
         hints=["How many distances are there between 2 queries and 3 keys?"],
     ),
@@ -105,8 +105,8 @@ EXERCISE = Exercise(
     messages={
         "axis_weights: scores.softmax(dim=-2)": attention_mistakes.SOFTMAX_OVER_THE_QUERIES,
         "call_left_out_squares": Wording(
-            "You add up the differences without squaring them, so positive and negative ones cancel: [3, −3] counts "
-            "as 0.",
+            "You add up the differences without squaring them, so positive and negative differences cancel: 3 and −3 "
+            "add up to 0, as if the key were an exact match. What should you do to each difference first?",
             summary="you don't square the differences",
             hints=["What is the squared distance of [0, 0] and [3, −3]? What do you get for it?"],
         ),

@@ -97,7 +97,7 @@ MISTAKES = [
         summary="you multiply the query by the columns of `keys` instead of its rows",
         message=(
             "You multiply the query by each *column* of `keys`, as `query @ keys` does. Your code crashes, or mixes "
-            "the keys if n = d. Where is a single key in `keys`?"
+            "the keys if n = d. Does a key fill a row or a column of `keys`?"
         ),
         hints=["In `a @ b`, which dimension of `b` is matched with the last dimension of `a`?"],
     ),
@@ -117,8 +117,8 @@ MISTAKES = [
         STEPS.but(sums=lambda sums: torch.cat([sums[:-1], torch.zeros_like(sums[-1:])])),
         STEPS.but(sums=lambda sums: torch.cat([torch.zeros_like(sums[:1]), sums[1:]])),
         summary="you leave out the first or the last key, so its score is 0",
-        message="{summary}. The other scores are right. With 2 keys, how often does your loop run?",
-        hints=["For 3 keys, which indices does your loop go through? Which should it?"],
+        message="{summary}. The other scores are right. If you use a loop, how many times does it run for 2 keys?",
+        hints=["For 3 keys, which indices should a loop go through? Which does yours go through?"],
     ),
     Mistake(
         "negative_distance",
@@ -127,7 +127,7 @@ MISTAKES = [
         summary="you return a negative distance instead of the dot product",
         message=(
             "You return a negative distance, or minus half its square. That is a sensible similarity, and it ranks "
-            "keys of length 1 in the same order, but this exercise asks for the dot product."
+            "keys of length 1 in the same order, but here you need the dot product."
         ),
         hints=["For the query [1, 2] and the key [3, 4], the dot product is 1·3 + 2·4. What do you return?"],
     ),

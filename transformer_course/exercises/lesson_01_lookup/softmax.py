@@ -79,8 +79,8 @@ MISTAKES = [
         STEPS.but(shifted=lambda scores, largest: scores + largest),
         summary="you add the largest score of each row instead of subtracting it",
         message=(
-            "{summary}. The weights of small scores are still right, because the shift cancels, but with scores near "
-            "1000 you take `exp` of 2000, which is infinite. What should the largest exponent be?"
+            "{summary}. For small scores your weights are still right, because the shift cancels, but with scores near "
+            "1000 you take `exp` of 2000, which overflows to infinity. What should the largest exponent be?"
         ),
         hints=["For the scores 1000 and 1001, which numbers do you pass to `exp`?"],
     ),
@@ -90,8 +90,8 @@ MISTAKES = [
         STEPS.but(weights=lambda weights: weights.log()),
         summary="you return the logarithms of the weights",
         message=(
-            "{summary}: two equal scores give −0.69 and −0.69 instead of 0.5 and 0.5. Which function did you apply "
-            "last?"
+            "{summary}: two equal scores give −0.69 and −0.69 instead of 0.5 and 0.5. What should the numbers of a row "
+            "sum to?"
         ),
         hints=["Can a weight be negative?"],
     ),
@@ -101,8 +101,8 @@ MISTAKES = [
         STEPS.but(shares=lambda scores: torch.exp(scores) / (1 + torch.exp(scores))),
         summary="you apply a sigmoid to each score separately",
         message=(
-            "{summary}: three scores of 0 get 0.5 each, which sums to 1.5. The weights of a row should share a total "
-            "of 1."
+            "{summary}: three scores of 0 get 0.5 each, which sums to 1.5. The weights of a row should sum to 1. What "
+            "should you divide by?"
         ),
         hints=["If one score of a row rises, what should happen to the other weights? What happens to yours?"],
     ),
@@ -130,7 +130,8 @@ MISTAKES = [
         summary="your softmax runs over the first or the second dimension, depending on the number of dimensions",
         message=(
             "Your output is right for a row and for a table, but you normalize a batch over its *first* dimension. "
-            "Torch chooses it if you don't pass `dim`, and warns you about it."
+            "Without `dim`, torch picks a dimension by the number of dimensions and prints a warning. Which `dim` runs "
+            "along a row of any tensor?"
         ),
         hints=["For scores of shape (5, 3, 2), what do your rows sum to?"],
     ),
@@ -189,8 +190,11 @@ MISTAKES = [
         "shifts_only_one",
         STEPS.but(total=lambda scores: torch.exp(scores).sum(dim=-1, keepdim=True)),
         STEPS.but(shares=lambda scores, total: torch.exp(scores) / total),
-        summary="you subtract the maximum in the numerator or in the sum, and not in both",
-        message="{summary}, so your rows don't sum to 1. The shift cancels only if both have it.",
+        summary="you subtract the maximum in the numerator or in the sum, but not in both",
+        message=(
+            "{summary}, so your rows don't sum to 1. The shift cancels only if it is in both. From which scores do you "
+            "subtract the maximum before `exp`?"
+        ),
         hints=["In exp(s − c) / Σ exp(s − c), where is c? Where is it in your code?"],
     ),
     Mistake(
@@ -223,8 +227,8 @@ EXERCISE = Exercise(
     ],
     messages={
         "sibling_largest": Wording(
-            "You subtract something other than the largest score of each row. Only the largest makes every exponent "
-            "at most 0, so that `exp` doesn't overflow, and one of them 0, so that the sum isn't 0.",
+            "You subtract something other than the largest score of each row. With the largest, every exponent is at "
+            "most 0, so `exp` can't overflow, and one exponent is 0, so the sum can't be 0.",
             summary="you subtract something other than the largest score of each row",
             hints=["For the row [1000, 0, 0], which number do you subtract? What is the largest exponent then?"],
         ),
@@ -236,15 +240,15 @@ EXERCISE = Exercise(
         ),
         "as_an_array_weights": Wording(
             "You return a NumPy array instead of a tensor. No gradient can pass through an array, so nothing before "
-            "it could be trained. Where do you leave torch?",
+            "the softmax could be trained. Where do you convert the tensor to an array?",
             summary="you return a NumPy array instead of a tensor",
             hints=["What is the `type` of your result?"],
         ),
         "all_axes_largest": Wording(
             "You subtract one maximum, the largest score of *all* rows. Next to a row near 1000, a row near −1000 "
-            "becomes exp(−2000) = 0 everywhere, and 0/0 is nan. Whose maximum does each row need?",
+            "becomes exp(−2000) = 0 everywhere, and 0/0 is nan. Which maximum should you subtract from each row?",
             summary="you subtract the maximum of all rows from every row",
-            hints=["With one row near 1000 and one near −1000, what do you subtract from the second?"],
+            hints=["With one row near 1000 and one near −1000, what do you subtract from the second row?"],
         ),
     },
     mistakes=MISTAKES,

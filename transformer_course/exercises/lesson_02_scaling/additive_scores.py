@@ -76,7 +76,7 @@ MISTAKES = [
         summary="you add key i only to query i",
         message=(
             "{summary}, which gives one score for each query, or an error if there are 3 queries and 5 keys. Every "
-            "query should be added to every key. Which shapes do you add?"
+            "query should be added to every key. What are the shapes of the tensors that you add?"
         ),
         hints=["How many scores are there for 3 queries and 5 keys?"],
     ),
@@ -85,7 +85,10 @@ MISTAKES = [
         STEPS.but(scores=lambda from_queries, from_keys: from_queries @ from_keys.mT),
         STEPS.but(scores=lambda from_queries, from_keys, w: (from_queries * w) @ from_keys.mT),
         summary="you take dot products of the projected queries and keys",
-        message="{summary}. The formula w · tanh(W_q q + W_k k) adds the two inside a tanh.",
+        message=(
+            "{summary}. The formula w · tanh(W_q q + W_k k) adds the two inside a tanh. Where does your code add a "
+            "query and a key?"
+        ),
         hints=["Where is the plus sign of w · tanh(W_q q + W_k k) in your code? Where is the tanh?"],
     ),
     Mistake(
@@ -95,20 +98,20 @@ MISTAKES = [
             from_keys=lambda from_keys: from_keys.tanh(),
             hidden=lambda sums: sums,
         ),
-        summary="you take the tanh of the projected queries and keys before you add them",
+        summary="you apply tanh to the projected queries and keys separately, before you add them",
         message=(
-            "{summary}, so a score is a term of the query plus a term of the key, and every query ranks the keys in "
-            "the same order. What should the tanh be applied to?"
+            "{summary}. Each score is then a query term plus a key term, so every query ranks the keys in the same "
+            "order. What should you apply tanh to?"
         ),
         hints=["In tanh(W_q q + W_k k), which comes first, the sum or the tanh?"],
     ),
     Mistake(
         "forgets_w",
         STEPS.but(scores=lambda hidden: hidden.sum(dim=-1)),
-        summary="you don't use `w`",
+        summary="your scores don't depend on `w`",
         message=(
-            "{summary}: you add up the entries of each hidden vector as they are. `w` determines how much each of "
-            "them counts."
+            "{summary}: you add up the entries of each hidden vector as they are. `w` determines how much each entry "
+            "counts."
         ),
         hints=["What is `w` multiplied by in w · tanh(W_q q + W_k k)?"],
     ),
@@ -116,7 +119,10 @@ MISTAKES = [
         "w_before_tanh",
         STEPS.but(hidden=lambda sums, w: torch.tanh(sums * w), scores=lambda hidden: hidden.sum(dim=-1)),
         summary="you multiply by `w` before the tanh",
-        message="{summary}, so `w` is inside the tanh. In the formula, it multiplies the result of the tanh.",
+        message=(
+            "{summary}, so `w` is inside the tanh. In the formula, you take the tanh first. What do you multiply the "
+            "result by?"
+        ),
         hints=["In w · tanh(W_q q + W_k k), what is inside the tanh?"],
     ),
 ]
@@ -152,26 +158,26 @@ EXERCISE = Exercise(
             hints=["In (n_query, d_q) @ (d_h, d_q), which sizes would have to be equal?"],
         ),
         "values_exchanged_w_q": Wording(
-            "You swap `w_q` and `w_k`. Your code crashes if queries and keys have different widths, and otherwise "
-            "your scores are wrong. Which of the two is for the queries?",
+            "You swap `w_q` and `w_k`. Your code crashes if queries and keys have different widths; if they have the "
+            "same width, your scores are wrong. Which of the two matrices is for the queries?",
             summary="you swap `w_q` and `w_k`",
             hints=["`w_q` has shape (d_h, d_q). Is d_q the width of the queries or of the keys?"],
         ),
         "wrong_input_from_keys: w_q": Wording(
-            "You use `w_q` for the keys too. Your code crashes if queries and keys have different widths, and "
-            "otherwise your scores are wrong.",
+            "You use `w_q` for the keys too. Your code crashes if queries and keys have different widths; if they have "
+            "the same width, your scores are wrong.",
             summary="you multiply the keys by `w_q` instead of `w_k`",
             hints=["Which shapes do `w_q` and `w_k` have? Which of them fits keys of width d_k?"],
         ),
         "operator_sums: (from_queries[:, :, None, :]) * (from_keys[:, None, :, :])": Wording(
-            "You multiply query and key inside the tanh. This kind of attention is called *additive*: what is "
-            "between W_q q and W_k k in the formula?",
+            "You multiply each projected query by each projected key inside the tanh. This kind of attention is called "
+            "*additive*: which operation is between W_q q and W_k k in the formula?",
             summary="you multiply the projected queries and keys instead of adding them",
             hints=["For W_q q = 2 and W_k k = 3, of which number does the formula take the tanh?"],
         ),
         "moved_hidden: scores": Wording(
             "You take the tanh of the whole score, so every score is between −1 and 1. Which comes first in w · "
-            "tanh(…), the tanh or w?",
+            "tanh(…), the tanh or the product with w?",
             summary="you take the tanh of the whole score",
             hints=["In w · tanh(W_q q + W_k k), can a score be larger than 1?"],
         ),

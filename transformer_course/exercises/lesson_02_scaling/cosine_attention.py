@@ -126,14 +126,14 @@ MISTAKES = [
         "divides_by_the_root_too",
         STEPS.but(scores=lambda scores, queries: scores / queries.shape[-1] ** 0.5),
         summary="you also divide the scores by √d_k",
-        message="{summary}. Cosines are between −1 and 1 at any width, so there is no growth to undo.",
+        message="{summary}. Cosines are between −1 and 1 for any d_k, so they don't grow with d_k as dot products do.",
         hints=["What are the largest and the smallest value of a cosine at d_k = 4? And at d_k = 512?"],
     ),
     Mistake(
         "root_instead_of_temperature",
         STEPS.but(scores=lambda products, queries: products / queries.shape[-1] ** 0.5),
         summary="you divide the cosines by √d_k instead of the temperature",
-        message="{summary}, as in lesson 02, so `temperature` has no effect.",
+        message="{summary}, so your output doesn't depend on `temperature`.",
         hints=["What does the formula divide the cosines by?"],
     ),
     attention_mistakes.overflows(STEPS),
@@ -166,10 +166,10 @@ EXERCISE = Exercise(
         "other_axes_turned: unit_keys.T": attention_mistakes.TRANSPOSES_THE_BATCH,
         "moved_unit_keys: unit_queries": Wording(
             "Your key lengths have shape (n_key, 1), so you divide *row* i of the scores by the length of key i, but "
-            "key i is *column* i. Your code crashes, or divides by the length of another key. Which shape should the "
-            "lengths have?",
+            "key i is in *column* i. Your code crashes, or divides by the length of another key. Which shape should "
+            "the lengths have?",
             summary="you divide row i of the scores, not column i, by the length of key i",
-            hints=["For 2 queries and 3 keys, which shape do the scores have? Which dimension is that of the keys?"],
+            hints=["For 2 queries and 3 keys, which shape do the scores have? Which dimension is for the keys?"],
         ),
     },
     mistakes=MISTAKES,

@@ -70,8 +70,8 @@ EXERCISE = Exercise(
         "length_width: queries.shape[-2]": attention_mistakes.root_of_the_number("queries"),
         "other_axes_turned: keys.T": attention_mistakes.TRANSPOSES_THE_BATCH,
         "moved_scores": Wording(
-            "You divide by √d_k after the softmax, so the weights are as sharp as before, and your output is no "
-            "longer a weighted average of the values. What should you scale instead?",
+            "You divide by √d_k after the softmax. The weights are as sharp as without the scaling, and they no longer "
+            "sum to 1. What should you scale instead?",
             summary="you divide by √d_k after the softmax instead of before it",
             hints=["What does a row of your weights sum to after the division?"],
         ),

@@ -78,7 +78,8 @@ EXERCISE = Exercise(
     ],
     messages={
         "part_left_out_of_a_product": Wording(
-            "{summary}, as if only one of them varied. What is the variance of a product q·k of two such numbers?",
+            "{summary}, as if the other factor were always 1. What is the variance of a product q·k of two such "
+            "numbers?",
             summary="you use the variance of only one of the two factors",
             hints=["If k were always 1, what would the variance of q·k be? Is it the same if k varies?"],
         ),
@@ -90,6 +91,16 @@ EXERCISE = Exercise(
                 "result grow?"
             ],
         ),
+        "function_variance: variance ** 2": Wording(
+            "You raise `variance` to the fourth power, as if it were a standard deviation. `variance` is already σ², "
+            "so square it only once.",
+            summary="you raise `variance` to the fourth power",
+            hints=[
+                "What is the variance of one product q·k if q and k both have the variance σ²?",
+                "The variance of one product is the product of the two variances.",
+                "`variance ** 2` is the variance of one product.",
+            ],
+        ),
         "operator_of_a_product: (variance) + (variance)": Wording(
             "You add the variances of q and k, which is right for the sum q + k. Here the two are multiplied. What "
             "is the variance of a single product?",
@@ -97,8 +108,8 @@ EXERCISE = Exercise(
             hints=["For independent q and k with mean 0 and variance 3, is the mean of q² k² 6 or 9?"],
         ),
         "moved_of_a_product": Wording(
-            "Your variance grows with d_k², as if all the products had the same sign. They are independent: some are "
-            "positive, some negative. Which quantity adds up?",
+            "Your variance grows with d_k², as if all d_k products were equal. They are independent, so they partly "
+            "cancel. Which quantity adds up: the standard deviation or the variance?",
             summary="you square d_k as well",
             hints=["If you double d_k, by which factor should the variance grow? By which factor does yours?"],
         ),

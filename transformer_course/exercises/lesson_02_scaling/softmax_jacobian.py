@@ -73,8 +73,8 @@ MISTAKES = [
         STEPS.but(own=lambda own, probabilities: own - torch.diag(probabilities**2)),
         summary="you subtract p_i² twice on the diagonal",
         message=(
-            "{summary}: once in a separate case for i = j, and again with the matrix of all products. For the weights "
-            "0.5 and 0.5, your diagonal is 0 instead of 0.25."
+            "{summary}: once in the diagonal term, and again with the products p_i p_j. For the weights 0.5 and 0.5, "
+            "your diagonal is 0 instead of 0.25. Which term should contain p_i²?"
         ),
         hints=["For the weights 0.5 and 0.5, which terms make up your first entry?"],
     ),
@@ -93,8 +93,8 @@ MISTAKES = [
         STEPS.but(products=lambda probabilities: probabilities @ probabilities),
         summary="you subtract the same number everywhere",
         message=(
-            "{summary}: `@` of two vectors is a dot product, a single number. How do you get a table of all the "
-            "products p_i p_j?"
+            "{summary}: `@` of two vectors is a dot product, which is a single number. How do you get a matrix of all "
+            "the products p_i p_j?"
         ),
         hints=["What is the shape of `probabilities @ probabilities`?"],
     ),
@@ -104,7 +104,10 @@ MISTAKES = [
         STEPS.but(jacobian=lambda difference: difference.tril()),
         STEPS.but(jacobian=lambda difference: difference.triu()),
         summary="you fill only one side of the diagonal",
-        message="{summary}, as with `range(i)` in an inner loop. Score j changes every weight i.",
+        message=(
+            "{summary}. Every score j changes every weight i, so the entries on the other side aren't 0 either. Which "
+            "pairs (i, j) does your code fill?"
+        ),
         hints=["For 3 weights, how many entries does your code compute? How many are there?"],
     ),
 ]
@@ -155,7 +158,8 @@ EXERCISE = Exercise(
             ],
         ),
         "call_left_out_delta: probabilities": Wording(
-            "You pass the weights themselves to `torch.eye`. It takes a number: how many rows should the matrix have?",
+            "You pass the weights themselves to `torch.eye`. It takes a number, the size of the matrix. How many rows "
+            "should the matrix have?",
             summary="you pass the weights to `torch.eye` instead of their number",
             hints=["What is `torch.eye(3)`?"],
         ),

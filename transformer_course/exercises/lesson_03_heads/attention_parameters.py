@@ -90,9 +90,12 @@ MISTAKES = [
     Mistake(
         "only_one_head",
         STEPS.but(total=one_head),
-        summary="you count only one head's part of three of the layers",
-        message="{summary}, d_model × d_k weights each. All the heads together have d_model × d_model.",
-        hints=["How many outputs does w_q have, and how many of them does one head use?"],
+        summary="you count only one head's part of `w_q`, `w_k` and `w_v`",
+        message=(
+            "{summary}: d_model × d_k weights each. All the heads together have d_model × d_model. How many outputs "
+            "does `w_q` have?"
+        ),
+        hints=["How many of the outputs of `w_q` does one head use?"],
     ),
 ]
 
@@ -118,13 +121,13 @@ EXERCISE = Exercise(
             hints=["What do you return for d_model = 6 with biases, and what without?"],
         ),
         "condition_biases": Wording(
-            "You count the biases if `bias` is False, and leave them out if it is True. Is your condition inverted?",
+            "You count the biases if `bias` is False and leave them out if it is True. Is your condition inverted?",
             summary="you count biases if `bias` is False instead of True",
             hints=["For d_model = 2 with biases, the count should be 4 · (4 + 2). What do you return?"],
         ),
         "done_again_per_layer": Wording(
             "You count 5 · d_model biases instead of 4 · d_model. Each of the four layers has one bias for each "
-            "output. Where do you add some again?",
+            "output. Which biases do you count twice?",
             summary="you count the biases of five layers instead of four",
             hints=["For d_model = 2, how many biases does each of the four layers have? How many do you count?"],
         ),

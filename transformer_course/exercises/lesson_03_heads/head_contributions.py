@@ -72,10 +72,10 @@ MISTAKES = [
     Mistake(
         "every_other_column",
         STEPS.but(own=lambda heads: lambda head: slice(head, None, heads.shape[1])),
-        summary="you deal the columns of w_o out to the heads in turn",
+        summary="you assign the columns of w_o to the heads one at a time",
         message=(
-            "{summary}: with 2 heads, head 0 gets columns 0, 2, 4 … Each head should get d_k neighboring columns. "
-            "How do you choose the columns of a head?"
+            "{summary}: with 2 heads, head 0 gets columns 0, 2, 4 … Each head should get d_k neighboring columns. At "
+            "which column does the slice of head i begin?"
         ),
         hints=["In the merged vector, where are the features of head 0?"],
     ),
@@ -92,20 +92,20 @@ MISTAKES = [
     Mistake(
         "the_output_cut_into_heads",
         STEPS.but(terms=lambda heads, w_o: (merged(heads) @ w_o.T).unflatten(-1, (heads.shape[1], -1)).transpose(1, 2)),
-        summary="you cut the whole output into one piece for each head",
+        summary="you split the whole output into one piece for each head",
         message=(
             "{summary}. But w_o has already mixed the heads, and every head adds to *every* feature of the output. "
-            "What should you cut, and when?"
+            "What should you split instead, before you multiply by w_o?"
         ),
         hints=["How wide is the contribution of one head: d_k or d_out?"],
     ),
     Mistake(
         "cut_before_it_is_turned",
         STEPS.but(terms=lambda heads, w_o: heads @ w_o.reshape(heads.shape[1], heads.shape[3], -1)),
-        summary="you cut w_o into heads row by row",
+        summary="you split w_o into heads along its rows",
         message=(
-            "{summary}, as if it had a row for each feature of the merged heads. It has a *column* for each, so your "
-            "heads get numbers of other heads. What should come before the cut?"
+            "{summary}, as if it had a row for each feature of the merged heads. It has a *column* for each of these "
+            "features, so your heads get weights of other heads. What should you do to w_o before you split it?"
         ),
         hints=["`w_o` has shape (d_out, d_merged). Which of its numbers should head 0 get?"],
     ),
@@ -128,13 +128,13 @@ EXERCISE = Exercise(
     messages={
         "product_terms: (heads[:, i]) @ (columns[own(i)]).mT": Wording(
             "You multiply a head by its columns of w_o without transposing them: (n, d_k) @ (d_out, d_k). Your code "
-            "crashes, or gives wrong numbers if d_out = d_k. Which dimensions should the product match?",
+            "crashes, or gives wrong numbers if d_out = d_k. Which dimension should the product sum over?",
             summary="you don't transpose a head's columns of w_o",
             hints=["In (n, d_k) @ (d_out, d_k), which sizes would have to be equal?"],
         ),
         "number_terms: -1": Wording(
-            "Your numbers are right, but you put the heads last. Which `dim` puts them right after the batch?",
-            summary="you put the heads last instead of after the batch",
+            "Your numbers are right, but you put the head dimension last. Which `dim` puts it right after the batch?",
+            summary="you put the head dimension last instead of after the batch",
             hints=["Which shape do you return? Where in it are the heads?"],
         ),
     },

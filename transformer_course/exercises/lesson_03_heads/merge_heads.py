@@ -50,8 +50,8 @@ MISTAKES = [
         STEPS.but(merged=lambda x, swapped, n, d_model: swapped.view(len(x), n, d_model)),
         summary="you call `view` on a transposed tensor",
         message=(
-            "Your two steps are right, but {summary}, and its numbers are no longer stored in that order, so `view` "
-            "raises an error. What does its message suggest?"
+            "Your two steps are right, but {summary}. Its numbers are not stored in that order, so `view` raises an "
+            "error. What does the error message suggest?"
         ),
         hints=["What is `x.transpose(1, 2).is_contiguous()`?"],
     ),
@@ -68,10 +68,10 @@ MISTAKES = [
     Mistake(
         "heads_below_each_other",
         STEPS.but(merged=lambda x: x.flatten(1, 2)),
-        summary="you put the heads below each other, along the positions",
+        summary="you concatenate the heads along the positions",
         message=(
-            "You put the heads below each other, so with 2 heads each position has 2 rows of d_k features. It should "
-            "have one row with the features of both. Which dimension should the heads be joined along?"
+            "{summary}, so with 2 heads each position has 2 rows of d_k features. It should have one row with the "
+            "features of both heads. Along which dimension should you concatenate?"
         ),
         hints=[
             "For 2 heads of 3 positions and 4 features, which shape should the result have? Which shape does yours "
@@ -85,8 +85,8 @@ MISTAKES = [
         STEPS.but(merged=lambda x: x.mean(dim=1).repeat(1, 1, x.shape[1])),
         summary="you add up or average the heads",
         message=(
-            "{summary}, so you can't tell any more what each of them found. Put the heads side by side: 2 heads of "
-            "width 3 make 6 features."
+            "{summary}, so the separate features of each head are lost. Put the heads side by side: 2 heads of width 3 "
+            "make 6 features."
         ),
         hints=["With 2 heads of width 3, how wide should the result be? How wide is yours?"],
     ),
@@ -108,9 +108,15 @@ EXERCISE = Exercise(
         "from dim 2 on.",
     ],
     messages={
+        "call_left_out_swapped: x": Wording(
+            "You never swap the head and position dimensions, so each output row mixes features of different "
+            "positions. Which dimension should come right after the batch when you merge the heads?",
+            summary="you never swap the head and position dimensions",
+            hints=["In the first case, row 0 should hold 10, 11, 12 and 13. What does yours hold?"],
+        ),
         "other_axes_swapped: x.transpose(-2, -1)": Wording(
             "Your shape is right, but you swap positions and features instead of heads and positions. Which two "
-            "dimensions do you name?",
+            "dimensions should you swap?",
             summary="you swap positions and features instead of heads and positions",
             hints=["In (batch, n_heads, n, d_k), which dimensions are the heads and the positions?"],
         ),

@@ -187,7 +187,7 @@ MISTAKES = [
         "not_projected",
         STEPS.but(from_query=lambda query: query, from_key=lambda key: key, from_value=lambda value: value),
         summary="you attend with the inputs themselves, without `w_q`, `w_k` and `w_v`",
-        message="{summary}, so these layers would never be trained. What happens to the inputs first?",
+        message="{summary}, so these layers would never be trained. What should happen to the inputs first?",
         hints=["After `output.sum().backward()`, for which layers is `.weight.grad` None?"],
     ),
     Mistake(
@@ -198,8 +198,8 @@ MISTAKES = [
             values=lambda self, value, split: small_projection(self.w_v, split(value)),
         ).attempt,
         message=(
-            "You split the inputs first and project each head by the same small block of the weights. Each head then "
-            "sees only its own slice of the features. In which order do the two steps come?"
+            "You split the inputs first and project every head with the same small block of the weights. Each head "
+            "then sees only its own slice of the features. Which should come first, the projection or the split?"
         ),
         hints=[
             "How many of the d_model × d_model weights of `w_q` does your code use?",
@@ -216,8 +216,8 @@ MISTAKES = [
         STEPS.but(split=split_by_reshaping, merged=lambda mixture, query: mixture.reshape(query.shape)),
         summary="you split and merge the heads by reshaping, without a transposition",
         message=(
-            "{summary}, so each head gets some of the positions instead of some of the features. What should come "
-            "after the first reshape, and before the second?"
+            "{summary}, so each head gets some of the positions instead of some of the features. What is missing after "
+            "the first reshape and before the second?"
         ),
         hints=[
             "`parts.split_heads` and `parts.merge_heads` have two steps each. Which of them are missing in your code?"
@@ -230,10 +230,10 @@ MISTAKES = [
             merged=lambda mixture: mixture.flatten(2),
         ),
         STEPS.but(split=lambda self: lambda x: x.unflatten(-1, (self.n_heads, -1))),
-        summary="you don't bring the heads in front of the positions",
+        summary="you don't move the head dimension in front of the positions",
         message=(
-            "{summary}, so at each position your code compares heads with heads and not with other positions, or it "
-            "crashes. Which shape do your scores have?"
+            "{summary}, so your code crashes, or compares the heads of one position with each other instead of "
+            "comparing positions. Which shape do your scores have?"
         ),
         hints=["The scores should have shape (batch, n_heads, n_query, n_key). Which shape do yours have?"],
     ),
@@ -242,10 +242,10 @@ MISTAKES = [
         STEPS.but(split=lambda self: lambda x: x.unsqueeze(1), merged=lambda mixture: mixture.squeeze(1)),
         summary="you use one head as wide as the model",
         message=(
-            "{summary} instead of several, so there is one table of weights for each sentence. Where do you use "
-            "`n_heads`?"
+            "{summary} instead of several, so each sentence has only one matrix of attention weights. Does your output "
+            "depend on `n_heads`?"
         ),
-        hints=["With 4 heads, how many tables of weights should there be for each sentence?"],
+        hints=["With 4 heads, how many matrices of attention weights should each sentence have?"],
     ),
     *attention_mistakes.of_the_merging(STEPS, "query"),
     Mistake(
@@ -281,8 +281,8 @@ EXERCISE = Exercise(
     cases=multi_head_cases,
     points=4,
     verified=(
-        "Every head attends to all positions through its own slice of the projections, and w_o combines what they "
-        "found."
+        "Every head attends to all positions through its own slice of the projections, and w_o combines the outputs of "
+        "the heads."
     ),
     hints=[
         "A multi-head attention takes five steps: project, split into heads, attend, merge, apply w_o. For which of "
@@ -302,7 +302,7 @@ EXERCISE = Exercise(
         "length_width: key.shape[-1]": attention_mistakes.ROOT_OF_D_MODEL,
         "call_left_out_from_query: query": Wording(
             "You use `query` itself instead of `w_q(query)`, so `w_q` would never be trained. Do you use all of the "
-            "other three layers, `w_k`, `w_v` and `w_o`?",
+            "other three layers: `w_k`, `w_v` and `w_o`?",
             summary="you don't project the queries with `w_q`",
             hints=["After `output.sum().backward()`, for which layers is `.weight.grad` None?"],
         ),

@@ -52,7 +52,7 @@ MISTAKES = [
         summary="you split into heads by reshaping, without a transposition",
         message=(
             "Your shape is right, but each head gets some of the positions instead of some of the features: head 0 "
-            "holds everything about the first positions. Which operation should follow the reshape?"
+            "holds all the features of the first positions. Which operation is missing after the reshape?"
         ),
         hints=[
             "In the first case, head 0 should hold 10, 11 of the first position and 20, 21 of the second. What does "
@@ -62,17 +62,17 @@ MISTAKES = [
     Mistake(
         "heads_interleaved",
         STEPS.but(cut=lambda x, n_heads, d_k: x.reshape(*x.shape[:2], d_k, n_heads).mT),
-        summary="you deal the features out to the heads in turn",
+        summary="you assign the features to the heads one at a time",
         message=(
-            "{summary}: with 4 features and 2 heads, head 0 gets features 0 and 2 instead of 0 and 1. Weights "
-            "trained with one layout don't work with the other. Which of the two new dimensions comes first?"
+            "{summary}: with 4 features and 2 heads, head 0 gets features 0 and 2 instead of 0 and 1. Weights trained "
+            "with one layout don't work with the other. Which columns of x should head h contain?"
         ),
         hints=["In `x.view(batch, n, a, b)`, do neighboring features share their index in `a` or in `b`?"],
     ),
     Mistake(
         "heads_before_the_batch",
         STEPS.but(heads=lambda cut: cut.permute(2, 0, 1, 3)),
-        summary="you put the heads before the batch",
+        summary="you put the head dimension before the batch",
         message="{summary}. Here, as in PyTorch's attention, the order is (batch, n_heads, n, d_k).",
         hints=["Your output has the shape (n_heads, batch, n, d_k). Which two dimensions should swap places?"],
     ),
@@ -81,8 +81,8 @@ MISTAKES = [
         STEPS.but(heads=lambda cut: cut.transpose(1, 2).flatten(0, 1)),
         summary="you flatten batch and heads into one dimension",
         message=(
-            "{summary}, as *Dive into Deep Learning* does for `bmm`. Here they stay apart: (batch, n_heads, n, d_k). "
-            "`@` multiplies the last two dimensions of any tensor."
+            "{summary}, as *Dive into Deep Learning* does for `bmm`. Here they stay separate: (batch, n_heads, n, "
+            "d_k). `@` multiplies the last two dimensions of any tensor."
         ),
         hints=["For a batch of 3 and 2 heads, which first two sizes should the output have? Which does yours have?"],
     ),
@@ -105,18 +105,18 @@ EXERCISE = Exercise(
     ],
     messages={
         "other_axes_heads: cut.transpose(-2, -1)": Wording(
-            "Your heads end up last: you return shape (batch, n, d_k, n_heads). They should come right after the "
-            "batch. Which two dimensions do you swap?",
-            summary="you put the heads last instead of in front of the positions",
+            "You return shape (batch, n, d_k, n_heads), with the head dimension last. It should come right after the "
+            "batch. Which two dimensions should you swap?",
+            summary="you put the head dimension after the position dimension instead of before it",
             hints=[
                 "For x of shape (2, 5, 12) and 3 heads, which shape should the result have? Which shape does yours "
                 "have?"
             ],
         ),
         "parts_exchanged_sizes": Wording(
-            "You swap the number of heads and their width, so you get d_k heads of n_heads features each. This is "
-            "right only if the two are equal. Into which two sizes do you split the last dimension?",
-            summary="you make d_k heads of n_heads features each",
+            "You split the features into (d_k, n_heads) instead of (n_heads, d_k), which is right only if the two are "
+            "equal. Which of the two new dimensions should come first?",
+            summary="you split the features into (d_k, n_heads) instead of (n_heads, d_k)",
             hints=["With 12 features and 3 heads, how wide should each head be? How wide are yours?"],
         ),
     },

@@ -87,20 +87,20 @@ EXERCISE = Exercise(
     ],
     messages={
         "wrong_input_past": Wording(
-            "Your mask is right if it is square. With 2 queries and 5 keys, {summary}, so the queries can't attend "
-            "to the earlier keys.",
+            "Your mask is right if it is square. With 2 queries and 5 keys, {summary}. The first query can then attend "
+            "only to key 0 instead of keys 0 to 3.",
             summary="you line up the first query with the first key instead of the last with the last",
             hints=["With 1 query and 3 keys, the query is at the last key. How many keys may it attend to?"],
         ),
         "shifted_past: § - 1": mask_mistakes.NOT_ITSELF,
         "inverted_mask": mask_mistakes.INVERTED,
         "always_one_columns: n_key": Wording(
-            "You use `n_key` even if it is None. In that case, there are as many keys as queries.",
+            "You use `n_key` even if it is None. In that case, the number of keys equals the number of queries.",
             summary="you don't handle `n_key=None`",
             hints=["What does your function do for `causal_mask(3)`?"],
         ),
         "sibling_allowed": Wording(
-            "You keep the upper triangle, so the first position can attend to the whole future, and the last one "
+            "You keep the upper triangle, so the first position can attend to all later positions, and the last one "
             "only to itself. Are the queries the rows or the columns?",
             summary="you keep the upper triangle instead of the lower one",
             hints=["For 3 positions, what should the first row of the mask be? What is yours?"],

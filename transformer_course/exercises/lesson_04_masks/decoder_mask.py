@@ -82,8 +82,8 @@ MISTAKES = [
         STEPS.but(sign=lambda: torch.logical_or),
         summary="you combine the two masks with *or* instead of *and*",
         message=(
-            "{summary}, so a key only has to be real *or* not later: your mask allows real tokens of the future, and "
-            "padding in the past."
+            "{summary}, so a key is allowed if it is real *or* not later. Your mask then allows real tokens of the "
+            "future, and padding in the past. Which operation requires both conditions?"
         ),
         hints=["In the first sentence, which keys may the first position attend to? Which does your mask allow?"],
     ),
@@ -93,15 +93,15 @@ MISTAKES = [
         STEPS.but(both=lambda not_later: not_later[None, None]),
         summary="you don't hide padding",
         message=(
-            "You return the causal mask alone: `pad_id` has no effect, so padding can be attended to. Which mask is "
-            "missing?"
+            "Your mask is only the causal mask: `pad_id` has no effect, so queries can attend to padding. Which mask "
+            "is missing?"
         ),
         hints=["For a sentence that ends in padding, what should the last column of the mask be?"],
     ),
     Mistake(
         "tokens_for_their_number",
         STEPS.but(n=lambda tokens: tokens),
-        summary="you pass the tokens where their number is needed",
+        summary="you pass the tokens themselves instead of the number of tokens",
         message="{summary}, so your code crashes. Which arguments does `causal_mask` take?",
         hints=["Print what you pass to `causal_mask`. What does its signature ask for?"],
     ),
@@ -125,13 +125,13 @@ EXERCISE = Exercise(
     messages={
         "inverted_mask": mask_mistakes.INVERTED,
         "call_left_out_not_later: torch.ones(n, n, dtype=torch.bool)": Wording(
-            "You return the padding mask alone, so every position can attend to later tokens. Which mask is missing?",
+            "Your mask is only the padding mask, so every position can attend to later tokens. Which mask is missing?",
             summary="you don't hide later tokens",
             hints=["For 3 real tokens, what should the first row of the mask be? What is yours?"],
         ),
         "inverted_not_later": Wording(
-            "Your two masks use opposite conventions: for padding, True means *may attend*, and for the future it "
-            "means *blocked*. So your mask allows only the future.",
+            "Your two masks use opposite conventions: for padding, True means *may attend*; for later tokens, it means "
+            "*blocked*. Combined, they allow only later tokens. What should True mean in both?",
             summary="you invert the causal mask",
             hints=["What does True mean in each of your two masks?"],
         ),

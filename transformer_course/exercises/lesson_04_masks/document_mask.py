@@ -84,12 +84,12 @@ MISTAKES = [
         "and_later_documents",
         STEPS.but(same=lambda queries, keys: queries <= keys),
         STEPS.but(same=lambda queries, keys: queries >= keys),
-        summary="you compare the document numbers by size",
+        summary="you compare the document IDs by size",
         message=(
-            "{summary}, so a token can also attend to other documents. The numbers are only names, and a smaller one "
-            "means nothing. Which comparison do you need?"
+            "{summary}, so a token can also attend to other documents. The IDs are only labels: a smaller ID means "
+            "nothing. Which comparison do you need?"
         ),
-        hints=["If you swap the numbers of two documents, should the mask change?"],
+        hints=["If you swap the IDs of two documents, should the mask change?"],
     ),
 ]
 
@@ -118,20 +118,20 @@ EXERCISE = Exercise(
             hints=["For the documents 0, 0, 1, may position 0 attend to position 1? Does your mask allow it?"],
         ),
         "slice_queries": Wording(
-            "Each position can attend to everything before it, whatever the document: you return the causal mask "
-            "alone. Do you compare the document of each query with the document of each *key*?",
-            summary="you ignore the documents",
+            "Your mask doesn't depend on `documents`: each position can attend to everything before it, as in the "
+            "causal mask alone. Do you compare the document of each query with the document of each *key*?",
+            summary="your mask doesn't depend on `documents`",
             hints=["For the documents 0, 0, 1, may position 2 attend to position 0? Does your mask allow it?"],
         ),
         "operator_both": Wording(
-            "You combine the two conditions with *or*, so a key only has to be in the same document *or* not later. "
-            "Both conditions should hold.",
+            "You combine the two conditions with *or*, so a key is allowed if it is in the same document *or* not "
+            "later. Both conditions should hold.",
             summary="you combine the two conditions with *or* instead of *and*",
             hints=["For the documents 0, 0, 1, may position 2 attend to position 0? Does your mask allow it?"],
         ),
         "comparison_same": Wording(
-            "You allow only keys of *another* document, so no position can attend to itself. Which comparison do you "
-            "use?",
+            "You allow only keys of *another* document, so no position can attend to itself. When should two document "
+            "IDs allow attention?",
             summary="you allow keys of other documents instead of the same one",
             hints=["For the documents 0, 0, 1, which entries of the diagonal should be True?"],
         ),
@@ -144,31 +144,31 @@ EXERCISE = Exercise(
             hints=["For the documents 0, 0, 1, what should the first row of the mask be? What is yours?"],
         ),
         "number_diagonal: 1": Wording(
-            "Your mask also allows each position to attend to the *next* one of its document, the one that it has to "
+            "Your mask also lets each position attend to the *next* position of its document, the one that it has to "
             "predict. Which is the last diagonal that you keep?",
             summary="you keep one diagonal too many",
             hints=["For the documents 0, 0, 1, may position 0 attend to position 1? Does your mask allow it?"],
         ),
         "left_out_mask": Wording(
-            "Your entries are right, but you don't add a dimension for the heads: shape (batch, n, n) lines up the "
-            "texts with the *heads* of the scores.",
+            "Your entries are right, but you don't add a dimension for the heads: with shape (batch, n, n), "
+            "broadcasting lines up the texts with the *heads* of the scores.",
             summary="you don't add a dimension for the heads",
             hints=["The scores have shape (batch, n_heads, n, n). How does (batch, n, n) broadcast against it?"],
         ),
         "slice_mask": Wording(
-            "You add the dimension for the heads in front of the batch, which lines up the texts with the *heads* of "
-            "the scores. It is right for one text only.",
+            "You add the dimension for the heads in front of the batch, so broadcasting lines up the texts with the "
+            "*heads* of the scores. Your mask is right only for a single text.",
             summary="you add the dimension for the heads in front of the batch",
             hints=["The scores have shape (batch, n_heads, n, n). How does (1, batch, n, n) broadcast against it?"],
         ),
         "first_for_all_mask": Wording(
-            "You use the documents of the first text for all texts of the batch. Each text is packed in its own way.",
-            summary="you use the documents of the first text for all texts",
+            "You use the document IDs of the first text for every text in the batch. Each text is packed differently.",
+            summary="you use the document IDs of the first text for every text",
             hints=["Does your mask of the second text change if its documents change?"],
         ),
         "length_n": Wording(
-            "You use the batch size as the length of a text: your triangle has a row for each *text*. Your code "
-            "crashes, or doesn't hide the future if there is one text.",
+            "You use the batch size as the length of a text, so your causal mask has one row for each *text* instead "
+            "of each position. Your code crashes, or doesn't hide the future if there is only one text.",
             summary="you use the batch size as the length of a text",
             hints=["`documents` has shape (batch, n). Which of the two sizes do you use?"],
         ),

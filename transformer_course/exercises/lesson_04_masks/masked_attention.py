@@ -156,9 +156,10 @@ MISTAKES = [
     Mistake(
         "nan_where_nothing_is_seen",
         untreated(),
-        summary="you don't handle queries that may attend to nothing",
+        summary="you don't handle queries that may not attend to any key",
         message=(
-            "{summary}: all their scores are −∞, and the softmax of such a row is nan. What should their output be?"
+            "{summary}: all their scores are −∞, and the softmax of such a row is nan. What should the output for such "
+            "a query be?"
         ),
         hints=["What is `torch.full((3,), -torch.inf).softmax(dim=-1)`?"],
     ),
@@ -167,9 +168,9 @@ MISTAKES = [
         untreated(scores=added, mixture=lambda probabilities, values: probabilities.nan_to_num() @ values).attempt,
         untreated(mixture=lambda mixture: mixture.nan_to_num()).attempt,
         message=(
-            "Your output is right, but the gradient is nan: a fully masked row is nan inside, and replacing it later "
-            "doesn't help the backward pass. What reaches the softmax in such a row, and what do you replace: the "
-            "weights, or only the output?"
+            "Your output is right, but the gradient is nan: the softmax of a fully masked row is nan, and replacing it "
+            "later doesn't help the backward pass. What reaches the softmax in such a row, and what do you replace: "
+            "the weights, or only the output?"
         ),
         hints=[
             "Which gradients do the queries and the values get? In training, one nan ruins the whole model.",
@@ -237,29 +238,31 @@ EXERCISE = Exercise(
         **attention_mistakes.TOLD_OF_THE_MASK,
         "other_axes_turned: keys.T": attention_mistakes.TRANSPOSES_THE_BATCH,
         "call_left_out_weights": Wording(
-            "{summary}, so their output is an average of values. It should be zeros.",
-            summary="you don't set the weights of queries that may attend to nothing to 0",
+            "{summary}, so the output for such a query is an average of values. It should be zeros.",
+            summary="you don't set the weights to 0 when a query may not attend to any key",
             hints=["What do you return for a query whose row of the mask is all False?"],
         ),
         "all_axes_empty": Wording(
-            "{summary}. Check each query separately: over which dimension of the mask do you ask whether any key is "
-            "allowed?",
-            summary="you handle queries that may attend to nothing only if no query may attend to anything",
+            "{summary}. Check each row separately: over which dimension of the mask should you look for an allowed "
+            "key?",
+            summary="you handle fully masked rows only if *every* row is fully masked",
             hints=[
-                "If the mask has the rows [True, False] and [False, False], which query may attend to nothing? Does "
-                "your code find it?"
+                "If the mask has the rows [True, False] and [False, False], which query may not attend to any key? "
+                "Does your code find it?"
             ],
         ),
         "all_true_visible": Wording(
-            "Your mask has no effect: every query attends to all keys. (`masked_fill` returns a new tensor and "
-            "leaves the old one as it is.) What do you do with the masked scores?",
+            "Your mask has no effect: every query attends to all keys. (`masked_fill` returns a new tensor and leaves "
+            "the old one as it is.) Which scores do you pass to the softmax?",
             summary="your mask has no effect",
             hints=["Print the scores right before the softmax. Are the hidden ones −∞?"],
         ),
         "moved_probabilities: weights": Wording(
-            "Your output is right wherever a query may attend to something. Elsewhere, all scores of the query are "
-            "equal, so every key gets the same weight. Return zeros there.",
-            summary="you give all keys the same weight where a query may attend to nothing",
+            "Your output is right for every query that may attend to some key. If a query may not attend to any key, "
+            "all its scores are equal, so every key gets the same weight. Return zeros for such a query.",
+            summary=(
+                "when a query may not attend to any key, you give all keys the same weight instead of returning zeros"
+            ),
             hints=["What do you return for a query whose row of the mask is all False?"],
         ),
     },

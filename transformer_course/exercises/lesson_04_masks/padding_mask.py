@@ -83,8 +83,8 @@ MISTAKES = [
         STEPS.but(per_query=lambda real: real[None, None]),
         summary="you add the new dimensions in front of the batch",
         message=(
-            "{summary}: shape (1, 1, batch, n) lines up the sentences with the *queries* of the scores, which is "
-            "right for one sentence only. Where should the dimensions for heads and queries be?"
+            "{summary}: shape (1, 1, batch, n) lines up the sentences with the *queries* of the scores, which is right "
+            "only for a single sentence. Where should the dimensions for heads and queries be?"
         ),
         hints=["The scores have shape (batch, n_heads, n_query, n_key). Which of these sizes does your batch meet?"],
     ),

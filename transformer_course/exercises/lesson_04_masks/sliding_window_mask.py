@@ -70,17 +70,17 @@ MISTAKES = [
     Mistake(
         "never_the_first",
         STEPS.but(mask=lambda mask, positions: mask & (positions > 0)),
-        summary="you never let a position attend to the first one",
+        summary="your mask hides position 0 from every position",
         message=(
-            "{summary}, not even position 0 itself: the first column of your mask is all False. What is the smallest "
-            "index that your slice or your `max` allows?"
+            "{summary}, even from itself: its first column is all False. What is the smallest key index that your code "
+            "allows?"
         ),
         hints=["What should the first row of the mask be, and what is yours?"],
     ),
     Mistake(
         "in_blocks",
         STEPS.but(near=lambda positions, window: positions[:, None] // window == positions // window),
-        summary="you cut the sequence into blocks, and each position sees only its own",
+        summary="you cut the sequence into blocks, and each position can attend only to its own block",
         message=(
             "{summary}: with a window of 2, position 2 can't attend to position 1. The window should move along with "
             "the query."
@@ -92,8 +92,8 @@ MISTAKES = [
         STEPS.but(mask=slices_from_below_zero),
         summary="your window starts at a negative index in the first rows",
         message=(
-            "{summary}, and Python counts a negative index from the end. With a window of 2, the slice for position "
-            "0 is [-1:1], which is empty. Where should it start?"
+            "{summary}, and Python counts a negative index from the end. With a window of 2, the slice for position 0 "
+            "is [-1:1], which is empty. Where should that slice start?"
         ),
         hints=["Which entries are `row[-1:1]` and `row[-1]` of a row of 4?"],
     ),
@@ -116,9 +116,9 @@ EXERCISE = Exercise(
     ],
     messages={
         "comparison_near: (back) <= (window)": Wording(
-            "Your window is too long by one: with a window of 2, a position attends to two positions before it. The "
-            "position itself counts too.",
-            summary="your window is too long by one",
+            "Your window is one position too long: with a window of 2, each position attends to itself and to two "
+            "positions before it. The position itself is part of the window.",
+            summary="your window is one position too long",
             hints=["With a window of 2, which positions should position 3 attend to?"],
         ),
         "shifted_back: § - 1": Wording(
@@ -131,8 +131,8 @@ EXERCISE = Exercise(
             ],
         ),
         "absolute_back": Wording(
-            "You drop the sign of the distance, so keys *after* the query count as near too. A query may attend only "
-            "to itself and to what came before.",
+            "You drop the sign of the distance, so keys *after* the query also count as near. A query may attend only "
+            "to itself and to earlier positions.",
             summary="you drop the sign of the distance",
             hints=["With a window of 2, may position 2 attend to position 3? Does your mask allow it?"],
         ),

@@ -111,9 +111,15 @@ EXERCISE = Exercise(
         **stack.TOLD_OF_THE_INPUT,
         **stack.TOLD_OF_THE_LAYERS,
         "inverted_mask": stack.inverted("mask"),
+        "index_output: outputs[-2]": Wording(
+            "{summary}, so the last layer has no effect. Does your loop call every layer?",
+            summary="you return the output of the second-to-last layer",
+            hints=["With two layers, how many times does your code call a layer?"],
+        ),
         "ignored_mask": Wording(
-            "You don't pass `mask` to the layers, so they attend to what it should hide.",
-            summary="you don't pass `mask` to the layers",
+            "Your output doesn't depend on `mask`, so positions attend to what it should hide. Which arguments do you "
+            "pass to each layer?",
+            summary="your output doesn't depend on `mask`",
             hints=["Which two arguments does an encoder layer take?"],
         ),
     },

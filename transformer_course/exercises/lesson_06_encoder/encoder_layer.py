@@ -120,8 +120,8 @@ MISTAKES = [
         STEPS.but(**PRE_NORM_NETWORK),
         summary="you normalize the input of one sublayer instead of its sum, as in pre-norm",
         message=(
-            "One half of your layer is post-norm and the other is pre-norm: there, you normalize the sublayer's "
-            "input instead of the sum. What do you pass to each norm?"
+            "One half of your layer is post-norm and the other is pre-norm: in that half, you normalize the sublayer's "
+            "input instead of the sum. What should you pass to each norm?"
         ),
         hints=[
             "Write both halves in the form norm(x + sublayer(x)). Which one differs?",
@@ -136,10 +136,10 @@ MISTAKES = [
             normed_1=lambda second_norm, sum_1: second_norm(sum_1),
             normed_2=lambda sum_2: sum_2,
         ),
-        summary="you replace x by the normalized x before each sublayer",
+        summary="you replace x with the normalized x before each sublayer",
         message=(
             "{summary}, and you don't normalize the last sum at all. That is neither post-norm nor pre-norm. What "
-            "do you pass to each norm?"
+            "should you pass to each norm?"
         ),
         hints=[
             "In LayerNorm(x + sublayer(x)), what does the norm get?",
@@ -154,7 +154,8 @@ MISTAKES = [
         STEPS.but(**NORMED_NETWORK),
         summary="you normalize a sublayer's output before you add it to x",
         message=(
-            "{summary}. The norm should get the whole sum, x included. Where do the parentheses of each norm open?"
+            "{summary}. The norm should get the whole sum, x included. What should be inside the parentheses of each "
+            "norm?"
         ),
         hints=[
             "After ten such layers, how large can the sum be? Which norm limits it?",
@@ -168,8 +169,11 @@ MISTAKES = [
             computed=lambda self, x: self.feed_forward(x),
             sum_2=lambda x, attended, computed: x + attended + computed,
         ),
-        summary="you run attention and network in parallel, on the same x",
-        message="{summary}. Run them one after the other, so that the network works on the result of the attention.",
+        summary="you run the attention and the feed-forward network in parallel, on the same x",
+        message=(
+            "{summary}. Run them one after the other, so that the network works on the result of the attention. What "
+            "should the network get as its input?"
+        ),
         hints=[
             "In your code, what does the network know about the other positions?",
             "The second half starts from the result of the first half.",
@@ -202,16 +206,16 @@ EXERCISE = Exercise(
         **TOLD,
         "ignored_mask": (
             Wording(
-                "Your mask has no effect: positions attend to what it should hide. Which arguments do you pass to the "
-                "attention?",
-                summary="your mask has no effect",
+                "Your output doesn't depend on `mask`, so positions attend to what it should hide. Which arguments do "
+                "you pass to the attention?",
+                summary="your output doesn't depend on `mask`",
                 hints=["Which arguments does `self.self_attention` take?"],
             )
         ),
         "done_again_normed_1: attended": (
             Wording(
-                "You normalize the attention output before you add it to x, and the sum as well. Which of these two "
-                "norms is one too many?",
+                "You normalize the attention output before you add it to x, and then you normalize the sum as well. "
+                "Which of these two norms is one too many?",
                 summary="you normalize the attention output before you add it to x",
                 hints=["In LayerNorm(x + sublayer(x)), how many norms does one half have?"],
             )
@@ -226,7 +230,7 @@ EXERCISE = Exercise(
         ),
         "left_out_sum_2: computed": (
             Wording(
-                "Your second residual connection is missing: you normalize the network output without adding the "
+                "Your second residual connection is missing: you normalize the feed-forward output without adding the "
                 "network's input to it. What should you pass to the second norm?",
                 summary="your second residual connection is missing",
                 hints=["If the network returned only zeros, what should the second norm get?"],
@@ -234,7 +238,7 @@ EXERCISE = Exercise(
         ),
         "part_left_out_sum_1: attended": (
             Wording(
-                "Both of your residual connections are missing: you replace the input of each sublayer by its output "
+                "Both of your residual connections are missing: you replace the input of each sublayer with its output "
                 "instead of adding the two. What should you pass to each norm?",
                 summary="both of your residual connections are missing",
                 hints=["If both sublayers returned only zeros, what should be left of x?"],

@@ -117,11 +117,12 @@ MISTAKES = [
         *[STEPS.but(activated=asking(function, "hidden")) for function in OTHERS],
         summary="you use an activation function other than ReLU",
         message=(
-            "{summary} between the two layers. Later models use other functions, but the paper of 2017 uses ReLU. "
-            "Which function do you apply?"
+            "{summary} between the two layers. Later models use other functions, but the paper of 2017 uses ReLU, "
+            "max(0, z). What does your function return for z = −3?"
         ),
         hints=[
-            "What should −3 become in the middle, and what should 3 become? What does your function return for them?",
+            "Between the two layers, what should −3 become, and what should 3 become? What does your function return "
+            "for them?",
         ],
     ),
     Mistake(
@@ -146,7 +147,7 @@ MISTAKES = [
         STEPS.but(activated=lambda self, activated: F.dropout(activated, 0.5, self.training)),
         STEPS.but(activated=lambda self, activated: F.dropout(activated, 0.1, self.training)),
         STEPS.but(output=lambda self, output: F.dropout(output, 0.1, self.training)),
-        summary="you drop numbers at random in training mode",
+        summary="you use dropout in training mode",
         message="Your output is random in training mode. This exercise uses no dropout.",
         hints=[
             "Call your layer twice on the same x in training mode, and twice after `eval()`. When do the results "
@@ -174,24 +175,24 @@ EXERCISE = Exercise(
     messages={
         "moved_activated": (
             Wording(
-                "You apply the ReLU after the second layer, so your output is never negative. Where does the formula "
-                "have it?",
+                "You apply the ReLU after the second layer, so your output is never negative. Where is the ReLU in the "
+                "formula?",
                 summary="you apply the ReLU after the second layer instead of the first",
                 hints=["The hidden features are 2, 1 and −3. Which three numbers should the second layer get?"],
             )
         ),
         "function_output: §.relu()": (
             Wording(
-                "You apply another ReLU after the second layer, so your output is never negative. How many does the "
-                "formula have?",
+                "You apply another ReLU after the second layer, so your output is never negative. How many ReLUs does "
+                "the formula have?",
                 summary="you apply a ReLU after the second layer",
                 hints=["In the formula, what happens outside of max(0, …)?"],
             )
         ),
         "moved_hidden: activated": (
             Wording(
-                "You apply the ReLU to x itself, so the two linear layers follow each other directly and amount to a "
-                "single one. Where does the formula have the ReLU?",
+                "You apply the ReLU to x itself, so the two linear layers follow each other directly and are "
+                "equivalent to a single layer. Where is the ReLU in the formula?",
                 summary="you apply the ReLU to x instead of the hidden features",
                 hints=["The hidden features are 2, 1 and −3. Which three numbers should the second layer get?"],
             )

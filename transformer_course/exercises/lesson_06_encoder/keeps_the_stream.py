@@ -106,7 +106,7 @@ MISTAKES = [
         STEPS.but(kept=lambda reduced, x: bool(torch.cosine_similarity(reduced, x, dim=-1).min() > 0.9)),
         summary="you compare only the direction of the output with that of x",
         message=(
-            "{summary}. A norm hardly changes the direction of a centered vector; it changes the length. What else "
+            "{summary}. A norm hardly changes the direction of a centered vector, but it changes the length. What else "
             "should you compare?"
         ),
         hints=["If x has mean 0, what is the cosine of the angle between x and LayerNorm(x)?"],
@@ -119,7 +119,7 @@ MISTAKES = [
         summary="you accept every layer whose output changes with the size of x",
         message=(
             "{summary}. The output also changes if only the second residual is missing, because x and the first "
-            "sublayer's output mix differently. How much should the output grow, and in which direction?"
+            "sublayer's output then mix in a different ratio. How much should the output grow, and in which direction?"
         ),
         hints=[
             "If the second residual is missing, only norm(x + a) reaches the output. Does norm(x + a) change if x "
@@ -150,7 +150,7 @@ EXERCISE = Exercise(
     verified=("You can tell layers that keep x from those that lose, halve or normalize it, by their outputs alone."),
     hints=[
         "How can you change x so that a norm undoes the change, and a residual connection keeps it?",
-        "A norm removes the size. Call the layer on 1,000 x: its sublayers read normalized vectors, so they add no "
+        "A norm removes the scale. Call the layer on 1,000 x: its sublayers read normalized vectors, so they add no "
         "more than before. If both residuals are intact, what is the output?",
         "Nearly 1,000 x. So divide the output by 1,000 and compare it with x, up to a tolerance: "
         "`torch.allclose(a, b, atol=0.1)`.",
@@ -158,10 +158,10 @@ EXERCISE = Exercise(
     messages={
         "moved_output": (
             Wording(
-                "You answer as if you called the layer on x at its ordinary size: you reject an intact layer that adds "
-                "much, and accept one that normalizes an already normalized x. How can you make the added part "
+                "You answer as if you called the layer on x at its ordinary scale: you reject an intact layer that "
+                "adds much, and accept one that normalizes an already normalized x. How can you make the added part "
                 "negligible?",
-                summary="you call the layer on x at its ordinary size",
+                summary="you call the layer on x at its ordinary scale",
                 hints=["How large is x next to what a sublayer adds? How large is 1,000 x next to it?"],
             )
         ),
@@ -177,22 +177,24 @@ EXERCISE = Exercise(
             Wording(
                 "You accept intact layers that add little and reject those that add more. The larger x is, the less "
                 "the added part matters. How large is x in your call?",
-                summary="you let the vectors that a layer adds decide",
-                hints=["A layer adds vectors of length 5 to x. How long must x be, so that these hardly matter?"],
+                summary="your answer depends on how much a layer adds",
+                hints=[
+                    "A layer adds vectors of length 5 to x. How long must x be so that these vectors hardly matter?"
+                ],
             )
         ),
         "call_left_out_output": (
             Wording(
-                "You return True for every layer here, even for those that lose x. What do you compare with x?",
+                "You return True for every layer, even for layers that lose x. What do you compare with x?",
                 summary="your result doesn't depend on the layer's output",
                 hints=["Which of the tensors in your comparison depends on the layer?"],
             )
         ),
         "left_out_larger": (
             Wording(
-                "You return False for every layer here, even for those that keep x. Are the two tensors that you "
-                "compare of the same size?",
-                summary="you compare tensors that differ in size by a large factor",
+                "You return False for every layer, even for layers that preserve x. Do the two tensors that you "
+                "compare have the same scale?",
+                summary="you compare two tensors of very different scale",
                 hints=["A layer returns x for x. Which two tensors does your function compare?"],
             )
         ),
@@ -207,8 +209,8 @@ EXERCISE = Exercise(
         "option_left_out_kept: torch.allclose(reduced, x)": (
             Wording(
                 "You accept intact layers that add little and reject those that add more. How can you make the added "
-                "part negligible, and how exact is your comparison?",
-                summary="you compare too exactly",
+                "part negligible, and how large a difference does your comparison allow?",
+                summary="your comparison is too strict",
                 hints=["If the layer adds a little, by how much may the two tensors differ?"],
             )
         ),

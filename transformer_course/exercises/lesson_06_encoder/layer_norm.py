@@ -107,10 +107,10 @@ MISTAKES = [
         "over_the_whole_sentence",
         STEPS.but(axis=lambda x: tuple(range(-min(x.dim(), 2), 0))),
         STEPS.but(axis=lambda: (-2, -1)),
-        summary="you take mean and variance over all positions of a sentence together",
+        summary="you compute the mean and variance over all positions of a sentence together",
         message=(
-            "{summary}, so each position depends on all others, and on the padding. Over which `dim` should you "
-            "normalize?"
+            "{summary}, so the output at each position depends on all the other positions, including padding. Over "
+            "which `dim` should you normalize?"
         ),
         hints=["Change the last vector of a sentence. Should the output at the first position change?"],
     ),
@@ -118,8 +118,8 @@ MISTAKES = [
         "over_the_positions",
         STEPS.but(axis=lambda x: -min(x.dim(), 2)),
         STEPS.but(axis=lambda: -2),
-        summary="you take mean and variance over the positions, the second-to-last dimension",
-        message=("{summary}, so you mix the positions. Each position should be normalized over its own features."),
+        summary="you compute the mean and variance over the positions, the second-to-last dimension",
+        message="{summary}, so you mix the positions. Each position should be normalized over its own features.",
         hints=["For x of shape (batch, n, d), which shape should the means have?"],
     ),
     axis_from_the_front(STEPS),
@@ -129,10 +129,10 @@ MISTAKES = [
             mean=lambda x, axis: x.mean(dim=axis),
             variance=lambda x, axis: x.var(dim=axis, unbiased=False),
         ),
-        summary="you drop the dimension over which you take mean and variance",
+        summary="you drop the dimension over which you compute the mean and variance",
         message=(
-            "Your code is right for a single vector. For several, a mean of shape (2, 3) doesn't line up with x of "
-            "shape (2, 3, 5). How can you keep the averaged dimension?"
+            "Your code is right for a single vector. For several vectors, means of shape (2, 3) don't broadcast "
+            "against x of shape (2, 3, 5) as they should. How do you keep the averaged dimension?"
         ),
         hints=[
             "You subtract a tensor of shape (4,) from one of shape (4, 4). Is its first number subtracted from the "
@@ -156,12 +156,13 @@ MISTAKES = [
         STEPS.but(variance=lambda x, axis, mean: x.square().mean(axis, keepdim=True) - mean**2),
         summary="you subtract the square of the mean from the mean of x², which loses digits if x is far from 0",
         message=(
-            "Your variance is wrong for x far from 0. There, you subtract two large, nearly equal numbers, the "
-            "mean of x² and the square of the mean, and a float32 has only about 7 digits."
+            "Your variance is wrong for x far from 0. There, you subtract two large, nearly equal numbers, the mean of "
+            "x² and the square of the mean, and a float32 has only about 7 digits. What could you subtract before you "
+            "square?"
         ),
         hints=[
-            "The variance of (1000, 1001) is 0.25, and x² is about a million. How many digits of 1000000.25 fit "
-            "into a float32?",
+            "The variance of (10000, 10001) is 0.25, and x² is about 100 million. What is "
+            "`torch.tensor(100000000.25).item()`?",
         ],
     ),
     eps_fixed(STEPS, 1),
@@ -195,9 +196,9 @@ EXERCISE = Exercise(
         ),
         "mean_by_variance: squares.sum(dim=axis, keepdim=True) / (squares.shape[-1] - 1)": (
             Wording(
-                "You divide by d − 1 in the variance: `var` and `std` use Bessel's correction unless you pass "
-                "`unbiased=False`. LayerNorm divides by d.",
-                summary="you divide by d − 1 in the variance",
+                "You divide by d − 1 instead of d when you compute the variance: `var` and `std` use Bessel's "
+                "correction unless you pass `unbiased=False`. LayerNorm divides by d.",
+                summary="you divide by d − 1 instead of d when you compute the variance",
                 hints=[
                     "The deviations of (1, 3) from its mean are −1 and 1. What is the mean of their squares, and what "
                     "is `torch.tensor([1.0, 3.0]).var()`?",
@@ -206,24 +207,27 @@ EXERCISE = Exercise(
         ),
         "call_left_out_squares": (
             Wording(
-                "You average the deviations without squaring them. Positive and negative ones cancel, so your variance "
-                "is always 0. What should you do to the deviations first?",
+                "You average the deviations without squaring them. Positive and negative deviations cancel, so your "
+                "variance is always 0. What should you do to the deviations first?",
                 summary="you average the deviations without squaring them",
-                hints=["For x = (4, 0, 0, 0), what are the deviations from the mean, and what is the mean of these?"],
+                hints=[
+                    "For x = (4, 0, 0, 0), what are the deviations from the mean, and what is the mean of these "
+                    "deviations?"
+                ],
             )
         ),
         "moved_with_eps: root": (
             Wording(
                 "You add eps to the standard deviation instead of the variance. With variance 3 and eps 1, you divide "
-                "by √3 + 1 ≈ 2.7 instead of 2. Where does the formula have eps?",
+                "by √3 + 1 ≈ 2.7 instead of 2. Where is eps in the formula?",
                 summary="you add eps to the standard deviation instead of the variance",
-                hints=["All features of a vector are equal. Should you divide its deviations by eps, or by √eps?"],
+                hints=["If all features of a vector are equal, should you divide its deviations by eps, or by √eps?"],
             )
         ),
         "part_left_out_deviations: x": (
             Wording(
-                "You never subtract the mean. That is another norm, RMSNorm, which comes in lesson 11. LayerNorm "
-                "centers each vector first.",
+                "You never subtract the mean. That gives RMSNorm, which comes in lesson 11; LayerNorm centers each "
+                "vector first.",
                 summary="you never subtract the mean",
                 hints=[
                     "With weight 1 and bias 0, what should the mean of each output vector be? What is it in your code?"

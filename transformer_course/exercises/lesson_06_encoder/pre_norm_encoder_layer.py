@@ -129,8 +129,8 @@ MISTAKES = [
         ),
         STEPS.but(sum_1=lambda normed_1, attended: normed_1 + attended),
         STEPS.but(sum_2=lambda normed_2, computed: normed_2 + computed),
-        summary="you add a sublayer's output to its normalized input, not to the input itself",
-        message="{summary}, so x has no path around the norms. What do you add each sublayer's output to?",
+        summary="you add a sublayer's output to its normalized input instead of to the input itself",
+        message="{summary}, so x has no path around the norms. Which two tensors should each residual sum add?",
         hints=[
             "With all parameters of attention and network at 0, the layer should return x unchanged. What does "
             "yours return?",
@@ -158,7 +158,7 @@ EXERCISE = Exercise(
     hints=[
         "Both halves have the form x + sublayer(LayerNorm(x)). Which parentheses moved, compared with the previous "
         "layer?",
-        "You need the normalized vectors three times, for queries, keys and values. Give them a name of their own, "
+        "You need the normalized vectors three times, for queries, keys and values. Assign them to a separate name, "
         "and keep x.",
         "The first half: `normalized = self.norm_1(x)`, then `x = x + self.self_attention(normalized, normalized, "
         "normalized, mask)`.",
@@ -167,15 +167,15 @@ EXERCISE = Exercise(
         **TOLD,
         "ignored_mask": (
             Wording(
-                "Your mask has no effect: positions attend to what it should hide. Which arguments do you pass to the "
-                "attention?",
-                summary="your mask has no effect",
+                "Your output doesn't depend on `mask`, so positions attend to what it should hide. Which arguments do "
+                "you pass to the attention?",
+                summary="your output doesn't depend on `mask`",
                 hints=["Which arguments does `self.self_attention` take?"],
             )
         ),
         "left_out_sum_1: attended": (
             Wording(
-                "Your first residual connection is missing: you replace x by the attention output instead of adding "
+                "Your first residual connection is missing: you replace x with the attention output instead of adding "
                 "the two.",
                 summary="your first residual connection is missing",
                 hints=["If the attention returned only zeros, what should the second half get?"],
@@ -183,24 +183,36 @@ EXERCISE = Exercise(
         ),
         "left_out_sum_2: computed": (
             Wording(
-                "Your second residual connection is missing: you return the network output without adding the first "
-                "sum to it.",
+                "Your second residual connection is missing: you return the feed-forward output without adding the "
+                "first sum to it.",
                 summary="your second residual connection is missing",
                 hints=["If the network returned only zeros, what should the layer return?"],
             )
         ),
         "part_left_out_sum_1: attended": (
             Wording(
-                "Both of your residual connections are missing: you replace the input of each sublayer by its output "
+                "Both of your residual connections are missing: you replace the input of each sublayer with its output "
                 "instead of adding the two.",
                 summary="both of your residual connections are missing",
                 hints=["If both sublayers returned only zeros, what should the layer return?"],
             )
         ),
+        "moved_normed_1: queries": (
+            Wording(
+                "You apply `norm_1` only to the queries; the keys and values should be normalized too.",
+                summary="you apply `norm_1` only to the queries, not to the keys and values",
+                hints=[
+                    "Which of the three tensors that you pass to the attention are normalized?",
+                    "In self-attention, queries, keys and values are the same vectors: here, the normalized x.",
+                    "`self.self_attention(normalized, normalized, normalized, mask)`, where `normalized` is "
+                    "`self.norm_1(x)`.",
+                ],
+            )
+        ),
         "moved_normed_1: sum_1": (
             Wording(
-                "The first half of your layer is post-norm: you pass x to the attention as it is and normalize the "
-                "sum. What should you pass to the first norm?",
+                "The first half of your layer is post-norm: you pass x to the attention without normalizing it, and "
+                "normalize the sum. What should you pass to the first norm?",
                 summary="you normalize the first sum instead of the input of the attention",
                 hints=["If the attention returned only zeros, what should be left of x after the first half?"],
             )

@@ -95,7 +95,7 @@ SLICE = "`self.positions[: tokens.shape[1]]`."
 TOLD_OF_THE_INPUT = {
     "part_left_out_scaled: embedded": Wording(
         "You don't multiply the embeddings by √d_model. Initialized with variance 1/d_model, they are small next to "
-        "the positional encodings. What should you do before you add the two?",
+        "the positional encodings, whose entries are between −1 and 1.",
         summary="you don't multiply the embeddings by √d_model",
         hints=["How large is a typical entry of an embedding with variance 1/d_model, and how large is a sinusoid?"],
     ),
@@ -143,7 +143,8 @@ def input_mistakes(steps: InSteps) -> list[Mistake]:
             steps.but(width=lambda self: len(self.positions)).attempt,
             summary="you scale by the square root of a size other than d_model",
             message=(
-                "{summary}. The factor is √d_model, where d_model is the width of an embedding. Which size do you use?"
+                "{summary}. The factor is √d_model, where d_model is the width of an embedding. Where can you read "
+                "that width?"
             ),
             hints=[
                 "The batch, the tokens of a sentence, the vocabulary, the rows of the table, the width: which of "
@@ -155,15 +156,15 @@ def input_mistakes(steps: InSteps) -> list[Mistake]:
             steps.but(encodings=lambda self, length: self.positions[length - 1]),
             steps.but(encodings=lambda self, length: self.positions[length]).attempt,
             summary="you add the same row of `positions` to all tokens",
-            message="{summary}, so the model can't tell their positions apart. How do you index the table?",
+            message="{summary}, so they all get the same position. Which rows of the table should n tokens get?",
             hints=["What is `table[3]`, and what is `table[:3]`?"],
         ),
         Mistake(
             "positions_by_token",
             steps.but(encodings=lambda self, tokens: self.positions[tokens]),
-            summary="you look up positions by token id",
+            summary="you look up positions by token ID",
             message=(
-                "{summary}, so a token gets the same encoding wherever it occurs. What should you index the table with?"
+                "{summary}, so a token gets the same encoding at every position. What should you index the table with?"
             ),
             hints=["Which row does token 5 get at position 0, and which at position 3?"],
         ),
@@ -209,10 +210,10 @@ def layer_mistakes(steps: InSteps) -> list[Mistake]:
             steps.but(kept=lambda: lambda before, after: before + after),
             summary="you add the output of each layer to its input",
             message=(
-                "{summary}, which is one more residual connection. The layers already have theirs inside. What "
-                "should the next layer get?"
+                "{summary}, which adds another residual connection. Each layer already has its own inside. What should "
+                "the next layer get as its input?"
             ),
-            hints=["Which sums does a layer compute inside? How many more are there in your loop?"],
+            hints=["Which sums does a layer compute inside? How many more does your loop compute?"],
         ),
         Mistake(
             "positions_in_every_layer",
@@ -277,10 +278,10 @@ def own_mask(steps: InSteps, whose: str) -> Mistake:
         "a_mask_of_its_own",
         steps.but(layer_mask=lambda tokens: lambda number: _causal(tokens)),
         steps.but(layer_mask=lambda mask, tokens: lambda number: _causal(tokens) if mask is None else mask),
-        summary=f"your {whose} makes its own causal mask",
+        summary=f"your {whose} creates its own causal mask",
         message=(
-            "{summary}. The caller decides what may be attended to, and without a mask everything may. Where does your "
-            "mask come from?"
+            "{summary}. The caller decides what to hide: without a mask, every position may attend to every other. "
+            "Where does your mask come from?"
         ),
         hints=["What should happen if `mask` is None?"],
     )

@@ -3,15 +3,15 @@
 from transformer_course.exercise import Wording
 
 INVERTED = Wording(
-    "{summary}: it is True where attending should be *blocked*. In this course, True means *may attend*.",
+    "{summary}: it is True where attention should be *blocked*. In this course, True means *may attend*.",
     summary="your mask is inverted",
     hints=["What does True mean in this course? What does it mean in your mask?"],
 )
 """The message for a completely inverted mask."""
 
 NOT_ITSELF = Wording(
-    "{summary}, so with 3 positions the first can't attend to anything. What happens in your code where the two "
-    "positions are equal?",
+    "{summary}, so the first position can't attend to anything. What should the mask be where the query and the key "
+    "are at the same position?",
     summary="your mask hides each position from itself",
     hints=[
         "Which positions may the first position attend to?",

@@ -20,8 +20,8 @@ def axis_from_the_front(steps: InSteps) -> Mistake:
         steps.but(axis=lambda x: min(x.dim() - 1, 1)).attempt,
         summary="you count the dimension of the features from the front",
         message=(
-            "{summary}, so your code is right only for some numbers of leading dimensions. How can you name the last "
-            "dimension of any tensor?"
+            "{summary}, so your code is right only for some numbers of leading dimensions. How can you refer to the "
+            "last dimension of any tensor?"
         ),
         hints=["Which dimension holds the features if x has shape (batch, n, d)? And if it has shape (d,)?"],
     )
@@ -38,7 +38,7 @@ def eps_fixed(steps: InSteps, eps: int) -> Mistake:
         "eps_fixed",
         *[steps.but(eps=_always(number)) for number in (1e-5, 1e-6, 1e-8, 1e-12)],
         summary="you use a fixed number instead of `eps`",
-        message="{summary}, so your result is the same for every `eps`. Where does your formula have that number?",
+        message="{summary}, so your result is the same for every `eps`. Which number in your code should be `eps`?",
         hints=[f"What should happen if `eps` is {eps}?"],
     )
 
@@ -55,7 +55,10 @@ def weighted_first(*variants: Variant | Callable[..., Any], bias: bool = False) 
         "weighted_first",
         *variants,
         summary="you multiply `x` by the weight before you normalize it",
-        message="{summary}, so the weight also changes what you divide by. Which of the two comes first?",
+        message=(
+            "{summary}, so the weight also changes what you divide by. Which should come first, normalizing or "
+            "multiplying by the weight?"
+        ),
         hints=[f"If you double all the weights, {doubled}"],
     )
 

@@ -15,8 +15,11 @@ def which_tokens(steps: InSteps) -> list[Mistake]:
         Mistake(
             "larger_than_the_padding",
             steps.but(real=lambda tokens, pad_id: tokens > pad_id),
-            summary="you treat only tokens larger than `pad_id` as real",
-            message="{summary}, which is right only if `pad_id` is 0. With a `pad_id` of 5, you also hide token 3.",
+            summary="you treat only token IDs greater than `pad_id` as real",
+            message=(
+                "{summary}, which is right only if `pad_id` is 0. With a `pad_id` of 5, you also hide token 3. Which "
+                "comparison is False for padding alone?"
+            ),
             hints=["Which tokens are real if `pad_id` is 5?"],
         ),
         Mistake(
@@ -24,8 +27,8 @@ def which_tokens(steps: InSteps) -> list[Mistake]:
             steps.but(real=lambda real: torch.arange(real.shape[1]) < real.sum(dim=1, keepdim=True)),
             summary="you count the real tokens and allow that many from the left",
             message=(
-                "{summary}. If the padding comes first, you hide real tokens and show padding. Which entries should "
-                "be True for the tokens 0, 0, 7, 8 and a `pad_id` of 0?"
+                "{summary}. If the padding comes first, you hide real tokens and let queries attend to padding. Which "
+                "entries should be True for the tokens 0, 0, 7, 8 and a `pad_id` of 0?"
             ),
             hints=["What does your code return for a sentence that begins with padding?"],
         ),

@@ -26,14 +26,14 @@ EXERCISE = Exercise(
     ],
     messages={
         "part_left_out_another: ids + 1": Wording(
-            "You add 1 to the largest id without going back to 0, so your new id may be one that the model doesn't "
-            "know. Which ids are sure to exist?",
-            summary="you may use an id that the model doesn't know",
-            hints=["If the tokens go up to 6, what do you put in place of a 6?"],
+            "You add 1 to the largest token ID without going back to 0, so your new ID may be outside the model's "
+            "vocabulary. Which IDs are certain to exist?",
+            summary="you may use a token ID outside the model's vocabulary",
+            hints=["If 6 is the largest token ID, what do you replace a 6 with?"],
         ),
         "not_inverted_moved": Wording(
-            "You return True as soon as *one* change leaves the earlier outputs as they were. A correct model does "
-            "that for every change, and a leaky one for most.",
+            "You return True as soon as *one* change leaves the earlier outputs as they were. That holds for every "
+            "change in a correct model, and for most changes in a leaky one.",
             summary="you count outputs that stay the same as a leak",
             hints=["What does `torch.allclose` return if nothing has changed?"],
         ),
@@ -59,13 +59,13 @@ EXERCISE = Exercise(
             hints=["If you run the model twice on the same tokens in training mode, are the outputs equal?"],
         ),
         "range_positions: range(1, tokens.shape[1] - 1)": Wording(
-            "You never change the last token, so you miss what leaks from it. Where does your loop end?",
+            "You never change the last token, so you miss leaks from it. Where does your loop end?",
             summary="you never change the last token",
             hints=["With 4 tokens, which positions does your loop change?"],
         ),
         "number_positions: 2": Wording(
-            "You use 2 where your range of positions should have 1. As its start, 2 skips the second token, so you "
-            "miss what leaks from it into the first position. As a dimension of `tokens`, 2 doesn't exist.",
+            "You use 2 where your range of positions should have 1. As the start of the range, 2 skips the second "
+            "token, so you miss leaks from it into the first position. As a dimension of `tokens`, 2 doesn't exist.",
             summary="you use 2 instead of 1 in your range of positions",
             hints=["With 4 tokens, which positions should your loop change?"],
         ),

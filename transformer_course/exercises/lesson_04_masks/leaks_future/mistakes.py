@@ -57,8 +57,8 @@ MISTAKES = [
         STEPS.but(watched=lambda: lambda outputs, position: outputs[:, : position - 1]),
         summary="you don't compare the output just before the changed position",
         message=(
-            "{summary}, and that is where the most common leak shows: a mask that is off by one. Where does your "
-            "slice end?"
+            "{summary}. That is where the most common leak shows: a mask that is off by one. At which position does "
+            "your comparison end?"
         ),
         hints=["Which positions does `[:, :position - 1]` hold for position 1?"],
     ),
@@ -67,8 +67,8 @@ MISTAKES = [
         STEPS.but(watched=lambda: lambda outputs, position: outputs[0, :position]),
         summary="you compare only the first sentence of the batch",
         message=(
-            "{summary}. Whether a model leaks may depend on the tokens, so the leak may show only in another "
-            "sentence. What does your first index select?"
+            "{summary}. Whether a model leaks may depend on the tokens, so another sentence may be the only one that "
+            "shows the leak. What does your first index select?"
         ),
         hints=["`tokens` has shape (batch, n). What does `[0, position]` select, and what `[:, position]`?"],
     ),
@@ -82,10 +82,10 @@ MISTAKES = [
     Mistake(
         "equal_to_the_last_bit",
         STEPS.but(moved=lambda: lambda after, before: not torch.equal(after, before)),
-        summary="you compare outputs to the last bit",
+        summary="you compare outputs exactly, to the last bit",
         message=(
             "{summary}. Two runs may add numbers in a different order, so rounding alone makes a correct model look "
-            "leaky. How large a difference should count?"
+            "leaky. How large must a difference be to count as a leak?"
         ),
         hints=[
             "How large is a difference that comes from rounding alone, and how large is one that comes from another "
@@ -96,8 +96,8 @@ MISTAKES = [
         "compares_the_best_tokens",
         STEPS.but(moved=lambda: lambda after, before: not torch.equal(after.argmax(dim=-1), before.argmax(dim=-1))),
         STEPS.but(moved=lambda: lambda after, before: not torch.allclose(after, before, atol=0.1)).attempt,
-        summary="you ignore small differences, by an `argmax` or a large tolerance",
-        message="{summary}, so you miss small leaks. Training will make them larger.",
+        summary="you ignore small differences, with an `argmax` or a large tolerance",
+        message="{summary}, so you miss small leaks. Training can make them larger. Which differences should count?",
         hints=["If an output moves from 0.50 to 0.53, does an `argmax` notice? Does a tolerance of 0.1?"],
     ),
     Mistake(
@@ -126,10 +126,10 @@ MISTAKES = [
     Mistake(
         "changes_the_last_token_only",
         STEPS.but(positions=lambda tokens: [tokens.shape[1] - 1]),
-        summary="you count only the change at the last position",
+        summary="your answer depends only on the change at the last position",
         message=(
-            "{summary}: you change only the last token, or each iteration of your loop overwrites the previous "
-            "result. You miss leaks from all the other positions."
+            "{summary}: either you change only the last token, or your loop overwrites its result in each iteration. "
+            "You miss leaks from all other positions."
         ),
         hints=[
             "Suppose that the third of five positions sees the fourth. Do you ever change the fourth, and do you "
@@ -145,20 +145,20 @@ MISTAKES = [
             positions=lambda tokens: reversed(range(1, tokens.shape[1])),
         ).attempt,
         STEPS.but(copy=the_tokens_themselves, another=never_too_large, moves=against_a_run_of_its_own).attempt,
-        summary="you change the tokens themselves instead of a copy",
+        summary="you modify `tokens` in place instead of changing a copy",
         message=(
             "{summary}, so every later run of the model gets the changed tokens, and so does the caller. `b = a` "
-            "only gives a tensor a second name. What makes a copy?"
+            "doesn't copy a tensor; it gives the same tensor a second name. Which method makes a copy?"
         ),
         hints=["Print `tokens` before and after you call your function."],
     ),
     Mistake(
         "changes_pile_up",
         STEPS.but(copy=one_copy_for_all),
-        summary="you also change earlier positions, at once or in earlier iterations",
+        summary="you change earlier positions as well, at the same time or in earlier iterations",
         message=(
             "{summary}. With 3 tokens or more, you report a leak in every model, because you compare outputs at "
-            "positions that you have changed yourself. What do you change in each iteration?"
+            "positions that you have changed yourself. Which positions differ from the original in each iteration?"
         ),
         hints=[
             "Print the changed tokens for every position next to the old ones. At how many positions do they differ?"
@@ -173,9 +173,9 @@ MISTAKES = [
         STEPS.but(another=lambda n_ids: lambda ids: (ids + 1).clamp(max=n_ids - 1)),
         summary="your new token may be the same as the old one",
         message=(
-            "{summary}. Then you have changed nothing, and you miss the leak. How can you make sure that the two "
+            "{summary}. In that case you change nothing, and you miss the leak. How can you make sure that the two "
             "differ?"
         ),
-        hints=["What if the token at that position is already the one that you put there?"],
+        hints=["What happens if the token at that position is already the one that you put there?"],
     ),
 ]

@@ -28,13 +28,14 @@ def second_norm(self):
 
 TOLD = {
     "inverted_mask": Wording(
-        "{summary}, so each position attends only to what should be hidden. In this course, True means *may attend "
-        "to*.",
+        "{summary}, so each position attends only to the positions that should be hidden. In this course, True means "
+        "*may attend to*.",
         summary="you invert the mask",
         hints=["What does True mean in the masks of lesson 04? And in those of `nn.MultiheadAttention`?"],
     ),
     "first_for_all_attended": Wording(
-        "{summary}. Do you treat the output as a pair (output, weights), as torch's own module returns?",
+        "{summary}. Do you treat the output as a pair (output, weights), like the one that `nn.MultiheadAttention` "
+        "returns?",
         summary="you use the attention output of the first sentence for the whole batch",
         hints=[
             "What does `MultiHeadAttention` from lesson 03 return: one tensor, or two?",
@@ -60,8 +61,8 @@ def of_either_layer(steps: InSteps, network_first: Variant) -> list[Mistake]:
             steps.but(mask=lambda x, mask: _causal(x) if mask is None else mask),
             summary="you apply a causal mask that the caller didn't pass",
             message=(
-                "{summary}, so no position sees the later ones. In an encoder, every position may attend to the "
-                "whole sentence unless `mask` hides something."
+                "{summary}, so no position can attend to later positions. In an encoder, every position may attend to "
+                "the whole sentence unless `mask` hides something."
             ),
             hints=[
                 "Change the last vector of a sentence, and pass no mask. Should the output at the first position "
@@ -72,10 +73,10 @@ def of_either_layer(steps: InSteps, network_first: Variant) -> list[Mistake]:
             "network_first",
             network_first,
             summary="you apply the feed-forward network before the attention",
-            message="{summary}. The network should work on what the attention has gathered from the other positions.",
+            message=("{summary}. The network should work on what the attention has gathered from the other positions."),
             hints=[
                 "In your code, what does the network at position 0 know about position 1?",
-                "The attention first collects from all positions, then the network works on each position by itself.",
+                "The attention first collects from all positions, then the network works on each position separately.",
                 "Use `self.self_attention` in the first half, and `self.feed_forward` in the second.",
             ],
         ),
@@ -84,8 +85,8 @@ def of_either_layer(steps: InSteps, network_first: Variant) -> list[Mistake]:
             steps.but(first_norm=lambda: _standardized, second_norm=lambda: _standardized),
             summary="you normalize without the weight and bias of `norm_1` and `norm_2`",
             message=(
-                "{summary}. Your vectors have mean 0 and variance 1, but a norm also scales and shifts them with "
-                "its parameters."
+                "{summary}. Your vectors have mean 0 and variance 1, but a norm also scales and shifts them with its "
+                "parameters. How do you apply a module to x?"
             ),
             hints=[
                 "Which parameters of your layer get no gradient?",

@@ -52,8 +52,8 @@ def of_the_mask(steps: InSteps) -> list[Mistake]:
             filled(lambda scaled, visible: scaled + ~visible * -1e4),
             summary="you give hidden keys low scores instead of −∞",
             message=(
-                "{summary}. If a visible key scores just as low, the hidden keys get weight too. Which score never "
-                "gets any weight?"
+                "{summary}. If a visible key scores just as low, the hidden keys get weight too. Which score always "
+                "gives a weight of 0?"
             ),
             hints=["Suppose that the only visible key scores lower than your hidden keys. Which keys get the weight?"],
         ),
@@ -61,7 +61,7 @@ def of_the_mask(steps: InSteps) -> list[Mistake]:
             "smallest_visible_score",
             filled(lambda scaled, visible: torch.where(visible, scaled, scaled.amin(dim=-1, keepdim=True))),
             filled(lambda scaled, visible: torch.where(visible, scaled, scaled.amin())),
-            summary="you give hidden keys the smallest score of the row or the table",
+            summary="you give hidden keys the smallest score of the row or of the whole tensor",
             message="{summary}, so they still get weight. Which score gives a weight of exactly 0?",
             hints=["If all scores of a row are equal, which weight do your hidden keys get?"],
         ),
@@ -70,7 +70,8 @@ def of_the_mask(steps: InSteps) -> list[Mistake]:
             steps.but(scores=adding_infinity).attempt,
             steps.but(scores=adding_infinity, weights=lambda scores: scores.softmax(dim=-1)).attempt,
             message=(
-                "Your output is nearly all nan, because you multiply infinity by 0. Where does the infinity come in?"
+                "Your output is nearly all nan, because you multiply infinity by 0. For which keys do you do that, the "
+                "visible or the hidden ones?"
             ),
             hints=[
                 "What is `-torch.inf * 0`?",
@@ -83,8 +84,8 @@ def of_the_mask(steps: InSteps) -> list[Mistake]:
             afterwards(lambda weights, visible: weights * visible),
             summary="you mask the weights after the softmax instead of the scores before it",
             message=(
-                "{summary}, so a row sums to less than 1: the better a hidden key matches, the less weight is left "
-                "for the others. Where should the mask come in?"
+                "{summary}, so a row sums to less than 1: the better a hidden key matches, the less weight is left for "
+                "the others. At which step should you apply the mask?"
             ),
             hints=[
                 "If a hidden key has half of the weight before you mask it, what do the other weights of its row sum "
@@ -98,8 +99,8 @@ def of_the_mask(steps: InSteps) -> list[Mistake]:
             steps.but(weights=_exponentials_times_mask),
             summary="you mask after `exp` and renormalize",
             message=(
-                "{summary}. On paper that is right, but next to a hidden score of 200, the weight of a visible score "
-                "of 0 underflows to 0, or `exp` overflows. What could you mask instead?"
+                "{summary}. Mathematically, that is right, but next to a hidden score of 200, the weight of a visible "
+                "score of 0 underflows to 0, or `exp` overflows. What could you mask instead?"
             ),
             hints=["What is the softmax of the scores 200 and 0? What is left once you mask the first?"],
         ),

@@ -15,7 +15,7 @@ def of_a_mask_that_may_be_none(steps: InSteps) -> list[Mistake]:
             steps.but(visible=lambda mask: mask if mask else None).attempt,
             message=(
                 "You use the mask as a condition, but a tensor with several entries is neither true nor false, so "
-                "Python raises an error. What do you want to know about the mask there?"
+                "Python raises an error. What do you need to find out about the mask there?"
             ),
             hints=[
                 "What does `bool(torch.tensor([True, False]))` do?",
@@ -47,7 +47,7 @@ def of_the_merging(steps: InSteps, queries: str) -> list[Mistake]:
             steps.but(merged=lambda mixture: mixture.reshape(len(mixture), mixture.shape[2], -1)),
             summary="you merge the heads by reshaping, without a transposition",
             message=(
-                "{summary}, so a row of your result mixes several positions. How do you bring the positions in front "
+                "{summary}, so each row of your result mixes several positions. How do you move the positions in front "
                 "of the heads?"
             ),
             hints=["`parts.merge_heads` has two steps. Which of them is missing in your code?"],
@@ -97,10 +97,10 @@ def heads_interleaved(*variants: Variant) -> Mistake:
     return Mistake(
         "heads_interleaved",
         *variants,
-        summary="you deal the features out to the heads in turn",
+        summary="you assign the features to the heads one at a time",
         message=(
-            "{summary}: with 4 features and 2 heads, head 0 gets features 0 and 2 instead of 0 and 1. Weights "
-            "trained with one layout don't work with the other."
+            "{summary}: with 4 features and 2 heads, head 0 gets features 0 and 2 instead of 0 and 1. Weights trained "
+            "with one layout don't work with the other. Which features should head 1 get?"
         ),
         hints=["In `x.view(batch, n, a, b)`, do neighboring features share their index in `a` or in `b`?"],
     )

@@ -23,9 +23,10 @@ TOLD_OF_THE_SCALING = {
 """Messages for generated mistakes in the divisor."""
 
 ROOT_OF_D_MODEL = Wording(
-    "{summary}. Each head compares vectors of width d_k = d_model / n_heads, so a score adds up only d_k products.",
+    "{summary}. Each head compares vectors of width d_k = d_model / n_heads, so each score is a sum of only d_k "
+    "products.",
     summary="you divide by √d_model instead of √d_k",
-    hints=["With d_model = 12 and 3 heads, how many products do you add up in one score?"],
+    hints=["With d_model = 12 and 3 heads, how many products does each score add up?"],
 )
 
 
@@ -36,8 +37,8 @@ def no_scaling(steps: InSteps) -> Mistake:
         steps.but(**{first_of(steps, "scaled", "scores"): lambda products: products}),
         summary="you don't divide by √d_k",
         message=(
-            "You don't divide the scores by √d_k. For large d_k they get so large that most rows put nearly all "
-            "their weight on one key."
+            "You don't divide the scores by √d_k. For large d_k, the scores become so large that most rows put nearly "
+            "all their weight on one key."
         ),
         hints=["How does the variance of q·k grow with d_k? `score_variance` of lesson 02 computes it."],
     )
@@ -47,8 +48,8 @@ def root_of_the_number(of: str) -> Wording:
     """Return the message for using the number of keys or queries instead of their width."""
     n = "n_key" if of == "keys" else "n_query"
     return Wording(
-        f"You divide by √{n}, the square root of the *number* of {of}. The scale should depend on how wide each of "
-        "them is. Which dimension is that?",
+        f"You divide by √{n}, the square root of the *number* of {of}. The scale should depend on their *width*, d_k. "
+        "Which dimension is that?",
         summary=f"you divide by √{n} instead of √d_k",
         hints=[f"In {of} of shape (11, 6), which number is d_k?"],
     )

@@ -34,8 +34,8 @@ def of_the_transposition(steps: InSteps, keys: str = "keys") -> list[Mistake]:
             turned(lambda keys: keys.reshape(*keys.shape[:-2], keys.shape[-1], keys.shape[-2])),
             summary="you reshape the keys instead of transposing them",
             message=(
-                "{summary}. `reshape` and `view` keep the numbers in the same order and only cut them into other "
-                "rows, so each column mixes several keys."
+                "{summary}. `reshape` and `view` keep the numbers in the same order and only cut them into rows of "
+                "another length, so each column mixes several keys. Which method swaps two dimensions?"
             ),
             hints=["Compare `torch.arange(6).reshape(2, 3).reshape(3, 2)` with `torch.arange(6).reshape(2, 3).mT`."],
         ),
@@ -101,8 +101,8 @@ def overflows(steps: InSteps) -> Mistake:
         made(lambda scores: scores.exp() / (scores.exp().sum(dim=-1, keepdim=True) + 1e-9)),
         summary="your softmax overflows or underflows for extreme scores",
         message=(
-            "Your code is right for ordinary scores. But `exp` of a score above 88 is infinite, and if all scores of "
-            "a row are far below 0, every `exp` is 0. What does the `softmax` of lesson 01 subtract from the scores "
+            "Your code is right for ordinary scores. But `exp` of a score above 89 is infinite, and if all scores of a "
+            "row are far below 0, every `exp` is 0. What does the `softmax` of lesson 01 subtract from the scores "
             "first?"
         ),
         hints=["What is `torch.exp(torch.tensor(100.0))`? And infinity divided by infinity?"],
@@ -117,9 +117,9 @@ def of_the_mixture(steps: InSteps) -> list[Mistake]:
             steps.but(mixture=lambda weights, values: weights.mT @ values),
             summary="you transpose the weights before you average the values",
             message=(
-                "{summary}, which swaps queries and keys. Your code crashes unless there are as many queries as "
-                "keys. Which dimension of the weights should meet the values?"
+                "{summary}, which swaps queries and keys. Your code crashes unless there are as many queries as keys. "
+                "Over which dimension of the weights should the product sum, the queries or the keys?"
             ),
-            hints=["In (n_key, n_query) @ (n_key, d_v), which numbers have to be equal?"],
+            hints=["In (n_key, n_query) @ (n_key, d_v), which sizes have to be equal?"],
         ),
     ]
