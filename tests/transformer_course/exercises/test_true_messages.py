@@ -20,7 +20,7 @@ SAID = {
     "lesson_05_positions:25": ("The *last* query should line up with the last key", "`n_key` belongs"),
     "lesson_05_positions:31": ("2. You line up the first query with the first key", "`n_key` belongs"),
     "lesson_05_positions:35": ("The *last* query should line up with the last key", "`n_key` belongs"),
-    "lesson_05_positions:37": ("Which two bounds do you use", "`clamp`"),
+    "lesson_05_positions:37": ("You clamp some offsets that the table still covers", "`clamp`"),
     "lesson_05_positions:39": ("1. You line up the first query with the first key", "`n_key` belongs"),
     "lesson_07_decoder:22": ("1. You put bos in front of each row twice", "2 stands"),
     "lesson_09_language_model:19": ("those of the kept tokens should sum to 1 again", "has hidden"),
