@@ -24,7 +24,7 @@ SAID = {
     "lesson_05_positions:39": ("1. You line up the first query with the first key", "`n_key` belongs"),
     "lesson_07_decoder:22": ("1. You put bos in front of each row twice", "2 stands"),
     "lesson_09_language_model:19": ("The probabilities of the kept tokens should sum to 1 again", "has hidden"),
-    "lesson_11_modern_block:18": ("no position sees those after it", "behind"),
+    "lesson_11_modern_block:18": ("no position attends to later positions", "behind"),
     "lesson_12_clinic:13": ("you read all tokens in one call", "is here"),
     "lesson_13_scale:19": ("Either both passes cost the same in your count", "is here"),
     "lesson_13_scale:21": ("or you leave out the forward pass", "“count twice as many"),
