@@ -119,17 +119,18 @@ MISTAKES = [
         STEPS.but(slopes=_published),
         summary="you combine the slopes of two sequences if the number of heads isn't a power of 2",
         message=(
-            "Your slopes are right for 1, 2, 4 and 8 heads. For other numbers you combine two sequences, as the "
-            "published ALiBi code does. Here, one formula covers every number of heads."
+            "Your slopes are right if the number of heads is a power of 2. For other numbers, you combine two "
+            "sequences of slopes, as the published ALiBi code does. In this exercise, one formula covers every number "
+            "of heads."
         ),
         hints=["With 3 heads, which exponents do you use, and which does the formula give?"],
     ),
     Mistake(
         "the_same_row_for_all_queries",
         *[STEPS.but(bias=same_row(shift)) for shift in (lambda n_key: n_key, lambda n_key: n_key - 1, lambda n_key: 0)],
-        summary="your bias grows from key to key by one slope, in the same way for all queries",
+        summary="you give every query the same row, which grows by one slope from key to key",
         message=(
-            "{summary}, as in BLOOM's code. After a causal mask and the softmax, that gives the same weights. Here the "
+            "{summary}, as in BLOOM's code. After a causal mask and the softmax, the weights are the same. Here, the "
             "bias is minus slope times distance, so it should be 0 where a key is at the query's own position."
         ),
         hints=[
@@ -156,8 +157,8 @@ EXERCISE = Exercise(
     messages={
         "left_out_exponents": (
             Wording(
-                "Your slopes are 1/2, 1/4, 1/8, … for any number of heads, which is right only for 8. With 2 heads "
-                "they should be 1/16 and 1/256.",
+                "Your slopes are 1/2, 1/4, 1/8, … for any number of heads, which is right only for 8 heads. With 2 "
+                "heads they should be 1/16 and 1/256.",
                 summary="your slopes are 1/2, 1/4, 1/8, … for any number of heads",
                 hints=["With 2 heads, which exponents does the formula give?"],
             )

@@ -149,7 +149,7 @@ MISTAKES = [
     Mistake(
         "halves_put_back_as_neighbors",
         STEPS.but(**HALVES),
-        summary="you select pairs half the width apart and put them back as neighbors",
+        summary="you pair feature i with feature i + d/2 but put the two back as neighbors",
         message=(
             "{summary}, so features change places: at position 0, [1, 2, 3, 4] becomes [1, 3, 2, 4]. Which "
             "features form a pair?"
@@ -165,7 +165,7 @@ MISTAKES = [
             turned_second=lambda first, second, angles: _turned(second, first, _neighbors_by_halves(angles)[1]),
             turned=_one_after_the_other,
         ),
-        summary="you select the pairs in one layout and the angles in another",
+        summary="you use one pairing for the features and another for the angles",
         message=(
             "{summary}, so the two features of a pair are rotated by different angles. That changes the lengths of "
             "the vectors, and the scores no longer depend on the distance alone."
@@ -190,7 +190,7 @@ EXERCISE = Exercise(
     steps=STEPS,
     cases=apply_rotary_cases,
     points=3,
-    verified="Each pair is rotated by its own angle, in batches of any shape.",
+    verified="Your code rotates each pair by its own angle, in batches of any shape.",
     hints=[
         "Rotate the pair (1, 0) by an angle φ. Which numbers do you get? And for a pair (a, b)?",
         "Rotated by φ, (a, b) becomes (a cos φ − b sin φ, a sin φ + b cos φ). Each pair of features has its own φ "
@@ -204,9 +204,9 @@ EXERCISE = Exercise(
         **frequency_messages("d"),
         "axis_turned: torch.stack([turned_first, turned_second], dim=-2)": (
             Wording(
-                "You rotate the pairs correctly, but your output has all first features and then all second ones. The "
-                "two features of a pair should be next to each other. Along which `dim` do you join them?",
-                summary="you put all first features of the pairs before all second ones",
+                "You rotate the pairs correctly, but your output has all first features before all second features. "
+                "The two features of a pair should be next to each other. Along which `dim` do you join them?",
+                summary="you put all first features of the pairs before all second features",
                 hints=["With d = 4, at which index of the output should the second feature of the first pair be?"],
             )
         ),

@@ -71,10 +71,10 @@ MISTAKES = [
         "clamps_to_other_bounds",
         STEPS.but(clamped=lambda offsets, reach: offsets.clamp(0, reach)),
         STEPS.but(clamped=lambda offsets, reach: offsets.clamp(-reach, reach - 1)),
-        summary="you don't clamp the offsets to −reach … reach",
+        summary="you clamp some offsets that the table still covers",
         message=(
-            "You clamp some offsets that the table still covers: your bounds aren't −reach and reach. Which two "
-            "bounds do you use?"
+            "{summary}, so they get the entry of another offset. Which offsets do the first and the last column of "
+            "the table stand for?"
         ),
         hints=["A table covers the offsets −2 … 2. What should clamping do to −1, to 2 and to 3?"],
     ),
@@ -82,10 +82,10 @@ MISTAKES = [
         "nothing_beyond_the_table",
         STEPS.but(bias=lambda bias, offsets, reach: bias * (offsets.abs() <= reach)),
         STEPS.but(bias=lambda bias, offsets, reach: bias.masked_fill(offsets.abs() > reach, -torch.inf)),
-        summary="you don't use the table for offsets beyond its ends: you set these to 0 or −∞",
+        summary="you set the bias to 0 or −∞ for offsets beyond the table",
         message=(
-            "You set the bias to 0 or −∞ for offsets beyond the table. They should share the last entry on their "
-            "side: in a table for −1 … 1, an offset of −3 gets the entry for −1."
+            "{summary}. They should share the last entry on their side: in a table for −1 … 1, an offset of −3 gets "
+            "the entry for −1."
         ),
         hints=["Which entry should an offset of 5 get from a table that ends at 4?"],
     ),
@@ -94,7 +94,7 @@ MISTAKES = [
         STEPS.but(bias=lambda bias, offsets: bias.masked_fill(offsets > 0, -torch.inf)),
         summary="you set the bias of keys after the query to −∞",
         message="{summary}, but the table has entries for them. Hiding keys is the mask's job.",
-        hints=["What is the right half of the table for?"],
+        hints=["Which offsets do the columns to the right of the middle column stand for?"],
     ),
     Mistake(
         "wraps_around",
@@ -142,9 +142,9 @@ EXERCISE = Exercise(
         ),
         "moved_clamped: columns": (
             Wording(
-                "You apply the bounds −reach and reach to the column numbers, so every key after the query gets the "
+                "You apply the bounds −reach and reach to the column indices, so every key after the query gets the "
                 "entry for offset 0. Should you clamp before or after you add reach?",
-                summary="you clamp the column numbers instead of the offsets",
+                summary="you clamp the column indices instead of the offsets",
                 hints=[
                     "In a table for −1 … 1, the columns are 0, 1 and 2. What does `clamp(-1, 1)` turn these numbers "
                     "into?",
@@ -153,8 +153,8 @@ EXERCISE = Exercise(
         ),
         "operator_columns: (clamped) - (reach)": (
             Wording(
-                "You subtract reach, so your column numbers count from the end of the table, and offset 0 gets the "
-                "entry for offset 1. Which number turns the offset −reach into column 0?",
+                "You subtract reach instead of adding it, so your column indices count from the end of the table and "
+                "offset 0 gets the entry for offset 1. Which number turns the offset −reach into column 0?",
                 summary="you subtract reach instead of adding it",
                 hints=[
                     "In a table for −1 … 1, which column should the offset −1 get? Which one does your code compute?"
@@ -163,8 +163,8 @@ EXERCISE = Exercise(
         ),
         "done_again_columns: offsets": (
             Wording(
-                "Your offset 0 gets the last column of the table, so all keys after the query share it. Offset 0 "
-                "should get the middle column. How often do you add reach?",
+                "You give offset 0 the last column of the table, so all keys after the query share that column. "
+                "Offset 0 should get the middle column. How often do you add reach?",
                 summary="you add reach once too often",
                 hints=[
                     "In a table for −1 … 1, what does your code compute for the offset 0, before the clamp and after "

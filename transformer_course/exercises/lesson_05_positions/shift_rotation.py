@@ -98,7 +98,7 @@ EXERCISE = Exercise(
     cases=shift_rotation_cases,
     points=3,
     stretch=True,
-    verified="Your one matrix moves every position by the same number of steps.",
+    verified="Your matrix shifts the encoding of every position by the same number of steps.",
     hints=[
         "Take one pair with frequency θ. At position p it is (sin pθ, cos pθ), and k steps later (sin (p+k)θ, cos "
         "(p+k)θ). What are the sine and cosine of a sum?",

@@ -69,11 +69,8 @@ MISTAKES = [
     Mistake(
         "sines_then_cosines",
         STEPS.but(encoding=lambda sines, cosines: torch.cat([sines, cosines], dim=-1)),
-        summary="you put all sines in the left half and all cosines in the right half",
-        message=(
-            "{summary}. A model can learn from that too, but here each sine is next to its cosine: row 0 should be "
-            "0, 1, 0, 1, …"
-        ),
+        summary="you put all sines in the left half and all cosines in the right half instead of alternating them",
+        message="{summary}. A model can learn from that too, but here row 0 should be 0, 1, 0, 1, …",
         hints=["Which columns of the table should hold sines, and which cosines?"],
     ),
     Mistake(
@@ -83,7 +80,7 @@ MISTAKES = [
             exponents=lambda two_i: torch.arange(len(two_i)) / max(len(two_i) - 1, 1),
             encoding=lambda sines, cosines: torch.cat([sines, cosines], dim=1),
         ),
-        summary="your exponents go up to exactly 1, as they are divided by d_model/2 − 1",
+        summary="you divide by d_model/2 − 1, so your exponents go up to exactly 1",
         message=(
             "This is tensor2tensor's definition: {summary}. Here, as in the paper, the exponents are 2i/d_model, and "
             "sines and cosines alternate."

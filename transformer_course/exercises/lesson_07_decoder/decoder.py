@@ -160,9 +160,11 @@ MISTAKES = [
         summary="you pass the output of the previous layer as the memory, from the second layer on",
         message=(
             "From the second layer on, you pass the output of the previous layer as the memory. Every layer should "
-            "read the same memory. What do you assign in your loop?"
+            "read the same memory. Which variable should your loop update?"
         ),
-        hints=["Which variable should change from one layer to the next, and which should stay the same?"],
+        hints=[
+            "Two arguments of a layer are `x` and `memory`. Which of them should change from one layer to the next?"
+        ],
     ),
     Mistake(
         "x_and_memory_swapped",
@@ -204,7 +206,7 @@ EXERCISE = Exercise(
     steps=STEPS,
     cases=decoder_cases,
     points=2,
-    verified="Tokens are embedded and get positions, and every layer reads the same memory.",
+    verified="You embed the tokens and add their positions, and every layer reads the same memory.",
     hints=[
         "How did the encoder of lesson 06 turn tokens into the input of its first layer?",
         "Multiply the embeddings by √d_model and add one row of `self.positions` for each token. Then call the "
@@ -215,7 +217,7 @@ EXERCISE = Exercise(
         "length_length: memory.shape[-2]": Wording(
             "You take one row of `positions` for each position of the *memory* and add these rows to the target. "
             "With 2 target tokens and a memory of 3, the shapes don't match.",
-            summary="you count the positions by the length of the memory",
+            summary="you take one row of `positions` for each position of the memory instead of the target",
             hints=["To which sequence do you add the positions, and how long is it?"],
         ),
         **stack.TOLD_OF_THE_INPUT,
@@ -223,7 +225,7 @@ EXERCISE = Exercise(
         "inverted_mask": stack.inverted("mask"),
         "inverted_memory_mask": stack.inverted("memory_mask"),
         "ignored_mask": Wording(
-            "You don't pass `mask` to the layers, so target positions attend to what it should hide.",
+            "You don't pass `mask` to the layers, so target positions attend to positions that it should hide.",
             summary="you don't pass `mask` to the layers",
             hints=["Which four arguments does a decoder layer take?"],
         ),

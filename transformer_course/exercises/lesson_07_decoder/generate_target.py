@@ -110,8 +110,8 @@ MISTAKES = [
         STEPS.but(shown=lambda: lambda target: target[:, -1:]),
         summary="you pass the model only the newest token",
         message=(
-            "{summary}, so your first token is right and later ones aren't: the model sees each token as if it "
-            "were the first."
+            "{summary}, so your first token is right and later ones aren't: the model reads each token as if it were "
+            "the first. Which tokens should it read in the second iteration?"
         ),
         hints=["In the third iteration, which shape should the target have that you pass to the model?"],
     ),
@@ -122,8 +122,8 @@ MISTAKES = [
         STEPS.but(next_logits=lambda: lambda logits: logits[:, 0]),
         summary="you choose every token from the logits after bos",
         message=(
-            "{summary}, as if it were the first. Which target does the model read in the second iteration, and which "
-            "position predicts the token after the newest one?"
+            "{summary}, as if it were the first token. What should the model read in the second iteration, and which "
+            "position predicts the next token?"
         ),
         hints=[
             "The target is bos, 5, 8. What should you pass to the model, and which position predicts the token after 8?"
@@ -163,7 +163,7 @@ MISTAKES = [
         "probabilities",
         STEPS.but(next_logits=lambda: lambda logits: logits[:, -1].softmax(dim=-1)),
         summary="you pass probabilities to `choose` instead of logits",
-        message="{summary}. What does the signature say that `choose` takes?",
+        message="{summary}. According to the docstring, what does `choose` take?",
         hints=["Which numbers does the model return, and which does `choose` take?"],
     ),
     Mistake(
@@ -174,8 +174,8 @@ MISTAKES = [
         ).attempt,
         summary="you choose the tokens yourself instead of calling `choose`",
         message=(
-            "You choose the tokens yourself, the likeliest ones or randomly drawn ones. The caller decides that "
-            "with the argument `choose`."
+            "You choose the tokens yourself, by taking the likeliest ones or by sampling. That choice is the "
+            "caller's: `choose` picks tokens from logits."
         ),
         hints=["Where do you use the argument `choose`?"],
     ),
@@ -211,12 +211,12 @@ MISTAKES = [
         "target_of_floats",
         STEPS.but(start=lambda source, bos_id: torch.full((len(source), 1), float(bos_id))).attempt,
         message=(
-            "You pass floats to the model. Token ids must be integers: `torch.zeros` and `torch.ones` return floats "
-            "unless you pass a `dtype`."
+            "You pass floats to the model. Token IDs must be integers, but `torch.zeros` and `torch.ones` return "
+            "floats unless you pass a `dtype`."
         ),
         hints=[
             "What is the dtype of your target in the first iteration?",
-            "Token ids are row numbers of the embedding table, so they must be integers.",
+            "Token IDs are row indices of the embedding table, so they must be integers.",
             "`torch.full((len(source), 1), bos_id)` returns integers if `bos_id` is an integer.",
         ],
     ),
@@ -240,7 +240,7 @@ EXERCISE = Exercise(
     ],
     messages={
         "left_out_output": Wording(
-            "You return bos too. The model did not generate it. Which column should you leave out?",
+            "You return bos too, although the model did not generate it. Which column should you leave out?",
             summary="you return bos too",
             hints=["With n_tokens = 1, how many tokens should you return for each source?"],
         ),
@@ -251,8 +251,8 @@ EXERCISE = Exercise(
             hints=["In `model(source, target)`, which argument does the encoder read?"],
         ),
         "number_start: 0": Wording(
-            "Your target is empty in the first iteration, so there is no last position whose logits you could "
-            "take. Which token should be there?",
+            "Your target is empty in the first iteration, so the model has no last position to predict from. Which "
+            "token should every target start with?",
             summary="you start with an empty target",
             hints=["For 3 sources, which shape should the target have before the first iteration?"],
         ),
@@ -266,8 +266,8 @@ EXERCISE = Exercise(
             ],
         ),
         "axis_extended: torch.cat([target, new_tokens[:, None]], dim=0)": Wording(
-            "You append the tokens along dim 0, below the target, as if they were more sources. Along which "
-            "`dim` does a target grow?",
+            "You append the tokens along dim 0, below the target, as if they belonged to additional sources. Along "
+            "which `dim` does a target grow?",
             summary="you append the tokens along dim 0 instead of dim 1",
             hints=["With 2 sources, which shape should the target have after the first iteration?"],
         ),

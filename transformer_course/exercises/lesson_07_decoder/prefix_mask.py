@@ -79,12 +79,15 @@ MISTAKES = [
         "upper_triangle",
         STEPS.but(not_later=lambda keys, queries: keys >= queries),
         STEPS.but(not_later=lambda keys, queries: keys > queries),
-        summary="your causal mask is flipped, so it allows later keys and hides earlier ones",
+        summary="your causal mask is flipped: it allows later keys and hides earlier ones",
         message=(
-            "After the prefix, your mask is flipped: it allows the keys after a query and hides those before it. "
-            "In your comparison, which side is the query?"
+            "After the prefix, your mask is flipped: it allows the keys after each query and hides the keys before "
+            "it. Which keys should the last query attend to?"
         ),
-        hints=["Which keys should the last query see? Which ones does it see in your mask?"],
+        hints=[
+            "For 4 positions and a prefix of 1, which entries of the third row should be True? Which ones are True in "
+            "your mask?",
+        ],
     ),
     Mistake(
         "no_axis_for_the_heads",
@@ -103,8 +106,11 @@ MISTAKES = [
         "lengths_meet_positions",
         STEPS.but(lengths=lambda prefix_lengths: prefix_lengths[:, None]),
         STEPS.but(lengths=lambda prefix_lengths: prefix_lengths, mask=lambda mask: mask[None, None]),
-        summary="you line up the prefix lengths with positions instead of with the sentences of the batch",
-        message="{summary}. Your code runs only for a single sentence, or for as many sentences as positions.",
+        summary="you line up the prefix lengths with positions instead of with the rows of the batch",
+        message=(
+            "{summary}. Your code runs only if there is a single sentence, or if the batch has as many sentences as "
+            "positions."
+        ),
         hints=["What is the shape of your lengths, and which dimension of the mask should they line up with?"],
     ),
 ]
@@ -115,7 +121,7 @@ EXERCISE = Exercise(
     cases=prefix_mask_cases,
     points=2,
     stretch=True,
-    verified="Every position sees the prefix, and none of those after the prefix sees the future.",
+    verified="Every position attends to the whole prefix, and positions after the prefix attend to no later position.",
     hints=[
         "Draw the table for 4 positions and a prefix of 2. Which entries are True here and False in a causal mask?",
         "A query may attend to a key if the key is inside the prefix *or* not after the query.",

@@ -67,7 +67,10 @@ MISTAKES = [
         "bos_twice",
         STEPS.but(begin=lambda begin: begin.repeat(1, 2)),
         summary="you put bos in front of each row twice",
-        message="{summary}, so the input is one token longer than the labels. Which pieces do you join?",
+        message=(
+            "{summary}, so the input is one token longer than the labels. How many bos tokens should each row start "
+            "with?"
+        ),
         hints=["For the labels [5, 6, 7] and bos 1, which three tokens should the decoder read?"],
     ),
     Mistake(
@@ -86,8 +89,8 @@ MISTAKES = [
         "goes_round",
         STEPS.but(begin=lambda tokens: tokens[:, -1:]),
         STEPS.but(shifted=lambda tokens: tokens.roll(1)),
-        summary="you put a last token in front instead of bos",
-        message="{summary}, as `roll` does. The decoder then reads at its first position how a text ends.",
+        summary="you put the last token of a row in front instead of bos",
+        message="{summary}, as `roll` does. At its first position, the decoder then reads the end of a text.",
         hints=["For the labels [5, 6, 7] and bos 1, which token should the decoder read at position 0?"],
     ),
     Mistake(
@@ -104,8 +107,8 @@ MISTAKES = [
         STEPS.but(shifted=lambda begin, tokens: torch.cat([begin, tokens.roll(1, dims=0)[:, 1:]], dim=1)),
         summary="you shift whole rows down",
         message=(
-            "{summary}, so sentences read the tokens of others in the batch. Along which dimension should the "
-            "tokens move?"
+            "{summary}, so a sentence reads the tokens of another sentence in the batch. Along which dimension should "
+            "the tokens move?"
         ),
         hints=["For the two rows [5, 6, 7] and [8, 9, 4] and bos 1, what should the decoder read in the second row?"],
     ),
@@ -122,7 +125,8 @@ MISTAKES = [
         STEPS.but(shifted=lambda tokens, bos_id: bos_in_front_of_first(tokens.roll(1, dims=1), bos_id)),
         summary="you write bos into the first row only",
         message=(
-            "{summary}. In the other rows, position 0 still holds another token. Which entry does `out[0, 0] = …` set?"
+            "{summary}. In the other rows, position 0 still holds another token. Which entries does an assignment to "
+            "`[0, 0]` set?"
         ),
         hints=["With 2 rows of tokens, how many entries should be bos? How do you select a whole column?"],
     ),
@@ -143,14 +147,14 @@ EXERCISE = Exercise(
     ],
     messages={
         "slice_rest: tokens[:, 1:]": Wording(
-            "{summary}. From the second position on, each position reads the very token that it should predict.",
-            summary="you replace the first token by bos instead of shifting the row",
+            "{summary}. From the second position on, each position reads the token that it should predict.",
+            summary="you replace the first token with bos instead of shifting the row",
             hints=["For the labels [5, 6, 7], at which position of the input should the 5 be?"],
         ),
         "parts_exchanged_begin: (1, tokens.shape[0])": (
             Wording(
-                "You make one row of bos, of shape (1, batch). Each row of the batch needs its own bos in front. Which "
-                "shape should these have?",
+                "You make one row of bos, of shape (1, batch), but each row of the batch needs its own bos in front. "
+                "Which shape should the bos tokens have?",
                 summary="you make a row of bos instead of a column",
                 hints=["For 3 rows of tokens, which shape should the bos tokens in front of them have?"],
             )

@@ -174,8 +174,8 @@ MISTAKES = [
         STEPS.but(shown=lambda: lambda target: target[:, -1:]),
         summary="you pass the model only the newest token",
         message=(
-            "{summary}, so your first token is right and later ones aren't: the model sees each token as if it "
-            "were the first."
+            "{summary}, so your first token is right and later ones aren't: the model reads each token as if it were "
+            "the first. Which tokens should it read in the second iteration?"
         ),
         hints=["In the third iteration, which shape should the target have that you pass to the model?"],
     ),
@@ -198,9 +198,9 @@ MISTAKES = [
         summary="you take the argmax over the positions instead of the vocabulary",
         message="{summary}, so you return a *position* as if it were a token.",
         hints=[
-            "The logits have the shape (batch, n, vocab_size). Which of these is dimension 1?",
-            "Take the logits of the last position first. In these, of shape (batch, vocab_size), only the "
-            "vocabulary is left to choose from.",
+            "The logits have the shape (batch, n, vocab_size). What does dimension 1 stand for?",
+            "Take the logits of the last position first. Their shape is (batch, vocab_size), so take the argmax over "
+            "the last dimension.",
             "`logits[:, -1].argmax(dim=-1)`.",
         ],
     ),
@@ -217,7 +217,7 @@ MISTAKES = [
     Mistake(
         "the_logits_themselves",
         STEPS.but(choice=lambda: lambda next_logits: next_logits.amax(dim=-1)),
-        summary="you take the largest *logit* instead of its token",
+        summary="you use the largest *logit* as the token",
         message="{summary}. The token is the *index* of the largest logit.",
         hints=["What is `torch.tensor([0.1, 0.7]).max()`, and which token is the likeliest?"],
     ),
@@ -225,8 +225,8 @@ MISTAKES = [
         "leaves_the_model_in_eval_mode",
         STEPS.but(model=lambda model: model.eval()).attempt,
         message=(
-            "Your tokens are right, but you leave the model in eval mode. If it is being trained, it continues "
-            "without dropout."
+            "Your tokens are right, but you leave the model in eval mode. If the model is being trained, its training "
+            "continues without dropout."
         ),
         hints=[
             "What is `model.training` before and after a call of your function?",
@@ -242,7 +242,7 @@ MISTAKES = [
             )
         ),
         summary="you stop before you append the eos of the last sentence",
-        message="{summary}. Eos is a token like any other, and part of the output.",
+        message="{summary}. Eos is a token like any other and should be in the output.",
         hints=["One sentence ends with eos as its third token. Which tokens should you return?"],
     ),
     Mistake(
@@ -263,19 +263,19 @@ MISTAKES = [
         "target_of_floats",
         STEPS.but(start=lambda source, bos_id: torch.full((len(source), 1), float(bos_id))).attempt,
         message=(
-            "You pass floats to the model. Token ids must be integers: `torch.zeros` and `torch.ones` return floats "
-            "unless you pass a `dtype`."
+            "You pass floats to the model. Token IDs must be integers, but `torch.zeros` and `torch.ones` return "
+            "floats unless you pass a `dtype`."
         ),
         hints=[
             "What is the dtype of your target in the first iteration?",
-            "Token ids are row numbers of the embedding table, so they must be integers.",
+            "Token IDs are row indices of the embedding table, so they must be integers.",
             "`torch.full((len(source), 1), bos_id)` returns integers if `bos_id` is an integer.",
         ],
     ),
     Mistake(
         "filled_up_with_zero",
         STEPS.but(tokens=lambda: lambda chosen, ended: chosen.masked_fill(ended, 0)),
-        summary="you fill up finished sentences with token 0 instead of eos",
+        summary="you pad finished sentences with token 0 instead of eos",
         message="{summary}. Token 0 can be an ordinary word.",
         hints=["Which token should follow the end of a sentence?"],
     ),
@@ -287,7 +287,7 @@ EXERCISE = Exercise(
     steps=STEPS,
     cases=greedy_decode_cases,
     points=3,
-    verified=("The model gets all tokens generated so far in every iteration, and each sentence ends on its own."),
+    verified="The model gets all tokens generated so far in every iteration, and each sentence ends at its own eos.",
     hints=[
         "Take one sentence. What is its target before the first iteration, and what is it after the second?",
         "Start with one column of bos for all sentences: `torch.full((len(source), 1), bos_id)`. In each "
@@ -309,15 +309,15 @@ EXERCISE = Exercise(
         ),
         "number_start: 0": (
             Wording(
-                "Your target is empty in the first iteration, so there is no last position whose logits you could "
-                "take. Which token should be there?",
+                "Your target is empty in the first iteration, so the model has no last position to predict from. "
+                "Which token should every target start with?",
                 summary="you start with an empty target",
                 hints=["For 3 sentences, which shape should the target have before the first iteration?"],
             )
         ),
         "left_out_logits: model": (
             Wording(
-                "You call the model with one argument. It takes two: the source, and the tokens generated so far.",
+                "You call the model with one argument, but it takes two: the source, and the tokens generated so far.",
                 summary="you call the model with only one argument",
                 hints=["Which tokens influence the next one: those of the source, those generated so far, or both?"],
             )
@@ -335,17 +335,17 @@ EXERCISE = Exercise(
         ),
         "axis_target: torch.cat([target, tokens[:, None]], dim=0)": (
             Wording(
-                "You append the tokens along dim 0, below the target, as if they were more sentences. Along which "
-                "`dim` do the sentences grow?",
+                "You append the tokens along dim 0, below the target, as if they belonged to additional sentences. "
+                "Along which `dim` do the sentences grow?",
                 summary="you append the tokens along dim 0 instead of dim 1",
                 hints=["With 2 sentences, which shape should the target have after the first iteration?"],
             )
         ),
         "ignored_max_length: 64": (
             Wording(
-                "You generate until all sentences have ended. Some never do, so here the model runs out of positions. "
-                "Where do you use `max_length`?",
-                summary="you ignore `max_length`",
+                "Your loop doesn't stop at `max_length`: it runs until all sentences have ended. Some never end, so "
+                "here the model runs out of positions.",
+                summary="your loop doesn't stop at `max_length`",
                 hints=["How many iterations does your loop make if no sentence ever ends?"],
             )
         ),

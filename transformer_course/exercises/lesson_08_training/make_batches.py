@@ -157,8 +157,10 @@ MISTAKES = [
         "equal_lengths_sorted_by_their_tokens",
         STEPS.but(order=lambda pairs: sorted(range(len(pairs)), key=lambda i: (len(pairs[i][0]), pairs[i]))),
         STEPS.but(order=lambda pairs: sorted(range(len(pairs)), key=lambda i: (len(pairs[i][0]), len(pairs[i][1])))),
-        summary="you sort sources of equal length by something else as well",
-        message="{summary}. They should stay in their order, as `sorted` leaves them if the key is the length alone.",
+        summary="you use something else to break ties between sources of equal length",
+        message=(
+            "{summary}. Such pairs should keep their order, as they do with `sorted` if the key is the length alone."
+        ),
         hints=["What is the key of your sort? Two sources have 2 tokens each: which of them comes first?"],
     ),
     Mistake(
@@ -172,7 +174,7 @@ MISTAKES = [
         "last_batch_dropped",
         STEPS.but(starts=lambda ordered, batch_size: range(0, len(ordered) - batch_size + 1, batch_size)),
         summary="you leave out the last batch if it isn't full",
-        message="{summary}. Its pairs, the longest of all, would never be trained on.",
+        message="{summary}. Its pairs have the longest sources, and the model would never be trained on them.",
         hints=["How many pairs are in all of your batches together?"],
     ),
     Mistake(
@@ -180,15 +182,17 @@ MISTAKES = [
         STEPS.but(width=lambda pairs: lambda group, side: max(len(pair[side]) for pair in pairs)),
         summary="you pad every batch to the longest sequence of *all* pairs",
         message=("{summary}. Batches of short sentences are then mostly padding, so the sorting gains nothing."),
-        hints=["How wide should a batch be whose sources have 1 and 2 tokens? How wide is yours?"],
+        hints=["If a batch has sources of 1 and 2 tokens, how wide should its source tensor be? How wide is yours?"],
     ),
     Mistake(
         "one_side_as_wide_as_the_longest_of_all",
         STEPS.but(width=wide_as_all(0)),
         STEPS.but(width=wide_as_all(1)),
         summary="you pad one side of every batch to the longest sequence of *all* pairs",
-        message="{summary}. For which of the two do you take the maximum over `pairs` instead of the batch?",
-        hints=["How wide should the source of a batch be whose sources have 1 and 2 tokens? And its target?"],
+        message="{summary}. For which side do you take the maximum over all pairs instead of over the batch?",
+        hints=[
+            "If a batch has sources of 1 and 2 tokens, how wide should its source tensor be? And its target tensor?"
+        ],
     ),
     Mistake(
         "one_width_for_both_sides",
@@ -211,7 +215,9 @@ MISTAKES = [
         "wide_as_the_last",
         STEPS.but(width=lambda: lambda group, side: len(group[-1][side])),
         summary="you pad each side to the length of the last pair in the batch",
-        message=("{summary}. For the sources, which are sorted, that is the longest, but the targets aren't sorted."),
+        message=(
+            "{summary}. For the sources, which are sorted, that is the longest sequence, but the targets aren't sorted."
+        ),
         hints=["In which pair of the batch is the longest target?"],
     ),
     Mistake(
@@ -225,15 +231,15 @@ MISTAKES = [
         "padded_with_zero",
         STEPS.but(filled=lambda: lambda ids, width: ids + [0] * (width - len(ids))),
         summary="you pad with 0 instead of `pad_id`",
-        message=("{summary}. In other vocabularies, 0 is an ordinary token: one case here has 7 as its padding."),
-        hints=["Where do you use `pad_id` when you fill up the sequences?"],
+        message="{summary}. In other vocabularies, 0 is an ordinary token: in one case here, `pad_id` is 7.",
+        hints=["Where do you use `pad_id` when you pad the sequences?"],
     ),
     Mistake(
         "mask_compares_with_zero",
         STEPS.but(real=lambda sources: [source != 0 for source in sources]),
         summary="you compare with 0 instead of `pad_id` in the mask",
-        message=("{summary}. In other vocabularies, 0 is an ordinary token: one case here has 7 as its padding."),
-        hints=["With 7 as the padding, what is your mask where the source is 7? And where it is 0?"],
+        message="{summary}. In other vocabularies, 0 is an ordinary token: in one case here, `pad_id` is 7.",
+        hints=["If `pad_id` is 7, what is your mask where the source is 7? And where the source is 0?"],
     ),
     Mistake(
         "mask_without_axes",
@@ -255,8 +261,8 @@ EXERCISE = Exercise(
     cases=make_batches_cases,
     points=3,
     verified=(
-        "Pairs of similar length share a batch, each side is padded to its own longest sequence, and the mask "
-        "hides the padding."
+        "Pairs of similar length share a batch, you pad each side to its own longest sequence, and the mask hides the "
+        "padding."
     ),
     hints=[
         "Three pairs have sources of 3, 1 and 2 tokens. With a batch_size of 2, which pairs form the first batch, "

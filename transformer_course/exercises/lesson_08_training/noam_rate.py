@@ -78,8 +78,8 @@ MISTAKES = [
         STEPS.but(rate=lambda width_factor, falling, rising: min(falling, width_factor * rising)),
         summary="you multiply only the warm-up rate by the width factor",
         message=(
-            "{summary}, so late in training your learning rate doesn't depend on d_model at all. Where do your "
-            "parentheses open and close?"
+            "{summary}, so late in training your learning rate doesn't depend on d_model. Which of the two rates "
+            "should the factor d_model^(−½) multiply?"
         ),
         hints=[
             "If d_model is 4 times as large, by which factor should the learning rate change during the warm-up? "
@@ -107,16 +107,16 @@ EXERCISE = Exercise(
     messages={
         "shifted_step: step + 1": (
             Wording(
-                "You use step + 1, as if steps were counted from 0. Here the first step is step 1, so all of your "
-                "rates come one step too early.",
+                "You use step + 1, as if steps were counted from 0. In this exercise, the first step is step 1, so "
+                "all of your rates come one step too early.",
                 summary="you use step + 1 instead of the step",
                 hints=["With a warm-up of 4, at which step should the rate be highest?"],
             )
         ),
         "shifted_step: step - 1": (
             Wording(
-                "You subtract 1 from the step, so the first step is 0, and 0 to the power −½ doesn't exist. From which "
-                "number are steps counted?",
+                "You subtract 1 from the step, so the first step becomes 0, and 0 to the power −½ is undefined. From "
+                "which number are the steps counted?",
                 summary="you subtract 1 from the step",
                 hints=["What is `0 ** -0.5` in Python?"],
             )
@@ -124,7 +124,7 @@ EXERCISE = Exercise(
         "moved_lower": (
             Wording(
                 "You multiply only the decaying rate by d_model^(−½), so early in the warm-up your learning rate "
-                "doesn't depend on d_model. Where do your parentheses open and close?",
+                "doesn't depend on d_model. Which of the two rates should this factor multiply?",
                 summary="you multiply only the decaying rate by the width factor",
                 hints=[
                     "If d_model is 4 times as large, by which factor should the learning rate change during the "

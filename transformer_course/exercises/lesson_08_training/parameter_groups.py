@@ -138,7 +138,8 @@ MISTAKES = [
         STEPS.but(parameters=lambda model: [p for m in model.modules() for p in m.parameters(recurse=False)]),
         summary="you list shared parameters several times",
         message=(
-            "{summary}, so they would be decayed and updated as often. AdamW warns about such groups or rejects them."
+            "{summary}, so each would be decayed and updated several times. AdamW warns about such groups or rejects "
+            "them."
         ),
         hints=["How many tensors are in your groups, and how many does `model.parameters()` return?"],
     ),
@@ -148,7 +149,7 @@ MISTAKES = [
             groups=lambda parameters, decay, entry: [{"params": [entry(p) for p in parameters], "weight_decay": decay}]
         ),
         STEPS.but(no_decay=lambda weight_decay: weight_decay),
-        summary="you apply the weight decay to all parameters",
+        summary="you apply weight decay to all parameters",
         message=(
             "{summary}, biases and norms included. That pulls the weights of a norm from 1 toward 0. Which "
             "parameters should not decay?"
@@ -163,7 +164,7 @@ MISTAKES = [
             )
         ),
         summary="you exclude the embedding from weight decay",
-        message="{summary}. It is a matrix, and in this model it is also the matrix of the output layer.",
+        message="{summary}. The embedding is a matrix, and in this model it is also the matrix of the output layer.",
         hints=["Which of your groups has the tensor of shape (vocab_size, d)?"],
     ),
     Mistake(
@@ -180,7 +181,7 @@ MISTAKES = [
         "norms_decay",
         by_name(lambda name: "bias" not in name),
         summary="you apply weight decay to everything that isn't called bias, the weights of norms included",
-        message="{summary}. Those are vectors, which shouldn't decay.",
+        message="{summary}. The weight of a norm is a vector, and vectors shouldn't decay.",
         hints=["Which of your groups has the weights of the norm?"],
     ),
     Mistake(
@@ -188,7 +189,7 @@ MISTAKES = [
         by_name(lambda name: "norm" not in name and "bias" not in name),
         summary="you apply weight decay to everything that is called neither bias nor norm",
         message=(
-            "You decide by names what decays. That works until a parameter is called something else, like the "
+            "You decide by name which parameters decay. That fails for parameters with other names, such as the "
             "vector `gate` in this model. What do all parameters that should decay have in common?"
         ),
         hints=["Print the names and shapes of `model.named_parameters()`."],
@@ -197,7 +198,10 @@ MISTAKES = [
         "two_axes_exactly",
         STEPS.but(decays=lambda: lambda p: p.dim() == 2),
         summary="you apply weight decay only to parameters with exactly two dimensions",
-        message="{summary}, so a tensor with three doesn't decay. Those with two *or more* should.",
+        message=(
+            "{summary}, so a tensor with three dimensions doesn't decay. Parameters with two *or more* dimensions "
+            "should."
+        ),
         hints=["Which of your groups gets a tensor of shape (2, 5, 5)?"],
     ),
     Mistake(
@@ -206,12 +210,11 @@ MISTAKES = [
         STEPS.but(decaying=lambda: []),
         summary="you leave one of the two groups empty",
         message=(
-            "One of your two groups is empty. Do both lists iterate over the same `model.parameters()`? It is an "
-            "iterator: the first list uses it up, and nothing is left for the second."
+            "One of your two groups is empty. `model.parameters()` returns an iterator: if both lists iterate over "
+            "the same one, the first list uses it up. How long is each of your lists?"
         ),
         hints=[
-            "How long are your two lists? If `parameters = model.parameters()`, what does `list(parameters)` "
-            "return the second time?",
+            "If `parameters = model.parameters()`, what does `list(parameters)` return the second time?",
         ],
     ),
     Mistake(
@@ -247,7 +250,7 @@ EXERCISE = Exercise(
     steps=STEPS,
     cases=parameter_groups_cases,
     points=2,
-    verified="Parameters with two or more dimensions decay, all others don't, and shared ones occur once.",
+    verified="Parameters with two or more dimensions decay, all others don't, and shared parameters are listed once.",
     hints=[
         "A model has a weight of shape (3, 2), a bias of shape (3,) and a scalar. Which of these should decay?",
         "`model.parameters()` returns every parameter once, shared ones too. `p.dim()` is the number of dimensions "

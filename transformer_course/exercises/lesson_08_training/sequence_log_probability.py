@@ -116,7 +116,7 @@ MISTAKES = [
         summary="you mask the padding in the logits instead of the log-probabilities",
         message=(
             "{summary}. If all logits of a position are equal, its log-probability is −log V, and your sum still "
-            "includes that."
+            "includes that term."
         ),
         hints=["How much does one padding position add to the sum of its sentence? How much should it add?"],
     ),
@@ -143,7 +143,7 @@ MISTAKES = [
         ),
         summary="you take the logarithm of a product of probabilities, which underflows for long sentences",
         message=(
-            "You multiply the probabilities first and take the logarithm last. For a long sentence the product "
+            "You multiply the probabilities first and take the logarithm last. For a long sentence, the product "
             "underflows to 0, and its logarithm is −∞."
         ),
         hints=["What is 0.1 to the power of 50 in float32?"],
@@ -151,7 +151,7 @@ MISTAKES = [
     Mistake(
         "the_likeliest_tokens",
         STEPS.but(of_tokens=lambda log_probabilities: log_probabilities.amax(-1)),
-        summary="you take the log-probability of the likeliest token at each position, not of the target",
+        summary="you take the log-probability of the likeliest token at each position instead of the target's",
         message="{summary}, so your result doesn't depend on which words the sentence has.",
         hints=["Where do you use `targets`, apart from finding the padding?"],
     ),

@@ -204,7 +204,7 @@ MISTAKES = [
             logits=lambda logits, pad_id, targets: logits * (targets != pad_id).unsqueeze(-1),
             real=lambda targets: torch.ones_like(targets, dtype=torch.bool),
         ),
-        summary="you set the logits at padding to 0, and still count the padding",
+        summary="you set the logits at padding to 0 and still count the padding",
         message="{summary}. With equal logits, the loss there is log V instead of 0.",
         hints=["How much does one padding position add to your loss? How much should it add?"],
     ),
@@ -223,7 +223,7 @@ MISTAKES = [
         "a_mean_for_each_sentence_first",
         STEPS.but(loss=lambda losses, real: (row_sums(losses, real) / real.sum(dim=1)).mean()),
         summary="you average each sentence first, and then the sentences",
-        message="{summary}, so a token of a short sentence counts more than one of a long sentence.",
+        message="{summary}, so a token in a short sentence counts more than a token in a long one.",
         hints=[
             "One sentence has 1 token and another has 9. How much should each of the ten tokens count? How much "
             "does it in your code?",
@@ -259,8 +259,8 @@ MISTAKES = [
         STEPS.but(losses=smoothed(others=2, of_all=True)),
         summary="you divide the smoothing by V − 2 instead of V",
         message=(
-            "{summary}, as the Annotated Transformer does for a target and a padding token that get no share. Here "
-            "all V tokens get one. What do your probabilities sum to?"
+            "{summary}, as the Annotated Transformer does because its target and padding tokens get no share. Here, "
+            "all V tokens get a share. What do your probabilities sum to?"
         ),
         hints=["With 4 tokens and a smoothing of 0.2, which probability should each token get, and what is the sum?"],
     ),
@@ -281,7 +281,7 @@ MISTAKES = [
         summary="you compute the KL divergence instead of the cross-entropy",
         message=(
             "{summary}. The KL divergence is smaller by the entropy of the smoothed target distribution. The gradient "
-            "is the same, but the number is not the loss that is asked for."
+            "is the same, but this exercise asks for the cross-entropy itself."
         ),
         hints=[
             "If the model predicts exactly the smoothed distribution, what is your loss? What is the cross-entropy?"
@@ -329,15 +329,16 @@ EXERCISE = Exercise(
         **log_probability.TOLD_OF_GIVEN_TARGETS,
         "left_out_losses: of_targets": (
             Wording(
-                "You ignore `smoothing`, so your loss is right only for a smoothing of 0. Which term is missing?",
-                summary="you ignore `smoothing`",
+                "Your loss doesn't depend on `smoothing`, so it is right only for a smoothing of 0. Which term is "
+                "missing?",
+                summary="your loss doesn't depend on `smoothing`",
                 hints=["Does your loss change if `smoothing` changes?"],
             )
         ),
         "wrong_input_smoothing_weight": (
             Wording(
-                "You weight the mean over the vocabulary by 1 − smoothing: without smoothing, it counts as much as the "
-                "right token. Which weight should it have?",
+                "You weight the mean over the vocabulary by 1 − smoothing: even with a smoothing of 0, it counts as "
+                "much as the right token. Which weight should it have?",
                 summary="you weight the mean over the vocabulary by 1 − smoothing",
                 hints=["With a smoothing of 0, which weight should the mean over the vocabulary have?"],
             )

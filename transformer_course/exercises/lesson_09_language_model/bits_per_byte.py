@@ -79,7 +79,7 @@ EXERCISE = Exercise(
     steps=STEPS,
     cases=bits_per_byte_cases,
     points=1,
-    verified="The loss is in bits and per byte, so you can compare models with different tokens.",
+    verified="You convert the loss to bits per byte, so you can compare models with different tokens.",
     hints=[
         "A text has 2 tokens and 5 bytes, and `loss` is 1.4, the average for each token. How many nats does the "
         "whole text cost?",

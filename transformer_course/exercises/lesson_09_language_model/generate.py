@@ -151,7 +151,7 @@ MISTAKES = [
         "nothing_cropped",
         STEPS.but(shown=lambda: lambda tokens: tokens),
         summary="you pass the model the whole text, however long it is",
-        message="{summary}. It can read at most `context_length` tokens.",
+        message="{summary}. The model can read at most `context_length` tokens.",
         hints=["With context_length = 4 and a text of 7 tokens, how many tokens should the model get?"],
     ),
     Mistake(
@@ -177,7 +177,7 @@ MISTAKES = [
         STEPS.but(output=lambda text, tokens: text[:, tokens.shape[1] :]),
         summary="you return the new tokens without the prompt",
         message="{summary}. The text that you return should begin with the prompt.",
-        hints=["A prompt of 3 tokens gets 4 new ones. How many should you return?"],
+        hints=["A prompt of 3 tokens gets 4 new ones. How many tokens should you return?"],
     ),
     Mistake(
         "counts_the_prompt_as_new",
@@ -215,8 +215,8 @@ MISTAKES = [
         ).attempt,
         summary="you choose the tokens yourself instead of calling `sample`",
         message=(
-            "You choose the tokens yourself, the likeliest ones or randomly drawn ones. The caller decides that "
-            "with the argument `sample`."
+            "You choose the tokens yourself, by taking the likeliest ones or by drawing them. That choice is the "
+            "caller's: `sample` picks tokens from logits."
         ),
         hints=["Where do you use the argument `sample`?"],
     ),
@@ -225,10 +225,13 @@ MISTAKES = [
         STEPS.but(text=cropped_once),
         summary="you crop the text only once, before the loop",
         message=(
-            "{summary}, so the input grows again by one token in each round. How long is the input of the model in "
-            "the second round?"
+            "{summary}, so the input of the model grows by one token in each iteration. How long is it in the second "
+            "iteration?"
         ),
-        hints=["With a context of 4 tokens and a prompt of 4, how many tokens do you pass in round 1, and in round 2?"],
+        hints=[
+            "With context_length = 4 and a prompt of 4 tokens, how many tokens do you pass in the first iteration, "
+            "and how many in the second?",
+        ],
     ),
 ]
 
@@ -239,8 +242,8 @@ EXERCISE = Exercise(
     cases=generate_cases,
     points=3,
     verified=(
-        "Every new token is sampled from the logits after the last tokens that the model can read, and you return "
-        "the whole text."
+        "You sample every new token from the logits after the last tokens that the model can read, and you return the "
+        "whole text."
     ),
     hints=[
         "The prompt is 5, 6 and context_length is 3. Which tokens does the model get in the first, second and "
@@ -255,8 +258,8 @@ EXERCISE = Exercise(
     messages={
         "ignored_context_length: 1": (
             Wording(
-                "You pass the model only the newest token. Without a cache, the model then knows nothing of the "
-                "earlier ones. How many tokens may it read?",
+                "You pass the model only the newest token. Without a cache, its predictions then don't depend on the "
+                "earlier tokens. How many tokens may it read?",
                 summary="you pass the model only the newest token",
                 hints=["With context_length = 3, which tokens of the text 5, 6, 7, 8 should the model get?"],
             )

@@ -91,10 +91,11 @@ EXERCISE = Exercise(
     cases=gpt_cases,
     points=3,
     verified=(
-        "You have your own language model, from tokens to the logits of every next token, and it never sees the future."
+        "You have your own language model, from tokens to the logits of every next token, and no position attends to "
+        "later ones."
     ),
     hints=[
-        "Follow a text of 3 tokens through the model. Which operation turns ids into vectors, and which turns "
+        "Follow a text of 3 tokens through the model. Which operation turns token IDs into vectors, and which turns "
         "vectors into logits?",
         "In this order: embeddings plus positions; the blocks, each with a causal mask; the norm; the logits.",
         "n tokens need the first n rows of `self.positions`, and the logits are products with `self.embedding.weight`.",
@@ -119,8 +120,8 @@ EXERCISE = Exercise(
             STEPS.but(kept=lambda self: lambda before, after: self.norm(after), normed=lambda output: output),
             summary="you apply the last norm after every block",
             message=(
-                "{summary}, so you normalize the residual stream again and again. Pre-norm blocks should only add "
-                "to it."
+                "{summary}, so you normalize the residual stream again and again. Pre-norm blocks should only add to "
+                "the residual stream."
             ),
             hints=["In a model with three blocks, how often do you call `self.norm`? How often should you?"],
         ),

@@ -93,7 +93,9 @@ EXERCISE = Exercise(
     steps=STEPS,
     cases=induction_score_cases,
     points=2,
-    verified=("Each head gets its mean weight on the token to copy, so you can find induction heads in any model."),
+    verified=(
+        "Your score is each head's mean weight on the token to copy, so you can find induction heads in any model."
+    ),
     hints=[
         "Write a text of period 3 by hand: A B C A B C. To which key should an induction head at position 3 attend?",
         "The weights of query i on key i − period + 1 are a diagonal of each head's table. `weights.diagonal(k, "
@@ -112,8 +114,8 @@ EXERCISE = Exercise(
         ),
         "sign_followed": (
             Wording(
-                "All of your scores are 0, because you read the weights on *later* tokens, which a causal head can't "
-                "see. Did you swap query and key, or is the sign of the diagonal wrong?",
+                "All of your scores are 0, because you read the weights on *later* tokens, which a causal head never "
+                "attends to. Did you swap query and key, or is the sign of the diagonal wrong?",
                 summary="you read the weights on later tokens",
                 hints=["In the table of a causal head, on which side of the main diagonal are all weights 0?"],
             )

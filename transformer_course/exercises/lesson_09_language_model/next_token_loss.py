@@ -131,8 +131,8 @@ MISTAKES = [
         STEPS.but(predictions=lambda logits: logits, targets=lambda tokens: tokens),
         summary="you compare the logits at t with the token at t itself",
         message=(
-            "You don't shift: each position has to predict the very token that it has just read. A model learns "
-            "that at once, and can't continue any text."
+            "You don't shift the targets, so each position has to predict the token that it has just read. A model "
+            "quickly learns to copy that token, but it never learns to continue a text."
         ),
         hints=["Which token should the logits at position 0 predict?"],
     ),
@@ -149,10 +149,10 @@ MISTAKES = [
             predictions=lambda logits: logits.flatten(0, 1)[None, :-1],
             targets=lambda tokens: tokens.flatten()[None, 1:],
         ),
-        summary="you join the texts before you shift, so the end of one predicts the beginning of the next",
+        summary="you join the texts before you shift, so the end of one text predicts the beginning of the next",
         message=(
-            "You join the texts into one long list before you shift, so the last position of each has to predict "
-            "the first token of the *next* text."
+            "You join the texts into one long sequence before you shift, so the last position of each text has to "
+            "predict the first token of the *next* text."
         ),
         hints=["How many predictions should 2 texts of 4 tokens give? How many does your code make?"],
     ),
@@ -164,8 +164,8 @@ MISTAKES = [
         ),
         summary="you keep the last dimension of what `gather` returns",
         message=(
-            "{summary}, so your losses have the shape (batch, n − 1, 1). Together with a mask of shape (batch, n − "
-            "1), that crashes or pairs each loss with the wrong positions."
+            "{summary}, so your losses have the shape (batch, n − 1, 1). With a mask of shape (batch, n − 1), that "
+            "shape crashes or pairs each loss with the wrong positions."
         ),
         hints=["Print the shapes of your losses and of your mask. Both should be (batch, n − 1)."],
     ),
@@ -175,9 +175,9 @@ MISTAKES = [
     Mistake(
         "padding_of_the_inputs",
         STEPS.but(real=lambda tokens, pad_id: tokens[:, :-1] != pad_id),
-        summary="you look for padding in the tokens that predict instead of in the targets",
+        summary="you check the input tokens for padding instead of the targets",
         message="{summary}, so the last real token of each text still has to predict the padding after it.",
-        hints=["A text has 3 tokens, and 2 of padding after them. How many predictions should count?"],
+        hints=["A text has 3 tokens, followed by 2 padding tokens. How many predictions should count?"],
     ),
     *which_targets(STEPS, "`targets != pad_id`.", below="tokens_below_the_padding_left_out"),
     Mistake(
@@ -194,7 +194,7 @@ MISTAKES = [
         "mean_of_means",
         STEPS.but(loss=lambda losses, real: (row_sums(losses, real) / real.sum(dim=1)).mean()),
         summary="you average each text first, and then the texts",
-        message="{summary}, so a token of a short text counts more than one of a long text.",
+        message="{summary}, so a token in a short text counts more than a token in a long one.",
         hints=[
             "Two texts have 1 and 9 predictions. How much should each of the 10 count? How much does it in your code?",
         ],
@@ -218,9 +218,9 @@ MISTAKES = [
     Mistake(
         "first_token_after_the_last",
         STEPS.but(predictions=lambda logits: logits, targets=lambda tokens: tokens.roll(-1, dims=1)),
-        summary="you ask the last position to predict the first token of the text",
-        message="{summary}, because `roll` brings it around to the end. Which position has no next token?",
-        hints=["For the tokens 5, 6 and 7, what is `.roll(-1)`? Which of the three targets makes no sense?"],
+        summary="your last position has to predict the first token of the text",
+        message="{summary}, because `roll` wraps that token around to the end. Which position has no next token?",
+        hints=["For the tokens 5, 6 and 7, what is `.roll(-1)`? Which of the three targets is not a next token?"],
     ),
     Mistake(
         "first_text_only",

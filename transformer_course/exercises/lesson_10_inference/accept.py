@@ -111,7 +111,10 @@ MISTAKES = [
             "{summary}, so the uniform numbers make no difference. That is right for greedy decoding only. When "
             "should a token with p = 0.2 and q = 0.4 be accepted?"
         ),
-        hints=["A drafted token is twice as likely in p as in q, but another token is likelier still. Is it accepted?"],
+        hints=[
+            "A drafted token is twice as likely in p as in q, but another token is more likely in p. Is the drafted "
+            "token accepted?",
+        ],
     ),
     Mistake(
         "ratio_to_the_largest",
@@ -126,7 +129,7 @@ MISTAKES = [
         "everything_accepted",
         STEPS.but(passed=lambda drafted: torch.ones_like(drafted, dtype=torch.bool)),
         summary="you accept every drafted token",
-        message="{summary}, so the output follows q instead of p. For which uniform numbers should you reject one?",
+        message="{summary}, so the output follows q instead of p. For which uniform numbers should you reject a token?",
         hints=["A token has p = 0.2 and q = 0.4. For which uniform numbers is it rejected?"],
     ),
 ]
@@ -158,8 +161,8 @@ EXERCISE = Exercise(
             hints=["A token has p = 0.1 and q = 0.5. Should it be drawn after a rejection?"],
         ),
         "part_left_out_rest: p[n_accepted]": Wording(
-            "{summary}. Tokens that p and q both like have already had their chance to be accepted, so the output "
-            "contains them too often.",
+            "{summary}. Tokens that are likely in both p and q have already had their chance to be accepted, so the "
+            "output contains them too often.",
             summary="after a rejection, you return p itself instead of max(0, p − q)",
         ),
         "call_left_out_n_accepted: passed": Wording(
@@ -171,7 +174,7 @@ EXERCISE = Exercise(
             summary="you never divide max(0, p − q) by its sum",
         ),
         "order_ratios: (q) / (p[:-1])": Wording(
-            "{summary}. A token with p = 0.2 and q = 0.4 is then always accepted. How often should it be?",
+            "{summary}, so a token with p = 0.2 and q = 0.4 is always accepted. How often should it be accepted?",
             summary="you divide q by p instead of p by q",
         ),
     },

@@ -114,7 +114,7 @@ MISTAKES = [
         message=(
             "{summary}. A query is used only once, when its token is new. Every later token brings its own query."
         ),
-        hints=["A later token attends to an earlier one. Does it need the earlier token's query, key or value?"],
+        hints=["When a later token attends to an earlier one, does it need the earlier token's query, key or value?"],
     ),
     Mistake(
         "not_in_the_new_cache",
@@ -141,8 +141,8 @@ MISTAKES = [
             turned=lambda cache, key: (key if cache is None else cache[0]).mT,
             mixture=lambda weights, cache, value: weights @ (value if cache is None else cache[1]),
         ),
-        summary="your new token attends to the cached tokens and not to itself",
-        message="{summary}. You use the cache as it came in, without the new key and value.",
+        summary="your new token attends to the cached tokens but not to itself",
+        message="{summary}. You use the cache as it was passed, without the new key and value.",
         hints=["In a causal mask, may a position attend to itself?"],
     ),
     Mistake(
@@ -150,8 +150,8 @@ MISTAKES = [
         STEPS.but(mixture=lambda values: values[:, :, :1]),
         summary="your new token attends only to the first token",
         message=(
-            "{summary}. torch's `is_causal=True` does the same to a single query: it applies the *first* row of the "
-            "causal mask. Which tokens may the newest one see?"
+            "{summary}. With a single query, `is_causal=True` applies the *first* row of the causal mask. Which "
+            "tokens may the newest token attend to?"
         ),
         hints=["Which row of a causal mask applies to the newest token?"],
     ),

@@ -212,7 +212,7 @@ MISTAKES = [
     Mistake(
         "all_keys_at_once",
         STEPS.but(block=lambda keys: keys.shape[-2]),
-        summary="you use all the keys at once",
+        summary="you hold the scores of all keys at once",
         message=(
             "Your numbers are right, but somewhere you hold the scores of a query with *all* keys at once, and "
             "that takes the memory that blocks should save."
@@ -234,8 +234,10 @@ MISTAKES = [
             block_values=lambda values, block: lambda start: values[start : start + block],
         ),
         summary="you cut the blocks along dim 0",
-        message="{summary}. Dim 0 counts the keys only if there is no batch: for keys of shape (2, 3, 11, 6), you cut "
-        "the batch of 2.",
+        message=(
+            "{summary}. Dim 0 is the key dimension only if there is no batch: for keys of shape (2, 3, 11, 6), you "
+            "cut the batch of 2."
+        ),
         hints=["For keys of shape (2, 3, 11, 6), what does `keys[0:4]` contain?"],
     ),
     Mistake(
@@ -267,8 +269,8 @@ MISTAKES = [
         STEPS.but(correction=lambda: lambda largest, new_largest: torch.exp(new_largest - largest)),
         summary="your first block makes every number nan",
         message=(
-            "{summary}. The old maximum is −∞ there, and exp(∞) · 0 and ∞ − ∞ are nan. Where do you use it, and with "
-            "which sign?"
+            "{summary}. The old maximum is −∞ there, and exp(∞) · 0 and ∞ − ∞ are nan. Where do you use the old "
+            "maximum, and with which sign?"
         ),
         hints=["In the first block, what should you multiply the running sums by, and what is your factor?"],
     ),
@@ -363,19 +365,19 @@ EXERCISE = Exercise(
             summary="you don't subtract the maximum of the scores",
         ),
         "all_axes_block_largest": Wording(
-            "{summary}. If the scores of one query are far below it, all its exponentials underflow to 0, and 0/0 is "
-            "nan.",
+            "{summary}. If the scores of one query are far below that maximum, all its exponentials underflow to 0, "
+            "and 0/0 is nan.",
             summary="you use one maximum for all queries",
         ),
         "call_left_out_block_largest": Wording(
             "{summary}, so your maximum gets a column for each key of the block. It should be one number for each "
-            "query, with shape (…, n_query, 1). What do you take of the scores first?",
+            "query, with shape (…, n_query, 1). What should you compute from the scores first?",
             summary="you compare the running maximum with every score of a block",
         ),
         "part_left_out_output: sums[0]": Wording(
             "You return the weighted sum of the values without dividing it by the sum of the exponentials, so the "
             "weights don't sum to 1.",
-            summary="you never divide by the sum of the exponentials",
+            summary="you never divide by the running sum of the exponentials",
         ),
     },
     mistakes=MISTAKES,

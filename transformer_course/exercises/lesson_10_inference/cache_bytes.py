@@ -69,7 +69,7 @@ MISTAKES = [
     Mistake(
         "forgets_bytes_per_number",
         STEPS.but(total=lambda numbers: numbers),
-        summary="you ignore `bytes_per_number`",
+        summary="your result doesn't depend on `bytes_per_number`",
         message="{summary}, so a cache in 16 bits takes as much memory as one in float32.",
         hints=[
             "How many bytes does a number take in float32, and how many in 16 bits?",
@@ -84,7 +84,7 @@ MISTAKES = [
         STEPS.but(width=lambda d_head, n_kv_heads: d_head / n_kv_heads).attempt,
         STEPS.but(width=lambda d_head, n_kv_heads: d_head // n_kv_heads).attempt,
         summary="you divide `d_head` by the number of heads",
-        message="{summary}, as if it were d_model. It is already the width of a single head.",
+        message="{summary}, as if it were d_model. But `d_head` is already the width of a single head.",
         hints=["In Llama 3 8B, `d_head` is 128. How wide is the key of one of its heads?"],
     ),
     Mistake(
@@ -113,27 +113,27 @@ EXERCISE = Exercise(
     messages={
         "part_left_out_per_token: kinds * width": Wording(
             "{summary}, so a model with 32 layers takes no more memory than one with a single layer.",
-            summary="you ignore `n_layers`",
+            summary="your result doesn't depend on `n_layers`",
             hints=["Can the second layer reuse the keys of the first, or does it compute its own?"],
         ),
         "left_out_width: d_head": Wording(
             "{summary}, so 8 key-value heads take no more memory than a single one.",
-            summary="you ignore `n_kv_heads`",
+            summary="your result doesn't depend on `n_kv_heads`",
             hints=["Is `d_head` the width of one head or of all heads together?"],
         ),
         "part_left_out_width: n_kv_heads": Wording(
             "{summary}, so the key of a head counts as a single number.",
-            summary="you ignore `d_head`",
+            summary="your result doesn't depend on `d_head`",
             hints=["How many numbers are in the key of one head?"],
         ),
         "part_left_out_tokens: batch": Wording(
             "{summary}, so 8,192 tokens take no more memory than a single one.",
-            summary="you ignore `length`",
+            summary="your result doesn't depend on `length`",
             hints=["Which tokens does the cache keep keys and values for?"],
         ),
         "left_out_tokens: length": Wording(
             "{summary}, so 6 sequences take no more memory than a single one.",
-            summary="you ignore `batch`",
+            summary="your result doesn't depend on `batch`",
             hints=["Two sequences have different tokens. Can they share their keys?"],
         ),
         "part_left_out_per_token: width": Wording(

@@ -155,9 +155,11 @@ MISTAKES = [
         STEPS.but(step_size=lambda span: span / 7),
         STEPS.but(step_size=lambda span: span / 8),
         summary="you divide the range by 7 or 8",
-        message="You divide the range by 7 or 8, so half of the 16 codes are never used. Those numbers belong "
-        "to symmetric quantization, which has about 7 steps on each side of 0. Here, the range starts at the minimum. "
-        "How many steps does it have?",
+        message=(
+            "You divide the range by 7 or 8, so about half of the 16 codes are never used. In symmetric quantization, "
+            "there are about 7 steps on each side of 0. Here, the range starts at the minimum. How many steps does it "
+            "have?"
+        ),
         hints=["Which code does the largest weight of a group get in your code?"],
     ),
     Mistake(
@@ -205,25 +207,31 @@ MISTAKES = [
     Mistake(
         "truncates",
         STEPS.but(rounded=lambda divided: divided.floor()),
-        summary="you cut off the decimals",
-        message="You cut off the decimals: `.to(torch.int8)` alone turns 6.9 into 6, so errors reach a whole step "
-        "and all have the same sign. What should happen before the conversion?",
+        summary="you truncate the scaled weights instead of rounding them",
+        message=(
+            "You truncate the scaled weights: `.to(torch.int8)` alone turns 6.9 into 6. Every error is toward the "
+            "minimum and can be almost a whole step. What should you do before the conversion?"
+        ),
         hints=["Which code is nearest to 6.9, and which one do you store?"],
     ),
     Mistake(
         "scale_of_equal_weights",
         STEPS.but(scale=lambda step_size: step_size),
         summary="you give a group of equal weights the scale 0",
-        message="A group of equal weights gets the scale 0, so you divide 0 by 0, which is nan. Any other scale works "
-        "there, since all its codes are 0; this exercise asks for 1. Where do you check for it?",
+        message=(
+            "You give a group of equal weights the scale 0, so dividing by the scale, 0/0, gives nan. Any other scale "
+            "works there, since all codes are 0; this exercise asks for 1. Where do you check for such a group?"
+        ),
         hints=["For the group [0.5, 0.5], what are the minimum, the maximum and your scale?"],
     ),
     Mistake(
         "signed_codes",
         STEPS.but(codes=lambda joined: (joined - 8).to(torch.int8)),
         summary="your codes run from −8 to 7",
-        message="Your codes run from −8 to 7, but a weight is code · scale + minimum here. Which code should the "
-        "smallest weight of a group have?",
+        message=(
+            "Your codes run from −8 to 7, but in this exercise a weight is code · scale + minimum. Which code should "
+            "the smallest weight of a group have?"
+        ),
         hints=["For the smallest weight of a group, what is your code · scale + minimum?"],
     ),
     Mistake(
@@ -264,14 +272,14 @@ EXERCISE = Exercise(
     ],
     messages={
         "part_left_out_shifted": Wording(
-            "You divide the weights by the scale without subtracting the minimum. A group from 2 to 3.5 gets the codes "
-            "20 to 35, and negative weights get negative codes. Which code should the smallest weight of a group have?",
-            summary="you never subtract the minimum of the group from its weights",
+            "You never subtract the minimum of a group from its weights. In a group from 2 to 3.5, the codes should "
+            "go from 0 to 15. Which code does the smallest weight get in your code?",
+            summary="you never subtract the minimum of a group from its weights",
         ),
         "part_left_out_span": Wording(
-            "You use the maximum of a group as its range, so a group from 2 to 3.5 gets steps of 3.5/15. How far is it "
-            "from its smallest to its largest weight?",
-            summary="you use the maximum of a group as its range",
+            "You use only one end of a group as its range, so a group from 2 to 3.5 doesn't get steps of 1.5/15. How "
+            "far is it from the smallest weight of a group to the largest?",
+            summary="you use only one end of a group as its range",
         ),
     },
     mistakes=MISTAKES,

@@ -45,8 +45,11 @@ MISTAKES = [
     Mistake(
         "whole_row_repeated",
         STEPS.but(repeated=lambda x, copies, n_heads: copies.transpose(1, 2).reshape(len(x), n_heads, *x.shape[2:])),
-        summary="you repeat the heads as a group (A B A B) instead of each head next to itself",
-        message="{summary}. The first two query heads should share A. Which order of heads does that need?",
+        summary=(
+            "you repeat the whole sequence of heads (A B A B) instead of placing the copies of each head next to each "
+            "other"
+        ),
+        message="{summary}. The first two query heads should both use head A. Which order of heads does that need?",
     ),
     Mistake(
         "along_another_axis",
@@ -54,7 +57,7 @@ MISTAKES = [
         STEPS.but(repeated=lambda x, n_repeats: x.repeat_interleave(n_repeats, dim=3)),
         STEPS.but(repeated=lambda x, n_repeats: x.repeat_interleave(n_repeats, dim=0)),
         STEPS.but(repeated=lambda x, n_repeats: x.repeat(1, 1, n_repeats, 1)),
-        summary="you repeat a dimension other than the heads",
+        summary="you repeat along a dimension other than the heads",
         message="{summary}. An input of shape (3, 2, 5, 4) repeated 3 times should have shape (3, 6, 5, 4).",
         hints=["The input has shape (3, 2, 5, 4). Which of these four numbers counts the heads?"],
     ),

@@ -169,7 +169,7 @@ MISTAKES = [
         "not_frozen",
         STEPS.but(base=lambda self, x: self.linear.requires_grad_()(x)),
         STEPS.but(base=bias_thawed),
-        summary="you don't freeze the given layer, or not all of it",
+        summary="you don't freeze the whole given layer",
         message="{summary}: some of its parameters still require gradients.",
         hints=["Which parameters of your module have `requires_grad=True`? Only `a` and `b` should."],
     ),
@@ -184,7 +184,7 @@ MISTAKES = [
         "a_starts_at_zero",
         made(lambda module: nn.init.zeros_(module.a)),
         message=(
-            "You start `a` at 0 as well as `b`. Then both get a gradient of 0 in every step, so your module never "
+            "You start both `a` and `b` at 0. Then both get a gradient of 0 in every step, so your module never "
             "learns anything."
         ),
         hints=[
@@ -197,7 +197,7 @@ MISTAKES = [
         "only_a_starts_at_zero",
         made(lambda module: (nn.init.zeros_(module.a), nn.init.ones_(module.b))),
         message=(
-            "You start `a` at 0 instead of `b`. Your change starts at 0 too, but the exercise asks for `b` to be the "
+            "You start `a` at 0 instead of `b`. Your change also starts at 0, but in this exercise `b` should be the "
             "matrix of zeros."
         ),
         hints=[
@@ -212,7 +212,7 @@ MISTAKES = [
         made(lambda module: turned(module, "a")),
         made(lambda module: turned(module, "b")),
         message=(
-            "You swapped the two sizes of `a`, of `b` or of both. As in `nn.Linear`, the number of outputs comes first."
+            "You swap the two sizes of `a`, of `b` or of both. As in `nn.Linear`, the number of outputs comes first."
         ),
         hints=[
             "`a` maps d_in numbers to `rank`, and `b` maps these to d_out. How many outputs does each have?",
@@ -243,8 +243,8 @@ MISTAKES = [
     Mistake(
         "everything_scaled",
         STEPS.but(output=lambda scale, base, scaled: scale * base + scaled),
-        summary="you multiply the output of the frozen layer by alpha / rank",
-        message="{summary} as well. Only the change should be scaled.",
+        summary="you multiply the output of the frozen layer by alpha / rank as well",
+        message="{summary}. Only the change should be scaled.",
         hints=["If `b` is 0, should doubling alpha change the output?"],
     ),
     Mistake(
@@ -264,9 +264,7 @@ MISTAKES = [
         "scaled_by_the_root_of_the_rank",
         STEPS.but(scale=lambda self, scale: scale * len(self.a) ** 0.5),
         summary="you divide alpha by the square root of the rank",
-        message=(
-            "{summary}, as rsLoRA does. Here, as in LoRA, the scale is alpha / rank. What is it for alpha 6, rank 4?"
-        ),
+        message="{summary}, as rsLoRA does. Here, as in LoRA, the scale is alpha / rank.",
         hints=["With alpha 6 and rank 4, what should the scale be, and what is yours?"],
     ),
 ]
@@ -279,7 +277,7 @@ EXERCISE = Exercise(
     points=3,
     stretch=True,
     normalize=compared,
-    verified="Your layer stays frozen, and two small matrices learn a change of it that starts at 0.",
+    verified="The given layer stays frozen, and two small matrices learn a change to its output that starts at 0.",
     hints=[
         "The layer maps 24 features to 36 and the rank is 4. Which shapes do `a` and `b` have, and which parameters of "
         "your module are trained?",

@@ -97,9 +97,9 @@ EXERCISE = Exercise(
     ],
     messages={
         "parts_exchanged_halves: (d_k // 2, 2)": Wording(
-            "{summary}. You should bring the rows of the two halves together. With 4 rows per head, both are the same "
-            "reordering; with 6 they are not.",
-            summary="you move neighbors apart into two halves",
+            "{summary}. In this exercise, rows of the two halves should become neighbors. With 4 rows per head, both "
+            "are the same reordering; with 6 they are not.",
+            summary="you split neighboring rows into two halves",
             hints=[
                 "In a head of 6 rows, which row of the file is the partner of row 0? Is it the second row of your "
                 "result?"

@@ -131,7 +131,9 @@ MISTAKES = [
         STEPS.but(axis=lambda x: -min(x.dim(), 2)),
         STEPS.but(axis=lambda: -2),
         summary="you average over the positions instead of the features",
-        message="{summary}, so positions mix. Which `dim` runs over the features of one position?",
+        message=(
+            "{summary}, so each position depends on the others. Which `dim` runs over the features of one position?"
+        ),
         hints=["For x of shape (batch, n, d), which shape should the mean squares have?"],
     ),
     axis_from_the_front(STEPS),
@@ -174,8 +176,10 @@ EXERCISE = Exercise(
     steps=STEPS,
     cases=rms_norm_cases,
     points=2,
-    verified="You divide every vector by the root mean square of its own features, in float32, and then scale it. You "
-    "subtract nothing.",
+    verified=(
+        "You divide every vector by the root mean square of its own features, in float32, and then scale it. You "
+        "don't subtract the mean."
+    ),
     hints=[
         "Take x = [2, 0, 0, 4] and eps = 4. What is the mean of the squares, and which number should you divide x by?",
         "RMSNorm divides each vector by the square root of its mean square plus eps, then multiplies by the weight. "
@@ -192,16 +196,17 @@ EXERCISE = Exercise(
             hints=["If every weight is 1, which root mean square should your output have?"],
         ),
         "call_left_out_wide": Wording(
-            "{summary}, which overflows in float16: 256² is more than it can hold. Do you convert x to float32 "
-            "before you square it?",
+            "{summary}, which overflows in float16: 256² = 65,536 exceeds the float16 maximum of 65,504. At which "
+            "step should you convert x to float32?",
             summary="you square x in its own dtype",
         ),
         "centered_wide": Wording(
-            "{summary}. RMSNorm doesn't subtract anything. Where do you take a mean of x itself?",
+            "{summary}. RMSNorm doesn't subtract anything. Which mean does its formula contain?",
             summary="you subtract the mean, as LayerNorm does",
         ),
         "centered_narrow": Wording(
-            "You subtract the mean, though not inside the root mean square. RMSNorm doesn't subtract anything.",
+            "You subtract the mean from the vectors, although not when you compute the root mean square. RMSNorm "
+            "doesn't subtract anything.",
             summary="you subtract the mean from the vectors",
         ),
         "call_left_out_squares": Wording(

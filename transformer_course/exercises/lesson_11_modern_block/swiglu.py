@@ -85,8 +85,8 @@ MISTAKES = [
     Mistake(
         "silu_on_both",
         STEPS.but(up=lambda up: F.silu(up)),
-        summary="you apply SiLU to the up projection",
-        message="You apply SiLU to the up projection as well. Only the gate projection goes through SiLU.",
+        summary="you apply SiLU to the up projection as well",
+        message="{summary}. Only the gate projection goes through SiLU.",
         hints=["How many times does SiLU occur in the formula, and how many times in your code?"],
     ),
     Mistake(
@@ -100,7 +100,7 @@ MISTAKES = [
         "no_gate",
         STEPS.but(gated=lambda self, x: F.silu(self.w_up(x))),
         STEPS.but(gated=lambda up: up),
-        summary="you don't use `w_gate`",
+        summary="your output doesn't depend on `w_gate`",
         message="{summary}, so nothing gates the up projection.",
         hints=["After `output.sum().backward()`, which layer's `.weight.grad` is None?"],
     ),
@@ -113,7 +113,9 @@ EXERCISE = Exercise(
     steps=STEPS,
     cases=swiglu_cases,
     points=1,
-    verified="Your gates, the SiLU of one projection, multiply the other projection element by element.",
+    verified=(
+        "You multiply one projection element by element with the gates, which are the SiLU of the other projection."
+    ),
     hints=[
         "Two of the three layers take x as input. Which ones, and which of their outputs goes through SiLU?",
         "Only `self.w_gate(x)` goes through SiLU, `F.silu(z)` = z · sigmoid(z). The result gates `self.w_up(x)`.",
@@ -123,8 +125,8 @@ EXERCISE = Exercise(
     ],
     messages={
         "sibling_opened: torch.sigmoid(gate)": Wording(
-            "{summary}. That is GLU, its predecessor of 2016. The Swi in SwiGLU stands for Swish, another name for "
-            "SiLU.",
+            "{summary}. That is GLU, a predecessor of SwiGLU from 2016. The Swi in SwiGLU stands for Swish, another "
+            "name for SiLU.",
             summary="you use a sigmoid instead of SiLU",
         ),
         "sibling_opened: torch.nn.functional.gelu(gate)": Wording(
@@ -133,7 +135,7 @@ EXERCISE = Exercise(
             summary="you use GELU instead of SiLU",
         ),
         "sibling_opened: torch.nn.functional.relu(gate)": Wording(
-            "{summary}. That is ReGLU: a gate below 0 closes entirely. SiLU lets a little of it through.",
+            "{summary}. That is ReGLU: a gate below 0 closes entirely. SiLU lets small negative values through.",
             summary="you use ReLU instead of SiLU",
         ),
         "done_again_opened: output": Wording(
@@ -143,7 +145,7 @@ EXERCISE = Exercise(
         "layers_exchanged_gate: w_up": Wording(
             "{summary}. A network trained this way learns just as well, but published weights don't fit it. Which of "
             "the two should go through SiLU?",
-            summary="you swapped `w_gate` and `w_up`",
+            summary="you swap `w_gate` and `w_up`",
         ),
     },
     mistakes=MISTAKES,

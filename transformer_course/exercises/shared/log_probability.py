@@ -24,14 +24,15 @@ def vocabulary_axis():
 
 TOLD = {
     "call_left_out_log_probabilities": Wording(
-        "{summary}. The `exp` of the log-probabilities at a position sums to 1. Does it for your logits?",
+        "{summary}. At each position, the `exp` of the log-probabilities sums to 1. What does the `exp` of your "
+        "logits sum to?",
         summary="you use the logits as if they were log-probabilities",
         hints=["Can a log-probability be positive?"],
     ),
     "function_logits: logits.softmax(dim=-1)": Wording(
-        "{summary}. After the first, all numbers are between 0 and 1, so the second makes the probabilities nearly "
-        "equal.",
-        summary="you take a softmax of the logits, and then another one",
+        "{summary}. After the first softmax, all numbers are between 0 and 1, so the second one makes the "
+        "probabilities nearly equal.",
+        summary="you take a softmax of the logits, and then a second softmax of the probabilities",
         hints=[
             "What is `torch.tensor([1.0, 0.0, 0.0]).log_softmax(-1)`? For these probabilities, the first entry "
             "should be log 1 = 0."
@@ -84,8 +85,8 @@ def of_the_log_probabilities(
             *also(lambda logits: logits.softmax(-1).log()),
             summary="you take the logarithm of a softmax, which underflows to 0",
             message=(
-                "{summary}. For the logits 0 and 200, the first probability becomes 0, so its logarithm is −∞, or "
-                "whatever your small constant allows. Which function does both in one step?"
+                "{summary}. For the logits 0 and 200, the first probability becomes 0, so its logarithm is −∞, or the "
+                "logarithm of a small constant if you add one. Which function computes both in one step?"
             ),
             hints=["What is `torch.tensor([0.0, 200.0]).softmax(-1).log()`? What should it be?"],
         ),
@@ -96,7 +97,7 @@ def of_the_log_probabilities(
             *also(lambda logits: logits - logits.exp().sum(-1, keepdim=True).log()),
             summary="you take `exp` of the raw logits, which overflows",
             message=(
-                "{summary}. From a logit of 89 on, `exp` is infinite, and your result is infinite or nan. What can "
+                "{summary}. For logits of 89 or more, `exp` is infinite, and your result is infinite or nan. What can "
                 "you subtract from the logits first?"
             ),
             hints=["What is `torch.tensor(1000.0).exp()`?"],
@@ -119,10 +120,10 @@ def of_given_targets(steps: InSteps, **also_right: Step) -> list[Mistake]:
                 logits=lambda logits: logits.reshape(len(logits), logits.shape[2], logits.shape[1]).transpose(1, 2)
             ),
             steps.but(logits=lambda logits: logits.reshape(logits.shape[2], -1).T.reshape(logits.shape)),
-            summary="you reorder the dimensions of the logits by `view` or `reshape`",
+            summary="you reorder the dimensions of the logits with `view` or `reshape`",
             message=(
-                "{summary}. These only cut the same sequence of numbers at other places, so the logits of one token "
-                "don't stay together. What swaps two dimensions?"
+                "{summary}. Both keep the numbers in the same order, so the logits of one position don't stay "
+                "together. Which method swaps two dimensions?"
             ),
             hints=["Compare `torch.arange(6).reshape(2, 3).reshape(3, 2)` with `torch.arange(6).reshape(2, 3).mT`."],
         ),
@@ -194,15 +195,15 @@ def of_the_pick(steps: InSteps, picked: str, source: str, *everywhere: Any) -> l
                 "{summary}. `gather` needs an index with as many dimensions as its input. How can you add one to the "
                 "targets?"
             ),
-            hints=["Which shape do the targets have? Which shape does the table have that you pick from?"],
+            hints=["Which shape do the targets have? Which shape does the tensor have that you gather from?"],
         ),
         Mistake(
             "gathers_along_the_positions",
             pick(lambda table, targets: table.gather(1, targets.unsqueeze(-1)).squeeze(-1)),
             summary="you look up the targets along the positions instead of the vocabulary",
             message=(
-                "{summary}. At each position, pick the entry of its target. Which `dim` of your table is the "
-                "vocabulary?"
+                "{summary}. At each position, pick the entry of its target. Which `dim` of the tensor that you index "
+                "is the vocabulary?"
             ),
             hints=["The log-probabilities have shape (batch, n, vocab_size). What does dim 1 stand for?"],
         ),
@@ -211,8 +212,8 @@ def of_the_pick(steps: InSteps, picked: str, source: str, *everywhere: Any) -> l
             *everywhere,
             summary="you don't pick exactly one entry for each position",
             message=(
-                "{summary}: in square brackets, `targets` picks *all* the targets at every position, or picks along "
-                "another dimension. What shape should the result have?"
+                "{summary}: indexing with `[…, targets]` picks *all* the targets at every position, and `[targets]` "
+                "picks along another dimension. What shape should the result have?"
             ),
             hints=["Print the shape of what you pick. It should be (batch, n)."],
         ),

@@ -11,7 +11,7 @@ from transformer_course.steps import InSteps, Step
 
 TOLD = {
     "wrong_input_real: vocabulary_axis": Wording(
-        "{summary}. Which targets should your comparison leave out?",
+        "{summary}. Which targets should be left out of the mean?",
         summary="you count padding like any other token",
         hints=["Which value does a target have where there is padding?"],
     ),
@@ -38,10 +38,10 @@ def of_the_mean(steps: InSteps, row: str, *n_positions: Step) -> list[Mistake]:
             *[steps.but(n_tokens=count) for count in n_positions],
             summary="you divide by the number of all positions, including padding",
             message=(
-                "You leave out the losses of padding, but you still count its positions, so more padding makes the "
-                "loss smaller. Which number should you divide by?"
+                "You leave padding out of the sum but divide by the number of *all* positions, so more padding makes "
+                "the loss smaller. Which number should you divide by?"
             ),
-            hints=["Of 6 positions, 2 are padding. How many losses do you add up, and what do you divide by?"],
+            hints=["Of 6 positions, 2 are padding. How many losses do you add up, and which number do you divide by?"],
         ),
         Mistake(
             "counts_what_is_not_zero",
@@ -67,7 +67,7 @@ def of_the_mean(steps: InSteps, row: str, *n_positions: Step) -> list[Mistake]:
             steps.but(loss=lambda losses, real: (losses * real).flatten()).attempt,
             steps.but(loss=lambda losses: losses).attempt,
             summary="you return a loss for each token",
-            message="{summary}. Return one number, their mean over the real tokens.",
+            message="{summary}. Return a single number, the mean over the real tokens.",
             hints=["What shape should the result have?"],
         ),
         Mistake(
@@ -84,6 +84,6 @@ def of_the_mean(steps: InSteps, row: str, *n_positions: Step) -> list[Mistake]:
             steps.but(loss=lambda loss: loss.exp()),
             summary="you take `exp` of the mean loss",
             message="You return the perplexity, exp(loss). Return the loss itself.",
-            hints=["What is the loss of a model that is certain and right? What do you return for it?"],
+            hints=["If a model gives every target a probability of 1, what is its loss? What do you return?"],
         ),
     ]

@@ -39,22 +39,22 @@ def frequency_messages(d: str) -> dict[str, str | Wording]:
     return {
         "sign_power": (
             Wording(
-                f"Your later pairs turn *faster*: with base 100 and {d} = 4, the second pair gets the frequency 10 "
+                f"Your later pairs rotate *faster*: with base 100 and {d} = 4, the second pair gets the frequency 10 "
                 "instead of 0.1. Does your exponent have the wrong sign, or do you divide by the frequencies?",
                 summary="your frequencies rise from pair to pair instead of falling",
                 hints=[of_six],
             )
         ),
         "range_two_i: torch.arange(width // 2)": Wording(
-            "Your first pair is right, but the later pairs turn too fast: your exponents are only half as large as "
-            "they should be. How do you count the pairs?",
+            "Your first pair is right, but the later pairs rotate too fast: your exponents are half as large as they "
+            "should be. Do your exponents count pairs or columns?",
             summary=f"you leave out the factor 2 in the exponent 2i/{d}",
             hints=[of_six],
         ),
         "function_base: base ** 2": Wording(
-            "Your first pair is right, but the later pairs turn too slowly: your exponents are twice as large as "
+            "Your first pair is right, but the later pairs rotate too slowly: your exponents are twice as large as "
             "they should be, or `base` is squared. How often do you multiply by 2?",
-            summary="your frequencies are those of doubled exponents",
+            summary="your exponents are twice as large as they should be",
             hints=[
                 of_six,
                 "`torch.arange(0, 6, 2)` returns 0, 2, 4, which is already 2i.",
@@ -62,8 +62,8 @@ def frequency_messages(d: str) -> dict[str, str | Wording]:
             ],
         ),
         "operator_exponents: (two_i) // (width)": Wording(
-            "{summary}, so all pairs turn equally fast. Do you round the exponents down to 0 with `//`, or leave "
-            "the frequencies out of the angles?",
+            "{summary}, so all pairs rotate at the same speed. Do you round the exponents down to 0 with `//`, or "
+            "leave the frequencies out of the angles?",
             summary="you give every pair the frequency 1",
             hints=[f"With {d} = 4, what should the frequencies of the two pairs be? Which exponents give these?"],
         ),
@@ -92,7 +92,7 @@ def frequency_mistakes(steps: InSteps, d: str) -> list[Mistake]:
             "forgets_the_brackets",
             steps.but(frequencies=lambda two_i, width, base: base**-two_i / width),
             steps.but(frequencies=lambda two_i, width, base: base**-2 * (two_i / 2) / width),
-            summary=f"you divide the power by {d} instead of dividing the exponent",
+            summary=f"you divide the whole power by {d} instead of dividing only the exponent",
             message=(
                 f"You divide the whole power by `{d}`, not just the exponent: Python evaluates `**` before `/`. "
                 "Where do you need parentheses?"

@@ -78,8 +78,8 @@ MISTAKES = [
         ),
         summary="you normalize first, and add a sublayer's output to the normalized vectors",
         message=(
-            "{summary}, so the layer's input x is lost at once. That is neither post-norm nor pre-norm. Which "
-            "comes first, the sum or the norm?"
+            "{summary}, so each residual connection carries the normalized vectors instead of the input itself. That "
+            "is neither post-norm nor pre-norm. Which should come first, the sum or the norm?"
         ),
         hints=[
             "Suppose all sublayers return zeros. What do you add to them, x itself or the normalized x?",
@@ -92,7 +92,10 @@ MISTAKES = [
         STEPS.but(**NORMED_OUTPUTS, **UNNORMED),
         *[STEPS.but(**dict(both)) for both in zip(NORMED_OUTPUTS.items(), UNNORMED.items(), strict=True)],
         summary="you normalize a sublayer's output before you add it",
-        message="{summary}. Normalize the *sum*: where do the parentheses of each norm open?",
+        message=(
+            "{summary}. Post-norm normalizes the *sum* of a sublayer's input and output. Which of your norms gets "
+            "something other than a sum?"
+        ),
         hints=[
             "In norm(x + f(x)), what is inside the norm?",
             "The norm gets the sum of the sublayer's input and its output.",
@@ -131,8 +134,8 @@ MISTAKES = [
         STEPS.but(norms=lambda self: (self.norm_3, self.norm_2, self.norm_1)),
         summary="you don't use the norms in the order of their numbers",
         message=(
-            "{summary}. New norms are all alike, but parameters loaded from a trained model would end up in the "
-            "wrong sublayer."
+            "{summary}. Newly initialized norms are identical, but parameters loaded from a trained model would end "
+            "up in the wrong sublayer."
         ),
         hints=["In the formula, which norm comes after the self-attention? Which one comes there in your code?"],
     ),
@@ -140,7 +143,7 @@ MISTAKES = [
         "norms_without_their_parameters",
         STEPS.but(norms=lambda: (without_parameters, without_parameters, without_parameters)),
         summary="you normalize without the weights and biases of `norm_1`, `norm_2` and `norm_3`",
-        message="{summary}, so what these norms have learned has no effect.",
+        message="{summary}, so these parameters have no effect and are never trained.",
         hints=["Which parameters of your layer get no gradient?"],
     ),
 ]

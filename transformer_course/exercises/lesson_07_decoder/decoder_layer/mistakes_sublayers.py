@@ -39,8 +39,8 @@ MISTAKES = [
         STEPS.but(self_attended=lambda attentions, x, mask: attentions[0](x, mask)).attempt,
         STEPS.but(cross_inputs=lambda second_input, memory: (second_input, memory)).attempt,
         message=(
-            "You pass too few arguments to an attention. It takes queries, keys and values, and then the mask, "
-            "even if two of the first three are the same. Which one is missing?"
+            "You pass too few arguments to an attention layer. It takes queries, keys and values, and then the mask, "
+            "even if two of the first three are the same tensor. Which argument is missing?"
         ),
         hints=[
             "How do you call multi-head attention in lesson 03?",
@@ -72,8 +72,8 @@ MISTAKES = [
         STEPS.but(cross_inputs=lambda x, memory: (x, memory, memory)),
         summary="you use the layer's input x as the queries of the cross-attention",
         message=(
-            "{summary}. The queries should be the result of the first sublayer. Which value does `norm_1` return, "
-            "and where do you use it?"
+            "{summary}. The queries should be the result of the first sublayer. In which variable do you keep the "
+            "output of `norm_1`?"
         ),
         hints=["Each sublayer starts from the result of the previous one. Where does your cross-attention start?"],
     ),
@@ -100,7 +100,7 @@ MISTAKES = [
     Mistake(
         "masks_swapped",
         STEPS.but(self_mask=lambda memory_mask: memory_mask, cross_mask=lambda mask: mask),
-        summary="you pass each attention the mask of the other",
+        summary="you swap `mask` and `memory_mask`",
         message="{summary}. That crashes unless source and target happen to have the same length.",
         hints=[
             "For each mask, is a column a source position or a target position?",
@@ -124,7 +124,7 @@ MISTAKES = [
         "nothing_added",
         STEPS.but(**NOTHING_ADDED),
         summary="you leave out all residual connections",
-        message="{summary}: you replace the input of each sublayer by its output instead of adding the two.",
+        message="{summary}: you replace the input of each sublayer with its output instead of adding the two.",
         hints=[
             "If all sublayers return zeros, what is left of x?",
             "A residual connection adds the input of a sublayer to its output, before the norm.",
@@ -171,7 +171,7 @@ MISTAKES = [
         summary="you run sublayers in parallel, on the same input",
         message="{summary}. Each sublayer should start from the result of the previous one.",
         hints=[
-            "In your code, what does the cross-attention know about the other target tokens?",
+            "In your code, do the queries of the cross-attention depend on the other target tokens? Should they?",
             "The result of each sublayer is the input of the next one.",
             "Assign each result to x, so that the next sublayer and its sum start from it.",
         ],
@@ -191,8 +191,8 @@ MISTAKES = [
         ),
         summary="you apply the cross-attention before the self-attention",
         message=(
-            "{summary}, so a position searches the source while it knows only its own token. Which attention "
-            "should come first?"
+            "{summary}, so each position queries the source before it has attended to the other target tokens. Which "
+            "attention should come first?"
         ),
         hints=[
             "In your code, which target tokens influence the queries of the cross-attention?",
@@ -210,7 +210,7 @@ MISTAKES = [
         summary="you apply the feed-forward network between the two attentions",
         message="{summary}. It should come last, and work on the results of both attentions.",
         hints=[
-            "In your code, what does the network know about the source?",
+            "In your code, does the input of the feed-forward network depend on the source? Should it?",
             "The order is self-attention, cross-attention, feed-forward network.",
             "Move the feed-forward network to the last line.",
         ],

@@ -99,13 +99,13 @@ EXERCISE = Exercise(
             Wording(
                 "You pass logits to `torch.multinomial`, which expects probabilities and rejects negative numbers.",
                 summary="you pass logits to `torch.multinomial`",
-                hints=["What does `torch.multinomial` expect: logits, or numbers that say how likely each token is?"],
+                hints=["Which function turns logits into probabilities?"],
             )
         ),
         "slice_smallest: scaled.topk(n_kept).values[:, -1]": (
             Wording(
                 "Your thresholds have the shape (batch,), so they line up with the *columns* of the logits. That "
-                "crashes, or compares the wrong numbers. Which shape has one threshold for each row?",
+                "crashes or compares the wrong numbers. Which shape has one threshold for each row?",
                 summary="your thresholds have the shape (batch,)",
                 hints=[
                     "The logits have the shape (2, 5), and your thresholds have the shape (2,). Which dimension of the "

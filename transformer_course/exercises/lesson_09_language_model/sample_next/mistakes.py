@@ -59,17 +59,20 @@ TEMPERATURE = [
         STEPS.but(scaled=lambda logits, temperature: logits * temperature),
         summary="you multiply the logits by the temperature",
         message=(
-            "{summary}, so a temperature of 2 makes the likeliest token even likelier. It should make the tokens "
-            "more alike."
+            "{summary}, so a temperature of 2 makes the likeliest token even likelier. It should make the "
+            "probabilities more equal."
         ),
         hints=["The logits are 0 and 2, and the temperature is 2. Which two numbers should go into the softmax?"],
     ),
     Mistake(
         "no_temperature",
         STEPS.but(scaled=lambda logits: logits),
-        summary="you ignore the temperature",
-        message="{summary}: a temperature of 2 should make the tokens more alike than one of 0.5.",
-        hints=["Where do you use `temperature`?"],
+        summary="the temperature has no effect on your output",
+        message=(
+            "{summary}: a temperature of 2 should make the probabilities more equal than a temperature of 0.5. Which "
+            "numbers should you divide by the temperature?"
+        ),
+        hints=["Where do you use `temperature`? Does a later step cancel its effect?"],
     ),
     Mistake(
         "temperature_at_the_end",
@@ -78,7 +81,7 @@ TEMPERATURE = [
             probabilities=lambda nucleus, temperature: (nucleus / temperature).softmax(-1),
         ),
         summary="you apply the temperature after top-p instead of at the beginning",
-        message="{summary}, so top-p sums probabilities that differ from those you draw with.",
+        message="{summary}, so top-p sums probabilities that differ from the ones that you draw with.",
         hints=[
             "With a temperature of 2, which probabilities does top-p add up in your code, and which do you draw with?",
         ],
@@ -88,7 +91,7 @@ TEMPERATURE = [
         STEPS.but(
             probabilities=lambda nucleus, logits: logits.masked_fill(nucleus == -torch.inf, -torch.inf).softmax(-1)
         ),
-        summary="you use the temperature to decide what top-p keeps, and draw without it",
+        summary="you use the temperature to decide what top-p keeps, but draw without it",
         message="{summary}. Which logits do you draw from?",
         hints=["With a temperature of 2, which probabilities do you draw with?"],
     ),
@@ -99,8 +102,8 @@ TEMPERATURE = [
         STEPS.but(probabilities=lambda probabilities: probabilities.softmax(dim=-1)),
         summary="you take the softmax of probabilities",
         message=(
-            "{summary}. That makes the tokens more alike, even those with probability 0: (1, 0, 0) becomes about "
-            "(0.58, 0.21, 0.21)."
+            "{summary}. That makes the probabilities more equal, and even tokens with probability 0 can be drawn: (1, "
+            "0, 0) becomes about (0.58, 0.21, 0.21)."
         ),
         hints=["How many softmaxes do your numbers go through before you draw?"],
     ),
@@ -110,8 +113,8 @@ TEMPERATURE = [
         STEPS.but(probabilities=lambda nucleus: nucleus.exp() / nucleus.exp().sum(dim=-1, keepdim=True)).attempt,
         summary="you take `exp` of the logits as they are, which overflows at a low temperature",
         message=(
-            "{summary}. With a temperature of 0.0005, a logit of 2 becomes 4000 and `exp(4000)` is infinite, while "
-            "negative logits all become 0."
+            "{summary}. With a temperature of 0.0005, a logit of 2 becomes 4000 and `exp(4000)` is infinite, while a "
+            "logit of −2 gives `exp(-4000)`, which is 0."
         ),
         hints=["What is `torch.tensor(2.0 / 0.001).exp()`? And what is it for −2?"],
     ),
@@ -121,23 +124,23 @@ TOP_K = [
     Mistake(
         "no_top_k",
         STEPS.but(n_kept=lambda logits: logits.shape[-1]),
-        summary="you ignore `top_k`",
-        message="{summary}, so even with top_k=1 you draw other tokens than the likeliest.",
+        summary="`top_k` has no effect on your output",
+        message="{summary}: even with top_k=1, you draw tokens other than the likeliest.",
         hints=["With top_k=1, how many different tokens can your function draw from one row?"],
     ),
     Mistake(
         "drops_the_last_of_the_k",
         STEPS.but(best_k=if_wanted(lambda scaled, smallest: scaled.masked_fill(scaled <= smallest, -torch.inf))),
         STEPS.but(n_kept=kept(lambda top_k: max(top_k - 1, 1))).attempt,
-        summary="you keep one token too few in top-k",
+        summary="in top-k, you keep one token too few",
         message="{summary}. Should you keep or drop the smallest of the k largest logits?",
         hints=["With top_k=2, how many different tokens can your function draw from one row?"],
     ),
     Mistake(
         "keeps_one_too_many",
         STEPS.but(n_kept=kept(lambda top_k: top_k + 1)),
-        summary="you keep one token too many in top-k",
-        message="{summary}. Which logit is the smallest that you should keep?",
+        summary="in top-k, you keep one token too many",
+        message="{summary}. What is the smallest of the logits that you should keep?",
         hints=["With top_k=1, how many different tokens can your function draw from one row?"],
     ),
     Mistake(
@@ -153,8 +156,8 @@ TOP_K = [
         "keeps_the_least_likely",
         STEPS.but(best_k=if_wanted(lambda scaled, smallest: scaled.masked_fill(scaled >= smallest, -torch.inf))),
         STEPS.but(best_k=if_wanted(lambda scaled, smallest: scaled.masked_fill(scaled > smallest, -torch.inf))).attempt,
-        summary="you drop the likeliest tokens in top-k",
-        message="{summary} instead of the least likely ones. In which direction do you compare?",
+        summary="in top-k, you drop the likeliest tokens instead of the least likely ones",
+        message="{summary}. In which direction do you compare?",
         hints=["With top_k=1, which token should always be drawn? Can your function draw it?"],
     ),
     Mistake(
@@ -166,7 +169,7 @@ TOP_K = [
             )
         ).attempt,
         STEPS.but(smallest=lambda smallest, top_k: smallest if top_k is None else smallest.amin()).attempt,
-        summary="you use the same threshold for all rows in top-k",
+        summary="in top-k, you use the same threshold for all rows",
         message="{summary}. Each row has its own k largest logits.",
         hints=["With top_k=2, how many tokens do you keep in the second row?"],
     ),
@@ -180,12 +183,12 @@ TOP_K = [
     Mistake(
         "the_rank_within_the_k",
         STEPS.but(best_k=lambda scaled, n_kept, top_k: scaled if top_k is None else scaled.topk(n_kept).values),
-        summary="you return the *ranks* of tokens instead of their ids if there is a `top_k`",
+        summary="with a `top_k`, you return the *ranks* of tokens instead of their IDs",
         message=(
-            "With a `top_k`, you draw from the k largest values, so you return a *rank* from 0 to k − 1. Which id "
-            "has the token of that rank?"
+            "With a `top_k`, you draw from the k largest values, so you return a *rank* from 0 to k − 1. What is the "
+            "ID of the token with that rank?"
         ),
-        hints=["The logits are 1, 5 and 3, and top_k is 1. Which id should you return?"],
+        hints=["The logits are 1, 5 and 3, and top_k is 1. Which ID should you return?"],
     ),
 ]
 
@@ -193,15 +196,15 @@ TOP_P = [
     Mistake(
         "no_top_p",
         STEPS.but(superfluous=lambda superfluous: torch.zeros_like(superfluous)),
-        summary="you ignore `top_p`",
-        message="{summary}, so you also draw unlikely tokens that it should exclude.",
+        summary="`top_p` has no effect on your output",
+        message="{summary}: you also draw unlikely tokens that it should exclude.",
         hints=["The probabilities are 0.5, 0.3 and 0.2, and top_p is 0.4. Which tokens should be possible?"],
     ),
     Mistake(
         "no_top_p_beside_top_k",
         STEPS.but(superfluous=lambda superfluous, top_k: superfluous & (top_k is None)),
-        summary="you ignore `top_p` if there is a `top_k`",
-        message="{summary}. If both are given, apply one after the other.",
+        summary="with a `top_k`, `top_p` has no effect on your output",
+        message="{summary}. If both are given, apply top-k first and then top-p.",
         hints=["With top_k=3 and a tiny top_p, how many different tokens can your function draw from one row?"],
     ),
     Mistake(
@@ -210,11 +213,13 @@ TOP_P = [
         STEPS.but(superfluous=where_the_mass(lambda mass, before, top_p: mass >= top_p)).attempt,
         STEPS.but(superfluous=where_the_mass(lambda mass, before, top_p: but_the_first(mass > top_p))),
         STEPS.but(superfluous=where_the_mass(lambda mass, before, top_p: but_the_first(mass >= top_p))).attempt,
-        summary="you drop the token with which the mass reaches p in top-p",
-        message="{summary}: of 0.5, 0.3 and 0.2, top_p=0.65 should keep two tokens, and you keep one.",
+        summary="in top-p, you drop the token with which the sum reaches p",
+        message=(
+            "{summary}: for the probabilities 0.5, 0.3 and 0.2, top_p=0.65 should keep two tokens, and you keep one."
+        ),
         hints=[
-            "For the probabilities 0.5, 0.3 and 0.2, what is the mass before each token? Which of these masses "
-            "have reached 0.65?",
+            "For the probabilities 0.5, 0.3 and 0.2, what is the cumulative probability before each token? Which of "
+            "these sums have reached 0.65?",
         ],
     ),
     Mistake(
@@ -222,20 +227,23 @@ TOP_P = [
         STEPS.but(
             superfluous=where_the_mass(lambda mass, before, top_p: functional.pad(before >= top_p, (1, 0))[:, :-1])
         ),
-        summary="you keep one token more than needed in top-p",
-        message="{summary}: of 0.5, 0.3 and 0.2, top_p=0.65 should keep two tokens, and you keep all three.",
+        summary="in top-p, you keep one token more than needed",
+        message=(
+            "{summary}: for the probabilities 0.5, 0.3 and 0.2, top_p=0.65 should keep two tokens, and you keep all "
+            "three."
+        ),
         hints=[
-            "For the probabilities 0.5, 0.3 and 0.2, what is the mass before each token? Which of these masses "
-            "have reached 0.65?",
+            "For the probabilities 0.5, 0.3 and 0.2, what is the cumulative probability before each token? Which of "
+            "these sums have reached 0.65?",
         ],
     ),
     Mistake(
         "keeps_one_more_where_p_is_reached_exactly",
         STEPS.but(superfluous=where_the_mass(lambda mass, before, top_p: before > top_p)),
-        summary="you keep one token too many in top-p if the mass is exactly p",
+        summary="in top-p, you keep one token too many if the sum is exactly p",
         message=(
-            "If the mass is exactly `top_p`, you keep one token too many. With `top_p=0.5`, is a set with a mass "
-            "of 0.5 large enough?"
+            "If the sum of the probabilities is exactly `top_p`, you keep one token too many. With `top_p=0.5`, are "
+            "tokens with a total probability of 0.5 enough?"
         ),
         hints=[
             "With probabilities 1/2, 1/4, 1/8 and 1/8 and `top_p=0.5`, how many tokens are enough, and how many do you "
@@ -250,25 +258,25 @@ TOP_P = [
                 candidates, order, mass_before, math.inf if top_p is None else top_p
             )
         ).attempt,
-        summary="with `top_p=1` only the likeliest token is kept",
+        summary="with `top_p=1`, you keep only the likeliest token",
         message=(
-            "With `top_p=1`, you keep only the likeliest token: no sum is larger than 1, and `argmax` of a row without "
-            "any True is 0. Which tokens should `top_p=1` drop?"
+            "With `top_p=1`, you keep only the likeliest token: no sum exceeds 1, and `argmax` of a row without any "
+            "True is 0. Which tokens should `top_p=1` drop?"
         ),
         hints=["What is `torch.tensor([0, 0, 0, 0]).argmax()`? Where do you use such an index?"],
     ),
     Mistake(
         "sorts_the_least_likely_first",
         STEPS.but(order=lambda candidates: candidates.argsort(dim=-1)),
-        summary="you sort the tokens with the *least* likely first",
-        message="{summary}, so top-p keeps the unlikely ones and drops the likely ones.",
+        summary="in top-p, you sort the *least* likely tokens first",
+        message="{summary}, so you keep unlikely tokens and drop likely ones.",
         hints=["The probabilities are 0.2, 0.5 and 0.3, and top_p is 0.4. Which token should be kept?"],
     ),
     Mistake(
         "not_sorted",
         STEPS.but(order=lambda candidates: torch.arange(candidates.shape[-1]).expand(candidates.shape)),
         summary="you sum the probabilities in the order of the vocabulary",
-        message="{summary}. For top-p, the likeliest tokens should come first.",
+        message="{summary}. For top-p, add up the likeliest tokens first.",
         hints=[
             "The probabilities are 0.2, 0.5 and 0.3, and top_p is 0.4. Which token should be kept? Which ones do "
             "you keep?",
@@ -277,7 +285,7 @@ TOP_P = [
     Mistake(
         "order_not_undone",
         STEPS.but(dropped=lambda superfluous: superfluous),
-        summary="you apply the sorted mask of top-p to the unsorted logits",
+        summary="you apply the top-p mask, which is in sorted order, to unsorted logits",
         message="{summary}, so you drop the wrong tokens. Which index undoes the sorting?",
         hints=[
             "The probabilities are 0.2, 0.5 and 0.3. Where is the likeliest token in the sorted order, and where "
@@ -287,8 +295,8 @@ TOP_P = [
     Mistake(
         "order_undone_the_wrong_way",
         STEPS.but(dropped=lambda superfluous, order: superfluous.gather(-1, order)),
-        summary="you sort the mask of top-p a second time instead of undoing the sorting",
-        message="{summary}. If `order` sorts a row, which index brings it back?",
+        summary="you sort the top-p mask a second time instead of undoing the sorting",
+        message="{summary}. If indexing with `order` sorts a row, which index restores the original order?",
         hints=["If `order` is [2, 0, 1], at which index of the sorted row is token 0? And token 2?"],
     ),
     Mistake(
@@ -298,18 +306,18 @@ TOP_P = [
                 best_k if top_p is None else best_k.gather(-1, order).masked_fill(superfluous, -torch.inf)
             )
         ),
-        summary="you return the *ranks* of tokens instead of their ids if there is a `top_p`",
+        summary="with a `top_p`, you return the *ranks* of tokens instead of their IDs",
         message=(
-            "With a `top_p`, you draw from the sorted logits, so you return a *rank*: 0 for the likeliest token. "
-            "Which id has the token of that rank?"
+            "With a `top_p`, you draw from the sorted logits or probabilities, so you return a *rank*: 0 for the "
+            "likeliest token. What is the ID of the token with that rank?"
         ),
-        hints=["The logits are 1, 5 and 3, and top_p is tiny. Which id should you return?"],
+        hints=["The logits are 1, 5 and 3, and top_p is tiny. Which ID should you return?"],
     ),
     Mistake(
         "keeps_what_is_superfluous",
         STEPS.but(superfluous=where_the_mass(lambda mass, before, top_p: before < top_p)),
         STEPS.but(superfluous=where_the_mass(lambda mass, before, top_p: mass <= top_p)).attempt,
-        summary="your mask of top-p is inverted",
+        summary="your top-p mask is inverted",
         message="{summary}: you drop the likeliest tokens and keep the rest.",
         hints=["The probabilities are 0.5, 0.3 and 0.2, and top_p is 0.4. Which token should be kept?"],
     ),
@@ -323,26 +331,23 @@ TOP_P = [
             )
         ).attempt,
         STEPS.but(dropped=in_the_vocabulary(lambda candidates, top_p: candidates > top_p)).attempt,
-        summary="you compare each probability alone with a threshold, not the sum of those before it",
-        message=(
-            "You compare each probability alone with a threshold. For top-p, the *sum* of the probabilities should "
-            "reach `top_p`."
-        ),
+        summary="in top-p, you compare each probability separately with a threshold",
+        message="{summary}. The *cumulative sum* of the sorted probabilities should reach `top_p`.",
         hints=["Ten tokens are equally likely, and top_p is 0.5. How many should be kept?"],
     ),
     Mistake(
         "the_rest_of_p",
         STEPS.but(superfluous=where_the_mass(lambda mass, before, top_p: before >= 1 - top_p)),
-        summary="you compare the mass with 1 − top_p",
+        summary="you compare the sum of the probabilities with 1 − top_p",
         message="{summary}, so the *larger* top_p is, the fewer tokens you keep.",
-        hints=["With top_p=0.9, which mass should the kept tokens reach?"],
+        hints=["With top_p=0.9, which sum should the probabilities of the kept tokens reach?"],
     ),
     Mistake(
         "adds_up_logits",
         STEPS.but(candidates=lambda best_k: best_k),
         STEPS.but(candidates=lambda best_k: best_k.exp()).attempt,
-        summary="you sum numbers that aren't probabilities in top-p",
-        message="{summary}: those of a row don't sum to 1. Which function turns logits into probabilities?",
+        summary="in top-p, you sum numbers that aren't probabilities",
+        message="{summary}: the numbers in a row don't sum to 1. Which function turns logits into probabilities?",
         hints=["What is the sum of the numbers in one row before you take the running sum? What should it be?"],
     ),
     Mistake(
@@ -352,16 +357,21 @@ TOP_P = [
                 candidates.gather(-1, order).cumsum(dim=0) - candidates.gather(-1, order)
             )
         ),
-        summary="you sum over the batch instead of the vocabulary in top-p",
+        summary="in top-p, you sum over the batch instead of the vocabulary",
         message="{summary}. Along which `dim` should the running sum go?",
         hints=["What is the last running sum of each row? It should be 1."],
     ),
     Mistake(
         "top_p_of_all_tokens",
         STEPS.but(candidates=lambda scaled, best_k: scaled.softmax(dim=-1).masked_fill(best_k == -torch.inf, 0.0)),
-        summary="you use the probabilities from before top-k in top-p",
-        message="{summary}. After top-k, those of the kept tokens should sum to 1 again.",
-        hints=["After top-k, what is the sum of the probabilities that top-p adds up in your code?"],
+        summary="in top-p, you use probabilities that don't sum to 1 over the tokens that top-k keeps",
+        message=(
+            "{summary}. Apply top-k first. The probabilities of the kept tokens should sum to 1 again before top-p "
+            "adds them up."
+        ),
+        hints=[
+            "With a `top_k`, what is the sum of the kept tokens' probabilities when top-p adds them up in your code?",
+        ],
     ),
     Mistake(
         "top_p_fills_with_zero",
@@ -377,14 +387,17 @@ DRAW = [
         "greedy",
         STEPS.but(drawn=lambda probabilities: probabilities.argmax(dim=-1, keepdim=True)),
         summary="you always take the likeliest token instead of drawing one",
-        message="{summary}, so the same token comes every time, and the generator has no effect.",
-        hints=["In 1,000 calls, how often should a token of probability 0.3 come?"],
+        message="{summary}, so you return the same token every time, and the generator has no effect.",
+        hints=["In 1,000 calls, how often should you draw a token with probability 0.3?"],
     ),
     Mistake(
         "ignores_the_generator",
         STEPS.but(drawn=lambda probabilities: torch.multinomial(probabilities, 1)),
         summary="you draw without the generator",
-        message="{summary}, so the same seed gives different tokens. Which argument of the draw takes it?",
+        message=(
+            "{summary}, so the same seed gives different tokens. Which argument of your sampling function takes the "
+            "generator?"
+        ),
         hints=[
             "Call your function twice, each time with a new generator of the same seed. Do you get the same tokens?"
         ],
@@ -404,10 +417,8 @@ DRAW = [
     Mistake(
         "every_axis_of_length_1_removed",
         STEPS.but(tokens=lambda drawn: drawn.squeeze()),
-        summary="you remove every dimension of length 1, even that of a batch of one",
-        message=(
-            "{summary}. For a single row, you should return a tensor of shape (1,). Which dimension should you remove?"
-        ),
+        summary="you remove every dimension of length 1, even the batch dimension of a single row",
+        message="{summary}. For one row, you should return a tensor of shape (1,). Which dimension should you remove?",
         hints=["What shape do you return for a single row?"],
     ),
     Mistake(
@@ -416,7 +427,7 @@ DRAW = [
         STEPS.but(tokens=lambda drawn: drawn.squeeze(-1).float()).attempt,
         STEPS.but(tokens=lambda drawn: drawn.squeeze(-1).int()).attempt,
         summary="you don't return a tensor of int64",
-        message="You return a list, or a tensor of another dtype. Token ids are a tensor of int64.",
+        message="You return a list, or a tensor of another dtype. Token IDs should be a tensor of dtype int64.",
         hints=["What are `type(…)` and `.dtype` of your result?"],
     ),
 ]

@@ -167,7 +167,8 @@ EXERCISE = Exercise(
     ],
     messages={
         "part_left_out_extended: step": Wording(
-            "You score a text by the log-probability of its last token alone. All its tokens should count.",
+            "You score a text by the log-probability of its last token alone. The log-probabilities of all its tokens "
+            "should count.",
             summary="you keep only the log-probability of the last token of a text",
         ),
         "call_left_out_step_scores: logits": Wording(
@@ -185,19 +186,20 @@ EXERCISE = Exercise(
             ],
         ),
         "part_left_out_scores: total": Wording(
-            "The text with the highest total wins, whatever its length. Divide each total by the penalty for that "
-            "text's own length, and keep searching after one text is finished.",
+            "You choose the text with the highest total, whatever its length. Divide each total by the penalty for "
+            "that text's own length, and keep searching after one text is finished.",
             summary="you choose the winner regardless of its length",
             hints=["If you use a length, is it the length of the text or of the padded row?"],
         ),
         "operator_scores: (total) * (penalties(lengths(text)))": Wording(
-            "{summary}. Log-probabilities are negative, so that makes long texts worse. They should become better.",
+            "{summary}. Log-probabilities are negative, so multiplying makes long texts worse. The penalty should "
+            "make them better.",
             summary="you multiply the log-probability by the length penalty instead of dividing",
             hints=["Which is larger, −2 · 1.5 or −2 / 1.5?"],
         ),
         "part_left_out_penalties: length": Wording(
-            "{summary}. At a length penalty of 1, you divide 4 tokens by twice as much as 2 tokens. It should be 1.3 "
-            "times as much.",
+            "{summary}. With a length penalty of 1, you divide the total of 4 tokens by twice as much as the total of "
+            "2 tokens. It should be 1.3 times as much.",
             summary="you compute the penalty from the length itself instead of (5 + length) / 6",
         ),
         "brackets_penalties: (5) + (length) / (6)": Wording(

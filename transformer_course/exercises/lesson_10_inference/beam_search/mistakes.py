@@ -35,8 +35,8 @@ MISTAKES = [
         STEPS.but(beam_size=lambda: 1),
         summary="you keep a single text, or copies of it, in the beam",
         message=(
-            "You get greedy decoding. Either you keep one text per round, or your beam starts with copies of the empty "
-            "text: these all have the same best continuation, so they stay identical."
+            "Your beam search gives the same result as greedy decoding. Either you keep one text per round, or your "
+            "beam starts with copies of the empty text, which all get the same best continuation."
         ),
         hints=["Print your beam after the first round. How many different texts does it hold?"],
     ),
@@ -50,10 +50,10 @@ MISTAKES = [
     Mistake(
         "each_text_its_own_best",
         STEPS.but(pruned=one_candidate_each),
-        summary="you keep only the best continuation of each text, so that texts never compete",
+        summary="you keep only the best continuation of each text, so the texts never compete",
         message=(
-            "You keep one continuation of each text in the beam. Two continuations of the same text may both be better "
-            "than any of another, so the candidates of all texts should compete."
+            "You keep only one continuation of each text in the beam. Two continuations of the same text may both be "
+            "better than any continuation of another text, so the candidates of all texts should compete."
         ),
         hints=["After the second token, can two texts in your beam have the same first token? Should they?"],
     ),
@@ -71,7 +71,7 @@ MISTAKES = [
         summary="you score a text by its probability instead of its log-probability",
         message=(
             "You divide a probability by the length penalty. A probability is positive, so that makes long texts "
-            "*worse*. Dividing a log-probability, which is negative, makes them better."
+            "*worse*. Dividing a log-probability, which is negative, makes long texts better."
         ),
         hints=["Is −2 / 1.5 larger or smaller than −2? Is 0.1 / 1.5 larger or smaller than 0.1?"],
     ),

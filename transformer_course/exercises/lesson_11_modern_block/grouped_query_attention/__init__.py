@@ -126,7 +126,7 @@ EXERCISE = Exercise(
         "length_width: queries.shape[-2]": attention_mistakes.root_of_the_number("keys"),
         "length_width: x.shape[-1]": attention_mistakes.ROOT_OF_D_MODEL,
         "wrong_layer_queries": Wording(
-            "{summary}, so each head is too wide for the keys. Only keys and values have so few heads.",
+            "{summary}, so each head is too wide for the keys. Only keys and values have `n_kv_heads` heads.",
             summary="you split the queries into `n_kv_heads` heads",
         ),
         "part_left_out_n_repeats": Wording(
@@ -139,8 +139,8 @@ EXERCISE = Exercise(
             summary="you keep the softmax weights of queries that may attend to nothing",
         ),
         "moved_probabilities: weights": Wording(
-            "Your output is right wherever a query may attend to something. If it may attend to nothing (padding in "
-            "front of a sentence), you give all keys the same weight. What should its output be?",
+            "Your output is right for queries that may attend to some key. If a query may attend to nothing (padding "
+            "in front of a sentence), you give all keys the same weight. What should the output of such a query be?",
             summary="you give all keys the same weight if a query may attend to nothing",
             hints=[
                 "What is the softmax of three equal numbers? Does it matter how low they are?",

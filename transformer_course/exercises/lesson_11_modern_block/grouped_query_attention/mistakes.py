@@ -55,7 +55,7 @@ OF_THE_HEADS = [
         STEPS.but(repeated=in_turn),
         one_in_turn("keys"),
         one_in_turn("values"),
-        summary="you repeat the key or value heads as a group (0 1 0 1) instead of each next to itself (0 0 1 1)",
+        summary="you repeat the key or value heads in the order 0 1 0 1 instead of 0 0 1 1",
         message=(
             "Your query heads use the key or value heads in the order 0 1 0 1. Neighboring query heads should share a "
             "head: 0 0 1 1. Weights trained with one order don't work with the other."
@@ -68,7 +68,7 @@ OF_THE_HEADS = [
         summary="you don't repeat the heads of keys and values",
         message=(
             "You never repeat the key or value heads, so there are fewer of them than query heads. Your code crashes "
-            "unless there is one key head or as many as query heads."
+            "unless there is a single key head or the same number of key heads as query heads."
         ),
         hints=["In the case that crashes, which shapes do q, k and v have after the split?"],
     ),
@@ -84,8 +84,8 @@ OF_THE_HEADS = [
         ).attempt,
         summary="you split keys and values into `n_heads` heads",
         message=(
-            "{summary}, so the heads are narrower than those of the queries, or the split fails. How many heads do the "
-            "keys have?"
+            "{summary}, so the heads are narrower than those of the queries, or the split fails. How many heads "
+            "should the keys have?"
         ),
         hints=["How many features do the projected keys have, and how wide is one head?"],
     ),
@@ -121,8 +121,8 @@ OF_THE_MASK = [
         untreated(output=lambda output: output.nan_to_num()),
         summary="you replace nan only after averaging the values",
         message=(
-            "Your output is right, but the gradient is nan. You replace nan in the output, and the backward pass still "
-            "goes through rows of nan. In which tensor do they first appear?"
+            "Your output is right, but the gradient is nan. You replace nan in the output, but the backward pass "
+            "still goes through rows of nan. In which tensor does nan first appear?"
         ),
         hints=["Which gradient does x get from your module? A single nan in it ruins all weights in one step."],
     ),
@@ -133,8 +133,8 @@ OF_THE_MASK = [
         STEPS.but(mask=lambda x: causal(x)).attempt,
         summary="you apply a causal mask that the caller did not pass",
         message=(
-            "You apply a causal mask of your own, so no position sees those after it. Only the `mask` argument should "
-            "decide that. Do you use `tril`, `triu` or `is_causal`?"
+            "{summary}, so no position attends to later positions. Only the `mask` argument should hide keys: without "
+            "it, every position may attend to every other."
         ),
         hints=["If the caller passes no mask, which positions may the first position attend to?"],
     ),
