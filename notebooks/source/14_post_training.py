@@ -36,6 +36,7 @@
 import copy
 import math
 import random
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 from datetime import date, timedelta
@@ -47,9 +48,10 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from transformer_course import check, compare, diagrams, hint, parts, plots, solution, tally
+from transformer_course.lesson.final_page import FinalPage, predictions_in_record
 from transformer_course.lesson.notebook import whose_parts
 from transformer_course.published_models.in_lesson import published_in_lesson
-from transformer_course.stored_models.stored_model import FOLDER
+from transformer_course.stored_models.stored_model import FOLDER, trained
 from transformer_lab import TextGenerator, trace_shapes
 from transformer_lab.data.dates import write_date
 from transformer_lab.data.tokenizers import BOS_ID, EOS_ID, PAD_ID, character_tokenizer
@@ -58,6 +60,14 @@ from transformer_lab.pretrained.hub import read_json
 
 # %%
 _ = torch.manual_seed(14)
+
+# %% [markdown]
+# ## The way from text to a chat model
+#
+# Below each stage, or beside it, is what it learns from. This lesson takes one small model through all of them.
+
+# %% id="pipeline"
+diagrams.post_training.pipeline()
 
 # %% [markdown]
 # ## A model that continues
@@ -125,7 +135,7 @@ def pretraining_loss(model: nn.Module) -> Tensor:
 random.seed(0)
 _ = torch.manual_seed(0)
 pretrained = untrained()
-for _ in train(pretrained, 400, 8e-3, pretraining_loss):
+for _ in train(pretrained, 600, 6e-3, pretraining_loss):
     pass
 
 
@@ -161,11 +171,15 @@ def answers_in(tokens: Tensor, lengths: Tensor, n_new: int = 12) -> Tensor:
 your_date = "14 juillet 2021"
 
 
-def show(model: nn.Module, prompt_form: str = CHAT) -> None:
-    """Print the commonest of fifty answers to your date."""
+def most_frequent(model: nn.Module, prompt_form: str = CHAT, n: int = 4) -> str:
+    """Return the most frequent of fifty answers to your date."""
     answers = answers_in(*sample(model, [prompt_form.format(your_date)], 50))
     counts = Counter(letters.decode(row.tolist()) or "(nothing)" for row in answers)
-    print("   ".join(f"{answer} ×{count}" for answer, count in counts.most_common(4)))
+    return "   ".join(f"{answer} ×{count}" for answer, count in counts.most_common(n))
+
+
+def show(model: nn.Module, prompt_form: str = CHAT) -> None:
+    print(most_frequent(model, prompt_form))
 
 
 # %% tags=["nbval-ignore-output"]
@@ -248,7 +262,7 @@ def probabilities(model: nn.Module, prompt_form: str = CHAT) -> dict[str, float]
 
 
 # %% [markdown]
-# **Predict.** Pretraining took 400 steps, SFT takes 60. Afterwards, is the probability of `"other"` answers closest to
+# **Predict.** Pretraining took 600 steps, SFT takes 60. Afterwards, is the probability of `"other"` answers closest to
 # 0.2, 0.5 or 1? And if the 60 steps start from an *untrained* model?
 
 # %% tags=["prediction"]
@@ -489,7 +503,15 @@ diagrams.post_training.group(
 #   Averaged over the model's samples it is the **KL divergence** of the model from the reference (this estimate is
 #   called *k3*).
 
+# %% id="clip"
+ratio = torch.linspace(0.5, 1.5, 101)
+gains = {f"A = {a:+d}": torch.minimum(ratio * a, ratio.clamp(0.8, 1.2) * a) for a in (1, -1)}
+ax = plots.lines(ratio, gains, "ratio ρ", "gain, with ε = 0.2")
+
 # %% [markdown]
+# Where a line is flat, the gradient is 0. With A = 1, that is beyond ρ = 1.2: the token is already more likely. With
+# A = −1, it is below ρ = 0.8. A token that moved the wrong way never gets a flat line, so it can come back.
+#
 # The loss is minus the mean of gain − β · drift over all tokens that the model generated.
 #
 # **Exercise.** Write it. `real` is False at prompts and padding. Every real token of the batch counts the same.
@@ -524,13 +546,13 @@ def token_log_p(model: nn.Module, tokens: Tensor) -> Tensor:
 def group_losses(
     model: nn.Module, reference: nn.Module, reward: Callable, beta: float, rewards: list[float]
 ) -> Iterator[Tensor]:
-    """Draw batches of 6 prompts with 8 samples each, and yield the loss of each batch twice."""
+    """Draw batches of 24 prompts with 8 samples each, and yield the loss of each batch twice."""
     while True:
-        some = random.sample(days, 6)
+        some = random.sample(days, 24)
         tokens, lengths = sample(model, [CHAT.format(french[day]) for day in some], 8)
         right = reward(answers_in(tokens, lengths), accepted(some).repeat_interleave(8, dim=0))
         rewards.append(right.mean().item())
-        advantages = parts.group_advantages(right.view(6, 8)).flatten()
+        advantages = parts.group_advantages(right.view(24, 8)).flatten()
         real = parts.answer_labels(tokens, lengths, PAD_ID)[:, 1:] != PAD_ID
         log_p = token_log_p(model, tokens)
         before = log_p.detach()
@@ -587,22 +609,15 @@ print("right more often, with each model:", (runs.loc["GRPO", "other"] < runs.lo
 
 # %% [markdown]
 # GRPO showed the policy no right answer: it found them among its own samples. It is right more often than the model it
-# started from. At first the reward fell, though. That depends on the number of prompts in a batch: with 24 instead of 6
-# there is no dip, and the policy ends at 0.91 to 0.92 right, instead of 0.82 to 0.84.
+# started from. With fewer prompts to a batch, the gradient is noisier: with 6 instead of 24, the reward first falls by
+# 0.1 to 0.2, and the policies end at 0.84 to 0.90 right instead of 0.93 to 0.94.
 #
 # In at least one of the three models, one form is dying out, though the judge prefers neither: what is sampled more
 # often is raised more often, so a small lead can grow.
-#
-# <details><summary>How much of this depends on the seed?</summary>
-#
-# In nine of ten runs of this lesson, each with three models of its own, SFT is right in 0.58 to 0.80 of the cases and
-# GRPO in 0.72 to 0.90. In the tenth run, pretraining ended worse: SFT was right in 0.21 to 0.36 of the cases, and GRPO
-# in 0.50 to 0.66. There, four steps of DPO did not always make the preferred form more probable.
-# </details>
 
 # %% [markdown]
 # This **loss of diversity** (also *mode collapse* or *entropy collapse*) is a price of reinforcement learning, and a
-# reason for β. With β = 0.3 both forms stay, and 0.05 to 0.07 fewer answers are right.
+# reason for β. With β = 0.3 both forms stay, and 0.02 to 0.03 fewer answers are right.
 
 # %% [markdown]
 # ### Six losses in one table
@@ -668,7 +683,7 @@ for name, answer in {"nothing at all": empty, letters.decode(cut_off[0].tolist()
 
 # %% [markdown]
 # **Predict.** We train with her judge, at twice the learning rate. What mean reward will it give the last ten batches:
-# 0.4, 0.6 or 0.8? And what fraction of the answers to new dates is then really right: nearest to 0, 0.4 or 0.8? As a
+# 0.6, 0.8 or 1? And what fraction of the answers to new dates is then really right: nearest to 0, 0.4 or 0.8? As a
 # control, the exact judge trains at the same rate.
 
 # %% tags=["prediction"]
@@ -688,7 +703,7 @@ hacked, hacked_rewards = zip(*(grpo(model, her_judge_watched, seed, rate=1e-3) f
 fair, _ = zip(*(grpo(model, parts.exact_reward, seed, rate=1e-3) for seed, model in enumerate(sft)))
 curves = {"reward of her judge": torch.tensor(hacked_rewards), "really right": torch.tensor(really).view(3, -1)}
 right = pd.DataFrame(map(probabilities, hacked))[["dashes", "slashes"]].sum(axis=1)
-compare(her_reward, measured=curves["reward of her judge"][:, -10:].mean().item(), choices=(0.4, 0.6, 0.8))
+compare(her_reward, measured=curves["reward of her judge"][:, -10:].mean().item(), choices=(0.6, 0.8, 1.0))
 compare(really_right, measured=right.median(), choices=(0, 0.4, 0.8))
 worst = hacked[right.argmin()]  # of the three, the one with the fewest right answers
 by_judge = judged | {"her judge": hacked, "exact judge, same rate": fair}
@@ -701,14 +716,13 @@ ax = plots.lines(
 show(worst)
 
 # %% [markdown]
-# Both judges have seen the same samples. At first both curves fall, further than at half the rate. Compare the three
-# runs in the line `right`; the samples come from the worst. Where the policy collapsed, it stumbled on a cut-off
-# answer, was rewarded for it, and produced more of them. The curve of *her* reward alone does not show it. Samples do,
-# and so does a second judge that the policy was not trained on.
+# Both judges have seen the same samples. Compare the three runs in the line `right`; the samples come from the worst.
+# The policy stumbled on a cut-off answer, was rewarded for it, and produced more of them. By *her* reward alone, this
+# run is a success. Samples show the failure, and so does a second judge that the policy was not trained on.
 
 # %% [markdown]
-# What does the damage depend on? On the judge *and* on the rate: at this rate, with the exact judge, most of the
-# answers stay right. Here is the fraction of right answers after 40 batches, in three runs each:
+# What does the damage depend on? On the judge *and* on the rate: at this rate, with the exact judge, more answers are
+# right than after SFT. Here is the fraction of right answers after 40 batches, in three runs each:
 #
 # | prompts × samples | rate | exact judge | her judge |
 # |---|--:|---|---|
@@ -902,7 +916,41 @@ for max_tokens in (200, 50):
     print(f"room for {max_tokens} tokens, {len(kept)} of {len(chat)} messages kept:", repr(reply(kept)))
 
 # %% [markdown]
-# The first turn is gone, so the model makes up a name and sounds just as sure: it **hallucinates**. Now chat yourself:
+# The first turn is gone, so the model makes up a name and sounds just as sure: it **hallucinates**.
+#
+# ### A tool call
+#
+# The model calculates badly. Let it write the calculation instead: a program stops it at `</calc>`, computes the
+# result and puts it into the text, and the model goes on from there. Two examples show the form.
+
+
+# %% id="tool-call" tags=["published-model", "nbval-ignore-output"]
+with_calls = [("system", "Write each calculation as <calc>a * b</calc>. The result appears after it.")]
+with_calls += [("user", "What is 12 times 11?"), ("assistant", "<calc>12 * 11</calc> = 132")]
+with_calls += [("user", "How much is 305 plus 98?"), ("assistant", "<calc>305 + 98</calc> = 403")]
+
+
+def with_calculator(question: str) -> str:
+    """Let the model write up to the end of its call, compute the call, and let the model continue."""
+    call, end, _ = reply([*with_calls, ("user", question)]).partition("</calc>")
+    parsed = re.fullmatch(r"<calc>(\d+) ([-+*]) (\d+)", call)
+    if not (end and parsed):
+        return call
+    a, b = int(parsed[1]), int(parsed[3])
+    called = f"{call}</calc> = { ({'+': a + b, '-': a - b, '*': a * b}[parsed[2]]) }"
+    return called + chat_model.generate([chat_text([*with_calls, ("user", question)]) + called], 20, 0.0)[0]
+
+
+for question in ("What is 417 times 23?", "What is 88 minus 19?", "What is the capital of France?"):
+    alone = reply([*with_calls, ("user", question)], max_new_tokens=20)
+    print(question, "| alone:", alone, "| with the calculator:", with_calculator(question))
+
+# %% [markdown]
+# With the calculator, both results are right. But this small model answers the third question with a calculation, too:
+# it has seen nothing else in this chat. Larger models are trained to decide *when* to call a tool, with SFT on calls
+# that people wrote and then with rewards, as above.
+#
+# Now chat yourself:
 
 # %% id="your-chat" tags=["published-model", "nbval-ignore-output"]
 print(reply([("user", "Tell me a very short story about a robot.")], temperature=0.7, max_new_tokens=80))
@@ -948,8 +996,8 @@ table[top & ~table["module"].str.startswith("blocks.1.")].replace({"module": {""
 # %% [markdown]
 # ## What you have built
 #
-# Your date, asked at every stage. Below it, the way there, from a dictionary lookup to a policy that learns from
-# rewards: parts of your own that have passed are in color, the others were the library's while you read.
+# Your date, asked at every stage. The next cells make a page about your model to keep, to print or to send: what your
+# translator of lesson 08, your GPT of lesson 09 and your models of this lesson say, and which parts are your own.
 
 # %% tags=["nbval-ignore-output"]
 stages = {"pretrained": pretrained, "SFT": sft[0], "DPO": by_dpo[0], "GRPO": by_grpo[0], "her judge": worst}
@@ -957,9 +1005,54 @@ for name, model in stages.items():
     print(name.rjust(10), end=":  ")
     show(model)
 
-# %% tags=["approximate"]
-whose = {lesson.partition("_")[0]: row for lesson, row in whose_parts().items()}
-diagrams.post_training.built(whose)
+
+# %% tags=["hide-input"]
+class Transformer(nn.Module):
+    """Your Transformer of lesson 08: your encoder and your decoder, with one embedding."""
+
+    def __init__(self, **sizes: int) -> None:
+        super().__init__()
+        self.encoder, self.decoder = parts.Encoder(*sizes.values()), parts.Decoder(*sizes.values())
+        self.decoder.embedding = self.encoder.embedding
+
+    def forward(self, source: Tensor, target: Tensor) -> Tensor:
+        mask = parts.padding_mask(source, PAD_ID)
+        memory = self.encoder(source, mask)
+        return self.decoder(target, memory, parts.decoder_mask(target, PAD_ID), mask) @ self.encoder.embedding.weight.T
+
+
+@torch.no_grad()
+def in_french(sentence: str) -> str:
+    source = torch.tensor([[*messages.tokenizer.encode(sentence).ids, EOS_ID]])
+    ids = parts.greedy_decode(translator, source, BOS_ID, EOS_ID, 40)[0].tolist()
+    return messages.tokenizer.decode(ids[: ids.index(EOS_ID)] if EOS_ID in ids else ids)
+
+
+messages, plays = trained("messages-en-fr"), trained("gpt-plays")
+translator, actor = messages.load_into(Transformer(**messages.sizes)), plays.load_into(parts.GPT(**plays.sizes))
+
+# %%
+your_name = ""
+your_sentences = ["The battery is low.", "The door is open.", "The temperature is too high."]
+first_line = "ROMEO: Who art thou, and what is thy business here?\n\n"
+your_chat = [("user", "What is the capital of France?"), ("assistant", "The capital of France is Paris.")]
+clinic_score = None  # the sum of the scores that lesson 12 showed you
+
+# %% id="your-page" tags=["nbval-ignore-output"]
+_ = torch.manual_seed(2)
+line = torch.tensor([plays.tokenizer.encode(first_line).ids])
+scene = parts.generate(actor, line, 120, 128, partial(parts.sample_next, temperature=0.7, top_p=0.9))[0]
+page = FinalPage(
+    your_name,
+    {lesson.partition("_")[0]: row for lesson, row in whose_parts().items()},
+    {name: most_frequent(model) for name, model in stages.items()},
+    {sentence: in_french(sentence) for sentence in your_sentences},
+    plays.tokenizer.decode(scene.tolist()),
+    your_chat,
+    predictions_in_record(),
+    clinic_score,
+)
+page.save()
 
 # %% [markdown]
 # Now read what trains published models: in `grpo_trainer.py` of the library TRL, `coef_1` is your ratio, `coef_2` the

@@ -49,7 +49,7 @@ MAY_USE: dict[str, str] = {
     "transformer_course.checking": "generated_mistakes lesson_order",
     "transformer_course.locating": "checking",
     "transformer_course.workspace": "exercises lesson_folder atomic_write",
-    "transformer_course.lesson": "locating exercises workspace",
+    "transformer_course.lesson": "locating exercises workspace templates",
     "transformer_course.practice": "lesson",
     "transformer_course.home": "practice workspace exercises inspection diagrams views templates",
     "transformer_course.plots": "",

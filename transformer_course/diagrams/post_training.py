@@ -1,9 +1,9 @@
-"""Post-training: the advantages within a group of samples, and which parts of the course are a learner's own."""
+"""Post-training: its stages, and the advantages within a group of samples."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from transformer_course.diagrams.canvas import Diagram
-from transformer_course.diagrams.elements import BLUE, FONT_SIZE_PT, GRAY, GREEN, ORANGE, PINK, Look, text_width
+from transformer_course.diagrams.elements import BLUE, FONT_SIZE_PT, GRAY, GREEN, ORANGE, PINK, text_width
 
 ROW_HEIGHT = 0.46
 
@@ -51,26 +51,30 @@ def group(prompt: str, answers: Sequence[str], rewards: Sequence[float], advanta
     return d
 
 
-def built(whose: Mapping[str, Mapping[str, str]]) -> Diagram:
-    """Draw all parts of the course, with a row for each lesson and the learner's own parts in color.
+def pipeline() -> Diagram:
+    """Draw the stages of training, and what each learns from.
 
-    Args:
-        whose: For each lesson its parts, and for each part ``yours`` or ``the library's``.
+    >>> ("SFT", "DPO") in pipeline().links() and ("SFT", "GRPO") in pipeline().links()
+    True
     """
-    own = [name for row in whose.values() for name, of in row.items() if of == "yours"]
-    n_parts = sum(map(len, whose.values()))
-    sentences = (
-        f"{len(own)} of {n_parts} are yours: {', '.join(own)}" if own else f"all {n_parts} are the library's so far"
+    d = Diagram(
+        "Four boxes in a pipeline. Pretraining learns from text, and SFT from chats. From there, DPO learns from pairs "
+        "of answers, and GRPO from its own answers and a judge."
     )
-    d = Diagram(f"The parts of the course, lesson by lesson: {sentences}.", lists=False)
-    for i, (lesson, row) in enumerate(whose.items()):
-        x, y = 0.0, -i * ROW_HEIGHT
-        d.text(lesson, (-0.15, y), align="right", bold=True)
-        for name, of in row.items():
-            width = text_width(name, FONT_SIZE_PT - 1.5) + 0.12
-            look: Look = "filled" if of == "yours" else "dimmed"
-            d.box(
-                name, (x + width / 2, y), BLUE, look, width=width, height=0.3, size=FONT_SIZE_PT - 1.5, outline="square"
-            )
-            x += width + 0.06
+    stages = {
+        "pretraining": ("text", 0.0, 0.0, GRAY),
+        "SFT": ("prompts with\ngood answers", 2.1, 0.0, BLUE),
+        "DPO": ("pairs of answers:\nchosen, rejected", 4.2, 0.55, ORANGE),
+        "GRPO": ("prompts, and a judge\nof its own answers", 4.2, -0.55, GREEN),
+    }
+    boxes = {}
+    for name, (data, x, y, color) in stages.items():
+        boxes[name] = d.box(name, (x, y), color, "highlighted" if name == "GRPO" else "filled", width=1.05)
+        if name in ("DPO", "GRPO"):
+            d.text(data, (x + 0.65, y), size=FONT_SIZE_PT - 1, align="left")
+        else:
+            d.text(data, (x, y - 0.42), size=FONT_SIZE_PT - 1)
+    d.arrow(boxes["pretraining"].spot(1, 0.5), boxes["SFT"], "continues")
+    d.arrow(boxes["SFT"].spot(1, 0.5), boxes["DPO"], "answers", route="-|-")
+    d.arrow(boxes["SFT"].spot(1, 0.5), boxes["GRPO"], route="-|-")
     return d

@@ -1,7 +1,7 @@
-"""Diagrams of post-training: advantages within a group, and which parts are the learner's own."""
+"""Diagrams of post-training: its stages, and advantages within a group."""
 
-from transformer_course.diagrams.elements import BLUE, GRAY, GREEN, ORANGE
-from transformer_course.diagrams.post_training import built, group
+from transformer_course.diagrams.elements import GRAY, GREEN, ORANGE
+from transformer_course.diagrams.post_training import group, pipeline
 
 
 def test_better_and_worse_answers_of_a_group_look_different():
@@ -11,15 +11,8 @@ def test_better_and_worse_answers_of_a_group_look_different():
     assert [colors[answer] for answer in answers] == [GREEN, GREEN, ORANGE, GRAY]
 
 
-def test_only_own_parts_are_called_yours():
-    d = built({"01": {"softmax": "the library's", "attention": "the library's"}})
-    assert {box.look for box in d.boxes} == {"dimmed"}
-    assert d.alt.endswith("all 2 are the library's so far.")
-
-
-def test_own_parts_are_colored_and_named():
-    d = built({"01": {"softmax": "yours", "attention": "the library's"}, "02": {"score_variance": "yours"}})
-    looks = {box.name: box.look for box in d.boxes}
-    assert looks == {"softmax": "filled", "attention": "dimmed", "score_variance": "filled"}
-    assert {box.color for box in d.boxes} == {BLUE}
-    assert "2 of 3 are yours: softmax, score_variance." in d.alt
+def test_pipeline_ends_in_dpo_and_grpo():
+    d = pipeline()
+    assert d.links() == {("pretraining", "SFT"), ("SFT", "DPO"), ("SFT", "GRPO")}
+    texts = {label.words.replace("\n", " ") for label in d.labels}
+    assert {"text", "prompts with good answers", "prompts, and a judge of its own answers"} <= texts

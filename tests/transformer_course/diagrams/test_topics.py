@@ -76,7 +76,7 @@ DRAWN: dict[str, list[tuple[Any, ...]]] = {
     "positions.rotary_hands": [([(2, 0), (7, 5)],), ([(2, 0), (4, 2), (7, 5), (8, 5)], (1.0,))],
     "positions.schemes": [()],
     "post_training.group": [(f"?{DATE}>", [ISO, "2021"], [1.0, 0.0], [1.0, -1.0])],
-    "post_training.built": [({"01": {"softmax": "yours", "attention": "the library's"}},)],
+    "post_training.pipeline": [()],
     "recurrent.gradient_paths": [(40,), (4,)],
     "recurrent.unrolled": [(DATE, ISO)],
     "recurrent.with_attention": [("3 mai", "05-03", torch.tensor([0.1, 0.0, 0.2, 0.3, 0.4]), 2)],
