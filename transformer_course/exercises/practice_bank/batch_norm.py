@@ -244,7 +244,7 @@ MISTAKES = [
     Mistake(
         "never_updates",
         STEPS.but(new_running_mean=lambda running_mean: running_mean, new_running_var=lambda running_var: running_var),
-        summary="you never update the running statistics",
+        summary="you return the running statistics unchanged in training",
         message="You return the running statistics unchanged in training, so evaluation uses whatever they started "
         "with. How much of the batch's mean should go into the running mean?",
         hints=["With a running mean of 0, a batch mean of 1 and momentum 0.1, what is the new running mean?"],

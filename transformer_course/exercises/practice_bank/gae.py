@@ -112,10 +112,10 @@ MISTAKES = [
     Mistake(
         "never_resets",
         STEPS.but(continues=lambda done: torch.ones(done.shape)),
-        summary="you ignore the ends of episodes",
+        summary="your result doesn't depend on `done`",
         message=(
-            "You ignore `done`. At the end of an episode, the next value and the next advantage belong to another "
-            "episode. What should you multiply both by there?"
+            "Your result doesn't depend on `done`. At the end of an episode, the next value and the next advantage "
+            "belong to another episode. What should you multiply both by there?"
         ),
         hints=["If an episode ends with step 2, what should the rewards of step 3 change in the advantage of step 2?"],
     ),

@@ -241,7 +241,7 @@ MISTAKES = [
     Mistake(
         "no_top_p",
         STEPS.but(within_p=lambda mass_before: torch.ones_like(mass_before, dtype=torch.bool)),
-        summary="you don't use `top_p`",
+        summary="your draws don't depend on `top_p`",
         message="You draw from all tokens that top-k leaves, whatever `top_p` is. Which tokens should a `top_p` of 0.5 "
         "leave of the probabilities 0.6, 0.3 and 0.1?",
         hints=["For a `top_p` near 0, how many tokens should be left?"],
