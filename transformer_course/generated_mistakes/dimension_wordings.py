@@ -57,8 +57,22 @@ def length(s: Slots) -> str:
     if place == should_place and tensor != should:
         return f"you {s.read} a size of {s.noun(tensor) or tensor} instead of {s.noun(should) or should} {s.when}"
     of = "" if tensor == should else f" of {s.noun(tensor) or tensor}"
+    place = place if of else _counted_alike(s, tensor, place, should_place)
     right = f"{should_place.strip('[]')}{f' of {s.noun(should) or should}' if of else ''}"
     return f"you {s.read} the size of dim {place.strip('[]')}{of} instead of dim {right} {s.when}"
+
+
+def _counted_alike(s: Slots, tensor: str, place: str, should_place: str) -> str:
+    """Count the read dimension from the same end as the correct one, if the shape of the argument is known."""
+    dims = getattr(getattr(s.steps.arguments.parameters.get(tensor), "annotation", None), "dim_str", "").split()
+    is_known = bool(dims) and not any(re.match(r"[*.]", dim) for dim in dims)
+    is_alike = ("-" in place) == ("-" in should_place)
+    if not is_known or is_alike or not re.fullmatch(r"\[-?\d\]", place):
+        return place
+    index = int(place.strip("[]"))
+    other = index + len(dims) if index < 0 else index - len(dims)
+    exists = (other < 0) != (index < 0)
+    return f"[{other}]" if exists else place
 
 
 def number(s: Slots) -> str:

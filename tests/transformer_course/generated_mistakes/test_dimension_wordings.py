@@ -124,3 +124,15 @@ def test_number_does_not_contradict_the_step(exercise, edit, summary):
 )
 def test_number_includes_its_sign(edit, summary):
     assert summary in words(every_exercise()["noam_rate"].steps, edit).summary
+
+
+def test_counts_both_dimensions_of_an_argument_from_the_same_end():
+    edit = AnswerEdit("scale", "length", "table.shape[1]", "table.shape[-2]")
+    summary = words(every_exercise()["embedding_lookup"].steps, edit).summary
+    assert summary.startswith("you read the size of dim 0 instead of dim 1")
+
+
+def test_keeps_dimension_that_does_not_exist():
+    edit = AnswerEdit("scale", "length", "table.shape[1]", "table.shape[-3]")
+    summary = words(every_exercise()["embedding_lookup"].steps, edit).summary
+    assert summary.startswith("you read the size of dim −3 instead of dim 1")
