@@ -11,8 +11,8 @@ from transformer_course.generated_mistakes.code_differences import (
     missing_argument,
     new_axes_of,
 )
-from transformer_course.generated_mistakes.phrases import called, minus, operand, parse
-from transformer_course.generated_mistakes.template_slots import Slots
+from transformer_course.generated_mistakes.phrases import called, minus, operand, parse, with_instead
+from transformer_course.generated_mistakes.template_slots import NAMES_OF_NUMBERS, Slots
 from transformer_course.steps import needs
 
 PARTS = {
@@ -57,8 +57,22 @@ def length(s: Slots) -> str:
     if place == should_place and tensor != should:
         return f"you {s.read} a size of {s.noun(tensor) or tensor} instead of {s.noun(should) or should} {s.when}"
     of = "" if tensor == should else f" of {s.noun(tensor) or tensor}"
+    place = place if of else _counted_alike(s, tensor, place, should_place)
     right = f"{should_place.strip('[]')}{f' of {s.noun(should) or should}' if of else ''}"
     return f"you {s.read} the size of dim {place.strip('[]')}{of} instead of dim {right} {s.when}"
+
+
+def _counted_alike(s: Slots, tensor: str, place: str, should_place: str) -> str:
+    """Count the read dimension from the same end as the correct one, if the shape of the argument is known."""
+    dims = getattr(getattr(s.steps.arguments.parameters.get(tensor), "annotation", None), "dim_str", "").split()
+    is_known = bool(dims) and not any(re.match(r"[*.]", dim) for dim in dims)
+    is_alike = ("-" in place) == ("-" in should_place)
+    if not is_known or is_alike or not re.fullmatch(r"\[-?\d\]", place):
+        return place
+    index = int(place.strip("[]"))
+    other = index + len(dims) if index < 0 else index - len(dims)
+    exists = (other < 0) != (index < 0)
+    return f"[{other}]" if exists else place
 
 
 def number(s: Slots) -> str:
@@ -84,8 +98,12 @@ def number(s: Slots) -> str:
         if known:
             return f"you use the exponent {new}. A {known} has the exponent {old}"
         return f"you use the exponent {new} instead of {old} {s.when}"
-    names_it = re.search(r"\b(?:double|twice|half|halve)\b", s.do)
-    return f"you use {new} instead of {old} " + (f"where you should {s.do}" if names_it else s.when)
+    named = rf"(?<![\w.−`-]){re.escape(minus(old))}(?![\w.`])"
+    literal = rf"(?<![\w.]){re.escape(s.edit.old.removeprefix('-'))}(?![\w.])"
+    if len(re.findall(named, minus(s.do))) == 1 and len(re.findall(literal, right)) == 1:
+        return f"you {with_instead(re.sub(named, '§', minus(s.do)), new, old)}"
+    said = "|".join(filter(None, (named, NAMES_OF_NUMBERS.get(old))))
+    return f"you use {new} instead of {old} {s.where(said)}"
 
 
 def _n_dims(code: str, number: str) -> int:
@@ -124,7 +142,9 @@ def place(s: Slots) -> str:
     if kind == "range":
         counts = counts_of(old, new)
         if counts == "starts and ends one too late" and re.match(r"(?:range|torch\.arange|arange)\(1, ", new):
-            return "you count from 1 instead of 0 {when}"
+            if s.do.endswith(" from 0"):
+                return f"you {s.do.removesuffix('0')}1 instead of 0"
+            return f"you {'start' if s.do.startswith('count ') else 'count'} from 1 instead of 0 {s.when}"
         return f"your range {counts} {s.when}"
     if kind == "other_part":
         wrong, right = ("values", "indices") if new.endswith("values") else ("indices", "values")
@@ -200,12 +220,19 @@ def option(s: Slots) -> str:
         name = called(parse(old))
         of = f" of `{name}`" if name and name not in s.steps.known else ""
         to = f" to `{name}`" if of else ""
+        if missing and re.search(rf"\b{re.escape(_head(missing))}\b", s.do):
+            return f"you don't pass {missing}{to}"
         return f"you don't pass {missing}{to} {s.when}" if missing else f"you leave out an argument{of} {s.when}"
     changed = [one for one in re.findall(r"(\w+)=", old) if f"{one}=True" in new or f"{one}=False" in new]
     gone = [one for one in re.findall(r"(\w+)=", old) if f"{one}=" not in new]
     if not (gone or changed):
         return "you set an option the wrong way {when}"
     return f"you leave out `{gone[0]}` {s.when}" if gone else f"you set `{changed[0]}` the wrong way {s.when}"
+
+
+def _head(noun: str) -> str:
+    """Return the main word of a noun: "mask" for "the mask of the cross-attention"."""
+    return re.split(r" (?:of|that|in|for|from) ", noun)[0].split()[-1].strip("`")
 
 
 def axes(s: Slots) -> str:

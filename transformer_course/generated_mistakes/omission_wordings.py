@@ -40,6 +40,8 @@ def left_out(s: Slots) -> str:
         lost = noun_of(s, second if s.edit.new == first else first)
         if lost:
             return f"you never add {lost}" if sign == "Add" else f"you leave out {lost}"
+    if sign in TERMS and _only_counts(s):
+        return "you {use} {new} instead of {thing}"
     uses = [need for need in needs(s.steps.steps[s.name]) if need != "self"]
     is_one_operation = not any(isinstance(node, ast.BinOp) for node in _inner(code))
     is_other_side = sign in ("Sub", "Div", "FloorDiv") and s.edit.new != re.split(r"[\[.]", first)[0]
@@ -47,6 +49,11 @@ def left_out(s: Slots) -> str:
     if not is_one_operation or is_other_side or is_other_input or re.fullmatch(r"1 - \w+", code):
         return "you {use} {new} instead of {thing}"
     return _never(s)
+
+
+def _only_counts(s: Slots) -> bool:
+    """Return whether a step's imperative names no operation, as "count the parameters", so that "never" is untrue."""
+    return re.match(r"(?:count|compute|work out|number) ", s.do) is not None
 
 
 def _inner(code: str) -> list[ast.AST]:
@@ -138,14 +145,35 @@ def _without(s: Slots, sign: str, lost: str, *, is_whole: bool, is_right: bool) 
     if sign in ("Div", "FloorDiv") and is_right:
         verb = "divide by"
     if verb and (sign != "Sub" or is_right):
+        kept = "" if is_whole else s.plain_noun(s.edit.new) or _plain_operand(s)
+        full = _with_both(sign, kept, lost)
+        if kept and len(full.split()) <= MAX_WORDS_OF_A_CLAUSE:
+            return full
         clause = f"you never {verb} {lost}"
         is_clear = is_whole or s.do.startswith(verb.partition(" ")[0])
-        return clause if is_clear or len(f"{clause} {s.when}".split()) > MAX_WORDS_OF_A_CLAUSE else f"{clause} {s.when}"
+        where = s.where(rf"\b{verb.partition(' ')[0]}")
+        return clause if is_clear or len(f"{clause} {where}".split()) > MAX_WORDS_OF_A_CLAUSE else f"{clause} {where}"
     new = re.sub(r"^-\((\w+)\)$", r"-\1", s.edit.new)
     kept = s.noun(new) or (f"`{new}`" if len(new) <= MAX_LENGTH_OF_CODE else "")
     if is_whole and kept:
         return f"you {s.use} only {kept}. You should {s.do}"
     return f"you leave out {lost} {s.when_not(sign)}"
+
+
+def _plain_operand(s: Slots) -> str:
+    """Return the noun of what is left of an operation, unless it is a number."""
+    kept = parse(s.edit.new)
+    return "" if isinstance(kept, ast.Constant) else operand(kept, s.plain_noun)
+
+
+def _with_both(sign: str, kept: str, lost: str) -> str:
+    """Name both operands of a missing operation: "you never multiply the total by the correction"."""
+    clauses = {
+        "Add": f"you never add {lost} to {kept}",
+        "Sub": f"you never subtract {lost} from {kept}",
+        "Mult": f"you never multiply {kept} by {lost}",
+    }
+    return clauses.get(sign, f"you never divide {kept} by {lost}")
 
 
 def call_left_out(s: Slots) -> str:

@@ -12,9 +12,9 @@ from transformer_course.generated_mistakes.code_differences import (
     parts_of,
 )
 from transformer_course.generated_mistakes.omission_wordings import TAKEN, noun_of
-from transformer_course.generated_mistakes.phrases import GERUNDS, called, operand, parse, with_instead
+from transformer_course.generated_mistakes.phrases import GERUNDS, called, minus, operand, parse, with_instead
 from transformer_course.generated_mistakes.step_words import is_plural
-from transformer_course.generated_mistakes.template_slots import Slots
+from transformer_course.generated_mistakes.template_slots import MAX_WORDS_OF_A_CLAUSE, Slots
 from transformer_course.steps import InSteps, needs
 
 SWAPPED_CALLS = {
@@ -72,10 +72,20 @@ def moved(s: Slots) -> str:
     is_late = order.index(s.edit.other) > order.index(s.name)
     clause = s.action(code, {s.edit.old: "§"}) if len(re.findall(rf"\b{s.edit.old}\b", code)) == 1 else ""
     woven = with_instead(clause, s.noun(target), s.noun(s.edit.old))
-    if woven and len(woven.split()) <= 22 and target != s.steps.last:
-        return f"you {woven}"
     first, second = (s.imperative(s.edit.other), s.do) if is_late else (s.do, s.imperative(s.edit.other))
+    is_order = target == s.steps.last and not any(noun in first for noun in _nouns_after(s))
+    if woven and len(woven.split()) <= 22 and not is_order:
+        return f"you {woven}"
     return f"you {first} before you {second}. Reverse that order"
+
+
+def _nouns_after(s: Slots) -> set[str]:
+    """Return the nouns of all values that depend on the step, without which the step that uses them can't be done."""
+    dependent = {s.name}
+    for name, step in s.steps.steps.items():
+        if dependent & set(needs(step)):
+            dependent.add(name)
+    return {noun for name in dependent if (noun := s.plain_noun(name).removeprefix("the "))}
 
 
 def times_mask(s: Slots) -> str:
@@ -133,6 +143,32 @@ def _right_operation(old: str, new: str, right: str, *, is_many: bool) -> str:
     return gerunds.get(old, GERUNDS[old])
 
 
+def power(s: Slots) -> str:
+    """A power has the wrong exponent."""
+    new, old = s.edit.new, _exponent(operands_of(s.edit.old)[2])
+    said = r"\bpower\b|\broot\b|\bsquare|√|²"
+    where = s.where(said, otherwise=s.when)
+    if "isqrt" in new and old == "1/2":
+        return f"you round the square root down {where}"
+    if "isqrt" in new:
+        return f"you take the square root and round it down {where}. The exponent should be {old}"
+    if re.search(r"\*\* 1$", new):
+        return f"you never take the square root {s.where(said, otherwise='')}"
+    if re.search(r"\*\* -1 / 2$", new):
+        return f"you use the exponent −1 and divide by 2 {where}. The exponent should be {old}"
+    if re.search(r"\*\* \(?-1\)?$", new):
+        return f"you use the exponent −1 instead of {old} {where}"
+    opposite = old.removeprefix("−") if old.startswith("−") else f"−{old}"
+    if re.search(r"\*\* \(-\(", new) and re.fullmatch(r"[\d/]+", old.removeprefix("−")):
+        return f"you use the exponent {opposite} instead of {old} {where}"
+    return f"{'your exponent has the wrong sign' if '(-(' in new else 'you use the wrong exponent'} {where}"
+
+
+def _exponent(code: str) -> str:
+    """Format an exponent as people write it: −1/2 for (-0.5)."""
+    return minus(code.strip("()")).replace("0.5", "1/2")
+
+
 def order(s: Slots) -> str:
     """Two operands or arguments are swapped."""
     old = parse(s.edit.old)
@@ -182,15 +218,19 @@ def sibling(s: Slots) -> str:
     if new not in TAKEN or old not in TAKEN:
         return f"you use `{new}` instead of `{old}` {s.when}" if new and old else "you call the wrong function {when}"
     code = parse(s.edit.old)
-    is_pair = isinstance(code, ast.Call) and len(code.args) == 2
-    if is_pair and {new, old} <= {"min", "max", "minimum", "maximum"}:
+    args = code.args if isinstance(code, ast.Call) else []
+    if len(args) == 2 and {new, old} <= {"min", "max", "minimum", "maximum"}:
         larger = ("larger", "smaller")[:: 1 if new.startswith("max") else -1]
+        one, two = (operand(arg, s.plain_noun) for arg in args)
+        clause = f"you take the {larger[0]} of {one} and {two} instead of the {larger[1]}"
+        if one and two and len(clause.split()) <= MAX_WORDS_OF_A_CLAUSE:
+            return clause
         return f"you take the {larger[0]} of the two instead of the {larger[1]} {s.when_not(old)}"
     given = _input(code, s)
     if given and TAKEN[old] not in given:
         return f"you take the {TAKEN[new]} of {given}, not the {TAKEN[old]}"
     where = s.when_not(old)
-    instead = f" instead of the {TAKEN[old]}" if where == s.when else ""
+    instead = "" if where.startswith("where ") else f" instead of the {TAKEN[old]}"
     return f"you take the {TAKEN[new]}{instead} {where}"
 
 
@@ -209,7 +249,7 @@ def comparison(s: Slots) -> str:
         return f"you swap the cases with and without {s.noun(compared_in(s.edit.old)) or 'a value'} {s.when}"
     if new.strip("=") == old.strip("=") and new != old and "!" not in new + old:
         return f"you compare with `{new}` instead of `{old}` {s.when}"
-    return f"your comparison is inverted {s.when}: you use `{new}` instead of `{old}`"
+    return f"your comparison is inverted: you use `{new}` instead of `{old}` {s.when}"
 
 
 def parts_exchanged(s: Slots) -> str:
@@ -242,7 +282,7 @@ def layers(s: Slots) -> str:
         return f"you use `{new}` instead of `{old}` as {s.thing}"
     if isinstance(s.right, ast.Attribute):
         return f"you use `{new}` instead of `{old}`"
-    return f"you use `{new}` instead of `{old}`" + ("" if old in s.do else f" {s.when}")
+    return f"you use `{new}` instead of `{old}`" + ("" if old in s.do or s.do.startswith("use ") else f" {s.when}")
 
 
 def sign(s: Slots) -> str:
@@ -277,8 +317,8 @@ def filled_with(s: Slots) -> str:
         code.rpartition(", ")[2].rstrip(")").replace("torch.inf", "∞").replace("-", "−")
         for code in (s.edit.new, s.edit.old)
     )
-    if old == "−∞" and s.do.endswith(" to −∞"):
-        return f"you {_set_to(s, new)}"
+    if s.do.endswith((" to −∞", " with −∞")):
+        return f"you {_set_to(s, new.removesuffix('.0'))}"
     return f"you fill in {new} instead of {s.noun(old) or old} {s.when}"
 
 

@@ -32,10 +32,18 @@ NAMES_OF_OPERATIONS = {
     "norm": r"\blength|\bnorm\b", "clamp": r"\bclamp|\bkeep|\bclip|\blimit", "exp": r"\bexp", "log": r"\blog",
     "any": r"\bany\b", "all": r"\ball\b", "softmax": r"\bsoftmax", "log_softmax": r"\blog-softmax|\blog p",
     "cumsum": r"\brunning|\bbefore each", "argmax": r"\bargmax|\bmost likely|\blargest",
-    "transpose": r"\btranspos|\bswap",
+    "transpose": r"\btranspos|\bswap", "len": r"\blength|\bcount", "repeat_interleave": r"\brepeat",
 }  # fmt: skip
 """Patterns for operations in the words of a step, so that no clause says an operation is missing *when* you do it."""
 
+NAMES_OF_NUMBERS = {
+    "0": r"\bzeros?\b", "1": r"\bones?\b", "2": r"\bdouble|\btwice\b|\bhalf|\bhalve|\bsquare|\btwo\b|²",
+    "0.5": r"√|\broot\b|\bhalf|½", "-0.5": r"\broot\b|½",
+}  # fmt: skip
+"""Patterns for numbers in the words of a step."""
+
+NOT_COMPUTED = re.compile(r"the (?:test|function|result of|index|range|choice|rule|padded|\w+ texts?\b)")
+"""Nouns of values that are made or chosen, not computed."""
 MAX_WORDS_OF_A_CLAUSE = 24
 """Maximum number of words of a clause; a longer clause omits "when you …"."""
 MAX_WORDS_OF_TWO_STEPS = 16
@@ -155,9 +163,32 @@ class Slots(StepWords):
         return f"when you {self.do}"
 
     def when_not(self, operation: str) -> str:
-        """The step as "when you …", or as "where you should …" if its own words name the missing operation."""
-        words = NAMES_OF_OPERATIONS.get(operation, rf"`{operation}`|\b{operation}\b")
-        return f"where you should {self.do}" if re.search(words, self.do) else self.when
+        """The step as a circumstance for a wrong or missing operation."""
+        return self.where(NAMES_OF_OPERATIONS.get(operation, rf"`{operation}`|\b{operation}\b"))
+
+    def where(self, said: str, otherwise: str | None = None) -> str:
+        """Return the step as a circumstance that does not contradict the rest of the clause.
+
+        Args:
+            said: A pattern for what the learner does wrong. "When you …" must not say that it is done.
+            otherwise: The circumstance if the step's imperative and its noun both match the pattern.
+
+        Returns:
+            "when you …", or "when you compute …" with the step's result, or "where you should …".
+        """
+        if not re.search(said, self.do):
+            return self.when
+        result = self.result
+        if result and not re.search(said, result):
+            return f"when you compute {result}"
+        return f"where you should {self.do}" if otherwise is None else otherwise
+
+    @property
+    def result(self) -> str:
+        """The noun of a value that the step computes, or "" if nobody would say that it is computed."""
+        noun = self.plain_noun(self.name)
+        is_computed = noun.startswith(("the ", "√")) and not isinstance(self.right, ast.Lambda)
+        return noun if is_computed and not NOT_COMPUTED.match(noun) else ""
 
     @property
     def hands_on(self) -> bool:
@@ -184,11 +215,17 @@ class Slots(StepWords):
     def instead(self, code: str, old: str, new: str) -> str:
         """Name one value instead of another, inside the step's operation if possible, or else next to the step."""
         clause = self.action(code, {old: "§"}) if len(re.findall(rf"\b{old}\b", code)) == 1 else ""
-        woven = with_instead(clause, self.noun(new), self.noun(old))
+        woven = with_instead(clause, self.noun(new), self.noun(old)) or self._in_own_words(new, old)
         plain = f"use {self.noun(new)} instead of {self.noun(old)} {self.when}"
         if len(plain.split()) > MAX_WORDS_OF_A_CLAUSE:
             plain = plain.removesuffix(f" {self.when}")
         return f"you {woven}" if woven and len(woven) <= len(plain) + 12 else f"you {plain}"
+
+    def _in_own_words(self, new: str, old: str) -> str:
+        """Replace the old value in the step's imperative, or return "" if the imperative does not name it once."""
+        noun = re.escape(self.noun(old))
+        found = re.findall(rf"(?<![\w`]){noun}(?=$|,| and | by | to | with | from | in )", self.do)
+        return with_instead(self.do.replace(found[0], "§"), self.noun(new), self.noun(old)) if len(found) == 1 else ""
 
     @property
     def done(self) -> str:

@@ -74,13 +74,7 @@ TEMPLATES: dict[str, Template] = {
     "comparison": operation_wordings.comparison,
     "parts_exchanged": operation_wordings.parts_exchanged,
     "number": dimension_wordings.number,
-    "power": (
-        ("isqrt", "you round the square root down {when}"),
-        (r"\*\* 1$", "you never take the square root {when}"),
-        (r"\*\* \(?-1\)?$", "you use the exponent −1 {when}"),
-        (r"\*\* \(-\(", "your exponent has the wrong sign {when}"),
-        ("", "you use the wrong exponent {when}"),
-    ),
+    "power": operation_wordings.power,
     "mean_by": (
         (r"/ len\(", "you divide the sum by the number of rows {when}"),
         (r"keepdim|dim=.*- 1\)$", "you divide the sum by one less than the count {when}"),
@@ -158,7 +152,7 @@ TEMPLATES: dict[str, Template] = {
     "inverted": operation_wordings.inverted,
     "not_inverted": (
         ("masked_fill", "you fill exactly the entries that should stay, and keep the rest. Invert the mask"),
-        (r"^\w+$", "you don't invert {new} {when}"),
+        (r"^\w+$", lambda s: f"you don't invert {{new}} {s.where('invert', otherwise='')}"),
         ("", "you leave out the `not` {when}"),
     ),
     "all_false": lambda s: "{your} {is_} False everywhere" if s.is_short else "you {use} False everywhere as {thing}",

@@ -25,7 +25,7 @@ SAID = {
     "lesson_07_decoder:22": ("1. You put bos in front of each row twice", "2 stands"),
     "lesson_09_language_model:19": ("The probabilities of the kept tokens should sum to 1 again", "has hidden"),
     "lesson_11_modern_block:18": ("no position attends to later positions", "behind"),
-    "lesson_12_clinic:13": ("you read all tokens in one call", "is here"),
+    "lesson_12_clinic:13": ("you pass all tokens in one call", "is here"),
     "lesson_13_scale:19": ("Either both passes cost the same in your count", "is here"),
     "lesson_13_scale:21": ("or you leave out the forward pass", "“count twice as many"),
     "lesson_13_scale:44": ("one micro-batch too few", "-1 stands"),

@@ -67,7 +67,7 @@ ROWS = "when you add up the rows"
         ),
         (
             AnswerEdit("scaled", "option_left_out", "f(shares, scale)", "f(shares)"),
-            "you don't pass `scale` to `f` when you multiply by the scale",
+            "you don't pass `scale` to `f`",
         ),
         (
             AnswerEdit("total", "turned_off", "False", "True", code={"total": "return lambda a: True"}),
@@ -78,6 +78,35 @@ ROWS = "when you add up the rows"
 )
 def test_summary_uses_words_of_the_step(edit, summary):
     assert words(STEPS, edit).summary == summary
+
+
+@pytest.mark.parametrize(
+    ("exercise", "edit", "summary"),
+    [
+        (
+            "sinusoidal_encoding",
+            AnswerEdit("positions", "range", "torch.arange(length)", "torch.arange(1, length + 1)"),
+            "you count the positions from 1 instead of 0",
+        ),
+        (
+            "quantize_per_channel",
+            AnswerEdit("step_size", "number", "127", "128", code={"step_size": "return largest / 128"}),
+            "you divide the largest absolute value of each row by 128 instead of 127",
+        ),
+        (
+            "alibi_bias",
+            AnswerEdit("exponents", "number", "8", "4", code={"exponents": "return 4 * heads / n_heads"}),
+            "you multiply the head numbers by 4, not 8, and divide by n_heads",
+        ),
+        (
+            "cached_difference",
+            AnswerEdit("piece", "number", "1", "2", code={"piece": "return lambda at: tokens[:, at : at + 2]"}),
+            "you use 2 instead of 1 where you should take one token of each text",
+        ),
+    ],
+)
+def test_number_does_not_contradict_the_step(exercise, edit, summary):
+    assert words(every_exercise()[exercise].steps, edit).summary == summary
 
 
 @pytest.mark.parametrize(
@@ -95,3 +124,15 @@ def test_summary_uses_words_of_the_step(edit, summary):
 )
 def test_number_includes_its_sign(edit, summary):
     assert summary in words(every_exercise()["noam_rate"].steps, edit).summary
+
+
+def test_counts_both_dimensions_of_an_argument_from_the_same_end():
+    edit = AnswerEdit("scale", "length", "table.shape[1]", "table.shape[-2]")
+    summary = words(every_exercise()["embedding_lookup"].steps, edit).summary
+    assert summary.startswith("you read the size of dim 0 instead of dim 1")
+
+
+def test_keeps_dimension_that_does_not_exist():
+    edit = AnswerEdit("scale", "length", "table.shape[1]", "table.shape[-3]")
+    summary = words(every_exercise()["embedding_lookup"].steps, edit).summary
+    assert summary.startswith("you read the size of dim −3 instead of dim 1")

@@ -3,6 +3,7 @@
 import pytest
 
 from tests.transformer_course.generated_mistakes.answer import STEPS
+from transformer_course.exercises import every_exercise
 from transformer_course.generated_mistakes.generated_mistake import AnswerEdit
 from transformer_course.generated_mistakes.wording import words
 
@@ -19,14 +20,14 @@ ONLY_TOTAL = {"shares": "if a:\n    return 0\nreturn total"}
         ),
         (AnswerEdit("shares", "part_left_out", "weights / total", "weights"), "you never divide by the sum"),
         (AnswerEdit("shares", "part_left_out", "weights / total", "total"), "you use only the sum of the weights"),
-        (AnswerEdit("shares", "part_left_out", "weights + 1", "weights"), "you never add 1 when you divide by the sum"),
+        (AnswerEdit("shares", "part_left_out", "weights + 1", "weights"), "you never add 1 to `weights`"),
         (
             AnswerEdit("shares", "part_left_out", "weights ** 0.5", "weights"),
             "you never take the square root of `weights` when you divide by the sum",
         ),
         (
             AnswerEdit("shares", "part_left_out", "torch.cat([rows, weights])", "rows"),
-            "you leave out `weights` where you should divide by the sum",
+            "you leave out `weights` when you compute the shares",
         ),
         (
             AnswerEdit("shares", "part_left_out", "torch.cat([rows, a])", "torch.cat([rows, rows])"),
@@ -51,3 +52,32 @@ ONLY_TOTAL = {"shares": "if a:\n    return 0\nreturn total"}
 )
 def test_summary_names_what_is_missing(edit, summary):
     assert words(STEPS, edit).summary == summary
+
+
+@pytest.mark.parametrize(
+    ("exercise", "edit", "summary"),
+    [
+        (
+            "training_flops",
+            AnswerEdit("forward", "left_out", "", "n_parameters"),
+            "you use `n_parameters` instead of the operations of a forward pass",
+        ),
+        (
+            "blockwise_attention",
+            AnswerEdit("total", "part_left_out", "correction * total", "total"),
+            "you never multiply the running sum of the exponentials by the correction factor",
+        ),
+        (
+            "batch_norm",
+            AnswerEdit("normalized", "part_left_out", "var + eps", "var"),
+            "you never add `eps` to the variance",
+        ),
+        (
+            "adamw_step",
+            AnswerEdit("new_mean", "part_left_out", "1 - betas[0]", "1"),
+            "you leave out `betas[0]` when you compute the new running mean",
+        ),
+    ],
+)
+def test_missing_operation_does_not_contradict_the_step(exercise, edit, summary):
+    assert words(every_exercise()[exercise].steps, edit).summary == summary

@@ -133,3 +133,52 @@ def test_summary_uses_words_of_the_step(edit, summary):
 )
 def test_summary_depends_on_the_exercise(exercise, edit, summary):
     assert words(every_exercise()[exercise].steps, edit).summary.startswith(summary)
+
+
+@pytest.mark.parametrize(
+    ("exercise", "edit", "summary"),
+    [
+        (
+            "noam_rate",
+            AnswerEdit("width_factor", "power", "d_model ** (-0.5)", "(d_model) ** -1"),
+            "you use the exponent −1 instead of −1/2 when you compute the width factor",
+        ),
+        (
+            "noam_rate",
+            AnswerEdit("width_factor", "power", "d_model ** (-0.5)", "(d_model) ** -1 / 2"),
+            "you use the exponent −1 and divide by 2 when you compute the width factor",
+        ),
+        (
+            "noam_rate",
+            AnswerEdit("lower", "sibling", "min(falling, rising)", "max(falling, rising)"),
+            "you take the larger of the decaying rate and the warm-up rate instead of the smaller",
+        ),
+        (
+            "all_reduce_gradients",
+            AnswerEdit("total", "sibling", "of_sums.sum(dim=0)", "of_sums.amax(dim=0)"),
+            "you take the maximum instead of the sum when you compute the gradient of the total loss",
+        ),
+        (
+            "batch_norm",
+            AnswerEdit("output", "operator", "normalized * weight + bias", "(normalized * weight) / (bias)"),
+            "you use `/` instead of `+` when you compute the output",
+        ),
+        (
+            "group_advantages",
+            AnswerEdit("divisor", "moved", "deviation", "advantages", "advantages"),
+            "you add `eps` to the advantages instead of the standard deviation of each group",
+        ),
+        (
+            "DecoderLayer",
+            AnswerEdit("cross_normed", "wrong_input", "cross_sum", "memory"),
+            "you apply `norm_2` to `memory` instead of the sum after the cross-attention",
+        ),
+        (
+            "masked_attention",
+            AnswerEdit("scores", "filled_with", "scaled.masked_fill(hidden, fill)", "scaled.masked_fill(hidden, -1.0)"),
+            "you fill the hidden scores with −1 instead of −∞",
+        ),
+    ],
+)
+def test_summary_does_not_contradict_the_step(exercise, edit, summary):
+    assert words(every_exercise()[exercise].steps, edit).summary == summary

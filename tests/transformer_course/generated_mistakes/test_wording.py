@@ -90,7 +90,7 @@ def test_each_stored_mistake_has_three_hints(name):
         (
             "scaled_dot_product_attention",
             AnswerEdit("divisor", "power", "width ** 0.5", "(width) ** (-(0.5))"),
-            "Your exponent has the wrong sign when you take the square root of d_k.",
+            "You use the exponent −1/2 instead of 1/2 when you take the square root of d_k.",
         ),
         (
             "causal_mask",
@@ -168,7 +168,7 @@ def test_each_stored_mistake_has_three_hints(name):
         (
             "padding_mask",
             AnswerEdit("real", "comparison", "tokens != pad_id", "(tokens) == (pad_id)"),
-            "Your comparison is inverted when you compare each token with `pad_id`: you use `==` instead of `!=`.",
+            "Your comparison is inverted: you use `==` instead of `!=` when you compare each token with `pad_id`.",
         ),
         (
             "noam_rate",

@@ -197,8 +197,8 @@ MISTAKES = [
         STEPS.but(cached=lambda evaluating, tokens: evaluating(tokens, evaluating.new_cache())).attempt,
         STEPS.but(differences=lambda cached: cached - cached).attempt,
         message=(
-            "You find no difference, not even in a model with a bug. Either you read all tokens in one call, so that "
-            "nothing comes from the cache, or you compare a run with itself."
+            "You find no difference, not even in a model with a bug. Either you pass all tokens in one call, so that "
+            "the model reads nothing from the cache, or you compare a run with itself."
         ),
         hints=[
             "With a cache, how many calls do you need for a text of 5 tokens? Which of them read from the cache?",
@@ -218,7 +218,7 @@ MISTAKES = [
         "only_the_last_position",
         STEPS.but(differences=lambda differences: differences[:, -1]),
         STEPS.but(differences=lambda differences: differences[:, -1:]),
-        summary="you use only the last position",
+        summary="you compare only the last position",
         message=(
             "You compare only the last position, or each round of your loop overwrites the result of the one before. "
             "You miss an error at any earlier position."

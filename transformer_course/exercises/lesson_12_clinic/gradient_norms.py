@@ -168,7 +168,7 @@ MISTAKES = [
         "those_without_a_gradient_left_out",
         STEPS.but(listed=lambda gradient: lambda name, parameter: gradient(parameter) is not None),
         summary="you leave out the parameters without a gradient",
-        message="{summary}, and these are the ones that you want to find. What do you do if `grad` is None?",
+        message="{summary}, and these parameters are the ones that you want to find. What do you do if `grad` is None?",
         hints=["How many names are in your dict, and how many parameters does the model have?"],
     ),
     Mistake(
@@ -206,15 +206,18 @@ MISTAKES = [
         "frozen_ones_left_out",
         STEPS.but(listed=lambda: lambda name, parameter: parameter.requires_grad),
         summary="you leave out frozen parameters",
-        message="{summary}. In the table of a model, a frozen parameter should show as 0, like any without a gradient.",
+        message=(
+            "{summary}. In the table of a model, a frozen parameter should show as 0, like any other parameter "
+            "without a gradient."
+        ),
         hints=["How many names are in your dict, and how many parameters does the model have?"],
     ),
     Mistake(
         "rounded_norms",
         *[STEPS.but(number=rounded(digits)) for digits in (2, 3, 4, 6)],
         summary="you round the norms",
-        message="{summary}, so a gradient of size 10⁻⁸ shows as 0, as if none had arrived.",
-        hints=["What does your code return for a norm of 0.00000002? How do you tell it from no gradient?"],
+        message="{summary}, so a gradient of size 10⁻⁸ shows as 0, as if no gradient had arrived.",
+        hints=["What does your code return for a norm of 0.00000002? How does that differ from a missing gradient?"],
     ),
     Mistake(
         "short_names",

@@ -152,8 +152,8 @@ MISTAKES = [
         STEPS.but(longer=lambda pads, tokens: torch.cat([tokens, pads], dim=1)),
         summary="you put the pads to the right of the tokens",
         message=(
-            "{summary}. There, a causal mask hides them from every token, and no token changes its position, so you "
-            "find no error."
+            "{summary}. On that side, a causal mask hides the pads from every token and no token's position changes, "
+            "so you can't find the errors that padding on the left causes."
         ),
         hints=["Print the padded texts. On which side are the pads?"],
     ),
@@ -162,7 +162,7 @@ MISTAKES = [
         STEPS.but(pads=lambda shape: torch.zeros(shape, dtype=torch.int64)),
         summary="you pad with token 0, whatever `pad_id` is",
         message="{summary}. If `pad_id` is 3, token 0 is a real token.",
-        hints=["If `pad_id` is 3, which tokens should you put to the left, and which do you put there?"],
+        hints=["If `pad_id` is 3, which tokens should you put to the left, and which tokens do you put there?"],
     ),
     Mistake(
         "pads_of_one_text",

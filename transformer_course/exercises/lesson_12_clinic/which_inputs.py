@@ -200,7 +200,7 @@ MISTAKES = [
         STEPS.but(another=lambda: lambda vector: 0 * vector),
         STEPS.but(another=lambda: lambda vector: 2 * vector),
         summary="you multiply the old input by a number, such as 0 or 2",
-        message="{summary}. For one kind of input, that changes nothing. For which?",
+        message="{summary}. One kind of input doesn't change if you do that. Which kind?",
         hints=["What is your new input if the old one is all zeros, like the embedding of padding?"],
     ),
     Mistake(
@@ -239,7 +239,7 @@ MISTAKES = [
         "one_answer_for_all_outputs",
         STEPS.but(size=lambda: lambda differences: differences.abs().max(), table=lambda columns: torch.stack(columns)),
         summary="you give one answer for all outputs together",
-        message="For each input, {summary}. The table needs an answer for each output.",
+        message="For each input, {summary}. The table needs a separate answer for each output.",
         hints=["Which shape should the table have, and which shape does yours have?"],
     ),
 ]

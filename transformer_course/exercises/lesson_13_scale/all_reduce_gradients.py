@@ -127,7 +127,9 @@ MISTAKES = [
         STEPS.but(reduced=lambda mean, gradients, n_tokens: mean_for_some(mean, gradients, n_tokens > 0)),
         STEPS.but(reduced=lambda mean, n_tokens: mean.expand(int((n_tokens > 0).sum()), -1)),
         summary="you don't give the mean to every worker",
-        message="{summary}. A worker without it takes a different step or none, even if it has only padding.",
+        message=(
+            "{summary}. Every worker needs the mean to take the same step, even a worker whose batch is all padding."
+        ),
         hints=["Does your result have one row for every worker, and are all of its rows equal?"],
     ),
     Mistake(

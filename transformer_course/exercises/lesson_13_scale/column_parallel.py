@@ -82,8 +82,11 @@ MISTAKES = [
             shards=lambda matrix, n_devices: torch.stack([matrix[:, i::n_devices] for i in range(n_devices)]),
         ),
         STEPS.but(shards=lambda matrix, n_devices: matrix.reshape(len(matrix), -1, n_devices).permute(2, 0, 1)),
-        summary="you deal the columns out in turn, one to each device",
-        message="{summary}. Each device should get neighboring columns.",
+        summary="you give each device every n_devices-th column",
+        message=(
+            "{summary}: with 4 columns and 2 devices, device 0 gets columns 0 and 2 instead of 0 and 1. Each device "
+            "should get neighboring columns."
+        ),
         hints=["If you concatenate the parts of all devices, are the columns in the order of `x @ matrix`?"],
     ),
     Mistake(
@@ -111,8 +114,8 @@ MISTAKES = [
         STEPS.but(products=lambda x, matrix, n_devices: (x @ matrix).reshape(n_devices, len(x), -1)),
         summary="you reshape the whole product instead of splitting its columns",
         message=(
-            "{summary}. A reshape keeps the elements in order, so a device gets rows of other devices. Which "
-            "dimension of the product should be split?"
+            "{summary}. A reshape keeps the elements in order, so a device gets some of the rows instead of its "
+            "columns. Which dimension of the product should you split?"
         ),
         hints=["Print `torch.arange(8).view(2, 4).reshape(2, 2, 2)`. Which of the 4 columns does part 0 have?"],
     ),

@@ -96,7 +96,7 @@ MISTAKES = [
         STEPS.but(x=lambda n_parameters: floats(n_parameters), size=lambda bottom: bottom.item()),
         STEPS.but(x=lambda n_parameters: floats(n_parameters), size=lambda bottom: bottom.log().item()),
         summary="you fit the parabola in N instead of log N",
-        message="{summary}, so the largest size, far from all the others, decides nearly alone.",
+        message="{summary}, so the largest size, which is far from all the others, dominates the fit.",
         hints=["How far is 10,000 from 1,000 and from 100,000? How far apart are their logarithms?"],
     ),
     Mistake(

@@ -67,7 +67,10 @@ MISTAKES = [
         "divides_activations",
         STEPS.but(activations=lambda activations, n_workers: activations / n_workers),
         summary="you divide the activations among the workers",
-        message="{summary}. `n_tokens` counts one worker's tokens. Which other worker could keep their activations?",
+        message=(
+            "{summary}. `n_tokens` already counts only one worker's tokens. Can another worker keep the activations "
+            "of these tokens?"
+        ),
     ),
     Mistake(
         "activations_of_all_workers",
@@ -94,7 +97,7 @@ MISTAKES = [
     Mistake(
         "lines_exchanged",
         STEPS.but(bill=lambda bill: bill | {"gradients": bill["optimizer"], "optimizer": bill["gradients"]}),
-        summary="you swapped the gradient line and the optimizer line",
+        summary="you swap the gradient line and the optimizer line",
         message="{summary}. Which of the two holds two numbers for each parameter?",
     ),
 ]

@@ -83,8 +83,11 @@ MISTAKES = [
             rows=lambda matrix, x_shards: torch.stack([matrix[i :: len(x_shards)] for i in range(len(x_shards))]),
         ),
         STEPS.but(rows=lambda matrix, x_shards: matrix.reshape(-1, len(x_shards), matrix.shape[1]).transpose(0, 1)),
-        summary="you deal the rows out in turn, one to each device",
-        message="{summary}. Device 0 has the *first* features of x. Which rows does it need?",
+        summary="you give each device every n_devices-th row",
+        message=(
+            "{summary}: with 4 rows and 2 devices, device 0 gets rows 0 and 2. Device 0 has the *first* features of "
+            "x. Which rows does it need?"
+        ),
         hints=["Which row of the matrix is multiplied by feature 0 of x, and which by feature 1?"],
     ),
     Mistake(
@@ -143,8 +146,8 @@ EXERCISE = Exercise(
     ],
     messages={
         "moved_total: output": Wording(
-            "{summary}, so the sum contains it as many times as there are devices.",
-            summary="you add the bias on each device",
+            "{summary}, so the sum contains the bias n_devices times.",
+            summary="you add the bias on every device",
             hints=["With 4 devices and x = 0, what should the output be, and what is yours?"],
         ),
         "done_again_output: partial": Wording(

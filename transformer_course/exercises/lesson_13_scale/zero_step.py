@@ -159,8 +159,8 @@ MISTAKES = [
             gathered=lambda updated, parameters: updated.T.flatten()[: len(parameters)],
         ),
         STEPS.but(cut=lambda n_padding, means: lambda x: F.pad(x, (0, n_padding)).view(means.shape[::-1]).T),
-        summary="you deal the numbers out in turn, one to each worker",
-        message="{summary}. Each worker should get *neighboring* numbers: worker 0 has the first n_shard.",
+        summary="you give each worker every n_workers-th number",
+        message="{summary}. Each worker should get *neighboring* numbers: worker 0 should get the first n_shard.",
         hints=["With 6 parameters and 2 workers, which parameters does row 0 of `means` describe?"],
     ),
     Mistake(
@@ -171,7 +171,7 @@ MISTAKES = [
         ),
         STEPS.but(cut=lambda n_padding, means: lambda x: F.pad(x, (n_padding, 0)).view(means.shape)),
         summary="you pad with zeros in front of the numbers instead of behind them",
-        message="{summary}, so every number shifts and meets the state of a different parameter.",
+        message="{summary}, so every number moves to the state of a different parameter.",
         hints=["Which worker's shard should be padded, the first one's or the last one's?"],
     ),
     Mistake(
@@ -226,7 +226,7 @@ MISTAKES = [
             new_means=lambda means, gradient: 0.1 * means + 0.9 * gradient,
             new_mean_squares=lambda mean_squares, gradient: 0.001 * mean_squares + 0.999 * gradient**2,
         ),
-        summary="you swapped the weights of the old mean and the new gradient",
+        summary="you swap the weights of the old mean and the new gradient",
         message="{summary}, so a single batch decides most of the running mean. It should change slowly.",
         hints=["With a running mean of 1 and a gradient of 0, should the new mean be 0.9 or 0.1?"],
     ),
@@ -242,7 +242,7 @@ MISTAKES = [
         *[STEPS.but(**other_decay(beta)) for beta in (0.99, 0.98, 0.95)],
         *[STEPS.but(new_mean_squares=other_decay(beta)["new_mean_squares"]) for beta in (0.99, 0.98, 0.95)],
         summary="you use a decay other than 0.999 for the mean square",
-        message="{summary}. Others are common as well, but here β₂ is 0.999.",
+        message="{summary}. Other values are common as well, but here β₂ is 0.999.",
         hints=["How much of a new squared gradient should go into the running mean square?"],
     ),
 ]
@@ -268,8 +268,10 @@ EXERCISE = Exercise(
     ],
     messages={
         "sibling_averaged: gradients.sum(dim=0)": Wording(
-            "{summary}. The update hides that because it doesn't depend on the size of the gradient. The running means "
-            "show it.",
+            (
+                "{summary}. Adam's update hides the error because it doesn't depend on the scale of the gradient, "
+                "but the running means show it."
+            ),
             summary="you add up the workers' gradients instead of averaging them",
             hints=["If two workers have the same gradient, what is the gradient of the whole batch?"],
         ),

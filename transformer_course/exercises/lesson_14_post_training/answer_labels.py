@@ -126,7 +126,7 @@ EXERCISE = Exercise(
     ],
     messages={
         "comparison_in_prompt: (positions) >= (ends)": Wording(
-            "{summary}, so the model learns to ask and not to answer.",
+            "{summary}, so the model learns to write prompts instead of answers.",
             summary="you mask out the answers instead of the prompts",
             hints=["Which tokens should count in the loss?"],
         ),

@@ -100,10 +100,8 @@ MISTAKES = [
     Mistake(
         "no_reference",
         STEPS.but(margin=lambda chosen, rejected: chosen - rejected),
-        summary="you don't use the reference",
-        message=(
-            "{summary}, so a model that prefers the chosen answer from the start is rewarded for what it never learned."
-        ),
+        summary="your loss doesn't depend on the reference",
+        message="{summary}, so a model that already preferred the chosen answer before training gets credit for it.",
         hints=["By how much did each answer gain over the reference, if the model *is* the reference?"],
     ),
     Mistake(
@@ -163,14 +161,16 @@ EXERCISE = Exercise(
             summary="you give `reference_rejected` the wrong sign",
         ),
         "values_exchanged_reference_chosen": Wording(
-            "{summary}: you add it, or you swap its two log-probabilities. Should a margin that the reference already "
-            "has make the loss smaller?",
-            summary="you give the margin of the reference the wrong sign",
+            (
+                "{summary}. Check its sign and the order of its two log-probabilities: should a margin that the "
+                "reference already has make the loss smaller?"
+            ),
+            summary="you add the reference model's margin instead of subtracting it",
             hints=["If the model is its own reference, what should the margin be? What is it in your code?"],
         ),
         "moved_log_probabilities: margin": Wording(
             "{summary}. Should β scale the loss, or the argument of the sigmoid?",
-            summary="you multiply the loss by β instead of the margin",
+            summary="you multiply the loss by β instead of multiplying the margin by β",
         ),
     },
     mistakes=MISTAKES,

@@ -115,7 +115,7 @@ MISTAKES = [
         "takes_tokens_from_several_forms",
         STEPS.but(whole=lambda same: same.any(dim=1), right=lambda whole: whole.all(dim=-1)),
         summary="you let each token match a different form",
-        message="{summary}, so an answer that begins as one form and ends as another passes.",
+        message="{summary}, so you give reward 1 to an answer that begins like one form and ends like another.",
         hints=["Which should come first, *all* over the tokens or *any* over the forms?"],
     ),
     Mistake(
@@ -137,8 +137,11 @@ MISTAKES = [
         "only_the_first_form",
         STEPS.but(right=lambda whole: whole[:, 0]),
         STEPS.but(right=lambda whole: whole[:, -1]),
-        summary="you compare each answer with only one of the accepted forms",
-        message="{summary}, so a right answer in another form gets 0.",
+        summary="your reward depends on only one of the accepted forms",
+        message=(
+            "{summary}, the first or the last, so a right answer in any other form gets 0. If you use a loop, can a "
+            "later form overwrite an earlier match?"
+        ),
     ),
     Mistake(
         "some_forms_left_out",
@@ -147,7 +150,7 @@ MISTAKES = [
         STEPS.but(right=lambda whole: whole[:, :-1].any(dim=-1)),
         STEPS.but(right=lambda whole: whole[:, 1:].any(dim=-1)),
         summary="you leave out some of the accepted forms",
-        message="{summary}, so an answer that matches one of these gets 0.",
+        message="{summary}, so an answer that matches only one of these forms gets 0.",
         hints=["With 4 accepted forms, how many of them do you compare an answer with?"],
     ),
     Mistake(
@@ -167,7 +170,7 @@ MISTAKES = [
         "without_the_last_token",
         STEPS.but(same=lambda same: same[..., :-1]),
         summary="you don't compare the last token",
-        message="{summary}, so an answer can pass even if it goes on where the right one ends.",
+        message="{summary}, so an answer can pass even if it continues where the right answer ends.",
     ),
 ]
 

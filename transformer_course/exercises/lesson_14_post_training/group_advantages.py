@@ -85,7 +85,7 @@ MISTAKES = [
             baseline=lambda rewards: rewards.mean(dim=0, keepdim=True),
             variance=lambda above: above.square().mean(dim=0, keepdim=True),
         ),
-        summary="you take the mean and the deviation over the prompts instead of the samples",
+        summary="you take the mean and the standard deviation over the prompts instead of the samples",
         message="{summary}. Each *row* is a group.",
         hints=["In the shape (n_prompts, n_samples), which dimension counts the samples of one prompt?"],
     ),
@@ -99,7 +99,7 @@ MISTAKES = [
         "fixed_eps",
         *[STEPS.but(eps=constant(number)) for number in (1e-8, 1e-6, 1e-5, 1e-4, 1e-3, 1e-12)],
         summary="you add a fixed number instead of the argument `eps`",
-        message="{summary}. One case here passes an `eps` of 0.5.",
+        message="{summary}. In one of the cases, `eps` is 0.5.",
         hints=["Does your result change if `eps` changes?"],
     ),
     Mistake(
@@ -134,8 +134,11 @@ EXERCISE = Exercise(
             hints=["If all samples of a prompt are right, what should their advantages be?"],
         ),
         "mean_by_variance: above.square().sum(dim=1, keepdim=True) / (above.square().shape[-1] - 1)": Wording(
-            "{summary}, as torch's `std` does unless you pass `correction=0`. Here you divide by the number itself.",
-            summary="you divide the squares by one less than the number of samples",
+            (
+                "{summary}, as torch's `std` does unless you pass `correction=0`. In this exercise, divide by the "
+                "number of samples."
+            ),
+            summary="you divide the sum of the squares by one less than the number of samples",
             hints=["For the rewards 1 and 0, what is the mean of the squared differences, and what is your variance?"],
         ),
         "call_left_out_deviation": Wording(

@@ -115,8 +115,8 @@ MISTAKES = [
         STEPS.but(gain=lambda clipped, of_answers: clipped * of_answers),
         summary="you always use the clipped ratio",
         message=(
-            "{summary}. A token that moved beyond the limit in the wrong direction then gets no gradient and can't "
-            "come back."
+            "{summary}. A token whose ratio has moved beyond the limit in the wrong direction then gets no gradient "
+            "that could bring it back."
         ),
         hints=[
             "With advantage −1, ratio 1.5 and clip 0.2, which of the two products is smaller, and which has a gradient?"
@@ -153,8 +153,8 @@ MISTAKES = [
         STEPS.but(drift=lambda behind: -behind),
         summary="you use the plain difference of the log-probabilities as the drift",
         message=(
-            "{summary}. Its mean is right, but the difference is negative for many tokens. exp(d) − d − 1 is never "
-            "negative."
+            "{summary}. The difference has the right mean, but it is negative for many tokens. exp(d) − d − 1 is "
+            "never negative."
         ),
         hints=["What is the drift for d = 0, for d = 1 and for d = −1?"],
     ),
@@ -171,8 +171,8 @@ MISTAKES = [
         STEPS.but(mean=lambda objective, real: ((objective * real).sum(dim=1) / real.sum(dim=1)).mean()),
         summary="you average each answer first and then the answers",
         message=(
-            "{summary}, so a token of a long answer counts less than one of a short answer. The first paper on GRPO "
-            "did this. Here all real tokens count the same."
+            "{summary}, so a token of a long answer counts less than a token of a short one. The first paper on GRPO "
+            "did this, but here all real tokens count the same."
         ),
         hints=["With answers of 2 and 8 tokens, which fraction of the mean should each token contribute?"],
     ),

@@ -71,8 +71,8 @@ MISTAKES = [
         STEPS.but(missed=lambda n, c, k: (1 - c / n) ** k),
         summary="you let the same sample be drawn several times",
         message=(
-            "{summary}: 1 − (1 − c/n)^k is the probability if each draw is put back. As an estimate, it is too low on "
-            "average."
+            "{summary}: 1 − (1 − c/n)^k is the probability if you put each sample back after drawing it. As an "
+            "estimate, it is too low on average."
         ),
         hints=["With 2 samples, one of them right, and k = 2, can both draws be wrong?"],
     ),
@@ -95,7 +95,7 @@ MISTAKES = [
         "order_counts_once",
         STEPS.but(all_wrong=lambda n_wrong, k: math.perm(n_wrong, k)),
         STEPS.but(choices=lambda n, k: math.perm(n, k)),
-        summary="you count ordered samples in one number and unordered samples in the other",
+        summary="you count ordered choices in one of the two numbers and unordered choices in the other",
         message="{summary}. One counts (A, B) and (B, A) as two choices, and the other counts them as one.",
     ),
 ]

@@ -147,8 +147,8 @@ MISTAKES = [
         in_another_order("error", "write", "read", "decay"),
         summary="you decay the state after the write",
         message=(
-            "{summary}. The error is then the difference from a state that has not been decayed yet. Which of the two "
-            "comes first?"
+            "{summary}, so you compute the error from a state that has not been decayed yet. Which should come "
+            "first, the decay or the write?"
         ),
         hints=["In the third case, the state holds 1 when the value 5 arrives. What does the key return after decay?"],
     ),
@@ -157,8 +157,8 @@ MISTAKES = [
         in_another_order("error", "decay", "write", "read"),
         summary="you compute the error before you decay the state",
         message=(
-            "{summary}. The key then returns more than the decayed state holds, so the error is wrong. Which state "
-            "should the key read?"
+            "{summary}. You then subtract the value stored in the old state, not the value left after the decay, so "
+            "the error is wrong. Which state should you read with the key?"
         ),
         hints=["In the third case, the state holds 1 when the value 5 arrives. What does the key return after decay?"],
     ),
@@ -168,7 +168,12 @@ MISTAKES = [
         in_another_order("read", "decay", "error", "write"),
         summary="you read the state before you write the token",
         message="{summary}, so the first output is 0 and every token misses its own value. When should you read?",
-        hints=["In the first case, the first token writes 2 under its key and then asks for it. What should it read?"],
+        hints=[
+            (
+                "In the first case, the first token writes 2 under its key and then reads with the same key. What "
+                "should it get?"
+            )
+        ],
     ),
     Mistake(
         "whole_state_shrinks",
@@ -190,7 +195,7 @@ MISTAKES = [
             v=lambda v, beta: beta[:, None] * v,
             written=lambda: lambda state, key, error, beta: state + torch.outer(key, error),
         ),
-        summary="you multiply only the value by β, not what you subtract",
+        summary="you multiply only the value by β, not what you subtract from it",
         message="{summary}. β is how much of the *error* is written. Which two terms does it multiply?",
         hints=["With β = 0 nothing should be written. What do you write?"],
     ),
@@ -198,7 +203,7 @@ MISTAKES = [
         "one_minus_decay",
         STEPS.but(decay=lambda decay: 1 - decay),
         summary="you multiply the state by 1 − decay",
-        message="{summary}. Here `decay` is the fraction of the state that is *kept*. What should 1 mean?",
+        message="{summary}. Here `decay` is the fraction of the state that is *kept*. What should a decay of 1 do?",
         hints=["In the first case, `decay` is 1. How much of the state should be left?"],
     ),
     Mistake(
@@ -209,7 +214,7 @@ MISTAKES = [
             )
         ),
         summary="you multiply the write by the decay, and keep the whole state",
-        message="{summary}. The decay makes the *old* content fade. Which term of the sum holds that?",
+        message="{summary}. The decay makes the *old* content fade. Which term of your sum holds the old content?",
         hints=["With a decay of 0, what should be left of everything that was written before?"],
     ),
     Mistake(
@@ -220,7 +225,9 @@ MISTAKES = [
             "{summary}, so its shape is (d_v, d_k). It fits the state only if both widths are the same. Which "
             "dimension does `key @ state` sum over?"
         ),
-        hints=["With d_k = 2 and d_v = 4, which shape has the state, and which shape has your outer product?"],
+        hints=[
+            "With d_k = 2 and d_v = 4, what is the shape of the state, and what is the shape of your outer product?"
+        ],
     ),
     Mistake(
         "last_state_for_all",

@@ -106,7 +106,7 @@ MISTAKES = [
         STEPS.but(output=lambda weights, values: (weights @ values).mean(dim=1)),
         STEPS.but(output=lambda weights, values: (weights @ values).sum(dim=1)),
         summary="you sum or average the outputs of the heads",
-        message="{summary}, so a single output is left. Each head should keep its own.",
+        message="{summary}, so only one output is left. Each head should keep its own.",
         hints=["How many dimensions should the output have, and how many does yours have?"],
     ),
     Mistake(
@@ -151,17 +151,17 @@ EXERCISE = Exercise(
     messages={
         "length_scores: latent.shape[-1]": Wording(
             "{summary}. A score sums one product for each number of a query.",
-            summary="you divide the products by the square root of the *latent* width r",
+            summary="you divide the scores by √r, the square root of the *latent* width, instead of √d",
             hints=["With r = 5 and d = 2, how many products do you sum in one score?"],
         ),
         "wrong_input_values": Wording(
             "{summary}. Both come from the same latent vectors, but through different matrices.",
-            summary="you use the keys as values as well",
+            summary="your values equal your keys",
             hints=["Where do you use `w_v`?"],
         ),
         "values_exchanged_w_k": Wording(
             "{summary}, so you compare the queries with the values and average the keys.",
-            summary="you swapped `w_k` and `w_v`",
+            summary="you swap `w_k` and `w_v`",
             hints=["Which matrix makes the vectors that you compare with the queries?"],
         ),
         "part_left_out_values": Wording(

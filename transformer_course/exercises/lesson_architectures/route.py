@@ -106,8 +106,8 @@ MISTAKES = [
         ),
         summary="you return ranks instead of the indices of the chosen logits",
         message=(
-            "You return ranks, such as 0 for the best expert, instead of the experts. The number of an expert is the "
-            "index of its logit in the row."
+            "You return ranks, such as 0 for the best expert, instead of expert indices. The index of an expert is "
+            "the position of its logit in the row."
         ),
         hints=[BEST],
     ),
@@ -143,7 +143,7 @@ MISTAKES = [
         STEPS.but(output=lambda weights, experts: (weights, sorted_alone(experts))),
         summary="you return the experts in a different order from their weights",
         message="{summary}, so an expert gets the wrong weight. Do you sort one without the other?",
-        hints=["What determines the order of your experts, and what determines that of your weights?"],
+        hints=["What determines the order of your experts, and what determines the order of your weights?"],
     ),
     Mistake(
         "without_a_gradient",
@@ -210,8 +210,10 @@ EXERCISE = Exercise(
             summary="you return the weights in a different order from their experts",
         ),
         "moved_weights": Wording(
-            "{summary}, so the weights of the chosen ones sum to less than 1. Which should come first, the choice or "
-            "the softmax?",
+            (
+                "{summary}, so the weights of the chosen experts sum to less than 1. Which should come first, the "
+                "choice or the softmax?"
+            ),
             summary="you take the softmax over all experts",
         ),
         "function_logits: logits.softmax(dim=-1)": Wording(
@@ -220,7 +222,7 @@ EXERCISE = Exercise(
             summary="you take the softmax of a softmax",
         ),
         "no_softmax_weights: torch.full_like(chosen, 1 / (chosen).shape[-1])": Wording(
-            "{summary}, whatever its logit. No gradient reaches the logits then, and the router learns nothing.",
+            "{summary}, whatever its logit is. No gradient then reaches the logits, so the router learns nothing.",
             summary="you give every chosen expert the same weight",
         ),
         "no_softmax_weights: (chosen).flatten(-2).softmax(dim=-1).reshape((chosen).shape)": Wording(

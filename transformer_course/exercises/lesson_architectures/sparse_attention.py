@@ -120,8 +120,8 @@ MISTAKES = [
         STEPS.but(candidates=lambda index_scores: index_scores, weights=lambda masked: masked.softmax(-1).nan_to_num()),
         summary="you let later tokens compete for the n_kept places",
         message=(
-            "{summary}, and hide them afterwards. A query whose best tokens are all later ones then keeps none. When "
-            "should they be excluded?"
+            "{summary}, and you mask them out only afterwards. If a query's highest-scoring tokens all come later, "
+            "it has no tokens left to attend to. When should you mask out the later tokens?"
         ),
         hints=[FIRST],
     ),
@@ -146,7 +146,7 @@ MISTAKES = [
             )
         ),
         summary="you choose one set of tokens for all queries",
-        message="{summary}. Each row of `index_scores` belongs to one query, which chooses for itself.",
+        message="{summary}. Each row of `index_scores` belongs to one query, and each query needs its own choice.",
         hints=["How many rows does your tensor of chosen indices have?"],
     ),
     Mistake(
@@ -165,8 +165,8 @@ MISTAKES = [
         STEPS.but(masked=lambda index_scores, mask: index_scores.masked_fill(~mask, -torch.inf)),
         summary="you take the softmax of the index scores",
         message=(
-            "{summary}. They only choose the tokens; the weights of the chosen ones come from the queries and keys. "
-            "Where do you use `q`?"
+            "{summary}. They should only choose the tokens; the weights of the chosen tokens come from the queries "
+            "and keys. Where do you use `q`?"
         ),
         hints=["If only `q` changes, should the output change? Does yours?"],
     ),
@@ -176,8 +176,8 @@ MISTAKES = [
             masked=lambda scores, past: scores.masked_fill(~past, -torch.inf),
             output=lambda weights, mask, v: (weights * mask) @ v,
         ),
-        summary="you remove the other tokens after the softmax",
-        message="{summary}, so the weights that are left sum to less than 1. What should come first?",
+        summary="you mask out the tokens that are not chosen only after the softmax",
+        message="{summary}, so the remaining weights sum to less than 1. Which should come first?",
         hints=["What do the weights of the last query sum to after you remove the other tokens?"],
     ),
 ]

@@ -86,7 +86,10 @@ MISTAKES = [
         STEPS.but(ngrams=lambda words, n: [tuple(words[i : i + n]) for i in range(0, len(words) - n + 1, n)]),
         STEPS.but(known=lambda others, n: {tuple(others[i : i + n]) for i in range(0, len(others) - n + 1, n)}),
         summary="you cut a text into pieces of n words that don't overlap",
-        message="{summary}. One more word at the beginning would shift all pieces. An n-gram begins at *every* word.",
+        message=(
+            "{summary}. One more word at the beginning would shift all of these pieces. An n-gram begins at *every* "
+            "word."
+        ),
         hints=["Which pairs does `the cat sat` have?"],
     ),
     Mistake(
@@ -98,7 +101,7 @@ MISTAKES = [
         STEPS.but(ngrams=lambda words, n: [tuple(words[i : i + n]) for i in range(len(words) - n)]),
         STEPS.but(known=lambda others, n: {tuple(others[i : i + n]) for i in range(len(others) - n)}),
         summary="you leave out the last n-gram of a text",
-        message="{summary}: `range(len(words) - n)` ends one too early. How many pairs does a text of 3 words have?",
+        message="{summary}, as `range(len(words) - n)` does. How many pairs does a text of 3 words have?",
         hints=["At which index does the last pair of `the cat sat` begin?"],
     ),
     Mistake(

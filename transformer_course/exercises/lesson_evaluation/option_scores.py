@@ -84,7 +84,7 @@ MISTAKES = [
         STEPS.but(n_tokens=lambda is_option: is_option.shape[-1]),
         summary="you divide by the number of positions in a row, prompt and padding included",
         message=(
-            "{summary}. That number is the same for all options, so the order of the options stays that of the sums. "
+            "{summary}. That number is the same for all options, so dividing by it doesn't change which option wins. "
             "How many tokens does each option have?"
         ),
         hints=["Two options of a question have 1 and 2 tokens. By which two numbers should you divide?"],
@@ -104,7 +104,10 @@ MISTAKES = [
         STEPS.but(n_tokens=lambda is_option: is_option.sum(dim=-1).amax(dim=-1, keepdim=True)),
         STEPS.but(n_tokens=lambda is_option: is_option.sum(dim=(-2, -1), keepdim=True)[..., 0]),
         summary="you divide all options of a question by the same number",
-        message="{summary}. Each option has its own number of tokens, and only dividing by that helps long options.",
+        message=(
+            "{summary}. Each option has its own number of tokens, and only dividing by that number makes short and "
+            "long options comparable."
+        ),
         hints=["Can dividing all four scores of a question by the same number change which of them is the largest?"],
     ),
 ]
@@ -129,7 +132,7 @@ EXERCISE = Exercise(
             hints=["Which tokens of the row would be different if the option were a different one?"],
         ),
         "sibling_log_probability: of_options.mean(dim=-1)": Wording(
-            "{summary}, so your scores shrink if a row only gets more padding.",
+            "{summary}, so the score of an option changes if its row gets more padding.",
             summary="you average over all positions of a row instead of summing",
             hints=["What happens to your score of an option if the row gets ten more tokens of padding?"],
         ),

@@ -92,20 +92,20 @@ MISTAKES = [
         STEPS.but(error=lambda first, second, root: first.std() / root + second.std() / root),
         STEPS.but(deviation=lambda first, second: (first.var() + second.var()).sqrt()),
         STEPS.but(deviation=lambda first, second: first.std() + second.std()),
-        summary="you combine the separate errors of the two models",
+        summary="you combine the two models' separate standard errors",
         message=(
-            "{summary}. Both models answered the same questions, and what makes a question hard for both cancels in "
-            "the difference. Take the differences by question first."
+            "{summary}. Both models answered the same questions, so variation in difficulty that affects both models "
+            "cancels in the differences. Compute the per-question differences first."
         ),
         hints=["If the second model gives exactly the answers of the first, what should the error be?"],
     ),
     Mistake(
         "divides_the_squares_by_n",
         STEPS.but(deviation=lambda differences: differences.std(correction=0)),
-        summary="you divide the squared differences by n instead of n − 1",
+        summary="you divide the squared deviations by n instead of n − 1",
         message=(
-            "{summary}. Their mean comes from the same questions, so the squares around it are a little too small. "
-            "With 2 questions, the deviation is off by a factor of √2."
+            "{summary}. You measure the deviations from the mean of the same questions, so their squares are "
+            "slightly too small. With 2 questions, the standard deviation is too small by a factor of √2."
         ),
     ),
     Mistake(
@@ -137,7 +137,10 @@ EXERCISE = Exercise(
             summary="you divide by the number of questions instead of its square root",
         ),
         "part_left_out_error: deviation": Wording(
-            "{summary}. That says how much *one* question varies, and it stays the same with a thousand questions.",
+            (
+                "{summary}. The standard deviation describes how much *one* question varies, and more questions "
+                "don't reduce it."
+            ),
             summary="you return the standard deviation of the differences instead of the error of their mean",
             hints=["If the test had 100 times as many questions, how much smaller should the error be?"],
         ),

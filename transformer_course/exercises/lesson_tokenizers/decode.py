@@ -84,7 +84,7 @@ MISTAKES = [
         STEPS.but(text=lambda tokens, pieces: "".join(pieces[t].decode("utf-8", "replace") for t in tokens)),
         summary="you decode each token separately",
         message=(
-            "{summary}. The bytes of a character may be in two tokens: [195, 170] is ê, but you return ��. When "
+            "{summary}. A character's bytes may be split across tokens: [195, 170] is ê, but you return ��. When "
             "should you decode?"
         ),
         hints=[
@@ -96,8 +96,8 @@ MISTAKES = [
         STEPS.but(errors=lambda: "strict"),
         summary="you let invalid bytes raise an error",
         message=(
-            "{summary}. A model can generate any tokens, such as the first byte of é alone, and the text should have "
-            "a � there."
+            "{summary}. A model can generate any tokens, such as the first byte of é alone. The text should then "
+            "have a � in its place."
         ),
         hints=["Which values can the `errors` argument of `bytes.decode` have?"],
     ),

@@ -140,8 +140,8 @@ MISTAKES = [
         STEPS.but(octets=lambda text: [ord(character) for character in text]),
         summary="you start from the code points of the characters instead of the bytes",
         message=(
-            "Your output is right for plain ASCII, but {summary}: 日 becomes 26085, although the ids from 256 on "
-            "stand for merges."
+            "Your output is right for plain ASCII, but {summary}: 日 becomes 26085, although the token IDs from 256 "
+            "on belong to merges."
         ),
         hints=["What is `ord('é')`, and what is `list('é'.encode('utf-8'))`?"],
     ),
@@ -212,8 +212,8 @@ MISTAKES = [
         STEPS.but(tokens=leftmost_first),
         summary="you apply the leftmost possible merge first",
         message=(
-            "{summary}, wherever it is in the list. Apply the merge that was learned first, in the whole text, and "
-            "then the next one."
+            "{summary}, wherever it is in the list of merges. Apply the merge that was learned first to the whole "
+            "text, and then the next one."
         ),
         hints=["With the merges (98, 99) and (97, 98), which pair of 'abc' should be merged?"],
     ),
@@ -227,10 +227,10 @@ MISTAKES = [
     Mistake(
         "another_encoding",
         *[STEPS.but(octets=encoded(name, errors)) for name in ("latin-1", "ascii") for errors in ("replace", "ignore")],
-        summary="you encode the text with another encoding than UTF-8",
+        summary="you encode the text with an encoding other than UTF-8",
         message=(
-            "{summary}, and drop or replace the characters that it doesn't have. UTF-8 has bytes for every character: "
-            "é becomes 195, 169."
+            "{summary}, so you drop or replace the characters that this encoding lacks. UTF-8 has bytes for every "
+            "character: é becomes 195, 169."
         ),
         hints=["What is `list('é 日'.encode('utf-8'))`, and what does your code start from?"],
     ),

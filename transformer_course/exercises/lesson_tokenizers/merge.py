@@ -87,7 +87,7 @@ MISTAKES = [
         STEPS.but(found=only_the_first),
         summary="you merge only the first occurrence of the pair",
         message=(
-            "{summary}: with the pair (1, 2) and the new id 9, the tokens 1, 2, 1, 2 become 9, 1, 2 instead of 9, 9. "
+            "{summary}: with the pair (1, 2) and the new ID 9, the tokens 1, 2, 1, 2 become 9, 1, 2 instead of 9, 9. "
             "Do you leave your loop too early?"
         ),
         hints=["How many times does the pair (1, 2) occur in 1, 2, 3, 1, 2?"],

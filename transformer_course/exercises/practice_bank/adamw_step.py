@@ -122,8 +122,10 @@ MISTAKES = [
         "no_bias_correction",
         STEPS.but(unbiased=lambda new_mean: new_mean, unbiased_square=lambda new_mean_square: new_mean_square),
         summary="you use both running means without bias correction",
-        message="You use both running means without bias correction. They start at 0, so in step 1 the mean is only "
-        "(1 − β₁) · gradient. By which number do you divide to get the gradient back?",
+        message=(
+            "You use both running means without bias correction. They start at 0, so in step 1 the mean is only (1 − "
+            "β₁) · gradient. Which number should you divide by to get the gradient back?"
+        ),
         hints=["In step 1 with β₁ = 0.9, the new mean is 0.1 · gradient. What is a better estimate of the gradient?"],
     ),
     Mistake(
@@ -142,8 +144,10 @@ MISTAKES = [
             )
         ),
         summary="you add ε before the mean square is corrected",
-        message="You add ε to the root of the *uncorrected* mean square, so the correction enlarges ε as well: in "
-        "step 1 with β₂ = 0.999 by a factor of 32. Correct first. When should ε be added?",
+        message=(
+            "You add ε to the root of the *uncorrected* mean square, so the correction enlarges ε as well: by a "
+            "factor of 32 in step 1 with β₂ = 0.999. When should you add ε?"
+        ),
         hints=["Which two things do you divide by √(1 − β₂ˢᵗᵉᵖ)?"],
     ),
     Mistake(

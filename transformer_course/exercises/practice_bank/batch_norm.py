@@ -135,16 +135,20 @@ MISTAKES = [
             var=lambda x: x.var(dim=-1, correction=0, keepdim=True),
         ),
         summary="you normalize each position over its features",
-        message="You normalize each position over its own features, which is LayerNorm. BatchNorm normalizes each "
-        "feature over all positions of the batch. Which dimensions do you average over?",
+        message=(
+            "You normalize each position over its own features, which is LayerNorm. BatchNorm normalizes each "
+            "feature over all positions of the batch. Which dimensions should you average over?"
+        ),
         hints=["For x of shape (7, 11, 13), how many means should you have: 77 or 13?"],
     ),
     Mistake(
         "over_the_batch_only",
         STEPS.but(dims=lambda: 0),
         summary="you average over dim 0 alone",
-        message="You average over the batch but not over the positions, so every position has statistics of its own. "
-        "For (batch, n, d), BatchNorm has d means. Over which dimensions do you average?",
+        message=(
+            "You average over the batch but not over the positions, so every position has separate statistics. For "
+            "(batch, n, d), BatchNorm has d means. Which dimensions should you average over?"
+        ),
         hints=["For x of shape (7, 11, 13), what is the shape of your mean?"],
     ),
     Mistake(
@@ -154,16 +158,20 @@ MISTAKES = [
             var=lambda x, training, running_var: x.var(dim=1, correction=0, keepdim=True) if training else running_var,
         ),
         summary="you normalize each text separately",
-        message="You average over the positions of each text separately, which is InstanceNorm. BatchNorm also "
-        "averages over the batch. Over which dimensions do you average?",
+        message=(
+            "You average over the positions of each text separately, which is InstanceNorm. BatchNorm also averages "
+            "over the batch. Which dimensions should you average over?"
+        ),
         hints=["If one text of the batch changes, should the output for the others change in training?"],
     ),
     Mistake(
         "batch_statistics_in_evaluation",
         STEPS.but(mean=lambda batch_mean: batch_mean, var=lambda batch_var: batch_var),
         summary="you use the statistics of the batch in evaluation as well",
-        message="You use the statistics of the batch in evaluation as well, so a prediction depends on its "
-        "neighbors in the batch. What are the running statistics kept for?",
+        message=(
+            "You use the statistics of the batch in evaluation as well, so a prediction depends on the other texts "
+            "in the batch. When should you use the running statistics?"
+        ),
         hints=["In evaluation, may the output for one text change with the other texts of the batch?"],
     ),
     Mistake(
@@ -171,8 +179,10 @@ MISTAKES = [
         STEPS.but(mean=lambda new_running_mean: new_running_mean, var=lambda new_running_var: new_running_var),
         STEPS.but(mean=lambda running_mean: running_mean, var=lambda running_var: running_var),
         summary="you normalize with the running statistics in training",
-        message="You normalize with the running statistics in training. Those lag behind; training uses the "
-        "statistics of the batch itself, and only updates the running ones. Which mean do you subtract?",
+        message=(
+            "You normalize with the running statistics in training, and these lag behind. Training should use the "
+            "statistics of the batch and only update the running statistics. Which mean do you subtract?"
+        ),
         hints=["In training, what should the mean of each feature of (x − mean) be?"],
     ),
     Mistake(
@@ -193,7 +203,7 @@ MISTAKES = [
     Mistake(
         "momentum_reversed",
         STEPS.but(momentum=lambda momentum: 1 - momentum),
-        summary="you exchange momentum and 1 − momentum",
+        summary="you swap momentum and 1 − momentum",
         message="You give the *old* running value the weight `momentum`. In PyTorch's BatchNorm, `momentum` is the "
         "weight of the new batch, unlike in an optimizer. With 0.1, how much should one batch change the running "
         "mean?",
@@ -204,30 +214,37 @@ MISTAKES = [
         STEPS.but(batch_var=lambda x, dims: x.var(dim=dims), sample_var=lambda batch_var: batch_var),
         STEPS.but(var=lambda training, sample_var, running_var: sample_var if training else running_var),
         summary="you normalize with the variance that divides by n − 1",
-        message="You normalize with the variance that divides by n − 1: `var` uses Bessel's correction unless you pass "
-        "`correction=0`. BatchNorm divides by n to normalize. Which of the two uses of the variance is left for n − 1?",
+        message=(
+            "You normalize with the variance that divides by n − 1: `var` uses Bessel's correction unless you pass "
+            "`correction=0`. BatchNorm divides by n to normalize. Where does it divide by n − 1 instead?"
+        ),
         hints=["What is the variance of the *population* [0, 2]: 1 or 2?"],
     ),
     Mistake(
         "biased_running_variance",
         STEPS.but(sample_var=lambda batch_var: batch_var),
         summary="you update the running variance with the variance that divides by n",
-        message="You update the running variance with the variance of the batch as it is. In evaluation it stands "
-        "for all data, so PyTorch uses the unbiased estimate there. By what do you multiply to get it?",
+        message=(
+            "You update the running variance with the biased variance of the batch, which divides by n. It should "
+            "describe data beyond this batch, so PyTorch uses the unbiased estimate there. Which factor should you "
+            "multiply the variance by?"
+        ),
         hints=["From n samples, which denominator estimates the variance of the whole population without bias?"],
     ),
     Mistake(
         "eps_outside_the_root",
         STEPS.but(normalized=lambda x, mean, var, eps: (x - mean) / (torch.sqrt(var) + eps)),
         summary="you add ε after taking the square root",
-        message="You add ε to the standard deviation. BatchNorm adds it to the *variance*. With a small ε you hardly "
-        "notice, until a feature is nearly constant. On which side of the root does ε belong?",
+        message=(
+            "You add ε to the standard deviation. BatchNorm adds it to the *variance*. The difference is small until "
+            "a feature is nearly constant. Should you add ε before or after you take the root?"
+        ),
         hints=["With a variance of 0 and ε = 10⁻⁴, should you divide by 10⁻⁴ or by 10⁻²?"],
     ),
     Mistake(
         "never_updates",
         STEPS.but(new_running_mean=lambda running_mean: running_mean, new_running_var=lambda running_var: running_var),
-        summary="you never update the running statistics",
+        summary="you return the running statistics unchanged in training",
         message="You return the running statistics unchanged in training, so evaluation uses whatever they started "
         "with. How much of the batch's mean should go into the running mean?",
         hints=["With a running mean of 0, a batch mean of 1 and momentum 0.1, what is the new running mean?"],

@@ -86,8 +86,10 @@ MISTAKES = [
             ]
         ),
         summary="you clip each gradient by its own norm",
-        message="You clip each gradient by its own norm, so large ones shrink more than small ones and the step "
-        "points in another direction. How many scales should there be for all parameters?",
+        message=(
+            "You clip each gradient by its own norm, so large gradients shrink more than small ones and the step "
+            "points in another direction. How many scale factors do you need for all gradients together?"
+        ),
         hints=["Gradients [3] and [4], max_norm 1: should the results be [1] and [1], or [0.6] and [0.8]?"],
     ),
     Mistake(
@@ -111,16 +113,20 @@ MISTAKES = [
         "returns_the_clipped_norm",
         STEPS.but(result=lambda clipped, norm, max_norm: (clipped, norm.clamp(max=max_norm))),
         summary="you return the norm after clipping",
-        message="You return the norm after clipping, which never exceeds `max_norm`. People log the norm to see that "
-        "training explodes. Which norm shows that?",
+        message=(
+            "You return the norm after clipping, which never exceeds `max_norm`. People log the norm to notice when "
+            "training diverges. Which norm shows that?"
+        ),
         hints=["If the norm was 500 and `max_norm` is 1, which number would you want to see in a log?"],
     ),
     Mistake(
         "adds_up_norms",
         STEPS.but(norm=lambda gradients: torch.stack([gradient.norm() for gradient in gradients]).sum()),
         summary="you add up the norms of the gradients",
-        message="You add up the norms. The norm of everything together is smaller: [3] and [4] have the norm 5, not 7. "
-        "What do you add up before you take the root?",
+        message=(
+            "You add up the norms. The norm of all gradients together is smaller: [3] and [4] have the norm 5, not "
+            "7. What should you add up before you take the root?"
+        ),
         hints=["What is the length of the vector [3, 4]?"],
     ),
     Mistake(
@@ -141,8 +147,10 @@ EXERCISE = Exercise(
     stretch=True,
     verified="All gradients shrink by one factor and keep their direction, and small ones stay as they are.",
     hints=[
-        "Two parameters have the gradients [3] and [4]. How long is the vector of both, and what should become of "
-        "it if at most 1 is allowed?",
+        (
+            "Two parameters have the gradients [3] and [4]. How long is the vector of both, and what should you "
+            "return for it if `max_norm` is 1?"
+        ),
         "The global norm is that of one long vector of all gradients. Multiplying it by a number changes its length "
         "and not its direction.",
         "Add up the squares of all numbers of all gradients, take the root, and multiply every gradient by "

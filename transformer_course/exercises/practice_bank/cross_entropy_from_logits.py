@@ -152,8 +152,10 @@ MISTAKES = [
         "mean_over_all_rows",
         STEPS.but(mean=lambda losses, targets: losses.sum() / len(targets)),
         summary="you divide by the number of all rows",
-        message="You leave the ignored rows out of the sum but divide by the number of *all* rows. With much padding, "
-        "the loss looks too good. By how many losses should you divide?",
+        message=(
+            "You leave the ignored rows out of the sum but divide by the number of *all* rows. With a lot of "
+            "padding, your loss is much too low. Which number should you divide by?"
+        ),
         hints=["With 5 rows of which 2 are ignored, how many losses do you average?"],
     ),
     Mistake(
@@ -174,8 +176,10 @@ MISTAKES = [
             ).squeeze(-1)
         ),
         summary="you shift the log-sum-exp and leave the target's logit as it is",
-        message="You subtract the maximum inside the log-sum-exp but not from the target's logit. The shift cancels "
-        "only if it is on both sides. What is missing?",
+        message=(
+            "You subtract the maximum inside the log-sum-exp but not from the target's logit. The shift cancels only "
+            "if it is in both terms. What should you do to the target's logit?"
+        ),
         hints=["With logits [1000, 1000], the loss should be log 2. What is yours?"],
     ),
     Mistake(
@@ -188,7 +192,7 @@ MISTAKES = [
         summary="you normalize over the rows of the batch",
         message="You normalize over dim 0, so the probabilities of each *class* add up to 1 over the batch. Each "
         "row is a distribution over classes. Which `dim` runs over the classes?",
-        hints=["For a batch of one row, your loss is 0 whatever the logits are. Over what do you sum?"],
+        hints=["For a batch of one row, your loss is 0 whatever the logits are. Which dimension do you sum over?"],
     ),
 ]
 

@@ -89,7 +89,7 @@ MISTAKES = [
     Mistake(
         "padding_keeps_its_row",
         STEPS.but(output=lambda scaled: scaled),
-        summary="padding gets a vector like any other token",
+        summary="you give padding a vector like any other token",
         message="Padding gets its row of the table, so it contributes to sums and its row is trained. What should "
         "the vectors of padding be?",
         hints=["What does your code return for a text of nothing but padding?"],
@@ -98,8 +98,10 @@ MISTAKES = [
         "drops_token_0",
         STEPS.but(pad_id=lambda: 0),
         summary="you treat token 0 as padding",
-        message="You treat token 0 as padding, whatever `pad_id` is. Tokenizers differ: GPT-2 has no padding token, "
-        "and BERT uses 0. Which argument is the id of the padding token?",
+        message=(
+            "You treat token 0 as padding, whatever `pad_id` is. Tokenizers differ: GPT-2 has no padding token, and "
+            "BERT uses 0. Which argument is the ID of the padding token?"
+        ),
         hints=["With `pad_id=96`, what should happen to token 0?"],
     ),
     Mistake(

@@ -112,9 +112,11 @@ MISTAKES = [
     Mistake(
         "never_resets",
         STEPS.but(continues=lambda done: torch.ones(done.shape)),
-        summary="you ignore the ends of episodes",
-        message="You ignore `done`. At the end of an episode, the next value and the next advantage belong to another "
-        "episode. What should both be multiplied by there?",
+        summary="your result doesn't depend on `done`",
+        message=(
+            "Your result doesn't depend on `done`. At the end of an episode, the next value and the next advantage "
+            "belong to another episode. What should you multiply both by there?"
+        ),
         hints=["If an episode ends with step 2, what should the rewards of step 3 change in the advantage of step 2?"],
     ),
     Mistake(
@@ -136,7 +138,7 @@ MISTAKES = [
     Mistake(
         "forgets_to_cut_the_next_value",
         STEPS.but(bootstrapped=lambda rewards, next_values, gamma: rewards + gamma * next_values),
-        summary="you use the next value after the end of an episode",
+        summary="you use the next value even where an episode ends",
         message="You reset the running sum where an episode ends, but the TD error there still uses the value of the "
         "next episode's first state. What is the value of a state after the end?",
         hints=["After its last step, an episode earns nothing more. What is the next value then?"],
@@ -192,8 +194,10 @@ MISTAKES = [
             )
         ),
         summary="you normalize the advantages",
-        message="You normalize the advantages. PPO does that later, in each minibatch; GAE itself returns them as they "
-        "are. What is the standard deviation of a single step?",
+        message=(
+            "You normalize the advantages. PPO does that later, in each minibatch; GAE returns the advantages "
+            "without normalizing them. What is the standard deviation of a single step?"
+        ),
         hints=["With one step in one environment, what should the advantage be?"],
     ),
 ]

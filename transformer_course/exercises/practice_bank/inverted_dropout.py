@@ -75,8 +75,10 @@ MISTAKES = [
         "not_scaled",
         STEPS.but(scaled=lambda dropped: dropped),
         summary="you don't scale the numbers that are kept",
-        message="You drop numbers, but you don't scale the others. With p = 0.5, a sum over 1000 numbers is only "
-        "half as large in training as in evaluation. By what should you multiply what is kept?",
+        message=(
+            "You drop numbers, but you don't scale the others. With p = 0.5, a sum over 1000 numbers is only half as "
+            "large in training as in evaluation. Which factor should you multiply the kept numbers by?"
+        ),
         hints=["With p = 0.8, which fraction of a sum is left on average? How do you restore its size?"],
     ),
     Mistake(
@@ -101,7 +103,7 @@ MISTAKES = [
     Mistake(
         "active_in_evaluation_only",
         STEPS.but(training=lambda training: not training),
-        summary="you confuse training and evaluation",
+        summary="you drop numbers in evaluation instead of in training",
         message="You drop numbers in evaluation and leave them alone in training. When does a network need the noise?",
         hints=["Which branch runs when `training` is True?"],
     ),
@@ -117,8 +119,10 @@ MISTAKES = [
         "scaled_by_p",
         STEPS.but(keep_probability=lambda p: p),
         summary="you divide by p",
-        message="You divide by p, the probability of *dropping* a number. With p = 0.1, what you keep becomes ten "
-        "times larger. Which probability makes up for what is missing?",
+        message=(
+            "You divide by p, the probability of *dropping* a number. With p = 0.1, the numbers that you keep become "
+            "ten times larger. Which probability should you divide by?"
+        ),
         hints=["With p = 0.1, 90 % of a sum is left. By what do you divide to get all of it back?"],
     ),
     Mistake(

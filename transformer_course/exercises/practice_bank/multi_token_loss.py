@@ -89,24 +89,29 @@ MISTAKES = [
         "every_head_predicts_the_next",
         by_offsets(lambda k: 1),
         summary="every head predicts the next token",
-        message="Every head gets the *next* token as its target, so all of them learn the same. Head k should look "
-        "k + 1 tokens ahead. What changes from head to head?",
+        message=(
+            "Every head gets the *next* token as its target, so all heads learn the same thing. Head k should look k "
+            "+ 1 tokens ahead. What should change from head to head?"
+        ),
         hints=["For the text a b c d, what should head 1 predict at position a: b or c?"],
     ),
     Mistake(
         "first_head_copies",
         by_offsets(lambda k: k - 1),
         summary="every head looks one token too near",
-        message="Your targets are one token too near: head 0 predicts the token that it reads. How far ahead does "
-        "head 0 look?",
+        message=(
+            "Your targets are one token too near: head 0 predicts the token that it reads. How far ahead should head "
+            "0 look?"
+        ),
         hints=["For the text a b c d, what should head 0 predict at position a?"],
     ),
     Mistake(
         "one_too_far",
         by_offsets(lambda k: k + 1),
         summary="every head looks one token too far",
-        message="Your targets are one token too far: nothing predicts the next token any more. How far ahead does "
-        "head 0 look?",
+        message=(
+            "Your targets are one token too far: no head predicts the next token. How far ahead should head 0 look?"
+        ),
         hints=["For the text a b c d, what should head 0 predict at position a?"],
     ),
     Mistake(
@@ -124,16 +129,20 @@ MISTAKES = [
         "mean_over_all_targets",
         STEPS.but(loss=lambda of_targets: -torch.cat([log_p.flatten() for log_p in of_targets]).mean()),
         summary="you average over all targets of all heads at once",
-        message="You average over all targets together, so heads that look further ahead, and have fewer targets, "
-        "count less. How do you weight all heads equally?",
+        message=(
+            "You average over all targets together. Heads that predict further ahead have fewer targets, so they "
+            "count less. How can you weight all heads equally?"
+        ),
         hints=["With 3 and 1 targets, how much of the loss should each of two heads be?"],
     ),
     Mistake(
         "heads_added_up",
         STEPS.but(loss=lambda losses: losses.sum()),
         summary="you add up the losses of the heads",
-        message="You add up the losses of the heads. Here the loss is their *mean*, so that it stays comparable for "
-        "any number of heads. What is left to divide by?",
+        message=(
+            "You add up the losses of the heads. Here the loss is their *mean*, so that it stays comparable for any "
+            "number of heads. Which number should you divide by?"
+        ),
         hints=["If all heads have the loss 2, what should the result be?"],
     ),
     Mistake(
@@ -154,8 +163,11 @@ MISTAKES = [
             targets=lambda tokens, ahead: [tokens[:, k : tokens.shape[1] - len(ahead) + k] for k in ahead],
         ),
         summary="you drop the same number of positions for every head",
-        message="You drop the last positions of every head as for the one that looks furthest, so the first heads miss "
-        "targets that exist. How many targets does head 0 have in a text of n tokens?",
+        message=(
+            "You drop the same number of positions for every head, as many as the head that looks furthest ahead "
+            "needs. The first heads then miss targets that exist. How many targets does head 0 have in a text of n "
+            "tokens?"
+        ),
         hints=["For the text a b c d and 2 heads, which tokens should head 0 predict?"],
     ),
 ]

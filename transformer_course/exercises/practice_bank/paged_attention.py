@@ -133,8 +133,10 @@ MISTAKES = [
         "nothing_masked",
         STEPS.but(masked=lambda scores: scores),
         summary="you attend to the whole last page and to unused pages",
-        message="You attend to every slot of every page in the table. The last page may be half empty, and short "
-        "requests have entries that are stale. Which argument says how many tokens count?",
+        message=(
+            "You attend to every slot of every page in the table. The last page may be only partly filled, and short "
+            "requests have stale entries in the table. Which argument says how many tokens count?"
+        ),
         hints=["A request has 3 tokens in pages of 2. How many slots do you attend to?"],
     ),
     Mistake(
@@ -160,8 +162,10 @@ MISTAKES = [
             values=lambda value_pages, block_table: value_pages[block_table].transpose(1, 2).flatten(1, 2),
         ),
         summary="you interleave the slots of the pages",
-        message="You put the first slots of all pages before all second slots. The tokens of one page follow each "
-        "other, so the length cuts off the wrong ones. Which of the two dimensions has to vary fastest?",
+        message=(
+            "You put the first slots of all pages before all second slots. The tokens of one page should stay "
+            "together, or the length cuts off the wrong ones. Which of the two dimensions should vary fastest?"
+        ),
         hints=["Pages [5, 2] with 2 slots each: which slot holds the second token of the request?"],
     ),
 ]

@@ -111,8 +111,10 @@ MISTAKES = [
         "always_clipped",
         STEPS.but(gain=lambda clipped_ratio, advantages: clipped_ratio * advantages),
         summary="you use the clipped ratio even where the other product is smaller",
-        message="You always use the clipped ratio. A step that moved the wrong way, beyond the limit, then gets no "
-        "gradient and cannot come back. What do you compare the clipped product with?",
+        message=(
+            "You always use the clipped ratio. A ratio that has moved beyond the limit in the wrong direction then "
+            "gets no gradient that could bring it back. What should you compare the clipped product with?"
+        ),
         hints=["Advantage −1, ratio 1.5, clip 0.2: which product is smaller, and which one has a gradient?"],
     ),
     Mistake(
@@ -120,9 +122,11 @@ MISTAKES = [
         STEPS.but(
             gain=lambda ratio, clipped_ratio, advantages: torch.maximum(ratio * advantages, clipped_ratio * advantages)
         ),
-        summary="you take the larger of both gains",
-        message="You take the larger of both gains, so moving far always pays and the clip never holds. (PPO takes the "
-        "*maximum* of two losses or the minimum of two gains.) Which one do you have?",
+        summary="you take the larger of the two gains",
+        message=(
+            "You take the larger of the two gains, so a large change always pays and the clip limits nothing. (PPO "
+            "takes the *maximum* of two losses or the minimum of two gains.) Are your two terms losses or gains?"
+        ),
         hints=["Advantage 1, ratio 2, clip 0.2: should the gain be 2 or 1.2?"],
     ),
     Mistake(
@@ -141,16 +145,20 @@ MISTAKES = [
             )
         ),
         summary="you take the smaller of the two value errors",
-        message="You take the smaller of the two squared errors. The value loss is pessimistic, so it takes the "
-        "larger one. Is your quantity a gain or a loss?",
+        message=(
+            "You take the smaller of the two squared errors. The clipped value loss is pessimistic: it is the larger "
+            "of the two errors. Do you minimize or maximize this term?"
+        ),
         hints=["If the new value jumped to the return, and the clipped one is still far away, which error counts?"],
     ),
     Mistake(
         "clips_around_the_returns",
         STEPS.but(clipped_values=lambda values, returns, clip: returns + (values - returns).clamp(-clip, clip)),
         summary="you clip the values around the returns",
-        message="You keep the values within `clip` of the *returns*. The clip should limit how far an update moves the "
-        "critic. From which values does it move?",
+        message=(
+            "You keep the values within `clip` of the *returns*. The clip should limit how far an update moves the "
+            "critic. Around which values should you clip?"
+        ),
         hints=["What would the clipped value be if the critic had not changed at all?"],
     ),
     Mistake(
@@ -164,9 +172,11 @@ MISTAKES = [
     Mistake(
         "ratio_of_log_probabilities",
         STEPS.but(ratio=lambda log_p, old_log_p: log_p / old_log_p),
-        summary="you divide the log-probabilities",
-        message="You divide log-probabilities by each other. The ratio of two probabilities is e to the "
-        "*difference* of their logarithms. What is log a − log b?",
+        summary="you divide one log-probability by the other",
+        message=(
+            "You divide one log-probability by the other. The ratio of two probabilities is e to the *difference* of "
+            "their logarithms. What is log a − log b?"
+        ),
         hints=["With equal log-probabilities of −1, the ratio is 1 either way. What do −1 and −2 give?"],
     ),
     Mistake(
@@ -180,17 +190,21 @@ MISTAKES = [
     Mistake(
         "never_clipped",
         STEPS.but(gain=lambda ratio, advantages: ratio * advantages),
-        summary="you never use the clipped ratio",
-        message="You use the ratio without a clip, so one batch can push the policy as far as it likes. What limits "
-        "the gain of an action that has become twice as likely?",
+        summary="the clip has no effect on your policy loss",
+        message=(
+            "The clip has no effect on your policy loss, so one batch can push the policy as far as it likes. What "
+            "limits the gain of an action that has become twice as likely?"
+        ),
         hints=["Advantage 1, ratio 2, clip 0.2: what should the gain be?"],
     ),
     Mistake(
         "clip_has_no_lower_limit",
         STEPS.but(clipped_ratio=lambda ratio, clip: ratio.clamp(max=1 + clip)),
         summary="you clip the ratio only from above",
-        message="You clip the ratio at 1 + clip, and not at 1 − clip. For a negative advantage, nothing then stops an "
-        "action from becoming ever less likely. Which limit is missing?",
+        message=(
+            "You clip the ratio at 1 + clip, but not at 1 − clip. For a negative advantage, nothing then stops an "
+            "action from becoming ever less likely. Which limit is missing?"
+        ),
         hints=["Advantage −1, ratio 0.5, clip 0.2: what should the gain be?"],
     ),
     Mistake(
@@ -199,7 +213,7 @@ MISTAKES = [
         summary="you keep the ratio between −clip and clip",
         message="You keep the ratio between −clip and clip. A ratio is 1 if nothing has changed, so the range "
         "should be around 1. What are its limits?",
-        hints=["With a clip of 0.2, what becomes of a ratio of 1 in your code?"],
+        hints=["With a clip of 0.2, what does a ratio of 1 become in your code?"],
     ),
 ]
 

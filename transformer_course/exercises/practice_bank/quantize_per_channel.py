@@ -98,8 +98,10 @@ MISTAKES = [
         "one_scale_for_all",
         STEPS.but(largest=lambda magnitudes: magnitudes.amax().expand(magnitudes.shape[0])),
         summary="you use one scale for the whole matrix",
-        message="You use one scale for the whole matrix. If one row is 100 times larger than the others, those are "
-        "left with one or two steps. How many scales does a matrix with 13 rows need?",
+        message=(
+            "You use one scale for the whole matrix. If one row is 100 times larger than the others, only one or two "
+            "steps are left for the others. How many scales does a matrix with 13 rows need?"
+        ),
         hints=["For the rows [1, −1] and [0.01, −0.01], which whole numbers does the second row get?"],
     ),
     Mistake(
@@ -109,18 +111,22 @@ MISTAKES = [
             divided=lambda weight, scale: weight / scale,
         ),
         summary="you use a scale for each column",
-        message="You compute one scale per column, an input of the layer. Per-channel quantization has one per "
-        "*output*, a row, so that it can be multiplied in after the matrix product. Over which `dim` is your "
-        "maximum?",
+        message=(
+            "You compute one scale per column, that is, per *input* of the layer. Per-channel quantization has one "
+            "scale per *output*, a row, so that you can multiply by it after the matrix product. Over which `dim` "
+            "should you take the maximum?"
+        ),
         hints=["For a weight of shape (13, 31), what is the shape of your scales?"],
     ),
     Mistake(
         "truncates",
         STEPS.but(rounded=lambda divided: divided.trunc()),
         STEPS.but(rounded=lambda divided: divided.floor()),
-        summary="you cut off the decimals",
-        message="You cut off the decimals: `.to(torch.int8)` alone turns 126.9 into 126, and `floor` rounds down. "
-        "Errors of up to a whole step all go in one direction. What should happen before the conversion?",
+        summary="you don't round to the nearest whole number",
+        message=(
+            "You don't round to the nearest whole number: 126.9 becomes 126. An error can then be almost a whole "
+            "step instead of half a step. What should you do before the conversion to int8?"
+        ),
         hints=["Which whole number is nearest to 2.9, and which one do you store?"],
     ),
     Mistake(
@@ -136,8 +142,11 @@ MISTAKES = [
         "divides_by_255",
         STEPS.but(step_size=lambda largest: 2 * largest / 255),
         summary="you divide the whole range by 255",
-        message="You divide the range from −largest to largest by 255 steps, so the largest weight becomes 127.5, "
-        "which is rounded out of int8. Symmetric quantization has 127 steps on each side of 0. What is one step?",
+        message=(
+            "You divide the range from −largest to largest by 255 steps, so the largest weight becomes 127.5, which "
+            "rounds to 128, one more than int8 can store. Symmetric quantization has 127 steps on each side of 0. "
+            "What is one step?"
+        ),
         hints=["Which whole number does the largest weight of a row get in your code?"],
     ),
     Mistake(
@@ -153,8 +162,10 @@ MISTAKES = [
         "scale_of_zeros",
         STEPS.but(scale=lambda step_size: step_size),
         summary="you give a row of zeros the scale 0",
-        message="A row of zeros gets the scale 0, and whoever divides by it gets nan. Any positive scale represents "
-        "zeros; this exercise asks for 1. Where do you check for it?",
+        message=(
+            "You give a row of zeros the scale 0, and dividing by it gives nan. Any positive scale represents zeros; "
+            "this exercise asks for 1. Where should you check for it?"
+        ),
         hints=["For the row [0, 0], what is the largest absolute value, and what do you divide by?"],
     ),
     Mistake(

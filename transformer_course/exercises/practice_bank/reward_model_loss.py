@@ -117,8 +117,10 @@ MISTAKES = [
             reward_rejected=lambda rejected: rejected.mean(dim=1),
         ),
         summary="you average the scores of all tokens",
-        message="You average the scores of all tokens, padding included. Only the last token has seen the whole "
-        "answer. Whose score is the reward?",
+        message=(
+            "You average the scores of all tokens, padding included. Only the last token has seen the whole answer. "
+            "Which token's score is the reward?"
+        ),
         hints=["In a causal model, which position has read the complete answer?"],
     ),
     Mistake(
@@ -133,8 +135,10 @@ MISTAKES = [
         "margin_added",
         STEPS.but(above_margin=lambda difference, margin: difference + margin),
         summary="you add the margin",
-        message="You add the margin, so a clear preference is satisfied by a *smaller* difference. Llama 2 uses the "
-        "margin to ask for more. Which sign does that need?",
+        message=(
+            "You add the margin, so a pair with a clear preference needs a *smaller* difference. In Llama 2, a "
+            "larger margin requires a larger difference. Which sign does that need?"
+        ),
         hints=["With a margin of 2 and a difference of 2, what should the sigmoid get?"],
     ),
     Mistake(
@@ -148,7 +152,7 @@ MISTAKES = [
     Mistake(
         "no_logarithm",
         STEPS.but(log_probability=lambda above_margin: torch.sigmoid(above_margin)),
-        summary="the logarithm is missing",
+        summary="you leave out the logarithm",
         message="You average probabilities instead of log-probabilities. The gradient then vanishes for pairs that are "
         "very wrong, where it is needed most. What is missing for a negative log-likelihood?",
         hints=["If the model gives the chosen answer a probability of 0.5, what is −log of it?"],
@@ -157,8 +161,10 @@ MISTAKES = [
         "difference_alone",
         STEPS.but(log_probability=lambda above_margin: above_margin),
         summary="you average the difference itself",
-        message="You return minus the mean difference, without a sigmoid. That loss has no lower bound: the rewards "
-        "grow forever. What turns a difference into the log-probability of winning?",
+        message=(
+            "You return minus the mean difference, without a sigmoid. That loss has no lower bound, so training "
+            "makes the rewards grow forever. What turns a difference into the log-probability of winning?"
+        ),
         hints=["How small can your loss become if one pair has a difference of a million?"],
     ),
     Mistake(
@@ -175,8 +181,11 @@ MISTAKES = [
         STEPS.but(log_probability=lambda above_margin: torch.log(torch.sigmoid(above_margin) + 1e-9)),
         STEPS.but(log_probability=lambda above_margin: torch.log(torch.sigmoid(above_margin) + 1e-6)),
         summary="you add a small number inside the logarithm",
-        message="You add a small number to the sigmoid before you take its logarithm. The loss then stops growing near "
-        "20, and pairs that are very wrong get no gradient. Which function of PyTorch computes log σ in one step?",
+        message=(
+            "You add a small number to the sigmoid before you take its logarithm. The loss then levels off (near 18 "
+            "for 10⁻⁸), and pairs that are very wrong get no gradient. Which function of PyTorch computes log σ in "
+            "one step?"
+        ),
         hints=["For a difference of −120, the loss should be 120. What is yours?"],
     ),
 ]

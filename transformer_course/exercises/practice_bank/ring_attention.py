@@ -170,8 +170,10 @@ MISTAKES = [
     Mistake(
         "gathers_everything",
         all_to_all,
-        message="Your numbers are right, but somewhere you hold the scores of all positions with all positions. "
-        "That is the memory that the ring should save. How many blocks of keys does a device need at a time?",
+        message=(
+            "Your numbers are right, but somewhere you store the scores of all pairs of positions. That is the "
+            "memory that the ring should save. How many blocks of keys does a device need at a time?"
+        ),
         hints=[
             "With 5 devices of 12 positions, how large is the largest tensor that you create? A ring step has 5 · "
             "12 · 12 scores.",
@@ -193,8 +195,10 @@ MISTAKES = [
             corrections=lambda largest: [torch.ones_like(one) for one in largest],
         ),
         summary="you merge the steps without rescaling to a common maximum",
-        message="You subtract a different maximum in each step and add up the results as they are, so a block with "
-        "small scores counts too much. By which factor do you bring the earlier sums to the new maximum?",
+        message=(
+            "You subtract a different maximum in each step and add up the results without rescaling them, so a block "
+            "with small scores counts too much. Which factor rescales the earlier sums to the new maximum?"
+        ),
         hints=["Sums made with maximum 3 meet a block with maximum 5. What should they be multiplied by?"],
     ),
     Mistake(
@@ -241,26 +245,32 @@ MISTAKES = [
                 for block in masked
             ]
         ),
-        summary="you use the mask of the own block in every step",
-        message="You use the same triangular mask in every step. It fits only a device's own block: earlier blocks "
-        "may be seen completely, later ones not at all. The positions have to travel with the keys. What do you "
-        "compare?",
+        summary="you use the mask of a device's own block in every step",
+        message=(
+            "You use the same triangular mask in every step. It fits only a device's own block: a query may attend "
+            "to all of an earlier block and to nothing in a later one. Which positions should you compare in each "
+            "step?"
+        ),
         hints=["After one step, device 1 holds the keys of device 0. Which of these come before its own queries?"],
     ),
     Mistake(
         "values_stay",
         STEPS.but(held_values=lambda values, hops: [values for _ in hops]),
         summary="you pass the keys on and leave the values behind",
-        message="You pass the keys on, but not the values, so weights for one block meet the values of another. "
-        "What has to travel together?",
+        message=(
+            "You pass the keys on, but not the values, so the weights for one block meet the values of another. "
+            "Which two tensors have to travel together?"
+        ),
         hints=["After one step, device 1 holds the keys of device 0. Whose values should it mix?"],
     ),
     Mistake(
         "one_step_too_few",
         STEPS.but(hops=lambda queries: list(range(max(len(queries) - 1, 1)))),
         summary="you go one step too few around the ring",
-        message="You stop one step too early, so the last device never sees the first block it needs. With its own "
-        "block included, how many blocks does each device have to see?",
+        message=(
+            "You stop one step too early, so no device sees every block. Including its own block, how many blocks "
+            "should each device see?"
+        ),
         hints=["With 3 devices, how often are keys passed on, and how many blocks does a device use?"],
     ),
     Mistake(
@@ -271,7 +281,7 @@ MISTAKES = [
                 for block, positions in zip(scores, held, strict=True)
             ]
         ),
-        summary="you don't mask later positions of the own block",
+        summary="you don't mask out later positions inside a device's own block",
         message="You hide the blocks of later devices, but inside its *own* block a query still sees later positions. "
         "With one block of 2 positions, what may the first query attend to?",
         hints=["With one device, is your attention causal?"],
@@ -284,8 +294,10 @@ MISTAKES = [
             )
         ),
         summary="you don't rescale the weighted sum of the values",
-        message="You rescale the sum of the exponentials to the new maximum, but not the weighted sum of the "
-        "values. Both were made with the old maximum. What should the second one be multiplied by?",
+        message=(
+            "You rescale the sum of the exponentials to the new maximum, but not the weighted sum of the values. You "
+            "computed both with the old maximum. What should you multiply the weighted sum by?"
+        ),
         hints=["When a larger score arrives, which of your running variables contain the old maximum?"],
     ),
 ]

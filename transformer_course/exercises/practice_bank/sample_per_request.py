@@ -143,7 +143,7 @@ MISTAKES = [
             )
         ),
         STEPS.but(within_p=lambda mass_before, renormalized, top_p: mass_before + renormalized <= top_p[:, None]),
-        summary="you drop the token with which the mass reaches top-p",
+        summary="you drop the token that brings the mass to top-p",
         message="You compare the mass *including* each token with top-p, so you drop the token that reaches it. The "
         "nucleus is the smallest set whose mass is at least p. Which mass decides whether a token is still needed?",
         hints=["Probabilities 0.5, 0.3, 0.2 and p = 0.6: which tokens form the smallest set with at least 0.6?"],
@@ -153,8 +153,10 @@ MISTAKES = [
         STEPS.but(
             within_p=lambda within_p: torch.cat([torch.ones_like(within_p[:, :1]), within_p[:, :-1]], dim=-1)
         ).attempt,
-        message="Your nucleus has one token too many. Shifting the mask by one place is needed only if it is made from "
-        "the mass *including* each token. Which mass does your mask use?",
+        message=(
+            "Your nucleus has one token too many. You need to shift the mask by one place only if you compute it "
+            "from the mass *including* each token. Which mass does your mask use?"
+        ),
         hints=[
             "Probabilities 0.5, 0.3, 0.2 and p = 0.4: how many tokens form the smallest set with at least 0.4?",
             "A token is needed as long as the mass of the tokens *before* it is below p. The first token always is.",
@@ -175,9 +177,11 @@ MISTAKES = [
     Mistake(
         "places_instead_of_tokens",
         STEPS.but(tokens=lambda places: places.squeeze(-1)),
-        summary="you return places in the sorted order",
-        message="You return the place in the *sorted* order, so 0 means the likeliest token of a row. Which tensor "
-        "knows the token at each place?",
+        summary="you return positions in the sorted order instead of tokens",
+        message=(
+            "You return the position in the *sorted* order, so 0 means the likeliest token of a row. Which tensor "
+            "holds the token at each position?"
+        ),
         hints=["If token 7 is the likeliest and is drawn, which number do you return?"],
     ),
     Mistake(
@@ -201,17 +205,21 @@ MISTAKES = [
     Mistake(
         "top_p_of_the_full_distribution",
         STEPS.but(mass_before=lambda ranked: ranked.cumsum(dim=-1) - ranked),
-        summary="you compute the mass for top-p before top-k has taken effect",
-        message="You compute the mass for top-p from the probabilities before top-k. Renormalize the "
-        "probabilities that top-k keeps first. What do you divide them by?",
+        summary="you compute the mass for top-p from probabilities that are not renormalized after top-k",
+        message=(
+            "You compute the mass for top-p from probabilities that are not renormalized after top-k. What should "
+            "the probabilities that top-k keeps sum to?"
+        ),
         hints=["Probabilities 0.4, 0.3, 0.2, 0.1 with top_k 2: what are the two probabilities that are left?"],
     ),
     Mistake(
         "always_the_likeliest",
         STEPS.but(places=lambda nucleus: nucleus.argmax(dim=-1, keepdim=True)),
         summary="you always take the likeliest token",
-        message="You always take the likeliest token, which is greedy decoding. Sampling draws every token of the "
-        "nucleus as often as its probability says. Which function of PyTorch draws?",
+        message=(
+            "You always take the likeliest token, which is greedy decoding. Sampling should draw each token of the "
+            "nucleus in proportion to its probability. Which function of PyTorch draws?"
+        ),
         hints=["If two tokens have 0.6 and 0.4, how often should the second one come?"],
     ),
     Mistake(
@@ -225,7 +233,7 @@ MISTAKES = [
     Mistake(
         "top_k_keeps_one_too_many",
         STEPS.but(within_k=lambda order, top_k: torch.arange(order.shape[-1]) <= top_k[:, None]),
-        summary="top-k keeps one token too many",
+        summary="your top-k keeps one token too many",
         message="Your top-k keeps k + 1 tokens: places count from 0, so the first k places are 0 to k − 1. Which "
         "comparison leaves place k out?",
         hints=["For a `top_k` of 1, how many tokens can come in your code?"],
@@ -233,7 +241,7 @@ MISTAKES = [
     Mistake(
         "no_top_p",
         STEPS.but(within_p=lambda mass_before: torch.ones_like(mass_before, dtype=torch.bool)),
-        summary="you don't use `top_p`",
+        summary="your draws don't depend on `top_p`",
         message="You draw from all tokens that top-k leaves, whatever `top_p` is. Which tokens should a `top_p` of 0.5 "
         "leave of the probabilities 0.6, 0.3 and 0.1?",
         hints=["For a `top_p` near 0, how many tokens should be left?"],

@@ -149,9 +149,11 @@ EXERCISE = Exercise(
             hints=["Does your result change if you change the value of another key? Should it?"],
         ),
         "wrong_input_weighted: keys": Wording(
-            "You use the keys when you average. You need them only for the scores. Which two tensors should you "
-            "multiply?",
-            summary="you use the keys when you average",
+            (
+                "You average the keys instead of the values. You need the keys only for the scores. Which two "
+                "tensors should you multiply?"
+            ),
+            summary="you average the keys instead of the values",
             hints=["In the sum of weight · value, where is the key?"],
         ),
         "left_out_column": Wording(
