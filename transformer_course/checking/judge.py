@@ -172,7 +172,7 @@ def _recognized(
         message, names = _half_finished(exercise.steps, found.stops_at), (f"stops_at_{found.stops_at}",)
     elif found.either:
         [one], (this, that) = found.mistakes, found.either
-        message = two_bugs(
+        message = _two_bugs(
             _sentence(one.summary), f"{_sentence(this.summary)} (or {that.summary}: your output is the same)"
         )
         names = (one.name,)
@@ -180,7 +180,7 @@ def _recognized(
         [one] = found.mistakes
         message, names = f"{_sentence(one.summary)}. Something else is wrong, too. Fix this first.", (one.name,)
     elif len(found.mistakes) > 1:
-        message = two_bugs(*[_sentence(mistake.summary or mistake.message) for mistake in found.mistakes])
+        message = _two_bugs(*[_sentence(mistake.summary or mistake.message) for mistake in found.mistakes])
         names = tuple(mistake.name for mistake in found.mistakes)
     else:
         message, names = message_of(found.mistakes[0], judged[1], judged[0].expected), (found.mistakes[0].name,)
@@ -214,8 +214,7 @@ def _recognized(
     return Verdict(exercise.name, status, readable("\n".join(filter(None, [*reading, message, panel]))), names, hints)
 
 
-def two_bugs(*clauses: str) -> str:
-    """Return the message about two bugs, each described by a clause."""
+def _two_bugs(*clauses: str) -> str:
     numbered = [f"{number}. {clause}." for number, clause in enumerate(clauses, 1)]
     return "\n".join(["Your code has two bugs.", *numbered, "Fix the first one and run the check again."])
 

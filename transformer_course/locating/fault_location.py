@@ -11,7 +11,6 @@ from transformer_course.checking.crash_help import RETURNS_TWO
 from transformer_course.checking.expected_behavior import Behavior, in_isolation
 from transformer_course.checking.explain import NOT_REPEATABLE, ON_LINE
 from transformer_course.checking.general_mistakes import CHANGES_ARGUMENT
-from transformer_course.checking.judge import two_bugs
 from transformer_course.checking.verdict import Verdict
 from transformer_course.exercise import Mistake, capitalized
 from transformer_course.generated_mistakes.generated_mistake import GeneratedMistake
@@ -68,16 +67,10 @@ def add_location(
                 return _with_line_of_mistake(verdict, search, named, changed if is_changed else ())
             is_explained = verdict.status == "crashed" and RETURNS_TWO in verdict.message
             fault = None if is_explained else search.fault()
-            two = None if fault or is_explained else search.repair_and_mistake()
             shapes = search.shapes_in_crash(verdict)
     except TookTooLong:
         return verdict
     message = verdict.message
-    if two:
-        fault, mistake = two
-        first, *others = two_bugs(fault.problem.rstrip("."), capitalized(mistake.summary)).splitlines()
-        numbered = [first, others[0], marked_line(fault.expression), *others[1:]]
-        return replace(verdict, message=_joined(*numbered, note, message), hints=fault.hints)
     if not fault:
         return replace(verdict, message=_joined(message, shapes))
     # The message of a crash may already contain the line.

@@ -9,7 +9,7 @@ from transformer_course.checking.general_mistakes import IN_PLACE_HINTS
 from transformer_course.checking.verdict import Verdict
 from transformer_course.exercise import Mistake
 from transformer_course.locating import side_effect_source
-from transformer_course.locating.code_repairs import CodeRepairs
+from transformer_course.locating.code_repairs import repairing_edit
 from transformer_course.locating.discarded_results import first_discarded
 from transformer_course.locating.fault import Fault
 from transformer_course.locating.fault_wording import (
@@ -40,7 +40,6 @@ class FaultSearch:
     def __init__(self, known: Behavior, traced: TracedAttempt, *, is_random: bool = False) -> None:
         self.known, self.traced, self.is_random = known, traced, is_random
         self.runs = SubstitutedRuns(known, traced)
-        self._repairs = CodeRepairs(self.runs)
 
     @property
     def code(self) -> str:
@@ -61,13 +60,8 @@ class FaultSearch:
 
     def repair(self, kinds: Sequence[str] = KINDS) -> Fault | None:
         """Return the place where one edit of the code makes it right."""
-        edit = self._repairs.edit(kinds)
+        edit = repairing_edit(self.runs, kinds)
         return fault_of(edit) if edit else None
-
-    def repair_and_mistake(self) -> tuple[Fault, Mistake] | None:
-        """Return the place where one edit of the code leaves a single known mistake, and that mistake."""
-        found = self._repairs.edit_and_mistake()
-        return found and (fault_of(found[0], is_alone=False), found[1])
 
     def discarded_result(self) -> Fault | None:
         """Return the first expression whose result is discarded."""

@@ -51,13 +51,13 @@ SENTENCES = {
 """For each kind of edit, what the code does wrong, and a question."""
 
 
-def fault_of(edit: CodeEdit, *, is_alone: bool = True) -> Fault:
-    """Return the fault that an edit repairs, with a question unless there is a second mistake."""
+def fault_of(edit: CodeEdit) -> Fault:
+    """Return the fault that an edit repairs."""
     statement, question = (text.format(**_words(edit)) for text in SENTENCES[edit.kind])
     expression = Expression(
         0, "", edit.line, edit.columns, edit.source_line[slice(*edit.columns)], edit.source_line, (), ""
     )
-    problem = f"Line {edit.line}: {statement}{f' {question}' if question and is_alone else ''}"
+    problem = f"Line {edit.line}: {statement}{f' {question}' if question else ''}"
     in_code = f"In code:\n{code_block(edit.new)}" if edit.new else "Delete the line."
     hints = (question or f"Look at line {edit.line}. {REST_IS_RIGHT}", REST_IS_RIGHT, in_code)
     return Fault(expression, problem, hints)

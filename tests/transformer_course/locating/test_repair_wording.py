@@ -29,10 +29,6 @@ def test_says_in_which_direction():
     assert "one round too late. Which" in fault_of(edit("range_stop", by=-1)).problem
 
 
-def test_asks_nothing_if_there_is_a_second_mistake():
-    assert "?" not in fault_of(edit("range_stop"), is_alone=False).problem
-
-
 def test_last_hint_shows_the_code():
     assert fault_of(edit("range_stop")).hints[-1] == "In code:\n    range(n)"
     assert fault_of(edit("line", new="")).hints[-1] == "Delete the line."
