@@ -525,8 +525,9 @@ table.round(3)
 # Rounding each weight alone is the simplest method. *GPTQ* ([Frantar et al., 2022](https://arxiv.org/abs/2210.17323))
 # adjusts the weights that are not rounded yet to compensate for the error of the others. *AWQ* ([Lin et al.,
 # 2023](https://arxiv.org/abs/2306.00978)) first scales up weights that meet large inputs. Formats such as MXFP4 use
-# 4-bit floats in groups of 32. Quantization costs more the better the model is: after 1,200 training steps, rounding
-# every row to 4 bits with one scale costs this model 0.1 to 0.2 nats.
+# 4-bit floats in groups of 32. Quantization costs more after longer training: rounding every row to 4 bits with one
+# scale costs this model 0.02 to 0.10 nats after 300 training steps and 0.10 to 0.23 after 1,200. A model twice as wide
+# with the same loss loses less than half as much.
 # </details>
 
 # %% [markdown]

@@ -149,8 +149,9 @@ print("about half of the digits in all nine runs with a cause:", all(0.4 < fract
 print("more than 60 % without:", min(right["none"]) > 0.6)
 
 # %% [markdown]
-# Three causes have one **symptom**: half of the digits are wrong. (The century is always right; the other digits are
-# mostly guesses.) All three curves fall. With the small rate the loss still falls at the end. What do we measure?
+# After these 120 steps, three causes have one **symptom**: half of the digits are wrong. (The century is always right;
+# the other digits are mostly guesses.) All three curves fall. With the small rate the loss still falls at the end. What
+# do we measure?
 #
 # | | |
 # |---|---|

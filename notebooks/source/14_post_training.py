@@ -64,7 +64,7 @@ _ = torch.manual_seed(14)
 # %% [markdown]
 # ## The way from text to a chat model
 #
-# Below each stage, or beside it, is what it learns from. This lesson takes one small model through all of them.
+# Next to each stage is what it learns from.
 
 # %% id="pipeline"
 diagrams.post_training.pipeline()
@@ -369,7 +369,8 @@ for reference in sft:
             by_dpo.append(copy.deepcopy(model))
 by_step = pd.DataFrame(rows).groupby("step")
 log_p = by_step["log p, dashes"].median()
-compare(prediction, measured="up" if log_p[40] > log_p[0] else "down")
+factor = math.exp(log_p[40] - log_p[0])  # by which the probability of an answer with dashes changes
+compare(prediction, measured="up" if factor > 1 else "down")
 by_step.agg(["min", "max"]).round(2)
 
 # %% id="answers-after-dpo" tags=["nbval-ignore-output"]
@@ -483,11 +484,14 @@ diagrams.post_training.group(
 # wrong. So prompts should be neither too easy nor too hard.
 
 # %% [markdown]
-# Why does step 4 raise the mean reward? The gradient of the mean reward is the mean of r ∇ log p over the model's *own*
+# <details><summary>Why does step 4 raise the mean reward?</summary>
+#
+# The gradient of the mean reward is the mean of r ∇ log p over the model's *own*
 # samples (REINFORCE, [Williams, 1992](https://doi.org/10.1007/BF00992696)): that of SFT, each sample weighted by its
 # reward r. You may subtract from r any number that does not depend on the sample, since the mean of ∇ log p is 0. On
 # average that changes nothing but the noise, which shrinks: hence advantages. (The group's mean contains the sample
 # itself, which only makes the gradient 1 − 1/G times as long.)
+# </details>
 
 # %% [markdown]
 # ### The loss
@@ -509,8 +513,8 @@ gains = {f"A = {a:+d}": torch.minimum(ratio * a, ratio.clamp(0.8, 1.2) * a) for 
 ax = plots.lines(ratio, gains, "ratio ρ", "gain, with ε = 0.2")
 
 # %% [markdown]
-# Where a line is flat, the gradient is 0. With A = 1, that is beyond ρ = 1.2: the token is already more likely. With
-# A = −1, it is below ρ = 0.8. A token that moved the wrong way never gets a flat line, so it can come back.
+# Where a line is flat, the gradient is 0: beyond 1.2 if A = 1, below 0.8 if A = −1. A token that moved the wrong way
+# is on a slope, so it can come back.
 #
 # The loss is minus the mean of gain − β · drift over all tokens that the model generated.
 #
@@ -717,8 +721,9 @@ show(worst)
 
 # %% [markdown]
 # Both judges have seen the same samples. Compare the three runs in the line `right`; the samples come from the worst.
-# The policy stumbled on a cut-off answer, was rewarded for it, and produced more of them. By *her* reward alone, this
-# run is a success. Samples show the failure, and so does a second judge that the policy was not trained on.
+# In nine of ten runs of this lesson, most of its answers are wrong: the policy stumbled on a cut-off answer, was
+# rewarded for it, and produced more of them. By *her* reward alone, this run is a success. Samples show the failure,
+# and so does a second judge that the policy was not trained on.
 
 # %% [markdown]
 # What does the damage depend on? On the judge *and* on the rate: at this rate, with the exact judge, more answers are
@@ -726,13 +731,13 @@ show(worst)
 #
 # | prompts × samples | rate | exact judge | her judge |
 # |---|--:|---|---|
-# | 6 × 8 | 0.0005 | 0.84, 0.84, 0.82 | 0.85, 0.88, 0.82 |
-# | 6 × 8 | 0.001 | 0.79, 0.81, 0.74 | 0.72, 0.00, 0.00 |
-# | 24 × 8 | 0.0005 | 0.92, 0.91, 0.92 | 0.88, 0.83, 0.88 |
-# | 24 × 8 | 0.001 | 0.92, 0.91, 0.94 | 0.12, 0.01, 0.74 |
+# | 6 × 8 | 0.0005 | 0.84, 0.88, 0.90 | 0.74, 0.81, 0.84 |
+# | 6 × 8 | 0.001 | 0.79, 0.84, 0.90 | 0.79, 0.69, 0.81 |
+# | 24 × 8 | 0.0005 | 0.93, 0.94, 0.94 | 0.92, 0.87, 0.83 |
+# | 24 × 8 | 0.001 | 0.95, 0.95, 0.95 | 0.14, 0.00, 0.02 |
 #
-# At the lower rate, with few samples, her judge does no harm: the policy has not found the gap. A better optimizer
-# finds more gaps.
+# At the lower rate, or with few prompts, her judge does little harm within 40 batches: the policy has hardly found the
+# gap. A better optimizer finds more gaps.
 
 # %% [markdown]
 # A reward model only imitates people's judgment, so it has many such gaps. One is a preference for long answers
@@ -784,7 +789,7 @@ def passes(model: nn.Module, n: int = 16) -> dict[str, float]:
 _ = torch.manual_seed(0)
 runs = pd.concat({name: pd.DataFrame(map(passes, models)) for name, models in judged.items()})
 gained = (runs.loc["GRPO"] - runs.loc["SFT"]).median()
-compare(prediction, measured="more" if gained["pass@16"] > gained["pass@1"] else "less")
+compare(prediction, measured="more" if gained["pass@16"] / gained["pass@1"] > 1 else "less")
 lines = {name: torch.tensor(runs.loc[name].to_numpy()) for name in judged}
 ax = plots.lines((1, 2, 4, 8, 16), lines, "k", "pass@k")
 runs.groupby(level=0, sort=False).mean().round(2)
@@ -900,7 +905,7 @@ for temperature in (0.0, 0.7, 1.5):
 # turns are usually dropped.
 
 
-# %% id="chat-context" tags=["published-model", "nbval-ignore-output"]
+# %% id="chat-context" tags=["hide-input", "published-model", "nbval-ignore-output"]
 def newest(messages: list[tuple[str, str]], max_tokens: int) -> list[tuple[str, str]]:
     """Drop the oldest messages until the chat fits."""
     while len(chat_model.tokenizer.encode(chat_text(messages)).ids) > max_tokens:
@@ -920,14 +925,14 @@ for max_tokens in (200, 50):
 #
 # ### A tool call
 #
-# The model calculates badly. Let it write the calculation instead: a program stops it at `</calc>`, computes the
-# result and puts it into the text, and the model goes on from there. Two examples show the form.
+# The model calculates badly. Let it write the calculation instead: a program computes the result and puts it into the
+# text, and the model goes on from there. Two examples show the form.
 
 
-# %% id="tool-call" tags=["published-model", "nbval-ignore-output"]
+# %% id="tool-call" tags=["hide-input", "published-model", "nbval-ignore-output"]
 with_calls = [("system", "Write each calculation as <calc>a * b</calc>. The result appears after it.")]
-with_calls += [("user", "What is 12 times 11?"), ("assistant", "<calc>12 * 11</calc> = 132")]
-with_calls += [("user", "How much is 305 plus 98?"), ("assistant", "<calc>305 + 98</calc> = 403")]
+with_calls += [("user", "What is 12 times 11?"), ("assistant", "<calc>12 * 11</calc> = 132.")]
+with_calls += [("user", "How much is 305 plus 98?"), ("assistant", "<calc>305 + 98</calc> = 403.")]
 
 
 def with_calculator(question: str) -> str:
@@ -937,18 +942,18 @@ def with_calculator(question: str) -> str:
     if not (end and parsed):
         return call
     a, b = int(parsed[1]), int(parsed[3])
-    called = f"{call}</calc> = { ({'+': a + b, '-': a - b, '*': a * b}[parsed[2]]) }"
+    result = {"+": a + b, "-": a - b, "*": a * b}[parsed[2]]
+    called = f"{call}</calc> = {result}."
     return called + chat_model.generate([chat_text([*with_calls, ("user", question)]) + called], 20, 0.0)[0]
 
 
-for question in ("What is 417 times 23?", "What is 88 minus 19?", "What is the capital of France?"):
-    alone = reply([*with_calls, ("user", question)], max_new_tokens=20)
-    print(question, "| alone:", alone, "| with the calculator:", with_calculator(question))
+for asked in ("What is 417 times 23?", "What is 88 minus 19?", "What is the capital of France?"):
+    unaided = reply([*with_calls, ("user", asked)], max_new_tokens=20)
+    print(asked, "| alone:", unaided, "| with the calculator:", with_calculator(asked))
 
 # %% [markdown]
 # With the calculator, both results are right. But this small model answers the third question with a calculation, too:
-# it has seen nothing else in this chat. Larger models are trained to decide *when* to call a tool, with SFT on calls
-# that people wrote and then with rewards, as above.
+# it has seen nothing else in this chat. Larger models are trained to decide *when* to call a tool.
 #
 # Now chat yourself:
 
@@ -996,8 +1001,8 @@ table[top & ~table["module"].str.startswith("blocks.1.")].replace({"module": {""
 # %% [markdown]
 # ## What you have built
 #
-# Your date, asked at every stage. The next cells make a page about your model to keep, to print or to send: what your
-# translator of lesson 08, your GPT of lesson 09 and your models of this lesson say, and which parts are your own.
+# Your date, asked at every stage. The next cells make a page to keep, to print or to send: what your translator of lesson
+# 08, your GPT of lesson 09 and your models of this lesson say, and which parts are your own.
 
 # %% tags=["nbval-ignore-output"]
 stages = {"pretrained": pretrained, "SFT": sft[0], "DPO": by_dpo[0], "GRPO": by_grpo[0], "her judge": worst}
@@ -1038,7 +1043,7 @@ first_line = "ROMEO: Who art thou, and what is thy business here?\n\n"
 your_chat = [("user", "What is the capital of France?"), ("assistant", "The capital of France is Paris.")]
 clinic_score = None  # the sum of the scores that lesson 12 showed you
 
-# %% id="your-page" tags=["nbval-ignore-output"]
+# %% id="your-page" tags=["hide-input", "nbval-ignore-output"]
 _ = torch.manual_seed(2)
 line = torch.tensor([plays.tokenizer.encode(first_line).ids])
 scene = parts.generate(actor, line, 120, 128, partial(parts.sample_next, temperature=0.7, top_p=0.9))[0]
@@ -1058,9 +1063,8 @@ page.save()
 # Now read what trains published models: in `grpo_trainer.py` of the library TRL, `coef_1` is your ratio, `coef_2` the
 # clipped one, and `per_token_kl` your drift.
 #
-# What next? `docs/capstones.md` has four projects for a weekend (a translator between languages of your choice, an
-# ablation with ten seeds, a bug for the clinic, a judge of your own) and a race: how few bits per byte of Python's
-# docstrings in 120 seconds of processor time?
+# What next? `docs/capstones.md` has four projects for a weekend and a race: how few bits per byte of Python's docstrings
+# in 120 seconds of processor time?
 
 # %% [markdown]
 # ## New words
