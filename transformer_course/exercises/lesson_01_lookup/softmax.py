@@ -121,7 +121,7 @@ MISTAKES = [
         STEPS.but(axis=lambda: 0),
         STEPS.but(total=lambda exponentials: exponentials.sum(dim=0)),
         summary="you normalize over the first dimension instead of the last",
-        message="{summary}, so in a table each *column* sums to 1. Each *row* should. Which `dim` runs along a row?",
+        message="{summary}, so each *column* of a matrix sums to 1. Each *row* should. Which `dim` runs along a row?",
         hints=["What is `softmax(scores).sum(dim=-1)` for 2 rows of 4 scores, and what should it be?"],
     ),
     Mistake(
