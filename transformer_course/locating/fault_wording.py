@@ -13,6 +13,7 @@ DISCARDED_RESULT_HINTS = (
     "Write the result back: `x = x.method(…)`.",
 )
 YOURS = {
+    r"^it is": "yours is", r"^its shape is": "your shape is",
     r"^it contains": "your result contains", r"^its numbers are": "your numbers are",
     r"^one of its rows sums": "one of your rows sums", r"; its columns sum": "; your columns sum",
     r"^(at \[.*?\]) it is": r"\1 you get",
@@ -84,9 +85,10 @@ def _should_be(expression: Expression, noun: str, difference: str) -> str:
     line = f"Line {expression.line}:"
     if crash := re.fullmatch(r"it crashes \((\w+)\)", difference):
         return f"{line} your code crashes here ({crash[1]}). You should {use} {noun} here."
-    if values := re.fullmatch(r"it is (.+) instead of (.+)", difference):
+    is_unchanged = noun.endswith(", unchanged")
+    if not is_unchanged and (values := re.fullmatch(r"it is (.+) instead of (.+)", difference)):
         return f"{line} here you {use} {values[1]}, but {noun} should be {values[2]}."
-    if shapes := re.fullmatch(r"its shape is (\(.*\)) instead of (\(.*\))", difference):
+    if not is_unchanged and (shapes := re.fullmatch(r"its shape is (\(.*\)) instead of (\(.*\))", difference)):
         return f"{line} here you {use} a value of shape {shapes[1]}, but {noun} should have the shape {shapes[2]}."
     for pattern, yours in YOURS.items():
         difference = re.sub(pattern, yours, difference)
