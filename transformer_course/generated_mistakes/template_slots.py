@@ -283,7 +283,7 @@ class Slots(StepWords):
             return f", but only if `{given[1]}` is given"
         if edit.other not in self.steps.steps or edit.kind in NAMES_THE_OTHER:
             return ""
-        also = self.imperative(edit.other)
+        also = re.sub(r" to the power \S+$", " to a power", self.imperative(edit.other))
         if len(edit.code) == 1:
             return f", and you never {also}"
         if len(self.do.split()) + len(also.split()) > MAX_WORDS_OF_TWO_STEPS:
