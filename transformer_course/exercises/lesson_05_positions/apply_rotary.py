@@ -201,11 +201,6 @@ EXERCISE = Exercise(
         "second], dim=-1).flatten(-2)`.",
     ],
     messages={
-        "wrong_input_turned_second: turned_first": Wording(
-            "{summary}. Both should come from the features before the rotation. If you write the first features back "
-            "first, does a view of the same tensor still hold the old ones?",
-            summary="you use the rotated first features to compute the rotated second features",
-        ),
         **frequency_messages("d"),
         "axis_turned: torch.stack([turned_first, turned_second], dim=-2)": (
             Wording(
