@@ -190,7 +190,7 @@ MISTAKES = [
         "shifts_only_one",
         STEPS.but(total=lambda scores: torch.exp(scores).sum(dim=-1, keepdim=True)),
         STEPS.but(shares=lambda scores, total: torch.exp(scores) / total),
-        summary="you subtract the maximum in the numerator or in the sum, but not in both",
+        summary="you subtract the maximum only in the numerator or only in the sum",
         message=(
             "{summary}, so your rows don't sum to 1. The shift cancels only if it is in both. From which scores do you "
             "subtract the maximum before `exp`?"
