@@ -56,7 +56,8 @@ def _expected_call(exercise: Exercise, case: Case, raised: str) -> str:
         arguments = [f"{name}=…" for name in case.arguments]
         return f"The check calls `{exercise.name}({', '.join(arguments)})`, so your arguments need these names."
     names = _parameters(exercise)
-    return f"The check calls it with the arguments {listed(names)}." if names else ""
+    called = "forward" if isinstance(exercise.reference, type) else exercise.name
+    return f"The check calls `{called}` with the arguments {listed(names)}." if names else ""
 
 
 def _parameters(exercise: Exercise) -> list[str]:

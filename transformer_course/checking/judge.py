@@ -171,11 +171,8 @@ def _recognized(
     if found.stops_at:
         message, names = _half_finished(exercise.steps, found.stops_at), (f"stops_at_{found.stops_at}",)
     elif found.either:
-        [one], (this, that) = found.mistakes, found.either
-        message = _two_bugs(
-            _sentence(one.summary), f"{_sentence(this.summary)} (or {that.summary}: your output is the same)"
-        )
-        names = (one.name,)
+        [one] = found.mistakes
+        message, names = _two_bugs(_sentence(one.summary), f"In effect, {found.either[0].summary}"), (one.name,)
     elif found.and_more:
         [one] = found.mistakes
         message, names = f"{_sentence(one.summary)}. Something else is wrong, too. Fix this first.", (one.name,)

@@ -34,7 +34,7 @@ def axis(s: Slots) -> str:
         return "you leave out `dim` {when}"
     if s.edit.kind == "all_axes" or not new:
         return "you reduce over all dimensions at once {when}"
-    return f"you use dim {new}{f' instead of dim {old}' if old else ''} {s.when}"
+    return s.along(new, old) if old else f"you use dim {new} {s.when}"
 
 
 def _dim(code: str) -> str:
@@ -55,7 +55,7 @@ def length(s: Slots) -> str:
     if ":" in should_place:
         return f"you use `{s.edit.new}` instead of `{s.edit.old}` {s.when}"
     if place == should_place and tensor != should:
-        return f"you {s.read} a size of {s.noun(tensor) or tensor} instead of {s.noun(should) or should} {s.when}"
+        return s.size_of(s.noun(tensor) or tensor, s.noun(should) or should)
     of = "" if tensor == should else f" of {s.noun(tensor) or tensor}"
     place = place if of else _counted_alike(s, tensor, place, should_place)
     right = f"{should_place.strip('[]')}{f' of {s.noun(should) or should}' if of else ''}"
@@ -83,7 +83,8 @@ def number(s: Slots) -> str:
     if has_minus(old, right, code):
         new, old = new.removeprefix("-") if new.startswith("-") or new == "0" else f"-{new}", f"-{old}"
     if _n_dims(code, new) > _n_dims(right, new) and _n_dims(code, old) < _n_dims(right, old):
-        return f"you use dim {new} instead of dim {old}{_in_function(code, right, new, old)} {s.when}"
+        function = _in_function(code, right, new, old)
+        return f"you use dim {new} instead of dim {old}{function} {s.when}" if function else s.along(new, old)
     if f".shape[{new}]" in code and code.count(f".shape[{old}]") < right.count(f".shape[{old}]"):
         return f"you {s.read} the size of dim {new} instead of dim {old} {s.when}"
     if _n_places(code, new) > _n_places(right, new) and _n_places(code, old) < _n_places(right, old):
@@ -97,6 +98,8 @@ def number(s: Slots) -> str:
         known = {"0.5": "square root", "2": "square"}.get(old)
         if known:
             return f"you use the exponent {new}. A {known} has the exponent {old}"
+        if raised := re.fullmatch(r"(raise .+ to the power) \S+", s.do):
+            return f"you {raised[1]} {new} instead of {old}"
         return f"you use the exponent {new} instead of {old} {s.when}"
     named = rf"(?<![\w.−`-]){re.escape(minus(old))}(?![\w.`])"
     literal = rf"(?<![\w.]){re.escape(s.edit.old.removeprefix('-'))}(?![\w.])"
@@ -142,8 +145,8 @@ def place(s: Slots) -> str:
     if kind == "range":
         counts = counts_of(old, new)
         if counts == "starts and ends one too late" and re.match(r"(?:range|torch\.arange|arange)\(1, ", new):
-            if s.do.endswith(" from 0"):
-                return f"you {s.do.removesuffix('0')}1 instead of 0"
+            if re.search(" from 0( in a row)?$", s.do):
+                return f"you {s.do.replace(' from 0', ' from 1 instead of 0')}"
             return f"you {'start' if s.do.startswith('count ') else 'count'} from 1 instead of 0 {s.when}"
         return f"your range {counts} {s.when}"
     if kind == "other_part":

@@ -103,7 +103,7 @@ def part_left_out(s: Slots) -> str:
         lost = first
     noun = noun_of(s, lost)
     if noun:
-        return _without(s, sign, noun, is_whole=is_whole, is_right=lost == second)
+        return _without(s, sign, lost, is_whole=is_whole, is_right=lost == second)
     if lost and len(lost) <= MAX_LENGTH_OF_CODE:
         return f"you leave out `{lost}` {s.when_not(sign)}"
     if sign in TERMS:
@@ -141,6 +141,8 @@ def _part_of_several(s: Slots, *, is_whole: bool) -> str:
 
 def _without(s: Slots, sign: str, lost: str, *, is_whole: bool, is_right: bool) -> str:
     """Return the template if an operand with a noun is missing; ``is_right`` if it is the right operand."""
+    is_used_elsewhere = any(lost in needs(step) for name, step in s.steps.steps.items() if name != s.name)
+    lost = noun_of(s, lost)
     verb = {"Add": "add", "Sub": "subtract", "Mult": "multiply by"}.get(sign)
     if sign in ("Div", "FloorDiv") and is_right:
         verb = "divide by"
@@ -149,6 +151,8 @@ def _without(s: Slots, sign: str, lost: str, *, is_whole: bool, is_right: bool) 
         full = _with_both(sign, kept, lost)
         if kept and len(full.split()) <= MAX_WORDS_OF_A_CLAUSE:
             return full
+        if is_used_elsewhere and is_whole and s.result and s.when_not(sign) == f"when you compute {s.result}":
+            return f"you don't {verb} {lost} {s.when_not(sign)}"
         clause = f"you never {verb} {lost}"
         is_clear = is_whole or s.do.startswith(verb.partition(" ")[0])
         where = s.where(rf"\b{verb.partition(' ')[0]}")

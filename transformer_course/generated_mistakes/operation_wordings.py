@@ -45,7 +45,7 @@ def wrong_input(s: Slots) -> str:
         return f"you don't use {s.old} {s.when}"
     n_sizes = len(re.findall(rf"\b{s.edit.old}\.shape\[", code))
     if n_sizes and n_sizes == len(re.findall(rf"\b{s.edit.old}\b", code)):
-        return f"you {s.read} a size of {s.new} instead of {s.old} {s.when}"
+        return s.size_of(s.new, s.old)
     if s.hands_on:
         return f"you {s.use} {s.new} instead of {s.old}"
     return s.instead(code, s.edit.old, s.edit.new)

@@ -4,7 +4,7 @@ import ast
 import re
 from typing import TYPE_CHECKING
 
-from transformer_course.generated_mistakes.phrases import action, parse, with_instead
+from transformer_course.generated_mistakes.phrases import action, minus, parse, with_instead
 from transformer_course.generated_mistakes.step_words import StepWords, is_plural
 from transformer_course.steps import InSteps
 
@@ -208,6 +208,22 @@ class Slots(StepWords):
         """The verb for using a size, so that no clause says "read … when you read …"."""
         return "use" if self.do.startswith("read ") else "read"
 
+    def size_of(self, new: str, old: str) -> str:
+        """Return a clause about a size read from the wrong tensor."""
+        read = re.match(r"read (.+?)(?: from |$)", self.do)
+        if read:
+            return f"you read {read[1]} from {new} instead of {old}"
+        return f"you read a size of {new} instead of {old} {self.when}"
+
+    def along(self, new: str, old: str) -> str:
+        """Return a clause about the wrong dimension which does not also say that the right one is used."""
+        if re.search(rf"\bdim {re.escape(minus(old))}$", minus(self.do)):
+            return f"you {minus(self.do).removesuffix(f'dim {minus(old)}')}dim {new} instead of dim {old}"
+        over = re.fullmatch(r"(.+) over (the [\w ]+)", self.do)
+        if over and re.fullmatch(r"-?\d", old):
+            return f"you {over[1]} over dim {new} instead of dim {old}, {over[2]}"
+        return f"you use dim {new} instead of dim {old} {self.when}"
+
     def action(self, code: str, marks: dict[str, str] | None = None) -> str:
         """Describe code with an imperative in which some values are marked instead of named."""
         return action(parse(code), lambda name: (marks or {}).get(name) or self.plain_noun(name))
@@ -267,7 +283,7 @@ class Slots(StepWords):
             return f", but only if `{given[1]}` is given"
         if edit.other not in self.steps.steps or edit.kind in NAMES_THE_OTHER:
             return ""
-        also = self.imperative(edit.other)
+        also = re.sub(r" to the power \S+$", " to a power", self.imperative(edit.other))
         if len(edit.code) == 1:
             return f", and you never {also}"
         if len(self.do.split()) + len(also.split()) > MAX_WORDS_OF_TWO_STEPS:

@@ -1,5 +1,7 @@
 """Sentences and hints about the expression at fault."""
 
+import re
+
 from transformer_course.checking.message_panel import code_block
 from transformer_course.generated_mistakes.step_words import StepWords
 from transformer_course.running.trace import Expression
@@ -10,6 +12,13 @@ DISCARDED_RESULT_HINTS = (
     "Methods of tensors return a new tensor. Only those whose names end in `_` change the tensor itself.",
     "Write the result back: `x = x.method(…)`.",
 )
+YOURS = {
+    r"^it is": "yours is", r"^its shape is": "your shape is",
+    r"^it contains": "your result contains", r"^its numbers are": "your numbers are",
+    r"^one of its rows sums": "one of your rows sums", r"; its columns sum": "; your columns sum",
+    r"^(at \[.*?\]) it is": r"\1 you get",
+}  # fmt: skip
+"""How a difference between two values is said to the learner who computes one of them."""
 REST_IS_RIGHT = "Fix that, and your output is right."
 
 
@@ -49,6 +58,8 @@ def describe_fault(
         what = f"the part of {noun} for that iteration" if is_piece else noun
         if is_supposed:
             report = [f"Line {expression.line}: if the underlined part is meant to be {what}, it is wrong."]
+        elif is_proven and not is_piece:
+            report, difference = [_should_be(expression, noun, difference)], ""
         else:
             verb = "should be" if is_proven else "is not"
             report = [f"{subject(expression)} {verb}{' in each iteration' * is_piece} {what}."]
@@ -65,6 +76,24 @@ def describe_fault(
     if before:
         report.append(f"Line {before[0].line} is right: it gives {before[1]}.")
     return " ".join(report)
+
+
+def _should_be(expression: Expression, noun: str, difference: str) -> str:
+    """Say what the learner computes at an expression and what it should be."""
+    is_value = expression.is_name or re.fullmatch(r"-?[\d.]+(?:e-?\d+)?", expression.text) is not None
+    use = "use" if is_value else "compute"
+    line = f"Line {expression.line}:"
+    if crash := re.fullmatch(r"it crashes \((\w+)\)", difference):
+        return f"{line} your code crashes here ({crash[1]}). You should {use} {noun} here."
+    is_unchanged = noun.endswith(", unchanged")
+    if not is_unchanged and (values := re.fullmatch(r"it is (.+) instead of (.+)", difference)):
+        return f"{line} here you {use} {values[1]}, but {noun} should be {values[2]}."
+    if not is_unchanged and (shapes := re.fullmatch(r"its shape is (\(.*\)) instead of (\(.*\))", difference)):
+        return f"{line} here you {use} a value of shape {shapes[1]}, but {noun} should have the shape {shapes[2]}."
+    for pattern, yours in YOURS.items():
+        difference = re.sub(pattern, yours, difference)
+    report = f"{line} here you should {use} {noun}."
+    return f"{report} {difference[:1].upper()}{difference[1:]}." if difference else report
 
 
 def step_hints(steps: InSteps, expression: Expression, step: str) -> tuple[str, ...]:

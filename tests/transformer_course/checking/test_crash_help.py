@@ -35,7 +35,7 @@ OTHER_CONSTRUCTOR = MISSPELLED_FORWARD.replace("d_model, d_ff):", "d_model, hidd
         (
             "attention_weights",
             "def attention_weights(queries, keys, values):\n    return torch.softmax(queries @ keys.mT, -1) @ values",
-            "The check calls it with the arguments `queries` and `keys`.",
+            "The check calls `attention_weights` with the arguments `queries` and `keys`.",
         ),
         (
             "attention_weights",

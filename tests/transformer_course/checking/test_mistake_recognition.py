@@ -117,7 +117,7 @@ def test_two_variants_of_one_mistake_count_once():
     assert verdict_on(both.attempt, exercise).mistakes == ("rounds",)
 
 
-def test_ambiguous_pairs_name_shared_mistake_and_two_alternatives():
+def test_ambiguous_pairs_name_shared_mistake_and_likeliest_alternative():
     either = [
         known("doubles", STEPS.but(weights=lambda weights: 2 * weights), summary="the weights are doubled"),
         known("doubles_values", STEPS.but(values=lambda values: 2 * values), summary="the values are doubled"),
@@ -132,7 +132,7 @@ def test_ambiguous_pairs_name_shared_mistake_and_two_alternatives():
     assert verdict.message == (
         "Your code has two bugs.\n"
         "1. The products are not divided.\n"
-        "2. The weights are doubled (or the values are doubled: your output is the same).\n"
+        "2. In effect, the weights are doubled.\n"
         "Fix the first one and run the check again."
     )
     verdict = verdict_on(two, Exercise(mixture, cases, [*either, third], HINTS, 1, "Right.", steps=STEPS))

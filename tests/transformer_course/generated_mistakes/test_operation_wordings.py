@@ -105,7 +105,7 @@ def test_summary_uses_words_of_the_step(edit, summary):
         (
             "scaled_dot_product_attention",
             AnswerEdit("width", "wrong_input", "queries", "values", "values"),
-            "you use a size of `values` instead of `queries` when you read d_k",
+            "you read d_k from `values` instead of `queries`",
         ),
         ("MultiHeadAttention", AnswerEdit("from_query", "wrong_layer", "w_q", "w_k"), "you use `w_k` instead of `w_q`"),
         (

@@ -173,7 +173,7 @@ def test_each_stored_mistake_has_three_hints(name):
         (
             "noam_rate",
             AnswerEdit("falling", "number", "0.5", "1.5", code={"falling": "return step ** (-1.5)"}),
-            "You use the exponent −1.5 instead of −0.5 when you raise the step to the power −1/2.",
+            "You raise the step to the power −1.5 instead of −0.5.",
         ),
         (
             "next_token_loss",

@@ -19,3 +19,14 @@ def test_every_step_can_be_described():
             steps = exercise.steps
             assert steps.has_noun(name), (exercise.name, name)
             assert steps.noun(name) and steps.formula(name) and steps.code(name).startswith("def ")
+
+
+def test_names_observed_and_expected_value():
+    wrong_scale = fault_in("return torch.softmax(queries @ keys.mT / 3.0, dim=-1) @ values")
+    assert wrong_scale.message.startswith("Line 2: here you use 3, but √d_k should be 2.")
+    wrong_weights = fault_in(
+        "scores = queries @ keys.mT / keys.shape[-1] ** 0.5", "return torch.softmax(scores, dim=-1)[0] @ values"
+    )
+    assert (
+        "here you compute a value of shape (2,), but the weights should have the shape (1, 2)." in wrong_weights.message
+    )

@@ -20,8 +20,8 @@ def test_finds_expression_that_step_repairs():
     assert (fault.expression.line, fault.expression.text) == (3, "torch.softmax(scores, dim=-2)")
     assert (fault.step, fault.proven) == ("weights", True)
     assert fault.message == (
-        "Line 3: the underlined part should be the weights. One of its rows sums to 2 instead of 1; "
-        "its columns sum to 1. Fix that, and your output is right. "
+        "Line 3: here you should compute the weights. One of your rows sums to 2 instead of 1; "
+        "your columns sum to 1. Fix that, and your output is right. "
         "Line 2 is right: it gives the scores.\n"
         "    line 3:  weights = torch.softmax(scores, dim=-2)\n"
         "                       ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^"
@@ -54,7 +54,7 @@ def test_reports_crash_that_no_argument_repairs():
         "weights = torch.softmax(queries @ keys.mT / keys.shape[-1] ** 0.5, -1)",
         "return (weights @ values) @ torch.ones(99, 98)",
     )
-    assert "It crashes (RuntimeError)" in fault.message
+    assert "your code crashes here (RuntimeError)" in fault.message
 
 
 def test_reports_first_of_two_mistakes():
@@ -92,7 +92,7 @@ def test_reports_overwritten_argument():
         "return torch.softmax(queries @ keys.mT / keys.shape[-1] ** 0.5, dim=-1) @ values",
     )
     assert (fault.expression.text, fault.step, fault.proven) == ("keys", "keys", True)
-    assert "the underlined part should be `keys`, unchanged" in fault.message
+    assert "here you should use `keys`, unchanged" in fault.message
 
 
 def test_searches_helper_from_another_cell():

@@ -61,10 +61,10 @@ MISTAKES = [
     Mistake(
         "still_dot_products",
         STEPS.but(scores=lambda queries, keys: queries @ keys.mT),
-        summary="you use dot products as scores",
+        summary="your weights are those of dot products",
         message=(
-            "{summary}: for the query [1], the key [10] gets a larger score than the key [1], although [1] is an exact "
-            "match. Which keys should get the largest score?"
+            "{summary}: for the query [1], the key [10] gets a larger weight than the key [1], although [1] is an "
+            "exact match. Which keys should get the largest weight?"
         ),
         hints=["Which difference does the formula square? Where is it in your code?"],
     ),
@@ -104,6 +104,11 @@ EXERCISE = Exercise(
     ],
     messages={
         "axis_weights: scores.softmax(dim=-2)": attention_mistakes.SOFTMAX_OVER_THE_QUERIES,
+        "function_distances: §.sqrt()": Wording(
+            "{summary}. `torch.cdist` and `norm` take a square root at the end. Which distance does the formula have?",
+            summary="your scores use the distance instead of the squared distance",
+            hints=["For the query [0, 0] and the key [3, 4], which number does the formula halve: 5 or 25?"],
+        ),
         "call_left_out_squares": Wording(
             "You add up the differences without squaring them, so positive and negative differences cancel: 3 and −3 "
             "add up to 0, as if the key were an exact match. What should you do to each difference first?",

@@ -126,8 +126,8 @@ MISTAKES = [
         STEPS.but(sums=lambda query, keys: -(keys - query).square().sum(dim=-1) / 2),
         summary="you return a negative distance instead of the dot product",
         message=(
-            "You return a negative distance, or minus half its square. That is a sensible similarity, and it ranks "
-            "keys of length 1 in the same order, but here you need the dot product."
+            "{summary}. A negative distance is a sensible similarity, and it ranks keys of length 1 in the same "
+            "order, but this exercise asks for the dot product."
         ),
         hints=["For the query [1, 2] and the key [3, 4], the dot product is 1·3 + 2·4. What do you return?"],
     ),

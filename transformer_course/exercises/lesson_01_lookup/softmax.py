@@ -121,7 +121,7 @@ MISTAKES = [
         STEPS.but(axis=lambda: 0),
         STEPS.but(total=lambda exponentials: exponentials.sum(dim=0)),
         summary="you normalize over the first dimension instead of the last",
-        message="{summary}, so in a table each *column* sums to 1. Each *row* should. Which `dim` runs along a row?",
+        message="{summary}, so each *column* of a matrix sums to 1. Each *row* should. Which `dim` runs along a row?",
         hints=["What is `softmax(scores).sum(dim=-1)` for 2 rows of 4 scores, and what should it be?"],
     ),
     Mistake(
@@ -190,7 +190,7 @@ MISTAKES = [
         "shifts_only_one",
         STEPS.but(total=lambda scores: torch.exp(scores).sum(dim=-1, keepdim=True)),
         STEPS.but(shares=lambda scores, total: torch.exp(scores) / total),
-        summary="you subtract the maximum in the numerator or in the sum, but not in both",
+        summary="you subtract the maximum only in the numerator or only in the sum",
         message=(
             "{summary}, so your rows don't sum to 1. The shift cancels only if it is in both. From which scores do you "
             "subtract the maximum before `exp`?"

@@ -78,8 +78,8 @@ EXERCISE = Exercise(
     ],
     messages={
         "part_left_out_of_a_product": Wording(
-            "{summary}, as if the other factor were always 1. What is the variance of a product q·k of two such "
-            "numbers?",
+            "{summary}, as if the other factor were always 1. What is the variance of the product of one entry "
+            "of q and one entry of k?",
             summary="you use the variance of only one of the two factors",
             hints=["If k were always 1, what would the variance of q·k be? Is it the same if k varies?"],
         ),

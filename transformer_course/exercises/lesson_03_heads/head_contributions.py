@@ -72,9 +72,9 @@ MISTAKES = [
     Mistake(
         "every_other_column",
         STEPS.but(own=lambda heads: lambda head: slice(head, None, heads.shape[1])),
-        summary="you assign the columns of w_o to the heads one at a time",
+        summary="you give each head every `n_heads`-th column of w_o",
         message=(
-            "{summary}: with 2 heads, head 0 gets columns 0, 2, 4 … Each head should get d_k neighboring columns. At "
+            "{summary}: with 2 heads, head 0 gets columns 0, 2, 4 … Each head should get d_k consecutive columns. At "
             "which column does the slice of head i begin?"
         ),
         hints=["In the merged vector, where are the features of head 0?"],
@@ -131,6 +131,10 @@ EXERCISE = Exercise(
             "crashes, or gives wrong numbers if d_out = d_k. Which dimension should the product sum over?",
             summary="you don't transpose a head's columns of w_o",
             hints=["In (n, d_k) @ (d_out, d_k), which sizes would have to be equal?"],
+        ),
+        "axis_terms: torch.stack([heads[:, i] @ columns[own(i)] for i in range(heads.shape[1])], dim=0)": Wording(
+            "{summary}: the heads come first in your output. Which `dim` puts them right after the batch?",
+            summary="you stack the heads along dim 0 instead of dim 1",
         ),
         "number_terms: -1": Wording(
             "Your numbers are right, but you put the head dimension last. Which `dim` puts it right after the batch?",

@@ -62,7 +62,7 @@ MISTAKES = [
     Mistake(
         "heads_interleaved",
         STEPS.but(cut=lambda x, n_heads, d_k: x.reshape(*x.shape[:2], d_k, n_heads).mT),
-        summary="you assign the features to the heads one at a time",
+        summary="you give each head every `n_heads`-th feature",
         message=(
             "{summary}: with 4 features and 2 heads, head 0 gets features 0 and 2 instead of 0 and 1. Weights trained "
             "with one layout don't work with the other. Which columns of x should head h contain?"

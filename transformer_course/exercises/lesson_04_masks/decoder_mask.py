@@ -123,6 +123,10 @@ EXERCISE = Exercise(
         "and.",
     ],
     messages={
+        "number_diagonal: 1": Wording(
+            "{summary}. Which diagonal should be the last one to keep?",
+            summary="you also let each position attend to the next one",
+        ),
         "inverted_mask": mask_mistakes.INVERTED,
         "call_left_out_not_later: torch.ones(n, n, dtype=torch.bool)": Wording(
             "Your mask is only the padding mask, so every position can attend to later tokens. Which mask is missing?",

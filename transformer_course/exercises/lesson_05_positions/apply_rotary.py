@@ -149,7 +149,7 @@ MISTAKES = [
     Mistake(
         "halves_put_back_as_neighbors",
         STEPS.but(**HALVES),
-        summary="you pair feature i with feature i + d/2 but put the two back as neighbors",
+        summary="you pair feature i with feature i + d/2 and put the two back as neighbors",
         message=(
             "{summary}, so features change places: at position 0, [1, 2, 3, 4] becomes [1, 3, 2, 4]. Which "
             "features form a pair?"

@@ -109,6 +109,10 @@ EXERCISE = Exercise(
         "pair at a time.",
     ],
     messages={
+        "sign_blocks: sines": Wording(
+            "{summary}, so they are not rotations. Which of the two sines should be negative?",
+            summary="both sines in your 2 × 2 blocks have the same sign",
+        ),
         **frequency_messages("d_model"),
         "operator_angles: (offset) + (frequencies)": (
             Wording(

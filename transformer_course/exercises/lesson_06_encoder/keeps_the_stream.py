@@ -104,10 +104,10 @@ MISTAKES = [
         "looks_at_the_direction",
         STEPS.but(kept=lambda layer, x: bool(torch.cosine_similarity(layer(x), x, dim=-1).min() > 0.9)),
         STEPS.but(kept=lambda reduced, x: bool(torch.cosine_similarity(reduced, x, dim=-1).min() > 0.9)),
-        summary="you compare only the direction of the output with that of x",
+        summary="your comparison with x ignores the size of the output",
         message=(
-            "{summary}. A norm hardly changes the direction of a centered vector, but it changes the length. What else "
-            "should you compare?"
+            "{summary}. A norm hardly changes the direction of a centered vector or the signs of its entries, but it "
+            "changes their size. What should you compare?"
         ),
         hints=["If x has mean 0, what is the cosine of the angle between x and LayerNorm(x)?"],
     ),
@@ -208,8 +208,8 @@ EXERCISE = Exercise(
         ),
         "option_left_out_kept: torch.allclose(reduced, x)": (
             Wording(
-                "You accept intact layers that add little and reject those that add more. How can you make the added "
-                "part negligible, and how large a difference does your comparison allow?",
+                "You accept intact layers that add little and reject those that add more. What do you compare the "
+                "output for the enlarged x with, and how large a difference do you allow?",
                 summary="your comparison is too strict",
                 hints=["If the layer adds a little, by how much may the two tensors differ?"],
             )

@@ -165,6 +165,11 @@ EXERCISE = Exercise(
     ],
     messages={
         **TOLD,
+        "wrong_input_normed_2: keys": Wording(
+            "{summary}. The feed-forward network then doesn't read what the attention added. Which tensor holds both?",
+            summary="you apply `norm_2` to the input of the attention instead of the sum after the attention",
+            hints=["After the first residual connection, which variable holds x plus the attention output?"],
+        ),
         "ignored_mask": (
             Wording(
                 "Your output doesn't depend on `mask`, so positions attend to what it should hide. Which arguments do "

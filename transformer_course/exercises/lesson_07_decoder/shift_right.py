@@ -66,10 +66,9 @@ MISTAKES = [
     Mistake(
         "bos_twice",
         STEPS.but(begin=lambda begin: begin.repeat(1, 2)),
-        summary="you put bos in front of each row twice",
+        summary="you add bos to each row twice",
         message=(
-            "{summary}, so the input is one token longer than the labels. How many bos tokens should each row start "
-            "with?"
+            "{summary}, so the input is one token longer than the labels. How many bos tokens should each row have?"
         ),
         hints=["For the labels [5, 6, 7] and bos 1, which three tokens should the decoder read?"],
     ),

@@ -260,7 +260,7 @@ EXERCISE = Exercise(
             Wording(
                 "You pass the model only the newest token. Without a cache, its predictions then don't depend on the "
                 "earlier tokens. How many tokens may it read?",
-                summary="you pass the model only the newest token",
+                summary="your predictions depend on only one token of the text",
                 hints=["With context_length = 3, which tokens of the text 5, 6, 7, 8 should the model get?"],
             )
         ),

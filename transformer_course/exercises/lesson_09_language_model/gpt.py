@@ -104,6 +104,10 @@ EXERCISE = Exercise(
     messages={
         **stack.TOLD_OF_THE_LAYERS,
         "inverted_mask": stack.inverted("mask"),
+        "option_left_out_layer_output: layer(x)": Wording(
+            "{summary}, so every position can attend to later ones. What should you pass to each block besides `x`?",
+            summary="your blocks run without a causal mask",
+        ),
         "function_logits: §.softmax(dim=-1)": Wording(
             "{summary}. The loss and the sampling expect logits, and take the softmax themselves. What should you "
             "return?",
@@ -118,9 +122,9 @@ EXERCISE = Exercise(
             "norm_after_every_block",
             STEPS.but(kept=lambda self: lambda before, after: self.norm(after)),
             STEPS.but(kept=lambda self: lambda before, after: self.norm(after), normed=lambda output: output),
-            summary="you apply the last norm after every block",
+            summary="you apply the final norm after every block",
             message=(
-                "{summary}, so you normalize the residual stream again and again. Pre-norm blocks should only add to "
+                "{summary}, so you normalize the residual stream repeatedly. Pre-norm blocks should only add to "
                 "the residual stream."
             ),
             hints=["In a model with three blocks, how often do you call `self.norm`? How often should you?"],

@@ -104,6 +104,12 @@ EXERCISE = Exercise(
         "nothing can be copied: leave it out, and take the mean over texts and queries.",
     ],
     messages={
+        "left_out_repeated: followed": Wording(
+            "Your mean includes the query at position `period` − 1. It is still in the first period, so it has nothing "
+            "to copy. Which is the first query that can copy a token?",
+            summary="your mean includes a query that is still in the first period",
+            hints=["A text of period 3 begins with A B C A. Which token is the first that has appeared before?"],
+        ),
         "part_left_out_distance": Wording(
             "{summary}, for any period. That is the score of a previous-token head.",
             summary="you measure the weight on the position just before the query",

@@ -193,7 +193,7 @@ MISTAKES = [
     Mistake(
         "mean_of_means",
         STEPS.but(loss=lambda losses, real: (row_sums(losses, real) / real.sum(dim=1)).mean()),
-        summary="you average each text first, and then the texts",
+        summary="you average the losses within each text and then average over the texts",
         message="{summary}, so a token in a short text counts more than a token in a long one.",
         hints=[
             "Two texts have 1 and 9 predictions. How much should each of the 10 count? How much does it in your code?",

@@ -154,6 +154,11 @@ EXERCISE = Exercise(
         "Without a rejection it is `p[-1]`.",
     ],
     messages={
+        "part_left_out_ratios: p[:-1]": Wording(
+            "{summary}. If the draft model's distribution is exactly right, p = q, every drafted token should be "
+            "accepted. How often do you accept one?",
+            summary="you accept a drafted token with probability p instead of p / q",
+        ),
         "absolute_rest": Wording(
             "{summary}, so a token that the draft model overrates keeps a chance of being drawn after its rejection. "
             "What should p − q become where it is negative?",

@@ -141,7 +141,7 @@ MISTAKES = [
             turned=lambda cache, key: (key if cache is None else cache[0]).mT,
             mixture=lambda weights, cache, value: weights @ (value if cache is None else cache[1]),
         ),
-        summary="your new token attends to the cached tokens but not to itself",
+        summary="your new token attends only to the cached tokens, not to itself",
         message="{summary}. You use the cache as it was passed, without the new key and value.",
         hints=["In a causal mask, may a position attend to itself?"],
     ),

@@ -130,8 +130,7 @@ EXERCISE = Exercise(
             summary="you use a sigmoid instead of SiLU",
         ),
         "sibling_opened: torch.nn.functional.gelu(gate)": Wording(
-            "{summary}. That is GEGLU, the variant that T5 v1.1 and Gemma use. Which function does SwiGLU have instead "
-            "of GELU?",
+            "{summary}. That is GEGLU, the variant that T5 v1.1 and Gemma use.",
             summary="you use GELU instead of SiLU",
         ),
         "sibling_opened: torch.nn.functional.relu(gate)": Wording(
@@ -143,8 +142,8 @@ EXERCISE = Exercise(
             summary="you apply SiLU to the output of `w_down`",
         ),
         "layers_exchanged_gate: w_up": Wording(
-            "{summary}. A network trained this way learns just as well, but published weights don't fit it. Which of "
-            "the two should go through SiLU?",
+            "{summary}. A network trained this way learns just as well, but pretrained weights don't work with it. "
+            "Which projection should go through SiLU?",
             summary="you swap `w_gate` and `w_up`",
         ),
     },

@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor, nn
 
-from transformer_course.exercise import Exercise, Mistake
+from transformer_course.exercise import Exercise, Mistake, Wording
 from transformer_course.exercises.shared.draw_cases import generator, normal
 from transformer_course.running.case import Case
 from transformer_course.running.stand_in_models import describe_model
@@ -168,7 +168,7 @@ MISTAKES = [
         "those_without_a_gradient_left_out",
         STEPS.but(listed=lambda gradient: lambda name, parameter: gradient(parameter) is not None),
         summary="you leave out the parameters without a gradient",
-        message="{summary}, and these parameters are the ones that you want to find. What do you do if `grad` is None?",
+        message="{summary}, but those are the ones that you want to find. What should their norm be if `grad` is None?",
         hints=["How many names are in your dict, and how many parameters does the model have?"],
     ),
     Mistake(
@@ -245,5 +245,12 @@ EXERCISE = Exercise(
         "`model.named_parameters()` yields each parameter once, with its name. Fill a dict in a loop.",
         "`norms[name] = parameter.grad.norm().item()`, or 0.0 if `parameter.grad is None`.",
     ],
+    messages={
+        "sibling_total: squares.amax()": Wording(
+            "{summary}. The norm is the square root of the sum of all squared entries. For a gradient of [3, 4], that "
+            "is 5.",
+            summary="you return the size of the largest entry of a gradient instead of its norm",
+        ),
+    },
     mistakes=MISTAKES,
 )

@@ -191,7 +191,10 @@ MISTAKES = [
         STEPS.but(padded=as_many_from_the_left),
         STEPS.but(padded=lambda logits, n_pads: logits[:, :-n_pads]),
         summary="you read the logits of the padded texts from the left, where the pads are",
-        message="{summary}, so you compare each token with a different position. Where should your slice start?",
+        message=(
+            "{summary}, so you compare the logits of each token with the logits at another position. Where should your "
+            "slice start?"
+        ),
         hints=["After you put 3 pads in front of a text, at which index is its first token?"],
     ),
     Mistake(

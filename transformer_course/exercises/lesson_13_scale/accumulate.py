@@ -77,7 +77,7 @@ MISTAKES = [
         "weights_the_sums",
         STEPS.but(total=lambda losses, n_tokens: (losses * n_tokens).sum()),
         summary="you multiply the sums by their numbers of tokens before you add them up",
-        message="You multiply each sum by its number of tokens, as if it were a mean. It is already a sum.",
+        message="You multiply each loss by its number of tokens, as if it were a mean. Each loss is already a sum.",
         hints=["A single micro-batch has 7 tokens and a loss sum of 14. What is the loss, and what do you get?"],
     ),
     Mistake(

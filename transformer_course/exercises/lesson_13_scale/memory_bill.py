@@ -2,7 +2,7 @@
 
 import torch
 
-from transformer_course.exercise import Exercise, Mistake
+from transformer_course.exercise import Exercise, Mistake, Wording
 from transformer_course.exercises.shared.draw_cases import generator
 from transformer_course.running.case import Case
 from transformer_course.steps import InSteps
@@ -116,5 +116,19 @@ EXERCISE = Exercise(
         "the `n_kept` numbers of one layer.",
         "A token takes `n_layers * d_model + n_kept` numbers with checkpointing, and `n_layers * n_kept` without.",
     ],
+    messages={
+        "scaled_n_tokens: n_tokens / 2": Wording(
+            "{summary}. How many bytes do you count for each number, and how many tokens?",
+            summary="your activations are half of what they should be",
+        ),
+        "left_out_optimizer: share": Wording(
+            "{summary}. How many running averages does Adam keep for each parameter?",
+            summary="you count one number per parameter for the optimizer state",
+        ),
+        "part_left_out_activations: per_token * n_tokens": Wording(
+            "{summary}. How many bytes does a float32 take?",
+            summary="you count the activations in numbers instead of bytes",
+        ),
+    },
     mistakes=MISTAKES,
 )

@@ -245,7 +245,7 @@ MISTAKES = [
         "seen_in_the_same_tick",
         STEPS.but(ticks=counts_at_once(1)),
         STEPS.but(ticks=ticks_until_done(1)),
-        summary="you let a stage use what the stages before it do in the *same* tick",
+        summary="you let a stage use the results of earlier stages in the *same* tick",
         message="{summary}. All stages work at the same time, so a result is available only in the next tick.",
         hints=["In the first tick, is there a micro-batch that the second stage can work on?"],
     ),
@@ -253,7 +253,7 @@ MISTAKES = [
         "seen_in_the_same_tick_from_behind",
         STEPS.but(ticks=counts_at_once(-1)),
         STEPS.but(ticks=ticks_until_done(-1)),
-        summary="you let a stage use what the stages after it do in the *same* tick",
+        summary="you let a stage use the results of later stages in the *same* tick",
         message="{summary}. All stages work at the same time, so a result is available only in the next tick.",
         hints=["While the last stage runs its first backward pass, can the stage before it run the same one?"],
     ),
@@ -335,11 +335,11 @@ EXERCISE = Exercise(
         ),
         "not_transposed_schedule": Wording(
             "{summary}. Rows and columns are swapped.",
-            summary="you return a row for each tick instead of each stage",
+            summary="you return one row per tick instead of one row per stage",
         ),
         "part_left_out_room": Wording(
             "{summary}. The last stage gets each micro-batch back at once. How many does it need to hold?",
-            summary="you let every stage hold n_stages micro-batches",
+            summary="you let every stage hold up to n_stages micro-batches at a time",
         ),
         "part_left_out_may_forward: -(backwards[stage])": Wording(
             "{summary}. The first stage starts one in every tick until its first backward pass, and its memory fills "

@@ -93,8 +93,13 @@ EXERCISE = Exercise(
             "{summary}, and the other counts for a single token. Where do you need parentheses?",
             summary="you multiply only one of the passes by the number of tokens",
         ),
+        "left_out_forward: n_parameters": Wording(
+            "{summary}. The forward pass alone takes 2, a multiplication and an addition. How many does the backward "
+            "pass take?",
+            summary="you count 3 operations for each parameter and token",
+        ),
         "part_left_out_of_a_token: forward": Wording(
-            "{summary}. A forward pass takes that many on its own. What does the backward pass take?",
+            "{summary}. The forward pass alone takes 2. How many does the backward pass take?",
             summary="you count only 2 operations for each parameter and token",
         ),
     },

@@ -171,7 +171,7 @@ MISTAKES = [
         ),
         STEPS.but(cut=lambda n_padding, means: lambda x: F.pad(x, (n_padding, 0)).view(means.shape)),
         summary="you pad with zeros in front of the numbers instead of behind them",
-        message="{summary}, so every number moves to the state of a different parameter.",
+        message="{summary}, so the numbers no longer line up with the running means. Where should the zeros be?",
         hints=["Which worker's shard should be padded, the first one's or the last one's?"],
     ),
     Mistake(
@@ -187,8 +187,8 @@ MISTAKES = [
     Mistake(
         "corrected_means_kept",
         STEPS.but(result=lambda gathered, unbiased, unbiased_squares: (gathered, unbiased, unbiased_squares)),
-        summary="you return the *corrected* means as the new state",
-        message="{summary}, so the next step corrects them again. Use the corrected means only for the update.",
+        summary="you return the *bias-corrected* means as the new state",
+        message="{summary}, so the next step corrects them again. Use the bias-corrected means only for the update.",
         hints=["Which means should the next step start with?"],
     ),
     Mistake(
@@ -274,6 +274,16 @@ EXERCISE = Exercise(
             ),
             summary="you add up the workers' gradients instead of averaging them",
             hints=["If two workers have the same gradient, what is the gradient of the whole batch?"],
+        ),
+        "part_left_out_unbiased_squares: 1": Wording(
+            "{summary}. It starts at 0, so after t steps it is too small by a factor of 1 − 0.999ᵗ. What do you do "
+            "with the running mean?",
+            summary="you don't apply the bias correction to the running mean square",
+        ),
+        "part_left_out_unbiased: 1": Wording(
+            "{summary}. It starts at 0, so after t steps it is too small by a factor of 1 − 0.9ᵗ. What do you do with "
+            "the running mean square?",
+            summary="you don't apply the bias correction to the running mean",
         ),
         "not_indexed_gathered": Wording(
             "{summary}, so you return more parameters than you got.",

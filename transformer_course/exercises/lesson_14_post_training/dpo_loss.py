@@ -100,7 +100,7 @@ MISTAKES = [
     Mistake(
         "no_reference",
         STEPS.but(margin=lambda chosen, rejected: chosen - rejected),
-        summary="your loss doesn't depend on the reference",
+        summary="your loss doesn't depend on the reference model",
         message="{summary}, so a model that already preferred the chosen answer before training gets credit for it.",
         hints=["By how much did each answer gain over the reference, if the model *is* the reference?"],
     ),

@@ -122,7 +122,7 @@ MISTAKES = [
         "fraction_of_right_tokens",
         STEPS.but(rewards=lambda same: same.float().mean(dim=-1).amax(dim=-1)),
         summary="you return the fraction of matching tokens as the reward",
-        message="{summary}. A date that is nearly right is still wrong, so its reward should be 0.",
+        message="{summary}. An answer with a single wrong token is wrong, so its reward should be 0.",
         hints=["Which two values can a reward have here?"],
     ),
     Mistake(

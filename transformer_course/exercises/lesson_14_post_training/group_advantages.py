@@ -142,8 +142,8 @@ EXERCISE = Exercise(
             hints=["For the rewards 1 and 0, what is the mean of the squared differences, and what is your variance?"],
         ),
         "call_left_out_deviation": Wording(
-            "{summary}. For the rewards 3, 1, 1 and 1, you divide by 0.75 instead of 0.87, plus eps.",
-            summary="you divide by the variance instead of its square root",
+            "{summary}. For the rewards 3, 1, 1 and 1, you divide by 0.75 + eps instead of 0.87 + eps.",
+            summary="you divide by the variance instead of the standard deviation",
         ),
         "part_left_out_divisor: deviation": Wording(
             "{summary}. If all rewards of a group are equal, you divide 0 by 0, and the loss becomes nan.",

@@ -215,7 +215,8 @@ EXERCISE = Exercise(
             hints=["If log_p equals log_p_before, what should the ratio be?"],
         ),
         "order_behind": Wording(
-            "{summary}. The model sampled the answers, so d is the reference's log-probability minus the model's.",
+            "{summary}, which has the wrong sign. The answers were sampled from the model, so d should be the "
+            "reference's log-probability minus the model's.",
             summary="you use d = log_p − log_p_reference",
             hints=["With log_p = −1 and log_p_reference = −3, what should d be, and what is yours?"],
         ),

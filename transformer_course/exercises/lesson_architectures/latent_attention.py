@@ -150,7 +150,7 @@ EXERCISE = Exercise(
     ],
     messages={
         "length_scores: latent.shape[-1]": Wording(
-            "{summary}. A score sums one product for each number of a query.",
+            "{summary}. However you compute it, a score is the dot product of a query and a key, which have d numbers.",
             summary="you divide the scores by √r, the square root of the *latent* width, instead of √d",
             hints=["With r = 5 and d = 2, how many products do you sum in one score?"],
         ),

@@ -212,7 +212,7 @@ EXERCISE = Exercise(
         "moved_weights": Wording(
             (
                 "{summary}, so the weights of the chosen experts sum to less than 1. Which should come first, the "
-                "choice or the softmax?"
+                "top-k selection or the softmax?"
             ),
             summary="you take the softmax over all experts",
         ),

@@ -4,7 +4,7 @@ import torch
 from jaxtyping import Int
 from torch import Tensor
 
-from transformer_course.exercise import Exercise, Mistake
+from transformer_course.exercise import Exercise, Mistake, Wording
 from transformer_course.exercises.shared.draw_cases import generator
 from transformer_course.running.case import Case
 from transformer_course.steps import InSteps
@@ -130,5 +130,11 @@ EXERCISE = Exercise(
         "`minlength=vocab_size**2`, the result also has entries for pairs that don't occur.",
         "`torch.bincount(numbers, minlength=vocab_size**2).view(vocab_size, vocab_size)` is the table.",
     ],
+    messages={
+        "inputs_exchanged_numbers: firsts": Wording(
+            "{summary}, so your table is transposed. Which of the two tokens should choose the row?",
+            summary="you use the second token of each pair as the row and the first as the column",
+        ),
+    },
     mistakes=MISTAKES,
 )

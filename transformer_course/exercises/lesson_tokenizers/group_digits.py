@@ -119,10 +119,8 @@ MISTAKES = [
             runs=lambda text: re.findall(r"\d+|\D+", text),
             pieces=lambda runs, grouped: [p for run in runs for p in (grouped(run) if run[0].isdigit() else [run])],
         ),
-        summary="you group the digits of other scripts too",
-        message=(
-            "{summary}. `\\d`, `isdigit` and `isdecimal` accept digits such as ٣, but this exercise groups only 0 to 9."
-        ),
+        summary="you also group the digits of other scripts, such as ٣",
+        message="{summary}. `\\d`, `isdigit` and `isdecimal` accept them, but this exercise groups only 0 to 9.",
         hints=["Which characters of ٣4 does `\\d` match?"],
     ),
     Mistake(

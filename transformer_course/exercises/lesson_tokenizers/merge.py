@@ -134,6 +134,14 @@ EXERCISE = Exercise(
         "`tokens[i : i + 2] == [*pair]` is right at the last position too, where the slice has only one token.",
     ],
     messages={
+        "always_one_used: 1": Wording(
+            "{summary}, so the second token of the pair is copied as well. Which token comes next after a merged pair?",
+            summary="you advance by one token after a pair instead of two",
+        ),
+        "always_one_used: 2": Wording(
+            "{summary}, so you skip a token. How far should you move if there is no pair?",
+            summary="you advance by two tokens even where there is no pair",
+        ),
         "call_left_out_merged": Wording(
             "{summary}: without a pair, the tokens 7, 8, 9 become 0, 1, 2. Which token is at each of these positions?",
             summary="you return the positions of the tokens instead of the tokens",

@@ -50,11 +50,11 @@ def page(graded, lesson="02_scaling"):
 def test_feedback_page_marks_the_wrong_expression(sandbox: Sandbox):
     graded = grade_answer(sandbox, source(WRONG), NAME)
     assert graded.verdict.status == "wrong"
-    assert "Line 5: the underlined part should be the scores" in graded.verdict.message
+    assert "Line 5: here you should compute the scores" in graded.verdict.message
     displayed = html.unescape(page(graded))
     marked = "line 5:  weights = torch.softmax(scores * 1.7, dim=-1)"
     assert f"{marked}\n{' ' * marked.index('scores')}{'^' * len('scores * 1.7')}" in displayed
-    assert "the underlined part should be the scores" in displayed
+    assert "here you should compute the scores" in displayed
 
 
 def test_does_not_run_an_answer_again_without_time_left():

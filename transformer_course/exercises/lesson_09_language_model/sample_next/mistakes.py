@@ -91,7 +91,7 @@ TEMPERATURE = [
         STEPS.but(
             probabilities=lambda nucleus, logits: logits.masked_fill(nucleus == -torch.inf, -torch.inf).softmax(-1)
         ),
-        summary="you use the temperature to decide what top-p keeps, but draw without it",
+        summary="you use the temperature to decide what top-p keeps, and draw without it",
         message="{summary}. Which logits do you draw from?",
         hints=["With a temperature of 2, which probabilities do you draw with?"],
     ),

@@ -97,7 +97,7 @@ def heads_interleaved(*variants: Variant) -> Mistake:
     return Mistake(
         "heads_interleaved",
         *variants,
-        summary="you assign the features to the heads one at a time",
+        summary="you give each head every `n_heads`-th feature",
         message=(
             "{summary}: with 4 features and 2 heads, head 0 gets features 0 and 2 instead of 0 and 1. Weights trained "
             "with one layout don't work with the other. Which features should head 1 get?"

@@ -14,8 +14,8 @@ TOLD_OF_THE_SCALING = {
         hints=["If you divide all scores by c, by which number do you divide their variance?"],
     ),
     "operator_divisor: (width) / (0.5)": Wording(
-        "You divide the scores by 2 · d_k instead of √d_k. In `x / d_k ** 1 / 2`, Python computes `d_k ** 1` first, "
-        "because `**` binds more tightly than `/`. Where do you need parentheses?",
+        "You divide the scores by 2 · d_k instead of √d_k. Because `**` binds more tightly than `/`, `d_k ** 1 / 2` "
+        "means `(d_k ** 1) / 2`. Where do you need parentheses?",
         summary="you divide by 2 · d_k instead of √d_k",
         hints=["In a new cell, try `64 ** 1 / 2`. Is it 8?"],
     ),
