@@ -925,8 +925,8 @@ for max_tokens in (200, 50):
 #
 # ### A tool call
 #
-# The model calculates badly. Let it write the calculation instead: a program computes the result and puts it into the
-# text, and the model goes on from there. Two examples show the form.
+# The model calculates badly. Let it write the calculation instead; a program puts the result into the text. Two examples
+# show the form.
 
 
 # %% id="tool-call" tags=["hide-input", "published-model", "nbval-ignore-output"]
@@ -952,8 +952,8 @@ for asked in ("What is 417 times 23?", "What is 88 minus 19?", "What is the capi
     print(asked, "| alone:", unaided, "| with the calculator:", with_calculator(asked))
 
 # %% [markdown]
-# With the calculator, both results are right. But this small model answers the third question with a calculation, too:
-# it has seen nothing else in this chat. Larger models are trained to decide *when* to call a tool.
+# With the calculator, both results are right. But this small model answers the third question with a calculation, too.
+# Larger models are trained to decide *when* to call a tool.
 #
 # Now chat yourself:
 
@@ -1060,11 +1060,10 @@ page = FinalPage(
 page.save()
 
 # %% [markdown]
-# Now read what trains published models: in `grpo_trainer.py` of the library TRL, `coef_1` is your ratio, `coef_2` the
-# clipped one, and `per_token_kl` your drift.
+# Now read what trains published models: in `grpo_trainer.py` of TRL, `coef_1` is your ratio, `coef_2` the clipped one,
+# and `per_token_kl` your drift.
 #
-# What next? `docs/capstones.md` has four projects for a weekend and a race: how few bits per byte of Python's docstrings
-# in 120 seconds of processor time?
+# What next? `docs/capstones.md` has four projects for a weekend, and a race.
 
 # %% [markdown]
 # ## New words
