@@ -1135,9 +1135,9 @@ pd.DataFrame(rows).T.rename_axis(columns="examples:").round(2)
 # %% [markdown]
 # Without an example, the best guess is the most common answer among the four rules. One example rules out most of the
 # rules, and after two examples a model with two blocks is nearly always right. (With 16 rules instead of 4 and as many
-# steps, it is right a third of the time.) Its parameters do not change: it infers the rule from the prompt. An induction
-# head cannot do this, because the question has not appeared before. But the model only selects among its training
-# rules. For a new rule (last row) the examples say nothing about the next question, so it can only guess.
+# steps, it is right a third of the time.) Its parameters do not change: it infers the rule from the prompt. An
+# induction head cannot do this, because the question has not appeared before. But the model only selects among its
+# training rules. For a new rule (last row) the examples say nothing about the next question, so it can only guess.
 #
 # <details><summary>What is all this called, and how reliable are the numbers?</summary>
 #

@@ -925,8 +925,8 @@ for max_tokens in (200, 50):
 #
 # ### A tool call
 #
-# The model calculates badly. Let it write the calculation instead; a program puts the result into the text. Two examples
-# show the form.
+# The model calculates badly. Let it write the calculation instead; a program puts the result into the text. Two
+# examples show the form.
 
 
 # %% id="tool-call" tags=["hide-input", "published-model", "nbval-ignore-output"]
@@ -1001,8 +1001,8 @@ table[top & ~table["module"].str.startswith("blocks.1.")].replace({"module": {""
 # %% [markdown]
 # ## What you have built
 #
-# Your date, asked at every stage. The next cells make a page to keep, to print or to send: what your translator of lesson
-# 08, your GPT of lesson 09 and your models of this lesson say, and which parts are your own.
+# Your date, asked at every stage. The next cells make a page to keep, to print or to send: what your translator of
+# lesson 08, your GPT of lesson 09 and your models of this lesson say, and which parts are your own.
 
 # %% tags=["nbval-ignore-output"]
 stages = {"pretrained": pretrained, "SFT": sft[0], "DPO": by_dpo[0], "GRPO": by_grpo[0], "her judge": worst}
