@@ -43,7 +43,7 @@ def course_packages(course: Path) -> list[Package]:
     lesson = f"What a lesson imports from the course\n\n{names}"
     exercise = "Exercises of your own\n\nThe guide to grading has an example."
     return [
-        Package("lesson", lesson, [f"{COURSE}.lesson.notebook"]),
+        Package("lesson", lesson, [f"{COURSE}.lesson.{name}" for name in ("notebook", "final_page")]),
         _package(course, "views"),
         _package(course, "diagrams"),
         _package(course, "plots"),

@@ -37,6 +37,7 @@ from transformer_course.grading.rules.overrides import Override
 from transformer_course.home import home_page
 from transformer_course.home.learner_progress import Home, LessonState
 from transformer_course.home.lesson_outline import Outline
+from transformer_course.lesson.final_page import FinalPage
 from transformer_course.templates import environment, render
 from transformer_course.workspace.progress import Prediction
 
@@ -181,6 +182,9 @@ PAGES: dict[str, Callable[[str], str]] = {
     "feedback": feedback_pages,
     "written_answers": written_page,
     "home": hostile_home_page,
+    "final_page": lambda text: (
+        FinalPage(text, {text: {text: "yours"}}, {text: text}, {text: text}, text, [(text, text)]).html
+    ),
 }
 """Each template except the layout, rendered with a hostile text wherever the page inserts one."""
 FRAGMENTS: dict[str, Callable[[str], str]] = {

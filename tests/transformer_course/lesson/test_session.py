@@ -87,8 +87,8 @@ def test_bug_hunt_underlines_no_line(session):
     attempt = cell(
         f"def attention(queries, keys, values):\n    {scores}\n    return scores.softmax(-1) @ values", "attention"
     )
-    assert "underlined" in session.check(attempt).message
-    assert "underlined" not in session.check(attempt, "attention", save=False).message
+    assert "^^^" in session.check(attempt).message
+    assert "^^^" not in session.check(attempt, "attention", save=False).message
 
 
 def test_exercise_cannot_use_its_own_part(lesson):
