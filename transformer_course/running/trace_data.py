@@ -41,11 +41,7 @@ MAX_INSIDE = 200
 
 def pack_expressions(expressions: Sequence[Expression]) -> bytes:
     """Serialize expressions to bytes."""
-    rows = []
-    for one in expressions:
-        row = astuple(one)
-        rows.append([field[:MAX_TEXT] if isinstance(field, str) else field for field in row])
-    return pack({"expressions": rows})
+    return _packed(expressions, "expressions")
 
 
 def unpack_expressions(data: bytes) -> list[Expression]:
@@ -54,16 +50,13 @@ def unpack_expressions(data: bytes) -> list[Expression]:
     Raises:
         NotPlainData: The bytes contain something else, or exceed a limit.
     """
-    rows = _unpacked(data, "expressions")
-    if not isinstance(rows, list) or len(rows) > MAX_EXPRESSIONS:
-        raise NotPlainData(f"expected a list of at most {MAX_EXPRESSIONS} expressions")
+    rows = _rows(data, "expressions", MAX_EXPRESSIONS)
     return [_expression(row, index, len(rows)) for index, row in enumerate(rows)]
 
 
 def pack_edits(edits: Sequence[CodeEdit]) -> bytes:
     """Serialize edits to bytes."""
-    rows = [[field[:MAX_TEXT] if isinstance(field, str) else field for field in astuple(one)] for one in edits]
-    return pack({"edits": rows})
+    return _packed(edits, "edits")
 
 
 def unpack_edits(data: bytes) -> list[CodeEdit]:
@@ -72,10 +65,7 @@ def unpack_edits(data: bytes) -> list[CodeEdit]:
     Raises:
         NotPlainData: The bytes contain something else, or exceed a limit.
     """
-    rows = _unpacked(data, "edits")
-    if not isinstance(rows, list) or len(rows) > MAX_EDITS:
-        raise NotPlainData(f"expected a list of at most {MAX_EDITS} edits")
-    return [_edit(row, index) for index, row in enumerate(rows)]
+    return [_edit(row, index) for index, row in enumerate(_rows(data, "edits", MAX_EDITS))]
 
 
 def pack_request(
@@ -139,6 +129,20 @@ def unpack_traces(data: bytes, n_expressions: int, n_traces: int) -> list[Trace]
     if not isinstance(traces, list) or len(traces) != n_traces:
         raise NotPlainData(f"expected a list of {n_traces} traces")
     return [_trace(trace, n_expressions) for trace in traces]
+
+
+def _packed(several: Sequence[Expression] | Sequence[CodeEdit], key: str) -> bytes:
+    """Serialize the fields of dataclasses to bytes, with long texts cut."""
+    rows = [[field[:MAX_TEXT] if isinstance(field, str) else field for field in astuple(one)] for one in several]
+    return pack({key: rows})
+
+
+def _rows(data: bytes, key: str, max_rows: int) -> list[Any]:
+    """Return the rows that ``_packed`` has serialized, without validating their fields."""
+    rows = _unpacked(data, key)
+    if not isinstance(rows, list) or len(rows) > max_rows:
+        raise NotPlainData(f"expected a list of at most {max_rows} {key}")
+    return rows
 
 
 def _unpacked(data: bytes, key: str) -> Any:
