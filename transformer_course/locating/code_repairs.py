@@ -13,8 +13,8 @@ from transformer_course.locating.substituted_runs import NOT_TRACED, Substituted
 from transformer_course.running.code_edits import CodeEdit
 
 LOOP_KINDS = (
-    *("reset_in_loop", "set_before_loop", "returns_in_loop", "set_back", "overwrites", "range_stop", "range_start"),
-)
+    "reset_in_loop", "set_before_loop", "returns_in_loop", "set_back", "overwrites", "range_stop", "range_start",
+)  # fmt: skip
 """Slips of loops, about which the line says more than what the whole answer computes because of them."""
 MIN_NUMBERS = 4
 """An edit counts only if the cases have at least this many numbers: a few are repaired by chance."""

@@ -12,7 +12,6 @@ from collections import Counter
 from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from types import MappingProxyType
 from typing import Any, Protocol
 
 from torch import Tensor, nn
@@ -209,8 +208,7 @@ class Traced:
             compile(ast.fix_missing_locations(ast.Module([tree], [])), one.file, "exec")
             for one, tree in zip(self._definitions, self._code_edits.trees, strict=True)
         ]
-        with default_torch_state():
-            [trace] = self._traces(case, codes, 1, _Recorder({}, is_watched=False), {ROUND: counter})
+        [trace] = self._traces(case, codes, {ROUND: counter}, _Recorder({}, is_watched=False))
         return trace
 
     def run_twice(self, case: Case) -> tuple[Trace, Trace]:
@@ -220,18 +218,20 @@ class Traced:
 
     def _call(self, case: Case, put: Mapping[int, Any], times: int, is_watched: bool) -> list[Trace]:
         recorder = _Recorder(put, is_watched)
-        with default_torch_state():
-            return self._traces(case, self._code(frozenset(put)), times, recorder)
+        names = {_RECORD: recorder.record, _PUT: recorder.replacement}
+        return self._traces(case, self._code(frozenset(put)), names, recorder, times)
 
+    @default_torch_state()
     def _traces(
         self,
         case: Case,
         codes: Sequence[types.CodeType],
-        times: int,
+        names: Mapping[str, Any],
         recorder: "_Recorder",
-        names: Mapping[str, Any] = MappingProxyType({}),
+        times: int = 1,
     ) -> list[Trace]:
-        scope = {**self._globals, _RECORD: recorder.record, _PUT: recorder.replacement, **names}
+        """Define the attempt, with some names that its instrumented code calls, and call it."""
+        scope = {**self._globals, **names}
         traces = []
         attempt: Any = None
         for _ in range(times):
