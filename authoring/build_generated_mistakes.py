@@ -121,7 +121,7 @@ def tried(known: Behavior) -> list[tuple[AnswerEdit, Shown]]:
             observation_distance(one, wanted, numbers_only=True) > NEARLY_RIGHT_TOLERANCES
             for one, wanted in zip(observation, right, strict=True)
         ):
-            found.append((replace(edit, shows=[outline(one) for one in observation]), displayed(observation)))
+            found.append((replace(edit, outlines=[outline(one) for one in observation]), displayed(observation)))
     return found
 
 
@@ -156,7 +156,7 @@ def selected(known: Behavior, edits: Sequence[tuple[AnswerEdit, Shown]], cases: 
     for edit, behavior_of_it in edits:
         is_written = taken.get(behavior_of_it, edit) is None  # it equals a written mistake that was found before
         if not is_written and any(
-            _may_show(edit.shows, behavior_of_it, outlines, shown_by_variant)
+            _may_show(edit.outlines, behavior_of_it, outlines, shown_by_variant)
             and _are_one(known, variant, variant_of(steps, edit.code))
             for variant, outlines, shown_by_variant in written
         ):
@@ -170,13 +170,13 @@ def selected(known: Behavior, edits: Sequence[tuple[AnswerEdit, Shown]], cases: 
             and edit.step != first.step
             and is_clear(steps, edit)
         ):
-            readings.setdefault(first, []).append(replace(edit, code={}, shows=()))
+            readings.setdefault(first, []).append(replace(edit, code={}, outlines=()))
     found = [edit for edit in found if is_clear(steps, edit) or _has_words(known.exercise, edit)]
     found = found[:MAX_GENERATED_MISTAKES]
     cases = cases or _telling(found, n_cases)
     right = [outline(known.output(known.exercise.reference, index)) for index in cases]
     kept = [
-        replace(edit, shows=[edit.shows[index] for index in cases], readings=readings.get(edit, [])[:1])
+        replace(edit, outlines=[edit.outlines[index] for index in cases], readings=readings.get(edit, [])[:1])
         for edit in found
     ]
     return Catalog(names_of(known.exercise), cases, right, kept)
@@ -216,7 +216,7 @@ def _telling(edits: Sequence[AnswerEdit], n_cases: int) -> list[int]:
     """Return the two cases that together distinguish the most generated mistakes."""
 
     def told_apart(cases: Sequence[int]) -> int:
-        return len({tuple(rounded(edit.shows[index]) for index in cases) for edit in edits})
+        return len({tuple(rounded(edit.outlines[index]) for index in cases) for edit in edits})
 
     first = max(range(n_cases), key=lambda index: (told_apart([index]), -index))
     second = max(range(n_cases), key=lambda index: (told_apart([first, index]), -index))
@@ -270,7 +270,7 @@ def _are_alike(one: AnswerEdit, other: AnswerEdit) -> bool:
     return (
         (one.step, one.kind, one.old, one.new, one.other) == (other.step, other.kind, other.old, other.new, other.other)
         and math.isclose(one.weight, other.weight, abs_tol=0.01)
-        and all(map(Outline.may_be, one.shows, other.shows))
+        and all(map(Outline.may_be, one.outlines, other.outlines))
     )
 
 
@@ -278,7 +278,7 @@ def _is_double(known: Behavior, edit: AnswerEdit, others: Iterable[AnswerEdit]) 
     """Return whether a generated mistake behaves like one of the others."""
     steps = known.exercise.steps
     assert steps is not None
-    near = [one for one in others if all(map(Outline.may_be, edit.shows, one.shows))]
+    near = [one for one in others if all(map(Outline.may_be, edit.outlines, one.outlines))]
     return any(_are_one(known, variant_of(steps, one.code), variant_of(steps, edit.code)) for one in near)
 
 

@@ -123,7 +123,7 @@ def _has_no_sense(steps: InSteps, edit: AnswerEdit) -> bool:
 
 def _is_of_objects(edit: AnswerEdit) -> bool:
     """Return whether an operator is applied to lists, strings or booleans, which do not support it."""
-    return edit.crashes and any(one.form == "error TypeError" for one in edit.shows)
+    return edit.crashes and any(one.form == "error TypeError" for one in edit.outlines)
 
 
 def _is_far_dimension(edit: AnswerEdit) -> bool:

@@ -128,7 +128,11 @@ def test_check_lists_mistakes_named_by_an_added_one(built):
 def test_check_lists_changed_words_ranks_and_results(built):
     known, stored = built
     first, *rest = stored.edits
-    for change in ({"kind": "sign"}, {"weight": first.weight + 0.1}, {"shows": [Outline("other")] * len(first.shows)}):
+    for change in (
+        {"kind": "sign"},
+        {"weight": first.weight + 0.1},
+        {"outlines": [Outline("other")] * len(first.outlines)},
+    ):
         changed = replace(stored, edits=[replace(first, **change), *rest])
         assert len(out_of_date(known, stored, changed)) == 1
 
@@ -209,4 +213,4 @@ def test_keeps_mistake_that_differs_from_written_one_on_later_calls():
         ]
         assert found[0] == found[1]
         outlines = [outline(known.output(as_always, index)) for index in range(len(known.cases))]
-        assert len(selected(known, [(replace(ignored, shows=outlines), found[0])]).edits) == 1
+        assert len(selected(known, [(replace(ignored, outlines=outlines), found[0])]).edits) == 1

@@ -330,7 +330,7 @@ def _singles(exercise: Exercise) -> Sequence[Single]:
             rank,
             is_generated=True,
             has_own_words=mistake.has_own_words,
-            forms=[one.form for one in mistake.edit.shows],
+            forms=[one.form for one in mistake.edit.outlines],
         )
         for rank, mistake in enumerate(likely, len(exercise.mistakes))
     ]

@@ -1,16 +1,16 @@
-"""Generate typical mistakes automatically from the steps of a correct answer.
+"""Generate common mistakes automatically from the steps of a correct answer.
 
-In reading order: ``expression_edits`` lists edits of one expression, from the ``confusable_code`` that people mix up,
-and ``call_edits`` those of a call; ``expression_syntax`` reads and writes the code. ``value_edits`` lists operations
-applied to a value by mistake. ``answer_edits`` combines them into the generated mistakes of a whole answer, and
-``generated_mistake`` makes one of them a mistake of an exercise.
+In reading order: ``expression_edits`` lists edits of an expression, based on the ``confusable_code`` that people mix
+up, and ``call_edits`` lists edits of a call; ``expression_syntax`` parses and formats the code. ``value_edits`` lists
+operations that people apply to a value by mistake. ``answer_edits`` combines these edits into generated mistakes of a
+complete answer, and ``generated_mistake`` turns each of them into a mistake of an exercise.
 
-Messages are composed by ``wording``, a table of templates by kind. Templates that depend on the replaced code are in
-``omission_wordings``, ``operation_wordings`` and ``dimension_wordings``. ``template_slots`` fills them with words from
-``step_words``, with ``phrases`` (a line of code in English) and ``code_differences`` (what differs between two pieces
-of code). ``code_match`` decides whether a message fits a learner's code.
+``wording`` composes the messages from a table of templates, one for each kind of mistake. Templates that depend on the
+replaced code are in ``omission_wordings``, ``operation_wordings`` and ``dimension_wordings``. ``template_slots`` fills
+the templates with words from ``step_words``, ``phrases`` (translates a line of code into English) and
+``code_differences`` (compares two pieces of code). ``code_match`` decides whether a message fits a learner's code.
 
 ``catalog`` reads the generated mistakes of each exercise from ``catalogs/``. ``python -m
-authoring.build_generated_mistakes`` writes them and keeps only those that a sentence can describe and that behave
-differently from all known mistakes. Uses ``exercise``.
+authoring.build_generated_mistakes`` writes these files. It keeps only mistakes that a sentence can describe and that
+behave differently from all known mistakes. Uses ``exercise``.
 """

@@ -1,7 +1,8 @@
-"""Generate the mistakes of an answer in steps, from likely to far-fetched.
+"""Generate plausible mistakes in a step-by-step answer, from likely to far-fetched.
 
-A generated mistake edits one expression; omits, moves or repeats a step, or gives it another input of the same kind;
-applies an operation to a step's result; misreads an argument; or makes the same edit in several similar steps.
+Each generated mistake makes one change. It edits an expression; omits, moves or repeats a step; passes the wrong input
+of the same kind to a step; applies an extra operation to a step's result; misreads an argument; or makes the same edit
+in several similar steps.
 """
 
 import ast
@@ -19,13 +20,13 @@ from torch import Tensor
 from transformer_course.generated_mistakes.expression_edits import Edit, edits
 from transformer_course.generated_mistakes.expression_syntax import input_of, name_of, parsed
 from transformer_course.generated_mistakes.generated_mistake import AnswerEdit, used_names
-from transformer_course.generated_mistakes.value_edits import OF_ARGUMENTS, OF_RESULTS, OF_THE_ANSWER, Kind
+from transformer_course.generated_mistakes.value_edits import ARGUMENT_EDITS, FINAL_RESULT_EDITS, RESULT_EDITS, Kind
 from transformer_course.steps import InSteps, Step
 
 KINDS_WITH_PREVIOUS_STEP = (
     *("sibling", "no_softmax", "operator", "order", "axis", "keepdim", "all_axes", "call_left_out", "power"),
 )
-"""Edits that people often make together with omitting the previous step."""
+"""Kinds of edits that people often combine with omitting the previous step."""
 MAX_WEIGHT = 3.0
 
 
@@ -34,8 +35,8 @@ class Code:
     """The code of a step.
 
     Args:
-        body: Its statements, without the docstring.
-        known: Names of the values that code may use.
+        body: The statements of the step, without its docstring.
+        known: Names of the values that the code may use.
     """
 
     body: Sequence[ast.stmt]
@@ -49,8 +50,8 @@ class Code:
     @cached_property
     def returned(self) -> ast.expr | None:
         """The returned expression, if the step is a single return statement."""
-        one = self.body[0] if len(self.body) == 1 else None
-        return one.value if isinstance(one, ast.Return) else None
+        statement = self.body[0] if len(self.body) == 1 else None
+        return statement.value if isinstance(statement, ast.Return) else None
 
     @cached_property
     def uses(self) -> list[str]:
@@ -58,7 +59,7 @@ class Code:
         return [name for name in used_names(self.text, self.known) if name != "self"]
 
     def followed_by(self, form: str) -> str | None:
-        """Return the code with an operation applied to the returned value, or None if it does not end with a return."""
+        """Return the code with ``form`` applied to the returned value, or None if the code doesn't end in a return."""
         *before, last = self.body
         if not isinstance(last, ast.Return) or last.value is None:
             return None
@@ -75,7 +76,7 @@ class Code:
         return sum(isinstance(node, ast.Name) and node.id == name for node in nodes)
 
     def with_names(self, names: Mapping[str, str], only: int | None = None) -> str:
-        """Return the code with some values replaced; with ``only``, replace only the use with this index."""
+        """Return the code with values renamed, or with only use number ``only`` renamed if it is given."""
         rename = _Rename({old: parsed(new) for old, new in names.items()}, only)
         return "\n".join(ast.unparse(rename.visit(copy.deepcopy(statement))) for statement in self.body)
 
@@ -92,7 +93,7 @@ class _Rename(ast.NodeTransformer):
 
 
 def code_of(step: Step, known: frozenset[str]) -> Code | None:
-    """Return the code of a step, or None if it cannot be edited, for example because a function creates the step."""
+    """Return the code of a step, or None if it cannot be edited, for example because it is created at run time."""
     try:
         tree = ast.parse(textwrap.dedent(inspect.getsource(step))).body[0]
     except (OSError, TypeError, SyntaxError):
@@ -103,11 +104,12 @@ def code_of(step: Step, known: frozenset[str]) -> Code | None:
 
 
 class Sources:
-    """The material from which the mistakes of an answer are generated.
+    """Generate the mistakes of an answer from its steps and their values.
 
     Args:
-        steps: The answer.
-        samples: The correct values of all arguments and steps on some cases. Values of the same kind may be confused.
+        steps: The correct answer.
+        samples: The correct values of all arguments and steps in some cases. They show which values have the same kind
+            and may therefore be confused with each other.
     """
 
     def __init__(self, steps: InSteps, samples: Sequence[Mapping[str, Any]]) -> None:
@@ -119,31 +121,31 @@ class Sources:
         self.order = [*self.arguments, *steps.steps]
 
     def answer_edits(self) -> Iterator[AnswerEdit]:
-        """Yield all generated mistakes. Several of them may behave the same."""
+        """Yield all generated mistakes, some of which may behave identically."""
         edits_of = {name: list(edits(code.body)) for name, code in self.codes.items()}
         for edit in self._all(edits_of):
             if edit.weight <= MAX_WEIGHT:
                 yield edit
-                yield from self._where_an_option_is_given(edit)
+                yield from self._only_with_option(edit)
 
     def _all(self, edits_of: Mapping[str, Sequence[Edit]]) -> Iterator[AnswerEdit]:
         for name, code in self.codes.items():
-            for one in edits_of[name]:
-                yield AnswerEdit(name, one.kind, one.old, one.new, "", one.weight, {name: one.code})
-            yield from self._left_out(name, code)
-            yield from self._other_inputs(name, code)
-            yield from self._of_results(name, code)
-            yield from self._of_lengths(name, code)
-            yield from self._brackets_over_two_steps(name, code)
-            yield from self._the_step_before_left_out_too(name, code)
-            yield from self._moved(name, code)
+            for edit in edits_of[name]:
+                yield AnswerEdit(name, edit.kind, edit.old, edit.new, "", edit.weight, {name: edit.code})
+            yield from self._omissions(name, code)
+            yield from self._wrong_inputs(name, code)
+            yield from self._result_edits(name, code)
+            yield from self._size_edits(name, code)
+            yield from self._missing_parentheses(name, code)
+            yield from self._with_previous_step_omitted(name, code)
+            yield from self._moved_steps(name, code)
         for name in self.arguments:
-            yield from self._of_argument(name)
-        yield from self._of_twins(edits_of)
-        yield from self._values_exchanged()
+            yield from self._argument_edits(name)
+        yield from self._parallel_edits(edits_of)
+        yield from self._swapped_values()
 
     def kind(self, name: str) -> Kind:
-        """Return the kind of a value."""
+        """Return the kind of a value in the samples."""
         value = next((sample[name] for sample in self.samples if sample.get(name) is not None), None)
         if isinstance(value, Tensor):
             return "bool" if str(value.dtype) == "torch.bool" else "float" if value.is_floating_point() else "int"
@@ -154,14 +156,14 @@ class Sources:
         return (self.kind(name), *(value.dim() if isinstance(value, Tensor) else type(value) for value in values))
 
     def alike(self, name: str) -> list[str]:
-        """List the other values of the same kind and number of dimensions, except those that are always equal."""
+        """List the other values with the same kind and number of dimensions, unless they always equal this value."""
         return [
             other
             for other in self.order
-            if other != name and self._form(other) == self._form(name) and not self._are_the_same(name, other)
+            if other != name and self._form(other) == self._form(name) and not self._are_always_equal(name, other)
         ]
 
-    def _are_the_same(self, name: str, other: str) -> bool:
+    def _are_always_equal(self, name: str, other: str) -> bool:
         for sample in self.samples:
             one, two = sample.get(name), sample.get(other)
             if isinstance(one, Tensor) and isinstance(two, Tensor):
@@ -172,7 +174,7 @@ class Sources:
         return True
 
     def before(self, name: str) -> list[str]:
-        """List the values available before a step."""
+        """List the values that are available before a step runs."""
         return list(itertools.takewhile(lambda one: one != name, self.order))
 
     def after(self, name: str) -> set[str]:
@@ -180,7 +182,7 @@ class Sources:
         direct = {step for step, code in self.codes.items() if name in code.uses}
         return direct.union(*(self.after(step) for step in direct))
 
-    def _left_out(self, name: str, code: Code) -> Iterator[AnswerEdit]:
+    def _omissions(self, name: str, code: Code) -> Iterator[AnswerEdit]:
         for need in code.uses:
             likely = self.kind(need) == self.kind(name) and (
                 need == code.uses[0] or self._form(need) == self._form(name)
@@ -190,7 +192,7 @@ class Sources:
             if other in self.before(name) and other not in code.uses:
                 yield AnswerEdit(name, "taken_for", "", other, other, 2, {name: other})
 
-    def _other_inputs(self, name: str, code: Code) -> Iterator[AnswerEdit]:
+    def _wrong_inputs(self, name: str, code: Code) -> Iterator[AnswerEdit]:
         for need in code.uses:
             for other in [one for one in self.alike(need) if one in self.before(name)]:
                 weight = 1.2 if other not in code.uses else 1.5
@@ -212,13 +214,13 @@ class Sources:
                     new = code.text.replace(f"self.{layer}", f"self.{wrong}")
                     yield AnswerEdit(name, "wrong_layer", layer, wrong, "", 1.2, {name: new})
 
-    def _of_results(self, name: str, code: Code) -> Iterator[AnswerEdit]:
+    def _result_edits(self, name: str, code: Code) -> Iterator[AnswerEdit]:
         kind, is_last = self.kind(name), name == self.steps.last
-        # prefer the edit of the last step among edits with the same behavior
+        # among edits with the same behavior, prefer the edit of the last step
         later = 0.03 * (len(self.order) - self.order.index(name))
-        forms = [(form, what, weight + later) for form, what, weight in OF_RESULTS[kind]]
+        forms = [(form, what, weight + later) for form, what, weight in RESULT_EDITS[kind]]
         if is_last and kind in ("float", "int", "bool"):
-            forms += OF_THE_ANSWER
+            forms += FINAL_RESULT_EDITS
         for form, what, weight in forms:
             if new := code.followed_by(form):
                 yield AnswerEdit(name, what, "", form, "", weight, {name: new})
@@ -229,7 +231,7 @@ class Sources:
             if is_last and is_tensor and other in self.codes and (new := code.followed_by(f"(§, {other})")):
                 yield AnswerEdit(name, "as_well", "", other, other, 2.4, {name: new})
 
-    def _of_lengths(self, name: str, code: Code) -> Iterator[AnswerEdit]:
+    def _size_edits(self, name: str, code: Code) -> Iterator[AnswerEdit]:
         nodes = (node for statement in code.body for node in ast.walk(statement))
         lengths = {
             ast.unparse(node): ast.unparse(node.value.value)
@@ -247,8 +249,8 @@ class Sources:
             for number in ("64", "8", "512"):
                 yield AnswerEdit(name, "fixed", length, number, "", 2.2, {name: code.text.replace(length, number)})
 
-    def _brackets_over_two_steps(self, name: str, code: Code) -> Iterator[AnswerEdit]:
-        """Yield a − b / c instead of (a − b) / c if the two operations are two steps."""
+    def _missing_parentheses(self, name: str, code: Code) -> Iterator[AnswerEdit]:
+        """Yield a − b / c instead of (a − b) / c if the two operations are in separate steps."""
         value = code.returned
         if (
             isinstance(value, ast.BinOp)
@@ -260,7 +262,7 @@ class Sources:
                 new = ast.unparse(ast.BinOp(inner.left, inner.op, ast.BinOp(inner.right, value.op, value.right)))
                 yield AnswerEdit(name, "brackets", ast.unparse(value), new, value.left.id, 1, {name: new})
 
-    def _the_step_before_left_out_too(self, name: str, code: Code) -> Iterator[AnswerEdit]:
+    def _with_previous_step_omitted(self, name: str, code: Code) -> Iterator[AnswerEdit]:
         for need in code.uses:
             earlier = self.codes[need].uses[:1] if need in self.codes else []
             if earlier and self._form(earlier[0]) == self._form(need):
@@ -269,8 +271,8 @@ class Sources:
                     if one.kind in KINDS_WITH_PREVIOUS_STEP:
                         yield AnswerEdit(name, one.kind, one.old, one.new, need, one.weight + 1.2, {name: one.code})
 
-    def _moved(self, name: str, code: Code) -> Iterator[AnswerEdit]:
-        """Yield the step moved to, or repeated at, another value of the same kind."""
+    def _moved_steps(self, name: str, code: Code) -> Iterator[AnswerEdit]:
+        """Yield edits that move the step to another value of the same kind or repeat it there."""
         main = _main_input(code.returned)
         if main is None or main not in self.order or code.returned is None:
             return
@@ -282,7 +284,7 @@ class Sources:
             if target == name or self.kind(main) not in (self.kind(target), "float") or distance > 1:
                 continue
             if any(target == need or need in self.after(target) for need in side):
-                continue  # a value that it needs is not computed yet
+                continue  # the target is computed before a value that the step needs
             as_form = ast.unparse(_Rename({main: ast.Name("_main_")}, None).visit(copy.deepcopy(code.returned)))
             is_elsewhere = (is_later or self.order.index(target) < place) and self.kind(target) == self.kind(main)
             if is_elsewhere and (new := other.followed_by(as_form.replace("_main_", "§"))):
@@ -293,12 +295,12 @@ class Sources:
                     new = other.with_names({need: f"({as_form.replace('_main_', need)})"})
                     yield AnswerEdit(name, "moved", main, need, target, 1.6 + distance, {name: main, target: new})
 
-    def _of_argument(self, name: str) -> Iterator[AnswerEdit]:
+    def _argument_edits(self, name: str) -> Iterator[AnswerEdit]:
         kind = self.kind(name)
         for other in self.alike(name):
             if other in self.arguments:
                 yield AnswerEdit(name, "argument_for_another", name, other, other, 1.2, {name: other})
-        for form, what, weight in OF_ARGUMENTS[kind]:
+        for form, what, weight in ARGUMENT_EDITS[kind]:
             new = form.replace("§", name)
             yield AnswerEdit(name, what, name, new, "", weight, {name: new})
         default = self.steps.arguments.parameters[name].default
@@ -311,12 +313,12 @@ class Sources:
             if value is None or type(value) in (int, float, bool, str):
                 yield AnswerEdit(name, "ignored", name, repr(value), "", weight, {name: repr(value)})
 
-    def _of_twins(self, edits_of: Mapping[str, Sequence[Edit]]) -> Iterator[AnswerEdit]:
-        """Yield the same edit in all steps of the same form, and swaps of two such steps."""
+    def _parallel_edits(self, edits_of: Mapping[str, Sequence[Edit]]) -> Iterator[AnswerEdit]:
+        """Yield the same edit in all steps with the same structure, and swaps of two of these steps."""
         groups: dict[str, list[str]] = {}
         for name, code in self.codes.items():
             if code.returned is not None and not isinstance(code.returned, ast.Constant):
-                groups.setdefault(_blank(code, self.steps.known), []).append(name)
+                groups.setdefault(_with_placeholders(code, self.steps.known), []).append(name)
         twins = [pair for group in groups.values() for pair in itertools.combinations(group, 2)]
         for group in [*twins, *(tuple(group) for group in groups.values() if len(group) > 2)]:
             first, *others = ({one.key: one for one in edits_of[name]} for name in group)
@@ -340,7 +342,7 @@ class Sources:
                     one, "steps_exchanged", "", "", two, 1.2, {one: self.codes[two].text, two: self.codes[one].text}
                 )
 
-    def _values_exchanged(self) -> Iterator[AnswerEdit]:
+    def _swapped_values(self) -> Iterator[AnswerEdit]:
         for one, two in itertools.combinations(self.order, 2):
             if two in self.alike(one):
                 users = {n: c for n, c in self.codes.items() if {one, two} & {*c.uses} and n not in (one, two)}
@@ -348,15 +350,15 @@ class Sources:
                     code = {name: code.with_names({one: two, two: one}) for name, code in users.items()}
                     yield AnswerEdit(one, "values_exchanged", one, two, two, 1.2, code)
 
-    def _where_an_option_is_given(self, edit: AnswerEdit) -> Iterator[AnswerEdit]:
-        """Yield the mistake made only if an optional argument is given, as in a branch of an ``if``."""
+    def _only_with_option(self, edit: AnswerEdit) -> Iterator[AnswerEdit]:
+        """Yield the mistake restricted to calls that pass an optional argument, as in one branch of an ``if``."""
         if edit.weight > 2 or list(edit.code) != [edit.step] or edit.step not in self.codes:
             return
         for name in self.arguments:
             after = self.after(name)
             users = [step for step, code in self.codes.items() if edit.step in code.uses]
-            is_served = edit.step in after or (users and after.issuperset(users))
-            if is_served and self.steps.arguments.parameters[name].default is None:
+            depends_on_option = edit.step in after or (users and after.issuperset(users))
+            if depends_on_option and self.steps.arguments.parameters[name].default is None:
                 right = textwrap.indent(self.codes[edit.step].text, "    ")
                 new = edit.code[edit.step]
                 wrong = new if new.startswith(("return ", "if ")) or "\n" in new else f"return {new}"
@@ -367,22 +369,22 @@ class Sources:
 
 
 def _layers(body: Sequence[ast.stmt]) -> list[str]:
-    """List the attributes of ``self`` used in code."""
+    """List the attributes of ``self`` that the code uses."""
     nodes = [node for statement in body for node in ast.walk(statement)]
     return list(dict.fromkeys(n.attr for n in nodes if isinstance(n, ast.Attribute) and ast.unparse(n.value) == "self"))
 
 
 def _main_input(value: ast.expr | None) -> str | None:
-    """Return the name of the value that an expression works on, if it has one."""
+    """Return the name of the main input of an expression, or None if the input is not a name."""
     main = value.left if isinstance(value, ast.BinOp) else input_of(value) if isinstance(value, ast.Call) else None
     is_joining = isinstance(value, ast.Call) and name_of(value) in ("gather", "cat", "stack", "multinomial")
     return main.id if isinstance(main, ast.Name) and not is_joining else None
 
 
-def _blank(code: Code, known: set[str]) -> str:
-    """Return code with values, layers and numbers replaced by placeholders."""
+def _with_placeholders(code: Code, known: set[str]) -> str:
+    """Return the code with values and layers replaced by placeholders."""
 
-    class Blank(ast.NodeTransformer):
+    class Placeholders(ast.NodeTransformer):
         def visit_Name(self, node: ast.Name) -> ast.expr:
             return ast.Name("_") if node.id in known else node
 
@@ -390,4 +392,4 @@ def _blank(code: Code, known: set[str]) -> str:
             of_self = isinstance(node.value, ast.Name) and node.value.id == "self"
             return ast.Name("_layer_") if of_self else self.generic_visit(node)  # type: ignore[return-value]
 
-    return "\n".join(ast.unparse(Blank().visit(copy.deepcopy(statement))) for statement in code.body)
+    return "\n".join(ast.unparse(Placeholders().visit(copy.deepcopy(statement))) for statement in code.body)

@@ -1,4 +1,4 @@
-"""Edits of a call: another function, other arguments, or its input instead of its result."""
+"""Edit a function call: call a different function, change the arguments, or skip the call."""
 
 import ast
 import re
@@ -8,11 +8,11 @@ from transformer_course.generated_mistakes.confusable_code import ELEMENTWISE, F
 from transformer_course.generated_mistakes.expression_syntax import as_operand, input_of, is_self, name_of
 
 Change = tuple[str, str, float]
-"""The kind of an edit, the code that replaces a node, and how far-fetched it is: 1 is likely."""
+"""An edit: its kind, the code that replaces the node, and how far-fetched the edit is (1 is likely)."""
 
 
 def call_edits(node: ast.Call) -> Iterator[Change]:
-    """Yield the edits of a call."""
+    """Yield all edits of a call."""
     name, main = name_of(node), input_of(node)
     yield from _keyword_edits(node, name, main)
     if main is not None and not (isinstance(node.func, ast.Name) and node.func.id[:1].isupper()):
@@ -59,7 +59,7 @@ def _keyword_edits(node: ast.Call, name: str, main: ast.expr | None) -> Iterator
 
 
 def _function_edits(node: ast.Call, name: str, x: str) -> Iterator[Change]:
-    """Yield edits that are specific to a function."""
+    """Yield edits that apply only to certain functions."""
     arguments, keywords = [ast.unparse(one) for one in node.args], [ast.unparse(one) for one in node.keywords]
     if name in FUNCTION_RULES and (keywords or name != "sum"):
         yield from FUNCTION_RULES[name](x, arguments, ", ".join(keywords))
@@ -173,15 +173,15 @@ FUNCTION_RULES: dict[str, Callable[..., Iterator[Change]]] = {
     "arange": _arange_edits,
     "range": _range_edits,
 }
-"""Rules for functions. A rule gets the input, the other arguments and the keywords, as code."""
+"""Rules for certain functions. Each rule receives the input, the other arguments and the keywords as code."""
 
 
 def _renamed(node: ast.Call, name: str, other: str, main: ast.expr | None) -> str:
-    """Return a call of another function, as a method or a function, whichever torch has."""
+    """Return a call of another function, written as a method or a function, depending on what torch provides."""
     keywords = [ast.unparse(one) for one in node.keywords]
-    if other == "cumsum":  # which needs a dim and has no keepdim
+    if other == "cumsum":  # requires dim and has no keepdim
         keywords = [one for one in keywords if not one.startswith("keepdim")] or ["dim=-1"]
-    # elementwise functions have no dim
+    # elementwise functions don't take dim
     if name in ("softmax", "log_softmax", "cumsum") and other not in ("softmax", "log_softmax", "cumsum"):
         keywords = []
     if main is not None and other in FUNCTIONAL:
@@ -194,7 +194,7 @@ def _renamed(node: ast.Call, name: str, other: str, main: ast.expr | None) -> st
 
 
 def _applied_to(node: ast.Call, main: ast.expr, new: str) -> str:
-    """Return the call applied to another value."""
+    """Return a call of the same function with a different input."""
     rest = [ast.unparse(one) for one in [*node.args, *node.keywords] if one is not main]
     if isinstance(node.func, ast.Attribute) and node.func.value is main:
         return f"({new}).{node.func.attr}({', '.join(rest)})"

@@ -1,8 +1,8 @@
-"""Store the generated mistakes of each exercise that behave differently from all others.
+"""Store the distinct generated mistakes of each exercise.
 
-Each is stored with outlines of its results on two cases, so that only the few mistakes that match an attempt's outlines
-have to be compiled and run. A file has one mistake per line, in the order of the steps, so that diffs are readable.
-Reading sorts the mistakes by likelihood.
+Each mistake is stored with outlines of its results in two cases, so that only the few mistakes whose outlines match an
+attempt have to be compiled and run. A file has one mistake per line, in step order, which keeps diffs readable.
+``read`` sorts the mistakes by likelihood.
 """
 
 import hashlib
@@ -23,31 +23,29 @@ from transformer_course.running.observation import Observation
 
 FOLDER = Path(__file__).parent / "catalogs"
 UNKNOWN = "unknown"
-"""The form of a result that is not compared."""
+"""Form of a result that is not compared."""
 MAX_FORM_LENGTH = 40
-"""Maximum number of characters of a form. Longer forms, for example of nested lists, end in a digest of the whole."""
-RELATIVE, ABSOLUTE = 2e-3, 1e-4
-"""Tolerances between outlines of results that may agree. Results with similar outlines are then compared in full."""
+"""Maximum number of characters in a form. A longer form, as of a nested list, is truncated and ends in a hash."""
+RTOL, ATOL = 2e-3, 1e-4
+"""Tolerances for comparing outlines. Results with similar outlines are then compared in full."""
 
 
 class Outline(NamedTuple):
-    """A summary of an observation: its form, a weighted sum of its numbers, and the sum of their absolute values."""
+    """Summary of an observation: its form, a weighted sum of its numbers, and the sum of their absolute values."""
 
     form: str
     number: float = 0.0
     size: float = 0.0
 
     def may_be(self, other: "Outline") -> bool:
-        """Return whether two observations with these outlines may agree."""
+        """Return whether observations with these two outlines may agree."""
         if self.form.startswith("error"):  # the error type depends on whether shapes are checked
             return other.form.startswith("error")
-        return self.form == other.form and abs(self.number - other.number) <= ABSOLUTE + RELATIVE * max(
-            self.size, other.size
-        )
+        return self.form == other.form and abs(self.number - other.number) <= ATOL + RTOL * max(self.size, other.size)
 
 
 def outline(observation: Observation) -> Outline:
-    """Summarize an observation. For an error, only its type counts, and for samples, only that they are samples."""
+    """Summarize an observation. The outline of an error is its type; the outline of sampled outputs has no numbers."""
     error: object = observation.get("error")
     if isinstance(error, Mapping):
         return Outline(f"error {error.get('type')}")
@@ -69,7 +67,7 @@ def _shortened(form: str) -> str:
 
 
 def _collect(value: object, form: list[str], numbers: list[Tensor]) -> None:
-    """Append the form of plain data and its finite numbers, in order."""
+    """Append the form of a value and its numbers, in order, with nan and infinity replaced by 0."""
     if isinstance(value, Tensor):
         form.append(f"{str(value.dtype).removeprefix('torch.')}{list(value.shape)}")
         numbers.append(value.detach().flatten().double().nan_to_num(0.0, 0.0, 0.0))
@@ -95,7 +93,7 @@ class Catalog:
     Args:
         names: Names of the arguments and steps from which they were generated.
         cases: Indices of the cases whose outlines are stored.
-        right: Outlines of the correct results on these cases.
+        right: Outlines of the correct results in these cases.
         edits: The generated mistakes, likely ones first.
     """
 
@@ -107,29 +105,29 @@ class Catalog:
     def candidates(
         self, cases: Sequence[Case], expected: Sequence[Observation], observed: Sequence[Observation]
     ) -> Sequence[AnswerEdit]:
-        """List the mistakes that match the observations' outlines. Without outlines for these cases, list all."""
-        if not self._is_of(cases, expected, observed):
+        """List the mistakes whose outlines match the observations, or all if no outlines are stored for these cases."""
+        if not self._matches(cases, expected, observed):
             return self.edits
         observation = [(outline(observed[index]), bool(cases[index].later)) for index in self.cases]
-        return [edit for edit in self.edits if all(map(_may_show, edit.shows, observation))]
+        return [edit for edit in self.edits if all(map(_may_match, edit.outlines, observation))]
 
     def candidates_in_some(
         self, cases: Sequence[Case], expected: Sequence[Observation], observed: Sequence[Observation]
     ) -> Sequence[AnswerEdit]:
         """List the mistakes that match the observations in at least one stored case and are correct in the others."""
-        if not self._is_of(cases, expected, observed):
+        if not self._matches(cases, expected, observed):
             return []
         observation = [outline(observed[index]) for index in self.cases]
 
         def may_be(edit: AnswerEdit) -> bool:
-            now = [stored.may_be(one) for stored, one in zip(edit.shows, observation, strict=True)]
-            as_right = [stored.may_be(one) for stored, one in zip(edit.shows, self.right, strict=True)]
+            now = [stored.may_be(one) for stored, one in zip(edit.outlines, observation, strict=True)]
+            as_right = [stored.may_be(one) for stored, one in zip(edit.outlines, self.right, strict=True)]
             return any(now) and all(one or other for one, other in zip(now, as_right, strict=True))
 
         return [edit for edit in self.edits if may_be(edit)]
 
-    def _is_of(self, cases: Sequence[Case], expected: Sequence[Observation], observed: Sequence[Observation]) -> bool:
-        """Return whether the outlines stored are those of these cases."""
+    def _matches(self, cases: Sequence[Case], expected: Sequence[Observation], observed: Sequence[Observation]) -> bool:
+        """Return whether the stored outlines belong to these cases."""
         return (
             len(observed) == len(cases) == len(expected)
             and all(index < len(cases) for index in self.cases)
@@ -152,7 +150,7 @@ def path_of(name: str) -> Path:
 
 
 def read(name: str) -> Catalog:
-    """Read the catalog of an exercise; it is empty if no file exists."""
+    """Read the catalog of an exercise, or return an empty catalog if the file does not exist."""
     path = path_of(name)
     if not path.exists():
         return Catalog()
@@ -164,7 +162,7 @@ def read(name: str) -> Catalog:
 
 @cache
 def catalog_of(exercise: Exercise) -> Catalog:
-    """Return the generated mistakes of an exercise, or none if the catalog was built from other steps."""
+    """Return the catalog of an exercise, or an empty catalog if the stored one was built from other steps."""
     found = read(exercise.name) if exercise.steps else Catalog()
     return found if list(found.names) == names_of(exercise) else Catalog()
 
@@ -174,10 +172,10 @@ def names_of(exercise: Exercise) -> list[str]:
     return [*exercise.steps.arguments.parameters, *exercise.steps.steps] if exercise.steps else []
 
 
-def _may_show(displayed: Outline, observation: tuple[Outline, bool]) -> bool:
-    """Return whether a mistake with this first result matches, given that a later call may have crashed."""
+def _may_match(stored: Outline, observation: tuple[Outline, bool]) -> bool:
+    """Return whether a mistake's stored outline matches an observation in which a later call may have crashed."""
     now, has_later_calls = observation
-    return now.form == UNKNOWN or displayed.may_be(now) or (has_later_calls and now.form.startswith("error"))
+    return now.form == UNKNOWN or stored.may_be(now) or (has_later_calls and now.form.startswith("error"))
 
 
 def _brief(one: Outline) -> list[Any]:
@@ -185,11 +183,11 @@ def _brief(one: Outline) -> list[Any]:
 
 
 def _row(edit: AnswerEdit, right: Sequence[Outline] = ()) -> list[Any]:
-    """Format a generated mistake for the catalog. Empty values at the end and the correct result's form are omitted."""
+    """Format a generated mistake as a catalog row, without trailing empty values or the correct result's form."""
     code: Any = {name: one_line(body) for name, body in edit.code.items()}
     if list(code) == [edit.step]:
         code = "" if code[edit.step] == edit.new else code[edit.step]
-    shows = [_brief(one) for one in edit.shows]
+    shows = [_brief(one) for one in edit.outlines]
     for outline_row, as_right in zip(shows, right, strict=False):
         if len(outline_row) > 1 and outline_row[0] == as_right.form:
             del outline_row[0]

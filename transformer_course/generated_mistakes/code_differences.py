@@ -1,4 +1,4 @@
-"""Extract what differs between two pieces of code: elements of a pair, operands, bounds of a range."""
+"""Find the difference between two pieces of code, such as their operands or the bounds of a range."""
 
 import ast
 import re
@@ -12,43 +12,43 @@ def _parsed(code: str) -> ast.expr | None:
 
 
 def parts_of(code: str) -> list[str]:
-    """Return the elements of a tuple, or of the list that is concatenated or stacked."""
-    made = _parsed(code)
-    made = made.args[0] if isinstance(made, ast.Call) and made.args else made
-    return [ast.unparse(one) for one in made.elts] if isinstance(made, ast.Tuple | ast.List) else []
+    """Return the elements of a tuple or of the list passed to ``cat`` or ``stack``."""
+    node = _parsed(code)
+    node = node.args[0] if isinstance(node, ast.Call) and node.args else node
+    return [ast.unparse(one) for one in node.elts] if isinstance(node, ast.Tuple | ast.List) else []
 
 
 def operands_of(code: str) -> tuple[str, str, str]:
-    """Return the name of an operation and its two operands."""
-    made = _parsed(code)
-    if not isinstance(made, ast.BinOp):
+    """Return the name of a binary operation and its two operands."""
+    node = _parsed(code)
+    if not isinstance(node, ast.BinOp):
         return "", "", ""
-    return type(made.op).__name__, ast.unparse(made.left), ast.unparse(made.right)
+    return type(node.op).__name__, ast.unparse(node.left), ast.unparse(node.right)
 
 
 def compared_in(code: str) -> str:
     """Return the left side of a comparison."""
-    made = _parsed(code)
-    return ast.unparse(made.left) if isinstance(made, ast.Compare) else ""
+    node = _parsed(code)
+    return ast.unparse(node.left) if isinstance(node, ast.Compare) else ""
 
 
 def length_of(code: str) -> tuple[str, str]:
-    """Return the tensor and the dimension whose length is read."""
+    """Split code such as ``x.shape[-1]`` into the tensor and the index of its shape."""
     tensor, _, place = code.partition(".shape")
     return tensor, place
 
 
 def missing_argument(old: str, new: str) -> str:
-    """Return the only argument that one call has and the other lacks, or "" if there is not exactly one."""
-    made, left = _parsed(old), _parsed(new)
-    if not isinstance(made, ast.Call) or not isinstance(left, ast.Call):
+    """Return the argument that the old call has and the new call lacks, or "" unless exactly one is missing."""
+    before, after = _parsed(old), _parsed(new)
+    if not isinstance(before, ast.Call) or not isinstance(after, ast.Call):
         return ""
-    missing = [ast.unparse(one) for one in made.args[len(left.args) :]]
+    missing = [ast.unparse(one) for one in before.args[len(after.args) :]]
     return missing[0] if len(missing) == 1 else ""
 
 
-def counts_of(old: str, new: str) -> str:
-    """Return how one range differs from another: in its step, its start or its end."""
+def range_difference(old: str, new: str) -> str:
+    """Describe how the new range differs from the old range in its start, end or step."""
     should, is_ = _bounds(old), _bounds(new)
     if should[2] != is_[2]:
         return "has the wrong step"
@@ -60,30 +60,30 @@ def counts_of(old: str, new: str) -> str:
 
 
 def _bounds(code: str) -> tuple[str, str, str]:
-    made = _parsed(code)
-    bounds = [ast.unparse(one) for one in made.args] if isinstance(made, ast.Call) else []
+    node = _parsed(code)
+    bounds = [ast.unparse(one) for one in node.args] if isinstance(node, ast.Call) else []
     start, stop, step = bounds if len(bounds) == 3 else (*bounds, "1") if len(bounds) == 2 else ("0", *bounds[:1], "1")
     return start, stop, step
 
 
 def new_axes_of(code: str) -> list[int]:
-    """Return the positions at which the outermost index inserts a dimension with None."""
-    made = _parsed(code)
-    if not isinstance(made, ast.Subscript):
+    """Return the positions at which the outermost index inserts a dimension with ``None``."""
+    node = _parsed(code)
+    if not isinstance(node, ast.Subscript):
         return []
-    parts = made.slice.elts if isinstance(made.slice, ast.Tuple) else [made.slice]
+    parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
     return [place for place, part in enumerate(parts) if isinstance(part, ast.Constant) and part.value is None]
 
 
 def has_minus(number: str, old: str, new: str) -> bool:
-    """Return whether the number that appears in only one piece of code is preceded by a minus sign."""
+    """Return whether a number has a minus sign more often in the old code than in the new code."""
     negative = re.compile(rf"(?<![\w)\]-])-{re.escape(number)}(?![\w.])")
     return len(negative.findall(old)) > len(negative.findall(new))
 
 
-def function_of(code: str, than: str) -> str:
-    """Return the function that one piece of code calls and the other does not."""
-    others = set(re.findall(r"(\w+)\(", than))
+def function_of(code: str, other_code: str) -> str:
+    """Return the first function that ``code`` calls and ``other_code`` does not, or "" if there is none."""
+    others = set(re.findall(r"(\w+)\(", other_code))
     return next((name for name in re.findall(r"(\w+)\(", code) if name not in others), "")
 
 

@@ -22,7 +22,7 @@ FUNCTIONS = {
     "silu": "silu|sigmoid|swish", "cumsum": r"cumsum|\+=|accumulate", "repeat": "repeat|tile|expand|cat",
     "repeat_interleave": "repeat_interleave|expand|repeat", "prod": r"prod|\*", "reciprocal": "reciprocal|/",
 }  # fmt: skip
-"""Patterns for the different ways to write a function, if its name alone is too narrow."""
+"""Patterns for functions that can be written in several ways, so that searching for the name alone is not enough."""
 OPERATORS = {
     "Add": r"\+|add", "Sub": r"-|sub", "Mult": r"\*|mul|prod", "Div": r"/|div", "FloorDiv": r"//|div", "Mod": r"%|mod",
     "MatMult": r"@|matmul|einsum|mm|dot|inner", "Pow": r"\*\*|pow|sqrt|square|exp",

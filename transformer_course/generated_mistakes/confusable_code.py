@@ -1,4 +1,4 @@
-"""Functions, operators, comparisons and indices that are easily confused with each other."""
+"""Tables of functions, operators, comparisons and indices that are easily confused with each other."""
 
 import ast
 from collections.abc import Sequence
@@ -51,11 +51,11 @@ SIBLINGS: dict[str, Sequence[str]] = {
     "argsort": ("argmax",),
     "expand": ("repeat",),
 }
-"""For each function, the functions called instead of it by mistake."""
+"""For each function, the functions that people call instead by mistake."""
 LIKELY_SIBLINGS = (
     *("mean", "sum", "amax", "amin", "max", "min", "any", "all", "triu", "tril", "sin", "cos", "log_softmax"),
 )
-"""Likely confusions. The other functions in ``SIBLINGS`` are confused less often."""
+"""Functions that are often called by mistake. The other functions in ``SIBLINGS`` are less likely."""
 FUNCTIONAL = ("relu", "gelu", "silu", "logsigmoid", "softmax", "log_softmax")
 """Functions that are called as ``torch.nn.functional`` functions instead of methods."""
 ELEMENTWISE = ("exp", "square", "abs", "sqrt", "cos", "sin", "relu", "gelu", "silu", "sigmoid", "tanh", "log")

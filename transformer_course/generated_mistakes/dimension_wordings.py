@@ -1,18 +1,18 @@
-"""Templates that depend on the replaced code: dimensions, sizes, indices, numbers and options."""
+"""Message templates for wrong dimensions, sizes, indices, numbers and options."""
 
 import ast
 import re
 from collections.abc import Sequence
 
 from transformer_course.generated_mistakes.code_differences import (
-    counts_of,
     has_minus,
     length_of,
     missing_argument,
     new_axes_of,
+    range_difference,
 )
 from transformer_course.generated_mistakes.phrases import called, minus, operand, parse, with_instead
-from transformer_course.generated_mistakes.template_slots import NAMES_OF_NUMBERS, Slots
+from transformer_course.generated_mistakes.template_slots import NUMBER_PATTERNS, Slots
 from transformer_course.steps import needs
 
 PARTS = {
@@ -21,12 +21,12 @@ PARTS = {
     "0": "the first", "1": "the second", "2": "the third", "-2": "the second-to-last", "-3": "the third from the end",
     "0::2": "the even entries", "::2": "the even entries", "1::2": "the odd entries", "::1": "all of them",
 }  # fmt: skip
-"""What an index or a slice selects."""
+"""English phrases for the entries that an index or a slice selects."""
 KEEPDIM = "you drop a dimension {when}. With `keepdim=True` it stays, and the shapes line up"
 
 
 def axis(s: Slots) -> str:
-    """A function runs along the wrong dimension, or along all of them."""
+    """Describe a function that runs along the wrong dimension or along all dimensions."""
     new, old = _dim(s.edit.new), _dim(s.edit.old)
     if not old and (chosen := re.search(r"(?:dim|axis)=(\w+)", s.edit.old)):
         old = _dim(s.steps.expression(chosen[1]) or "") if chosen[1] in s.steps.steps else ""
@@ -43,7 +43,7 @@ def _dim(code: str) -> str:
 
 
 def length(s: Slots) -> str:
-    """The size of the wrong dimension or tensor is read, or a number is used instead of a size."""
+    """Describe reading the size of the wrong dimension or tensor, or using a fixed number instead."""
     if s.edit.kind == "fixed":
         size = operand(parse(s.edit.old), s.noun)
         return (
@@ -63,7 +63,7 @@ def length(s: Slots) -> str:
 
 
 def _counted_alike(s: Slots, tensor: str, place: str, should_place: str) -> str:
-    """Count the read dimension from the same end as the correct one, if the shape of the argument is known."""
+    """Count the wrong dimension from the same end as the correct one, if the number of dimensions is known."""
     dims = getattr(getattr(s.steps.arguments.parameters.get(tensor), "annotation", None), "dim_str", "").split()
     is_known = bool(dims) and not any(re.match(r"[*.]", dim) for dim in dims)
     is_alike = ("-" in place) == ("-" in should_place)
@@ -76,7 +76,7 @@ def _counted_alike(s: Slots, tensor: str, place: str, should_place: str) -> str:
 
 
 def number(s: Slots) -> str:
-    """One number is used instead of another."""
+    """Describe using the wrong number."""
     new, old = s.edit.new, s.edit.old
     code = s.edit.code.get(s.name, "")
     right = s.steps.expression(s.name) or (s.steps.code(s.name) if s.name in s.steps.steps else "")
@@ -105,7 +105,7 @@ def number(s: Slots) -> str:
     literal = rf"(?<![\w.]){re.escape(s.edit.old.removeprefix('-'))}(?![\w.])"
     if len(re.findall(named, minus(s.do))) == 1 and len(re.findall(literal, right)) == 1:
         return f"you {with_instead(re.sub(named, '§', minus(s.do)), new, old)}"
-    said = "|".join(filter(None, (named, NAMES_OF_NUMBERS.get(old))))
+    said = "|".join(filter(None, (named, NUMBER_PATTERNS.get(old))))
     return f"you use {new} instead of {old} {s.where(said)}"
 
 
@@ -120,7 +120,7 @@ def _n_dims(code: str, number: str) -> int:
 
 
 def _in_function(code: str, right: str, new: str, old: str) -> str:
-    """Name the function with the wrong dimension, as in " in `squeeze`", if other functions have the right one."""
+    """Name the function with the wrong dimension, as in " in `squeeze`", if other functions have the correct one."""
     takes = r"(\w+)\((?:dim=)?{}(?![\w.])"
     should, does = re.findall(takes.format(re.escape(old)), right), re.findall(takes.format(re.escape(new)), code)
     wrong = [name for name in does if name in should]
@@ -140,10 +140,10 @@ def _plain(number: str) -> str:
 
 
 def place(s: Slots) -> str:
-    """An index, a slice or a range selects the wrong entry or part."""
+    """Describe an index, slice or range that selects the wrong entries."""
     old, new, kind = s.edit.old, s.edit.new, s.edit.kind
     if kind == "range":
-        counts = counts_of(old, new)
+        counts = range_difference(old, new)
         if counts == "starts and ends one too late" and re.match(r"(?:range|torch\.arange|arange)\(1, ", new):
             if re.search(" from 0( in a row)?$", s.do):
                 return f"you {s.do.replace(' from 0', ' from 1 instead of 0')}"
@@ -157,7 +157,7 @@ def place(s: Slots) -> str:
     if new_axes_of(old) != new_axes_of(new):
         is_missing = len(new_axes_of(old)) > len(new_axes_of(new))
         missing = "you don't add a dimension {when}" if not new_axes_of(new) else "you add too few dimensions {when}"
-        return missing if is_missing else new_axis_elsewhere(s)
+        return missing if is_missing else misplaced_new_axis(s)
     index, should = _last_index(new), _last_index(old)
     if kind == "not_indexed":
         if re.fullmatch(r"-?\d", should):
@@ -172,10 +172,10 @@ def place(s: Slots) -> str:
     return f"you {_cut(index, should)} {s.when}"
 
 
-def new_axis_elsewhere(s: Slots) -> str:
-    """A new dimension is added in the wrong position."""
+def misplaced_new_axis(s: Slots) -> str:
+    """Describe adding a new dimension in the wrong position."""
     old, new = new_axes_of(s.edit.old), new_axes_of(s.edit.new)
-    # only without "..." and integer indices, which shift the dimensions
+    # the pattern excludes "..." and integer indices, because they shift the dimensions
     only_new = re.compile(r".*\[[:, ]*(?:None[:, ]*)+\]")
     if len(old) != len(new) or not (only_new.fullmatch(s.edit.old) and only_new.fullmatch(s.edit.new)):
         return "you add the new dimension in the wrong place {when}"
@@ -207,7 +207,7 @@ def _last_index(code: str) -> str:
 
 
 def option(s: Slots) -> str:
-    """An option or an argument of a call is missing or wrong."""
+    """Describe a missing or wrong option or argument of a call."""
     old, new = s.edit.old, s.edit.new
     written = s.edit.code.get(s.name, "")
     if ("keepdim=" in old and "keepdim=True" not in new) or (new == "False" and "keepdim=False" in written):
@@ -234,12 +234,12 @@ def option(s: Slots) -> str:
 
 
 def _head(noun: str) -> str:
-    """Return the main word of a noun: "mask" for "the mask of the cross-attention"."""
+    """Return the head of a noun phrase: "mask" for "the mask of the cross-attention"."""
     return re.split(r" (?:of|that|in|for|from) ", noun)[0].split()[-1].strip("`")
 
 
 def axes(s: Slots) -> str:
-    """Dimensions are swapped but should not be, or the reverse."""
+    """Describe dimensions that are swapped by mistake, or not swapped at all."""
     if s.edit.kind == "not_transposed":
         return "you don't transpose {new}" if s.noun(s.edit.new) else "you don't transpose {when}"
     if s.edit.kind == "transposed":

@@ -1,6 +1,6 @@
-"""Small edits of the syntax tree of one expression, with their kind and likelihood.
+"""Make small edits to the syntax tree of an expression.
 
-Each rule takes a node and yields code to replace it. No rule is specific to an exercise.
+Each rule takes a node and yields replacements with their kind and weight. No rule is specific to an exercise.
 """
 
 import ast
@@ -21,7 +21,7 @@ class Edit(NamedTuple):
         kind: The kind of edit.
         old: The node's code.
         new: The code that replaces it.
-        code: The step's code with the edit.
+        code: The code of the step after the edit.
         weight: How far-fetched the edit is; 1 is likely.
     """
 
@@ -34,32 +34,32 @@ class Edit(NamedTuple):
 
     @property
     def key(self) -> tuple[object, ...]:
-        """A key that is equal for the same edit in steps of the same form."""
+        """Key that is equal for the same edit in steps with the same structure."""
         return self.at, self.kind, self.new if self.kind in ("axis", "number", "length") else ""
 
 
 def edits(body: Sequence[ast.stmt]) -> Iterator[Edit]:
     """Yield all edits of a step's code that change one node."""
     module = ast.Module(body=list(body), type_ignores=[])
-    right = ast.unparse(module)
+    original = ast.unparse(module)
     for at, node in enumerate(ast.walk(module)):
         rule = next((rule for kind, rule in RULES.items() if isinstance(node, kind)), None)
         for kind, new, weight in rule(node) if rule else ():
             code = ast.unparse(replaced(module, at, new))
-            if code != right:
+            if code != original:
                 yield Edit(at, kind, ast.unparse(node), new, code, weight)
 
 
 def replaced(module: ast.Module, at: int, new: str) -> ast.AST:
-    """Return a syntax tree in which other code replaces the node with this index."""
+    """Return a copy of a syntax tree in which ``new`` replaces the node with index ``at``."""
     changed = copy.deepcopy(module)
     target = next(node for number, node in enumerate(ast.walk(changed)) if number == at)
 
-    class Put(ast.NodeTransformer):
+    class NodeReplacer(ast.NodeTransformer):
         def visit(self, node: ast.AST) -> ast.AST:
             return parsed(new) if node is target else super().generic_visit(node)
 
-    return Put().visit(changed)
+    return NodeReplacer().visit(changed)
 
 
 def _operation_edits(node: ast.BinOp) -> Iterator[Change]:
@@ -87,7 +87,7 @@ def _operation_edits(node: ast.BinOp) -> Iterator[Change]:
 
 
 def _bracket_edits(node: ast.BinOp) -> Iterator[Change]:
-    """Yield x - y / z instead of (x - y) / z, and x / y * z instead of x / (y * z)."""
+    """Yield edits without parentheses: x - y / z for (x - y) / z, and x / y * z for x / (y * z)."""
     if isinstance(node.op, ast.Add | ast.Sub):
         return
     outer = operator_symbol(node.op)

@@ -1,4 +1,4 @@
-"""Read expressions and write them as code."""
+"""Parse expressions and format them as code."""
 
 import ast
 
@@ -11,12 +11,12 @@ def parsed(code: str) -> ast.expr:
 
 
 def name_of(call: ast.Call) -> str:
-    """Return the last name of the called function."""
+    """Return the last part of the called function's name."""
     return call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
 
 
 def input_of(call: ast.Call) -> ast.expr | None:
-    """Return the value that a call works on: the object of a method or the first argument."""
+    """Return the main input of a call: the object of a method or the first argument."""
     if isinstance(call.func, ast.Attribute) and not _is_module(call.func.value) and not is_self(call.func.value):
         return call.func.value
     return call.args[0] if call.args and not isinstance(call.args[0], ast.Starred) else None
@@ -32,11 +32,11 @@ def is_self(node: ast.expr) -> bool:
 
 
 def as_operand(node: ast.expr) -> str:
-    """Return code after which a method call or an index may follow, in parentheses if necessary."""
-    is_open = isinstance(
+    """Format a node so that a method call or an index can follow, with parentheses if necessary."""
+    needs_parentheses = isinstance(
         node, ast.BinOp | ast.UnaryOp | ast.Compare | ast.BoolOp | ast.IfExp | ast.Lambda | ast.Constant
     )
-    return f"({ast.unparse(node)})" if is_open else ast.unparse(node)
+    return f"({ast.unparse(node)})" if needs_parentheses else ast.unparse(node)
 
 
 def operator_symbol(op: ast.operator) -> str:

@@ -1,6 +1,6 @@
-"""A generated mistake: an answer with one edit, as code, and the message about it.
+"""A generated mistake: an answer with one edit, and the message about it.
 
-Generated mistakes are stored as text and compiled on first use, which for most of them never happens.
+Generated mistakes are stored as source code and compiled on first use. Most of them are never compiled.
 """
 
 import ast
@@ -19,8 +19,8 @@ from transformer_course.generated_mistakes.code_match import is_in_code
 from transformer_course.generated_mistakes.wording import Words, words
 from transformer_course.steps import InSteps, Step, Variant, needs
 
-MAX_WORDS = 32
-"""Maximum number of words of a composed message. A longer message omits the advice if it describes the consequence."""
+MAX_MESSAGE_WORDS = 32
+"""Maximum number of words in a composed message. A longer message drops the advice if it includes a consequence."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,11 +32,11 @@ class AnswerEdit:
         kind: The kind of edit, a key of the templates in ``wording``.
         old: The original code, or "" if it is the whole step.
         new: The code that replaces it.
-        other: Another step or value involved.
+        other: Another step or value that is involved.
         weight: How far-fetched the edit is; 1 is likely.
         code: The new code of each changed step or argument.
-        shows: Outlines of its results on some cases of the lesson's seed; see ``catalog``.
-        readings: Other generated mistakes with the same behavior that are about another step and also likely.
+        outlines: Outlines of the mistake's results in some cases of the lesson's seed; see ``catalog``.
+        readings: Other likely generated mistakes that behave the same but edit a different step.
     """
 
     step: str
@@ -46,12 +46,12 @@ class AnswerEdit:
     other: str = ""
     weight: float = 1.0
     code: Mapping[str, str] = field(default_factory=dict)
-    shows: Sequence[Any] = ()
+    outlines: Sequence[Any] = ()
     readings: Sequence["AnswerEdit"] = ()
 
     @property
     def name(self) -> str:
-        """Its name in verdicts."""
+        """Name of the mistake in verdicts."""
         return f"{self.kind}_{self.step}"
 
     @property
@@ -61,9 +61,9 @@ class AnswerEdit:
 
     @property
     def keys(self) -> tuple[str, ...]:
-        """The keys for it in an exercise's ``messages``: its name with the code, or its name alone.
+        """Keys of this mistake in an exercise's ``messages``: its name with the code, or its name alone.
 
-        There are none if it is made only when an option is given, because those messages don't say so.
+        Empty if the mistake occurs only when an option is given, because the messages don't mention that condition.
         """
         if any(re.match(r"if \w+ is None:\n", body) for body in self.code.values()):
             return ()
@@ -71,13 +71,14 @@ class AnswerEdit:
 
     @property
     def crashes(self) -> bool:
-        """Whether it crashes on all stored cases."""
-        return bool(self.shows) and all(one.form.startswith("error ") for one in self.shows)
+        """Whether the mistake crashes in all stored cases."""
+        return bool(self.outlines) and all(outline.form.startswith("error ") for outline in self.outlines)
 
     @property
-    def code_on_top(self) -> dict[str, str]:
-        """The edit as an operation on the step's result, which can be combined with another mistake in that step; else
-        "".
+    def result_edit(self) -> dict[str, str]:
+        """The edit as an operation on the step's result, or {} if the edit is not an operation on the result.
+
+        An edit of the result can be combined with another mistake in the same step.
         """
         is_whole = list(self.code) == [self.step] and not self.code[self.step].startswith("if ")
         return {self.step: self.new.replace("§", self.step)} if is_whole and "§" in self.new else {}
@@ -87,10 +88,10 @@ class GeneratedMistake(Mistake):
     """A generated mistake of an exercise, with its message and hints.
 
     Args:
-        edit: The edit.
-        steps: The answer that it changes.
-        messages: Messages written by a teacher. Keys are names of generated mistakes, with the code if not all mistakes
-            of that name are meant.
+        edit: The edit of the answer.
+        steps: The correct answer.
+        messages: Messages written by a teacher, keyed by the name of a generated mistake. A key includes the code if
+            the message applies to only one of the mistakes with that name.
     """
 
     def __init__(self, edit: AnswerEdit, steps: InSteps, messages: Mapping[str, str | Wording] | None = None) -> None:
@@ -100,19 +101,19 @@ class GeneratedMistake(Mistake):
 
     @property
     def has_own_words(self) -> bool:
-        """Whether a teacher wrote a message for it."""
+        """Whether a teacher wrote a message for this mistake."""
         return self._own_words is not None
 
     @property
     def is_choice(self) -> bool:
-        """Whether its step only makes a choice, for example of a dimension, and chooses wrongly."""
+        """Whether the edited step takes no input and only makes a choice, for example of a dimension."""
         step = self.steps.steps.get(self.edit.step)
         return step is not None and not needs(step)
 
     @cached_property
     def variants(self) -> Sequence[Variant]:  # type: ignore[override]
         """The answer with this mistake."""
-        return (variant_of(self.steps, self.edit.code_on_top or self.edit.code),)
+        return (variant_of(self.steps, self.edit.result_edit or self.edit.code),)
 
     @cached_property
     def _words(self) -> Words:
@@ -132,7 +133,7 @@ class GeneratedMistake(Mistake):
 
     @property
     def message(self) -> str:  # type: ignore[override]
-        """The message if it is the only mistake."""
+        """The message for an attempt with no other mistake."""
         return self.message_with("")
 
     def message_with(self, consequence: str) -> str:
@@ -140,14 +141,14 @@ class GeneratedMistake(Mistake):
         if self._own_words:
             return self._own_words.sentence
         clause = f"{capitalized(self.summary)}."
-        is_long = len(f"{clause} {consequence} {self.advice}".split()) > MAX_WORDS
+        is_long = len(f"{clause} {consequence} {self.advice}".split()) > MAX_MESSAGE_WORDS
         is_general = self.advice.startswith("Your output should depend")
         advice = "" if consequence and (is_long or is_general) else self.advice
         refers_back = advice.startswith("The formula")  # as in "You square x. The formula doesn't."
         return " ".join(filter(None, (clause, advice, consequence) if refers_back else (clause, consequence, advice)))
 
     def reading(self, step: str = "", code: str = "") -> "GeneratedMistake":
-        """Return the mistake with the same behavior that fits the learner's code best.
+        """Return the mistake that fits the learner's code best among those that behave the same.
 
         Args:
             step: The step known to be wrong, or "".
@@ -167,24 +168,24 @@ class GeneratedMistake(Mistake):
         return self._own_words is not None or is_in_code(self.edit, self.steps.arguments.parameters, code)
 
     def in_effect(self, report: str) -> str:
-        """Return a report that says the mistake is made "in effect", because the code looks different."""
+        """Insert "In effect" into a report about code that behaves like this mistake but looks different."""
         sentence = capitalized(self.summary)
         return report.replace(sentence, f"In effect, y{sentence[1:]}", 1)
 
     def reworded(self, report: str, other: "GeneratedMistake") -> str:
-        """Replace this mistake's message in a report with that of another mistake with the same behavior."""
+        """Replace this mistake's message in a report with the message of another mistake that behaves the same."""
         report = report.replace(f"{capitalized(self.summary)}.", f"{capitalized(other.summary)}.", 1)
         return report.replace(f" {self.advice}", f" {other.advice}".rstrip(), 1) if self.advice else report
 
     @property
     def hints(self) -> Sequence[str]:
-        """The teacher's hints, completed to three with a question, the step's result and the step as code."""
+        """The teacher's hints, extended to three with a question, the step's result and the step as code."""
         own = tuple(self._own_words.hints) if self._own_words else ()
         return (*own, *(self._words.question, *self.steps.ladder(self.edit.step))[len(own) :])
 
 
 def _first_clause(message: str) -> str:
-    """Return the first sentence of a teacher's message as a clause if it is about what the learner does."""
+    """Return the first sentence of a teacher's message as a clause, or "" if it is not about the learner's action."""
     sentence = message.partition("\n")[0].partition(". ")[0].rstrip(".")
     is_about_the_step = sentence.startswith(("You ", "Your ")) and not re.search(
         r"\b(?:but|right|correct)\b|[?:]", sentence
@@ -203,31 +204,31 @@ def variant_of(steps: InSteps, code: Mapping[str, str]) -> Variant:
 
 
 def one_line(body: str) -> str:
-    """Return the body of a step as an expression if it only returns one."""
+    """Return the expression if the body of a step is a single return statement, otherwise the body unchanged."""
     return body if "\n" in body else body.removeprefix("return ")
 
 
 def _compiled(steps: InSteps, name: str, body: str) -> Step:
-    asked = used_names(body, steps.known)
+    inputs = used_names(body, steps.known)
     lines = body.splitlines() if body.startswith(("return ", "if ")) or "\n" in body else [f"return {body}"]
     scope = _scope(steps.steps.get(name))
-    exec("\n    ".join([f"def {name}({', '.join(asked)}):", *lines]), scope)
+    exec("\n    ".join([f"def {name}({', '.join(inputs)}):", *lines]), scope)
     step: Step = scope.pop(name)
     return step
 
 
 def used_names(code: str, known: Container[str]) -> list[str]:
-    """List the given names that code uses and does not define itself."""
+    """List the known names that the code uses and does not define itself."""
     nodes = list(ast.walk(ast.parse(code)))
-    made = {node.arg for node in nodes if isinstance(node, ast.arg)}
-    made |= {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+    defined = {node.arg for node in nodes if isinstance(node, ast.arg)}
+    defined |= {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
     read = [node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)]
-    return list(dict.fromkeys(name for name in read if name in known and name not in made))
+    return list(dict.fromkeys(name for name in read if name in known and name not in defined))
 
 
 @cache
 def _scope(step: Step | None) -> dict[str, Any]:
-    """Return the names that a step's code may use: those of its module and what every lesson imports."""
+    """Return the globals for a step's code: the names in its module, plus the modules that every lesson imports."""
     if step is None:
         return {"torch": torch, "math": math}
     closure = inspect.getclosurevars(step).nonlocals

@@ -1,4 +1,4 @@
-"""Templates that depend on the replaced code: something is omitted, or one case is treated as the other."""
+"""Message templates for omitted steps, operands, calls and cases."""
 
 import ast
 import re
@@ -6,10 +6,10 @@ import re
 from transformer_course.generated_mistakes.code_differences import operands_of, parts_of
 from transformer_course.generated_mistakes.phrases import called, operand, parse
 from transformer_course.generated_mistakes.step_words import is_plural
-from transformer_course.generated_mistakes.template_slots import MAX_WORDS_OF_A_CLAUSE, NAMES_OF_OPERATIONS, Slots
+from transformer_course.generated_mistakes.template_slots import MAX_CLAUSE_WORDS, OPERATION_PATTERNS, Slots
 from transformer_course.steps import needs
 
-TAKEN = {
+RESULT_NOUNS = {
     "sum": "sum", "mean": "mean", "amax": "maximum", "amin": "minimum", "max": "maximum", "min": "minimum",
     "maximum": "maximum", "minimum": "minimum", "prod": "product", "norm": "norm", "std": "standard deviation",
     "var": "variance", "cumsum": "running sum", "softmax": "softmax", "log_softmax": "log-softmax",
@@ -21,19 +21,19 @@ TAKEN = {
     "logsigmoid": "log-sigmoid", "reciprocal": "reciprocal",
 }  # fmt: skip
 """Nouns, without an article, for the results of functions."""
-NOT_DONE = {
+OMITTED_CALLS = {
     "transpose": "transpose", "mT": "transpose", "unsqueeze": "add a dimension", "flatten": "flatten",
     "reshape": "reshape", "masked_fill": "mask anything out", "clamp": "clamp", "squeeze": "squeeze",
     "encode": "encode the text", "decode": "decode the bytes",
 }  # fmt: skip
-"""What you never do if this call is missing, as an imperative."""
-MAX_LENGTH_OF_CODE = 30
-"""Maximum number of characters of code quoted in a clause."""
+"""For each call, an imperative that follows "you never" if the call is missing."""
+MAX_QUOTED_CHARACTERS = 30
+"""Maximum number of characters of code to quote in a clause."""
 TERMS = {"Add": "terms", "Sub": "terms", "Mult": "factors", "MatMult": "factors", "Div": "sides", "FloorDiv": "sides"}
 
 
 def left_out(s: Slots) -> str:
-    """A whole step is missing."""
+    """Describe a missing step."""
     code = s.code
     sign, first, second = operands_of(code)
     if sign in ("Add", "BitAnd", "BitOr") and s.edit.new in (first, second):
@@ -52,7 +52,10 @@ def left_out(s: Slots) -> str:
 
 
 def _only_counts(s: Slots) -> bool:
-    """Return whether a step's imperative names no operation, as "count the parameters", so that "never" is untrue."""
+    """Return whether a step's imperative names no operation, as in "count the parameters".
+
+    The learner does count something, so "you never count the parameters" would be false.
+    """
     return re.match(r"(?:count|compute|work out|number) ", s.do) is not None
 
 
@@ -68,7 +71,7 @@ def _inner(code: str) -> list[ast.AST]:
 
 
 def twice(s: Slots) -> str:
-    """A function is applied to its own result."""
+    """Describe applying a function to its own result."""
     is_all = s.edit.old == s.code and " and " not in s.do
     if is_all and not any(isinstance(node, ast.BinOp | ast.Call) for node in _inner(s.code)):
         return f"you {s.do} twice"
@@ -79,16 +82,16 @@ def twice(s: Slots) -> str:
 def _never(s: Slots) -> str:
     if each := re.match(r"call each (\w+) with ", s.do):
         return f"you never call the {each[1]}s"
-    return f"you {s.use} {s.target or s.new} instead of {s.thing}" if s.hands_on else "you never {do}"
+    return f"you {s.use} {s.target or s.new} instead of {s.thing}" if s.passes_value_on else "you never {do}"
 
 
 def part_left_out(s: Slots) -> str:
-    """One operand of a step is missing."""
+    """Describe a missing operand."""
     sign, first, second = operands_of(s.edit.old)
     is_whole = s.edit.old == s.code
     if sign == "Pow":
         does = s.action(s.edit.old) or f"raise anything to the power {second}"
-        return _never(s) if is_whole else f"you never {does}" + ("" if _is_said(s, does) else f" {s.when_not('Pow')}")
+        return _never(s) if is_whole else f"you never {does}" + ("" if _includes(s, does) else f" {s.when_not('Pow')}")
     is_first_left = is_whole and s.edit.new == first
     if is_first_left and first in s.steps.known and sign in ("Sub", "Div", "FloorDiv", "Mod"):
         return _never(s)
@@ -104,7 +107,7 @@ def part_left_out(s: Slots) -> str:
     noun = noun_of(s, lost)
     if noun:
         return _without(s, sign, lost, is_whole=is_whole, is_right=lost == second)
-    if lost and len(lost) <= MAX_LENGTH_OF_CODE:
+    if lost and len(lost) <= MAX_QUOTED_CHARACTERS:
         return f"you leave out `{lost}` {s.when_not(sign)}"
     if sign in TERMS:
         return f"you leave out one of the two {TERMS[sign]} {s.when_not(sign)}"
@@ -112,17 +115,17 @@ def part_left_out(s: Slots) -> str:
 
 
 def noun_of(s: Slots, code: str) -> str:
-    """Return the noun for an operand, which is a number, an argument, a step or a size; "" if there is none."""
+    """Return the noun for an operand (a number, an argument, a step or a size), or "" if it has none."""
     return operand(parse(code), s.noun) if code else ""
 
 
-def _is_said(s: Slots, does: str) -> bool:
-    """Return whether the words of the step already say this."""
+def _includes(s: Slots, does: str) -> bool:
+    """Return whether the step's imperative already describes this action."""
     return s.do.startswith(does) or does.startswith(s.do)
 
 
 def _part_of_several(s: Slots, *, is_whole: bool) -> str:
-    """Return the template if one of several values to join or return is missing."""
+    """Describe a missing value among several that should be joined or returned."""
     parts, kept = parts_of(s.edit.old), parts_of(s.edit.new)
     nouns = [noun_of(s, part) for part in parts]
     if len(kept) == len(parts) and len(set(kept)) == 1:
@@ -140,7 +143,7 @@ def _part_of_several(s: Slots, *, is_whole: bool) -> str:
 
 
 def _without(s: Slots, sign: str, lost: str, *, is_whole: bool, is_right: bool) -> str:
-    """Return the template if an operand with a noun is missing; ``is_right`` if it is the right operand."""
+    """Describe a missing operand that has a noun. ``is_right`` means that it is the right operand."""
     is_used_elsewhere = any(lost in needs(step) for name, step in s.steps.steps.items() if name != s.name)
     lost = noun_of(s, lost)
     verb = {"Add": "add", "Sub": "subtract", "Mult": "multiply by"}.get(sign)
@@ -149,29 +152,29 @@ def _without(s: Slots, sign: str, lost: str, *, is_whole: bool, is_right: bool) 
     if verb and (sign != "Sub" or is_right):
         kept = "" if is_whole else s.plain_noun(s.edit.new) or _plain_operand(s)
         full = _with_both(sign, kept, lost)
-        if kept and len(full.split()) <= MAX_WORDS_OF_A_CLAUSE:
+        if kept and len(full.split()) <= MAX_CLAUSE_WORDS:
             return full
         if is_used_elsewhere and is_whole and s.result and s.when_not(sign) == f"when you compute {s.result}":
             return f"you don't {verb} {lost} {s.when_not(sign)}"
         clause = f"you never {verb} {lost}"
         is_clear = is_whole or s.do.startswith(verb.partition(" ")[0])
         where = s.where(rf"\b{verb.partition(' ')[0]}")
-        return clause if is_clear or len(f"{clause} {where}".split()) > MAX_WORDS_OF_A_CLAUSE else f"{clause} {where}"
+        return clause if is_clear or len(f"{clause} {where}".split()) > MAX_CLAUSE_WORDS else f"{clause} {where}"
     new = re.sub(r"^-\((\w+)\)$", r"-\1", s.edit.new)
-    kept = s.noun(new) or (f"`{new}`" if len(new) <= MAX_LENGTH_OF_CODE else "")
+    kept = s.noun(new) or (f"`{new}`" if len(new) <= MAX_QUOTED_CHARACTERS else "")
     if is_whole and kept:
         return f"you {s.use} only {kept}. You should {s.do}"
     return f"you leave out {lost} {s.when_not(sign)}"
 
 
 def _plain_operand(s: Slots) -> str:
-    """Return the noun of what is left of an operation, unless it is a number."""
+    """Return the noun of the remaining operand, or "" if that operand is a number."""
     kept = parse(s.edit.new)
     return "" if isinstance(kept, ast.Constant) else operand(kept, s.plain_noun)
 
 
 def _with_both(sign: str, kept: str, lost: str) -> str:
-    """Name both operands of a missing operation: "you never multiply the total by the correction"."""
+    """Name both operands of a missing operation, as in "you never multiply the total by the correction"."""
     clauses = {
         "Add": f"you never add {lost} to {kept}",
         "Sub": f"you never subtract {lost} from {kept}",
@@ -181,7 +184,7 @@ def _with_both(sign: str, kept: str, lost: str) -> str:
 
 
 def call_left_out(s: Slots) -> str:
-    """A function is not called."""
+    """Describe a missing function call."""
     old, new = parse(s.edit.old), s.edit.new
     name, given = called(old), s.noun(new)
     is_whole = s.edit.old == s.code or _is_all_of_it(s)
@@ -195,7 +198,7 @@ def call_left_out(s: Slots) -> str:
         number = given if given.startswith("the number") else f"the number {given or f'`{new}`'}"
         return f"you use {number} instead of a range {s.when}"
     is_all_of_it = (
-        new in s.steps.known or isinstance(parse(new), ast.Name) or re.search(NAMES_OF_OPERATIONS.get(name, "$^"), s.do)
+        new in s.steps.known or isinstance(parse(new), ast.Name) or re.search(OPERATION_PATTERNS.get(name, "$^"), s.do)
     )
     if is_whole and is_all_of_it:
         return _never(s)
@@ -205,12 +208,12 @@ def call_left_out(s: Slots) -> str:
 
 
 def _call_of_a_step(s: Slots, name: str) -> str:
-    """Return the template for a missing call that is only a part of the step."""
+    """Describe a missing call that is only part of the step."""
     where = s.when_not(name)
-    if name in NOT_DONE:
-        return f"you never {NOT_DONE[name]}" + (f" {where}" if where == s.when else f". You should {s.do}")
-    if name in TAKEN:
-        return f"you leave out the {TAKEN[name]} {where}"
+    if name in OMITTED_CALLS:
+        return f"you never {OMITTED_CALLS[name]}" + (f" {where}" if where == s.when else f". You should {s.do}")
+    if name in RESULT_NOUNS:
+        return f"you leave out the {RESULT_NOUNS[name]} {where}"
     return f"you don't call `{name}` {where}" if name else "you leave out a call {when}"
 
 
@@ -221,7 +224,7 @@ def _is_all_of_it(s: Slots) -> bool:
 
 
 def done_again(s: Slots) -> str:
-    """A step is repeated."""
+    """Describe a repeated step."""
     clause = s.action(s.code, {s.edit.old: s.target})
     if clause:
         return f"you also {clause}. Once is enough"
@@ -230,7 +233,7 @@ def done_again(s: Slots) -> str:
 
 
 def one_case(s: Slots) -> str:
-    """A condition is missing, so one case is treated like the other."""
+    """Describe a missing condition, so that both cases are treated the same."""
     places = [node for code in (parse(s.edit.old), s.right) if code for node in ast.walk(code)]
     choice = next((node for node in places if isinstance(node, ast.IfExp)), None)
     test = ast.unparse(choice.test) if choice else ""

@@ -1,4 +1,4 @@
-"""Templates that depend on the replaced code: operations, their operands and their order."""
+"""Message templates for wrong operations, operands and orders."""
 
 import ast
 import re
@@ -11,10 +11,10 @@ from transformer_course.generated_mistakes.code_differences import (
     operands_of,
     parts_of,
 )
-from transformer_course.generated_mistakes.omission_wordings import TAKEN, noun_of
+from transformer_course.generated_mistakes.omission_wordings import RESULT_NOUNS, noun_of
 from transformer_course.generated_mistakes.phrases import GERUNDS, called, minus, operand, parse, with_instead
 from transformer_course.generated_mistakes.step_words import is_plural
-from transformer_course.generated_mistakes.template_slots import MAX_WORDS_OF_A_CLAUSE, Slots
+from transformer_course.generated_mistakes.template_slots import MAX_CLAUSE_WORDS, Slots
 from transformer_course.steps import InSteps, needs
 
 SWAPPED_CALLS = {
@@ -31,7 +31,7 @@ SWAPPED_CALLS = {
     ("argmax", "argsort"): "use `argmax` instead of `argsort`",
     ("dot", "outer"): "take the dot product instead of the outer product",
 }
-"""For pairs of functions (called, correct), what you do by mistake, as an imperative."""
+"""For each pair of functions (called, correct), an imperative for the learner's mistake."""
 SYMBOLS = {
     "Mult": "*", "Div": "/", "Add": "+", "Sub": "-", "FloorDiv": "//", "Mod": "%", "MatMult": "@", "BitAnd": "&",
     "BitOr": "|", "Pow": "**",
@@ -39,14 +39,14 @@ SYMBOLS = {
 
 
 def wrong_input(s: Slots) -> str:
-    """A step uses one value instead of another."""
+    """Describe a step that uses the wrong value."""
     code = s.code
     if s.edit.old in s.steps.arguments.parameters and _is_constant(s.steps, s.edit.new):
         return f"you don't use {s.old} {s.when}"
     n_sizes = len(re.findall(rf"\b{s.edit.old}\.shape\[", code))
     if n_sizes and n_sizes == len(re.findall(rf"\b{s.edit.old}\b", code)):
         return s.size_of(s.new, s.old)
-    if s.hands_on:
+    if s.passes_value_on:
         return f"you {s.use} {s.new} instead of {s.old}"
     return s.instead(code, s.edit.old, s.edit.new)
 
@@ -56,13 +56,13 @@ def _is_constant(steps: InSteps, name: str) -> bool:
 
 
 def inputs_exchanged(s: Slots) -> str:
-    """Two inputs of a step are swapped."""
+    """Describe swapping two inputs of a step."""
     is_short = len(s.do.split()) < 9 and "the result of " not in s.do
     return f"you swap {s.old} and {s.new}" + (f" {s.when}" if is_short else "")
 
 
 def moved(s: Slots) -> str:
-    """A step is done too early or too late."""
+    """Describe a step in the wrong place: too early or too late."""
     code = s.code
     order = list(s.steps.steps)
     target = s.edit.new if s.edit.new in s.steps.known else s.edit.other
@@ -80,7 +80,7 @@ def moved(s: Slots) -> str:
 
 
 def _nouns_after(s: Slots) -> set[str]:
-    """Return the nouns of all values that depend on the step, without which the step that uses them can't be done."""
+    """Return the nouns of the step's value and of all values that depend on it."""
     dependent = {s.name}
     for name, step in s.steps.steps.items():
         if dependent & set(needs(step)):
@@ -89,26 +89,26 @@ def _nouns_after(s: Slots) -> set[str]:
 
 
 def times_mask(s: Slots) -> str:
-    """A mask is multiplied instead of filled in."""
+    """Describe multiplying by a mask instead of filling."""
     if not _hides_scores(s):
         return "you multiply by the mask {when}"
     return "you multiply the scores by the mask, which sets them to 0. A score of 0 still gets weight: use −∞"
 
 
 def mask_added(s: Slots) -> str:
-    """A mask is added instead of filled in."""
+    """Describe adding a mask instead of filling."""
     if not _hides_scores(s):
         return "you add the mask as zeros and ones {when}"
     return "you add the mask as zeros and ones, which hides nothing. Hidden scores should be −∞"
 
 
 def _hides_scores(s: Slots) -> bool:
-    """Return whether a mask sets scores to −∞, not weights to 0 or labels to the padding."""
+    """Return whether the mask sets scores to −∞, as opposed to setting weights to 0 or labels to padding."""
     return "inf" in s.edit.old or "∞" in s.do
 
 
 def operator(s: Slots) -> str:
-    """One operator is used instead of another."""
+    """Describe using the wrong operator."""
     (new, *_), (old, _, right) = operands_of(s.edit.new), operands_of(s.edit.old)
     does = s.action(s.edit.new)
     if new == "Pow" or not does or old not in GERUNDS:
@@ -144,7 +144,7 @@ def _right_operation(old: str, new: str, right: str, *, is_many: bool) -> str:
 
 
 def power(s: Slots) -> str:
-    """A power has the wrong exponent."""
+    """Describe a power with the wrong exponent."""
     new, old = s.edit.new, _exponent(operands_of(s.edit.old)[2])
     said = r"\bpower\b|\broot\b|\bsquare|√|²"
     where = s.where(said, otherwise=s.when)
@@ -170,7 +170,7 @@ def _exponent(code: str) -> str:
 
 
 def order(s: Slots) -> str:
-    """Two operands or arguments are swapped."""
+    """Describe swapping two operands or arguments."""
     old = parse(s.edit.old)
     if isinstance(old, ast.Call):
         name = called(old)
@@ -192,7 +192,7 @@ def order(s: Slots) -> str:
 
 
 def product(s: Slots) -> str:
-    """A matrix product pairs the wrong dimensions or is not a matrix product at all."""
+    """Describe a matrix product that pairs the wrong dimensions or is not a matrix product at all."""
     if ".sum(" in s.edit.new:
         return "you multiply element by element and sum each row. Use a matrix product here"
     (_, left, right), (_, first, second) = operands_of(s.edit.new), operands_of(s.edit.old)
@@ -211,11 +211,11 @@ def product(s: Slots) -> str:
 
 
 def sibling(s: Slots) -> str:
-    """One function is called instead of another."""
+    """Describe calling the wrong function."""
     new, old = function_of(s.edit.new, s.edit.old), function_of(s.edit.old, s.edit.new)
     if (new, old) in SWAPPED_CALLS:
         return f"you {SWAPPED_CALLS[new, old]} {s.when_not(old)}"
-    if new not in TAKEN or old not in TAKEN:
+    if new not in RESULT_NOUNS or old not in RESULT_NOUNS:
         return f"you use `{new}` instead of `{old}` {s.when}" if new and old else "you call the wrong function {when}"
     code = parse(s.edit.old)
     args = code.args if isinstance(code, ast.Call) else []
@@ -223,15 +223,15 @@ def sibling(s: Slots) -> str:
         larger = ("larger", "smaller")[:: 1 if new.startswith("max") else -1]
         one, two = (operand(arg, s.plain_noun) for arg in args)
         clause = f"you take the {larger[0]} of {one} and {two} instead of the {larger[1]}"
-        if one and two and len(clause.split()) <= MAX_WORDS_OF_A_CLAUSE:
+        if one and two and len(clause.split()) <= MAX_CLAUSE_WORDS:
             return clause
         return f"you take the {larger[0]} of the two instead of the {larger[1]} {s.when_not(old)}"
     given = _input(code, s)
-    if given and TAKEN[old] not in given:
-        return f"you take the {TAKEN[new]} of {given}, not the {TAKEN[old]}"
+    if given and RESULT_NOUNS[old] not in given:
+        return f"you take the {RESULT_NOUNS[new]} of {given}, not the {RESULT_NOUNS[old]}"
     where = s.when_not(old)
-    instead = "" if where.startswith("where ") else f" instead of the {TAKEN[old]}"
-    return f"you take the {TAKEN[new]}{instead} {where}"
+    instead = "" if where.startswith("where ") else f" instead of the {RESULT_NOUNS[old]}"
+    return f"you take the {RESULT_NOUNS[new]}{instead} {where}"
 
 
 def _input(code: ast.expr | None, s: Slots) -> str:
@@ -243,7 +243,7 @@ def _input(code: ast.expr | None, s: Slots) -> str:
 
 
 def comparison(s: Slots) -> str:
-    """A comparison is inverted, or is strict instead of non-strict, or the reverse."""
+    """Describe a comparison that is inverted, or confuses strict with non-strict."""
     new, old = comparison_of(s.edit.new), comparison_of(s.edit.old)
     if " is " in new:
         return f"you swap the cases with and without {s.noun(compared_in(s.edit.old)) or 'a value'} {s.when}"
@@ -253,17 +253,17 @@ def comparison(s: Slots) -> str:
 
 
 def parts_exchanged(s: Slots) -> str:
-    """Two values in a pair are swapped, or one of them is used twice."""
+    """Describe a pair with its values swapped or with one value used twice."""
     old, new = parts_of(s.edit.old), parts_of(s.edit.new)
     if "None" in old or ("None" in s.edit.old.partition("[")[2] and not old):
-        return dimension_wordings.new_axis_elsewhere(s)
+        return dimension_wordings.misplaced_new_axis(s)
     named = [s.noun(part) for part in old]
     is_one_twice = len(set(new)) == 1
     if len(named) == 2 and all(named):
         if is_one_twice:
             again = s.noun(new[0])
             return f"you use {again} twice and leave out {next((one for one in named if one != again), 'the other')}"
-        return f"you swap {named[0]} and {named[1]}" + ("" if s.hands_on else f" {s.when}")
+        return f"you swap {named[0]} and {named[1]}" + ("" if s.passes_value_on else f" {s.when}")
     if s.is_argument:
         return "you swap the two parts of {thing}"
     if called(parse(s.edit.old)) in ("cat", "stack", "join"):
@@ -276,7 +276,7 @@ def parts_exchanged(s: Slots) -> str:
 
 
 def layers(s: Slots) -> str:
-    """One layer is used instead of another."""
+    """Describe using the wrong layer."""
     old, new = s.edit.old, s.edit.new
     if isinstance(s.right, ast.Attribute) and old not in s.thing:
         return f"you use `{new}` instead of `{old}` as {s.thing}"
@@ -286,7 +286,7 @@ def layers(s: Slots) -> str:
 
 
 def sign(s: Slots) -> str:
-    """A sign is missing or added."""
+    """Describe a missing or extra minus sign."""
     term = s.noun(s.edit.old.removeprefix("-"))
     is_part = s.edit.old.startswith("-") and s.edit.old != s.code
     if is_part and "inf" in s.edit.old:
@@ -297,14 +297,14 @@ def sign(s: Slots) -> str:
 
 
 def inverted(s: Slots) -> str:
-    """True and False are swapped."""
+    """Describe a mask with True and False swapped."""
     if s.is_short:
         return "{your} {is_} inverted: True and False are swapped"
     return "you {use} {thing} with True and False swapped"
 
 
 def shifted(s: Slots) -> str:
-    """A value is too large or too small by 1."""
+    """Describe a value that is too large or too small by 1."""
     is_larger = "+" in s.edit.new
     if s.is_short:
         return f"{{your}} {{is_}} too {'large' if is_larger else 'small'} by 1"
@@ -312,7 +312,7 @@ def shifted(s: Slots) -> str:
 
 
 def filled_with(s: Slots) -> str:
-    """A mask fills in the wrong number."""
+    """Describe filling with the wrong number."""
     new, old = (
         code.rpartition(", ")[2].rstrip(")").replace("torch.inf", "∞").replace("-", "−")
         for code in (s.edit.new, s.edit.old)
@@ -323,5 +323,5 @@ def filled_with(s: Slots) -> str:
 
 
 def _set_to(s: Slots, number: str) -> str:
-    """Return the words of a step that sets something to −∞, with the number used instead."""
+    """Return the imperative of a step that sets something to −∞, with the wrong number inserted."""
     return f"{s.do.removesuffix('−∞')}{number} instead of −∞"

@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable
 
 Noun = Callable[[str], str]
-"""A function that returns the noun for a name in the code, or "" if there is none."""
+"""Function that returns the noun for a name in the code, or "" if it has none."""
 
 BINARY = {
     "Add": "add {b} to {a}", "Sub": "subtract {b} from {a}", "Mult": "multiply {a} by {b}", "Div": "divide {a} by {b}",
@@ -126,7 +126,7 @@ def operand(node: ast.AST | None, noun: Noun) -> str:
 
 
 def called(node: ast.AST | None) -> str:
-    """Return the last name of the called function, or "" if the code is not a call."""
+    """Return the last part of the called function's name, or "" if the code is not a call."""
     if not isinstance(node, ast.Call):
         return ""
     return node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
@@ -137,7 +137,7 @@ def _is_of_self(node: ast.AST) -> bool:
 
 
 def _argument(node: ast.Call, noun: Noun) -> str:
-    """Return the noun of the value that a call works on: the object of a method or the first argument."""
+    """Return the noun for the main input of a call: the object of a method or the first argument."""
     func = node.func
     owner = func.value if isinstance(func, ast.Attribute) and not _is_of_self(func) else None
     if owner and ast.unparse(owner).rpartition(".")[2] not in _MODULES:
@@ -168,7 +168,7 @@ def gerund(imperative: str) -> str:
 
 
 def with_instead(clause: str, new: str, old: str) -> str:
-    """Replace the mark § in a clause with a value and name the value that it should be; return "" without a mark."""
+    """Replace § in a clause with the new value and mention the old one; return "" if the clause has no §."""
     if clause.endswith("§"):
         return clause[:-1] + f"{new} instead of {old}"
     head, mark, tail = clause.partition("§")

@@ -1,27 +1,29 @@
-"""Nouns and imperatives for steps that make sense on their own."""
+"""Describe values and steps with nouns and imperatives that make sense without context."""
 
 import re
 
 from transformer_course.generated_mistakes.phrases import action, gerund, minus, parse, points_back
 from transformer_course.steps import InSteps
 
-MAX_WORDS_OF_A_NOUN = 9
-"""Maximum number of words of a noun inside a phrase."""
+MAX_NOUN_WORDS = 9
+"""Maximum number of words in a noun that is used inside a phrase."""
 CLAUSES = ("whether ", "which ", "how ", "where ", "for ", "the result of “")
-"""Beginnings of nouns that are questions or clauses. They are replaced by the name of the step."""
+"""Beginnings of nouns that are really clauses. ``StepWords.noun`` replaces them with "the result of …"."""
 
-AFTER_A_HEAD = "of|that|in|on|for|to|by|from|where|after|before|with|as|is|at|along|over|per|between|under|into|without"
-"""Words that end the part of a noun that determines its number."""
+AFTER_HEAD_NOUN = (
+    "of|that|in|on|for|to|by|from|where|after|before|with|as|is|at|along|over|per|between|under|into|without"
+)
+"""Words that can follow the head noun, which determines whether a noun phrase is plural."""
 
 
 class StepWords:
-    """The nouns and imperatives for the values and steps of an answer."""
+    """Nouns and imperatives for the values and steps of an answer."""
 
     def __init__(self, steps: InSteps) -> None:
         self.steps = steps
 
     def noun(self, name: str) -> str:
-        """Return the noun of a value: its short name, or its noun without the explanation; "" if it has none."""
+        """Return the short name of a value, or its noun without the explanation, or "" if it has neither."""
         if name not in self.steps.known or name == "self":
             return ""
         if short := self.steps.short_name(name):
@@ -36,7 +38,7 @@ class StepWords:
     def plain_noun(self, name: str) -> str:
         """Return the noun of a value if it is short enough for a phrase, or ""."""
         noun = self.noun(name)
-        is_long = len(noun.split()) > MAX_WORDS_OF_A_NOUN or (noun.startswith("what ") and len(noun.split()) > 5)
+        is_long = len(noun.split()) > MAX_NOUN_WORDS or (noun.startswith("what ") and len(noun.split()) > 5)
         return "" if is_long or noun.startswith("the result of ") else noun
 
     def imperative(self, name: str) -> str:
@@ -51,7 +53,7 @@ class StepWords:
         return head if comma and " and " not in f" {rest}" and len(head.split()) > 2 else written
 
     def _compute(self, name: str) -> str:
-        """Return an imperative made from the noun."""
+        """Build an imperative from the noun of a value, such as "compute the mean"."""
         noun = self.steps.short_name(name) or without_explanation(self.steps.noun(name))
         if noun.startswith("the result of “"):
             return self.steps.describe(name).partition(":")[0]
@@ -67,7 +69,7 @@ def without_explanation(noun: str) -> str:
 def is_plural(noun: str) -> bool:
     """Return whether an English noun phrase is plural."""
     noun = re.sub(r"`(\w+)` (?=\w+s\b)|(?<=s)(?: \w_\w)+$", "", noun)
-    head = re.split(rf"(?<=s) \w+ed\b| (?:{AFTER_A_HEAD})\b|[,`(]", noun)[0].split()[-1:]
+    head = re.split(rf"(?<=s) \w+ed\b| (?:{AFTER_HEAD_NOUN})\b|[,`(]", noun)[0].split()[-1:]
     return (
         bool(head)
         and not noun.startswith("what ")

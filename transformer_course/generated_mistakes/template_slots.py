@@ -1,4 +1,4 @@
-"""The words that a message template can use: nouns, imperatives and questions taken from the steps."""
+"""Fill message templates with nouns, imperatives and questions from the steps."""
 
 import ast
 import re
@@ -11,15 +11,15 @@ from transformer_course.steps import InSteps
 if TYPE_CHECKING:
     from transformer_course.generated_mistakes.generated_mistake import AnswerEdit
 
-DONE = {
+UNWANTED_CALLS = {
     r"\.abs": "take the absolute value of", r"\.relu": "apply a ReLU to", r"\.square|\*\* 2": "square",
     r"\.sqrt|\*\* 0\.5": "take the square root of", r"\.log\(": "take the logarithm of", r"\.exp\(": "take `exp` of",
     r"\.tanh": "apply a tanh to", r"\.sigmoid": "apply a sigmoid to", r"\.softmax": "take a softmax of",
     r"\.cumsum": "take the running sum of",
 }  # fmt: skip
-"""Imperatives for functions that should not be called."""
+"""Imperatives for functions that the learner should not call."""
 
-NAMES_OF_OPERATIONS = {
+OPERATION_PATTERNS = {
     "Mult": r"\bmultipl|\baverage|\bcombine|\bdot product", "Div": r"\bdivi|\bscale|\bmean\b|\baverage",
     "FloorDiv": r"\bdivi|\bround", "Add": r"\badd|\bsum|\bappend|\bconcat|\bjoin|\bextend|\bpad\b|\bupdate|\bcorrect",
     "Sub": r"\bsubtract|\bdifference|\bcount|\bupdate", "MatMult": r"\bmultipl|\baverage",
@@ -34,24 +34,27 @@ NAMES_OF_OPERATIONS = {
     "cumsum": r"\brunning|\bbefore each", "argmax": r"\bargmax|\bmost likely|\blargest",
     "transpose": r"\btranspos|\bswap", "len": r"\blength|\bcount", "repeat_interleave": r"\brepeat",
 }  # fmt: skip
-"""Patterns for operations in the words of a step, so that no clause says an operation is missing *when* you do it."""
+"""Patterns that find an operation in the words of a step.
 
-NAMES_OF_NUMBERS = {
+They prevent contradictions such as "you never divide when you divide by the sum".
+"""
+
+NUMBER_PATTERNS = {
     "0": r"\bzeros?\b", "1": r"\bones?\b", "2": r"\bdouble|\btwice\b|\bhalf|\bhalve|\bsquare|\btwo\b|²",
     "0.5": r"√|\broot\b|\bhalf|½", "-0.5": r"\broot\b|½",
 }  # fmt: skip
-"""Patterns for numbers in the words of a step."""
+"""Patterns that find a number in the words of a step."""
 
 NOT_COMPUTED = re.compile(r"the (?:test|function|result of|index|range|choice|rule|padded|\w+ texts?\b)")
-"""Nouns of values that are made or chosen, not computed."""
-MAX_WORDS_OF_A_CLAUSE = 24
-"""Maximum number of words of a clause; a longer clause omits "when you …"."""
-MAX_WORDS_OF_TWO_STEPS = 16
-"""Maximum total number of words of two steps named in one clause."""
+"""Matches nouns of values that are created or chosen, as opposed to computed."""
+MAX_CLAUSE_WORDS = 24
+"""Maximum number of words in a clause. A longer clause omits "when you …"."""
+MAX_TWO_STEP_WORDS = 16
+"""Maximum total number of words in the imperatives of two steps that share a clause."""
 
 
 class Slots(StepWords):
-    """The words for one generated mistake. Each property fills the slot of its name in a template."""
+    """Words for one generated mistake. Each property fills the template slot with the same name."""
 
     def __init__(self, steps: InSteps, edit: "AnswerEdit") -> None:
         super().__init__(steps)
@@ -74,7 +77,7 @@ class Slots(StepWords):
 
     @property
     def your(self) -> str:
-        """The learner's own value, such as "your mask", if that is short."""
+        """The value with "your", as in "your mask", if the noun is short; otherwise the noun."""
         thing = self.thing
         bare = re.sub(r"^(?:the|a) ", "", thing)
         is_short = bare != thing and len(thing.split()) <= (4 if " of " in thing else 5)
@@ -87,12 +90,12 @@ class Slots(StepWords):
 
     @property
     def is_(self) -> str:
-        """ "is" or "are", in agreement with the value."""
+        """The verb "is" or "are", agreeing with the value."""
         return "are" if is_plural(self.thing) else "is"
 
     @property
     def has(self) -> str:
-        """ "has" or "have", in agreement with the value."""
+        """The verb "has" or "have", agreeing with the value."""
         return "have" if is_plural(self.thing) else "has"
 
     @property
@@ -163,14 +166,14 @@ class Slots(StepWords):
         return f"when you {self.do}"
 
     def when_not(self, operation: str) -> str:
-        """The step as a circumstance for a wrong or missing operation."""
-        return self.where(NAMES_OF_OPERATIONS.get(operation, rf"`{operation}`|\b{operation}\b"))
+        """Return the step as a circumstance for a wrong or missing operation."""
+        return self.where(OPERATION_PATTERNS.get(operation, rf"`{operation}`|\b{operation}\b"))
 
     def where(self, said: str, otherwise: str | None = None) -> str:
         """Return the step as a circumstance that does not contradict the rest of the clause.
 
         Args:
-            said: A pattern for what the learner does wrong. "When you …" must not say that it is done.
+            said: A pattern for the operation that the learner gets wrong. "When you …" must not mention that operation.
             otherwise: The circumstance if the step's imperative and its noun both match the pattern.
 
         Returns:
@@ -185,14 +188,14 @@ class Slots(StepWords):
 
     @property
     def result(self) -> str:
-        """The noun of a value that the step computes, or "" if nobody would say that it is computed."""
+        """The noun of the value that the step computes, or "" if "compute" would sound wrong."""
         noun = self.plain_noun(self.name)
         is_computed = noun.startswith(("the ", "√")) and not isinstance(self.right, ast.Lambda)
         return noun if is_computed and not NOT_COMPUTED.match(noun) else ""
 
     @property
-    def hands_on(self) -> bool:
-        """Whether the step only names or returns a value."""
+    def passes_value_on(self) -> bool:
+        """Whether the step only selects or returns an existing value."""
         is_named = isinstance(self.right, ast.Name | ast.Tuple | ast.Subscript | ast.Attribute | ast.Constant)
         return isinstance(self.right, ast.Name) or (
             is_named and re.match(r"(?:return|leave|say|choose|keep|use) ", self.do) is not None
@@ -205,7 +208,7 @@ class Slots(StepWords):
 
     @property
     def read(self) -> str:
-        """The verb for using a size, so that no clause says "read … when you read …"."""
+        """The verb for using a size, chosen to avoid "you read … when you read …"."""
         return "use" if self.do.startswith("read ") else "read"
 
     def size_of(self, new: str, old: str) -> str:
@@ -216,7 +219,7 @@ class Slots(StepWords):
         return f"you read a size of {new} instead of {old} {self.when}"
 
     def along(self, new: str, old: str) -> str:
-        """Return a clause about the wrong dimension which does not also say that the right one is used."""
+        """Return a clause about the wrong dimension that does not contradict the step's imperative."""
         if re.search(rf"\bdim {re.escape(minus(old))}$", minus(self.do)):
             return f"you {minus(self.do).removesuffix(f'dim {minus(old)}')}dim {new} instead of dim {old}"
         over = re.fullmatch(r"(.+) over (the [\w ]+)", self.do)
@@ -225,15 +228,15 @@ class Slots(StepWords):
         return f"you use dim {new} instead of dim {old} {self.when}"
 
     def action(self, code: str, marks: dict[str, str] | None = None) -> str:
-        """Describe code with an imperative in which some values are marked instead of named."""
+        """Describe code with an imperative, using ``marks`` instead of the nouns for some values."""
         return action(parse(code), lambda name: (marks or {}).get(name) or self.plain_noun(name))
 
     def instead(self, code: str, old: str, new: str) -> str:
-        """Name one value instead of another, inside the step's operation if possible, or else next to the step."""
+        """Return a clause with "new instead of old", if possible as part of the step's operation."""
         clause = self.action(code, {old: "§"}) if len(re.findall(rf"\b{old}\b", code)) == 1 else ""
         woven = with_instead(clause, self.noun(new), self.noun(old)) or self._in_own_words(new, old)
         plain = f"use {self.noun(new)} instead of {self.noun(old)} {self.when}"
-        if len(plain.split()) > MAX_WORDS_OF_A_CLAUSE:
+        if len(plain.split()) > MAX_CLAUSE_WORDS:
             plain = plain.removesuffix(f" {self.when}")
         return f"you {woven}" if woven and len(woven) <= len(plain) + 12 else f"you {plain}"
 
@@ -245,8 +248,8 @@ class Slots(StepWords):
 
     @property
     def done(self) -> str:
-        """What is done to a value that should stay unchanged."""
-        return next((verb for pattern, verb in DONE.items() if re.search(pattern, self.edit.new)), "change")
+        """The imperative for an operation on a value that should stay unchanged."""
+        return next((verb for pattern, verb in UNWANTED_CALLS.items() if re.search(pattern, self.edit.new)), "change")
 
     @property
     def unwanted(self) -> str:
@@ -276,24 +279,24 @@ class Slots(StepWords):
 
     @property
     def circumstances(self) -> str:
-        """Where else the mistake is made, or the condition under which it is made."""
+        """A suffix with the condition of the mistake or the other step that it affects."""
         edit = self.edit
         text = edit.code.get(edit.step, "") if isinstance(edit.code, dict) else ""
         if given := re.match(r"if (\w+) is None:\n", text):
             return f", but only if `{given[1]}` is given"
-        if edit.other not in self.steps.steps or edit.kind in NAMES_THE_OTHER:
+        if edit.other not in self.steps.steps or edit.kind in KINDS_NAMING_OTHER_VALUE:
             return ""
         also = re.sub(r" to the power \S+$", " to a power", self.imperative(edit.other))
         if len(edit.code) == 1:
             return f", and you never {also}"
-        if len(self.do.split()) + len(also.split()) > MAX_WORDS_OF_TWO_STEPS:
-            return ""  # one of the two is enough to start with
+        if len(self.do.split()) + len(also.split()) > MAX_TWO_STEP_WORDS:
+            return ""  # naming one of the two steps is enough
         is_missing = edit.kind in ("left_out", "call_left_out", "part_left_out")
         return f", and you don't {also}" if is_missing else f", and again when you {also}"
 
 
-NAMES_THE_OTHER = {
+KINDS_NAMING_OTHER_VALUE = {
     *("left_out", "taken_for", "wrong_input", "inputs_exchanged", "values_exchanged", "steps_exchanged"),
     *("layers_exchanged", "moved", "done_again", "added", "as_well", "length", "brackets"),
 }
-"""Kinds whose template names the other value itself."""
+"""Kinds whose template already names the other value."""

@@ -1,4 +1,4 @@
-"""Operations that people apply by mistake to a value that should stay unchanged, by the kind of value."""
+"""Operations that people apply by mistake to a value that should stay unchanged, listed by the kind of value."""
 
 from collections.abc import Mapping, Sequence
 from typing import Literal
@@ -6,10 +6,10 @@ from typing import Literal
 Kind = Literal["float", "bool", "int", "number", "tuple", "other"]
 """A tensor of floats, booleans or integers, a number, several values, or anything else."""
 Form = tuple[str, str, float]
-"""An operation on a value, written ``§``, its kind as a generated mistake, and how far-fetched it is."""
+"""An operation on a value (written ``§``), the kind of mistake, and how far-fetched the mistake is."""
 
-# Earlier results weigh slightly more, so an edit with weight 2.35 is stored only for the final result.
-OF_RESULTS: Mapping[Kind, Sequence[Form]] = {
+# Edits of earlier results get slightly higher weights, so an edit with weight 2.35 is stored only for the final result.
+RESULT_EDITS: Mapping[Kind, Sequence[Form]] = {
     "float": (
         ("-§", "sign", 1.5),
         ("§ / 2", "scaled", 2),
@@ -77,7 +77,7 @@ OF_RESULTS: Mapping[Kind, Sequence[Form]] = {
     "tuple": (("§[::-1]", "parts_exchanged", 1), ("§[0]", "part_left_out", 1.5), ("(§[0], None)", "part_left_out", 2)),
     "other": (),
 }
-OF_THE_ANSWER: Sequence[Form] = (
+FINAL_RESULT_EDITS: Sequence[Form] = (
     ("§.tolist()", "as_a_list", 2),
     ("§.numpy()", "as_an_array", 2),
     ("§[None]", "one_axis_more", 2),
@@ -90,7 +90,7 @@ OF_THE_ANSWER: Sequence[Form] = (
     ("§.argmax(dim=-1)", "largest_only", 2.4),
     ("(§,)", "in_a_tuple", 2.4),
 )
-OF_ARGUMENTS: Mapping[Kind, Sequence[Form]] = {
+ARGUMENT_EDITS: Mapping[Kind, Sequence[Form]] = {
     "float": (
         ("-§", "sign", 1.6),
         ("§.abs()", "function", 2),

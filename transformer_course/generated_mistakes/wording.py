@@ -1,8 +1,8 @@
-"""Describe a generated mistake in the second person: what you did, what it should be, and a question as the first hint.
+"""Describe a generated mistake to the learner: the error, the correct code, and a question as the first hint.
 
-``TEMPLATES`` maps each kind to a template. A slot in braces is a property of ``Slots``, which takes its words from the
-steps. A template that depends on the replaced code is a function, or a list of pairs of a pattern for the new code and
-a template. No template is specific to one exercise.
+``TEMPLATES`` maps each kind of mistake to a template. A slot in braces is a property of ``Slots``, which takes its
+words from the steps. A template that depends on the replaced code is a function, or a list of pairs: a pattern for the new
+code, and a template. No template is specific to one exercise.
 """
 
 import re
@@ -24,20 +24,20 @@ CONTAINERS = {
 
 
 class Words(NamedTuple):
-    """The texts about a generated mistake."""
+    """Texts about a generated mistake."""
 
     summary: str
-    """A clause in the second person, which must be true even if something else is wrong as well."""
+    """A clause in the second person that must be true even if the attempt has other mistakes."""
     advice: str
-    """A sentence about the correct code without a final period; often ""."""
+    """A sentence about the correct code, without a final period, or ""."""
     question: str
     """The first hint, a question."""
 
 
 def words(steps: InSteps, edit: "AnswerEdit") -> Words:
-    """Return the texts about a generated mistake."""
+    """Return the texts that describe a generated mistake."""
     slots = Slots(steps, edit)
-    template = OF_ARGUMENTS.get(edit.kind) if slots.is_argument else None
+    template = ARGUMENT_TEMPLATES.get(edit.kind) if slots.is_argument else None
     template = template or TEMPLATES.get(edit.kind, "you do something else when you {do}")
     if isinstance(template, tuple):
         template = next(choice for pattern, choice in template if re.search(pattern, edit.new))
@@ -52,7 +52,7 @@ def _scaled(s: Slots, size: str, operation: str) -> str:
 
 
 TEMPLATES: dict[str, Template] = {
-    # a step is omitted, moved or given something else
+    # the step is missing, in the wrong place, or has the wrong input
     "left_out": omission_wordings.left_out,
     "taken_for": "you {use} {new} instead of {thing}",
     "wrong_input": operation_wordings.wrong_input,
@@ -67,7 +67,7 @@ TEMPLATES: dict[str, Template] = {
     "always_one": omission_wordings.one_case,
     "condition": "you swap the two cases {when}",
     "brackets": "you leave out the parentheses {when}. Without them, `*` and `/` come before `+` and `-`",
-    # the wrong operation, function, number or layer
+    # wrong operation, function, number or layer
     "operator": operation_wordings.operator,
     "order": operation_wordings.order,
     "sibling": operation_wordings.sibling,
@@ -121,7 +121,7 @@ TEMPLATES: dict[str, Template] = {
     "first_only": "you return only the first entry (along dim 0) of {thing}. Return all of {it}",
     "largest_only": "you return the argmax of {thing}. Return {thing} {itself}",
     "as_well": "you return {new} as well. Return only {thing}",
-    # an operation is applied to a value
+    # unwanted operation on a value
     "function": "you {done} {thing}{unwanted}",
     "scaled": (
         (r"shape\[-1\]$", "you divide {thing} by the size of {its} last dimension{unwanted}"),
@@ -175,8 +175,8 @@ TEMPLATES: dict[str, Template] = {
         else "you return a Python number. Return a tensor"
     ),
 }
-"""For each kind, a clause and optionally a sentence about the correct code."""
-OF_ARGUMENTS: dict[str, Template] = {
+"""For each kind of mistake, a clause and optionally a sentence about the correct code."""
+ARGUMENT_TEMPLATES: dict[str, Template] = {
     "ignored": "you don't use {thing}. Your output should depend on it",
     "argument_for_another": "you use {new} instead of {thing}",
     "transposed": "you transpose {thing}{unwanted}",
@@ -187,17 +187,17 @@ OF_ARGUMENTS: dict[str, Template] = {
     ),
     **dict.fromkeys(("shifted", "sign"), "you use `{raw_new}` instead of {thing}"),
 }
-"""Templates for arguments, if they differ from those for steps."""
-DONE_TO_IT = (
+"""Templates for arguments that differ from the templates for steps."""
+UNWANTED_OPERATIONS = (
     *("function", "scaled", "normalized", "centered", "rounded", "added", "inverse", "complement", "first_for_all"),
 )
-SHAPES = (
+SHAPE_KINDS = (
     *("keepdim", "product", "transposed", "not_transposed", "other_axes", "one_axis_more", "squeezed", "flattened"),
     *("first_only", "one_number", "not_indexed"),
 )
 QUESTIONS: tuple[tuple[tuple[str, ...], str], ...] = (
-    (DONE_TO_IT, "Is something done to {thing} that is not in the formula?"),
-    (SHAPES, "{shape}"),
+    (UNWANTED_OPERATIONS, "Is something done to {thing} that is not in the formula?"),
+    (SHAPE_KINDS, "{shape}"),
     (("axis", "all_axes"), "Which dimension should disappear here, and which should stay?"),
     (("left_out", "call_left_out"), "What goes wrong if you don't {do}?"),
     (("wrong_input", "argument_for_another"), "Which of the two should you use here: {old} or {new}?"),
@@ -216,4 +216,4 @@ QUESTIONS: tuple[tuple[tuple[str, ...], str], ...] = (
     (("dtype",), "What is the `.dtype` of {thing}?"),
     (("wrong_layer", "layers_exchanged"), "Which input goes into which layer?"),
 )
-"""The first hint for each kind, a question."""
+"""For each group of kinds, the question that is the first hint."""

@@ -1,4 +1,4 @@
-"""A small answer in steps for the tests of this package: a weighted mean of rows."""
+"""A small step-by-step answer for the tests of this package: the weighted mean of rows."""
 
 import torch
 

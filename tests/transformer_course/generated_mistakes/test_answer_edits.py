@@ -1,4 +1,4 @@
-"""The generated mistakes of an answer include those that people make, as code that runs."""
+"""Tests for generating the mistakes of an answer."""
 
 import pytest
 import torch

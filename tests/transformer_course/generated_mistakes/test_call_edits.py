@@ -1,4 +1,4 @@
-"""Edits of a call are those that people make, as valid code."""
+"""Tests for edits of a function call."""
 
 import ast
 
@@ -27,11 +27,11 @@ def edits_of(code):
         ("torch.arange(n)", "range", "torch.arange(1, n + 1)"),
     ],
 )
-def test_edits_include_what_people_write(right, kind, wrong):
+def test_edits_include_common_mistakes(right, kind, wrong):
     assert (kind, ast.unparse(ast.parse(wrong))) in edits_of(right)
 
 
-def test_edit_computes_what_its_kind_says():
+def test_edit_changes_result_as_described():
     x = torch.tensor([[1.0, 2.0], [3.0, 5.0]])
     by_kind = dict(edits_of("x.sum(dim=-1, keepdim=True)"))
     assert eval(by_kind["keepdim"], {"x": x}).tolist() == [3.0, 8.0]

@@ -1,4 +1,4 @@
-"""Catalogs are stored and read, and candidates for an attempt are found without running all mistakes."""
+"""Tests for catalogs: storing and reading them, and finding candidates without running every mistake."""
 
 from dataclasses import replace
 
@@ -58,15 +58,17 @@ def test_reading_restores_catalog_with_likely_mistakes_first(tmp_path, monkeypat
             two.weight,
         )
         assert one.code == {name: text.removeprefix("return ") for name, text in two.code.items()}
-        assert all(mine.may_be(other) for mine, other in zip(one.shows, two.shows, strict=True))
+        assert all(mine.may_be(other) for mine, other in zip(one.outlines, two.outlines, strict=True))
     assert [one.name for one in again.edits[0].readings] == ["scaled_mean"]
     assert read("nothing").edits == ()
 
 
-def test_each_mistake_is_one_line_in_order_of_steps():
+def test_stores_one_mistake_per_line_in_step_order():
     doubled, _ = stored().edits
-    likelier = AnswerEdit("mean", "sign", "", "-§", "", 1.5, {"mean": "if a:\n    return 1\nreturn 2"}, doubled.shows)
-    last = AnswerEdit("mean", "sign", "", "1 - §", "", 1.1, {"mean": "1 - rows", "rows": "0"}, doubled.shows)
+    likelier = AnswerEdit(
+        "mean", "sign", "", "-§", "", 1.5, {"mean": "if a:\n    return 1\nreturn 2"}, doubled.outlines
+    )
+    last = AnswerEdit("mean", "sign", "", "1 - §", "", 1.1, {"mean": "1 - rows", "rows": "0"}, doubled.outlines)
     before = stored().as_text().splitlines()
     after = replace(stored(), edits=[last, likelier, *stored().edits]).as_text().splitlines()
     assert len(before) == 3
@@ -85,7 +87,7 @@ def test_shortened_forms_remain_distinct():
     assert forms[0].startswith("list 9 list 9 int int int")
 
 
-def test_outlines_distinguish_results_and_tolerate_rounding():
+def test_outlines_distinguish_results_but_tolerate_rounding():
     one = outline(observation_of(1.0, 2.0, 3.0))
     assert one.may_be(outline(observation_of(1.00001, 2.0, 3.0)))
     assert not one.may_be(outline(observation_of(1.0, 3.0, 2.0)))

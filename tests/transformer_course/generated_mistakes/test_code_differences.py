@@ -1,16 +1,16 @@
-"""The difference between two pieces of code is extracted."""
+"""Tests for finding the difference between two pieces of code."""
 
 import pytest
 
 from transformer_course.generated_mistakes.code_differences import (
     compared_in,
-    counts_of,
     has_minus,
     length_of,
     missing_argument,
     new_axes_of,
     operands_of,
     parts_of,
+    range_difference,
 )
 
 
@@ -27,10 +27,10 @@ from transformer_course.generated_mistakes.code_differences import (
     ],
 )
 def test_returns_difference_between_ranges(old, new, how):
-    assert counts_of(old, new) == how
+    assert range_difference(old, new) == how
 
 
-def test_returns_elements_of_pair_or_joined_list():
+def test_returns_elements_of_tuple_or_concatenated_list():
     assert parts_of("(a, f(b))") == ["a", "f(b)"]
     assert parts_of("torch.cat([a, a], dim=1)") == ["a", "a"]
     assert parts_of("a[::-1] if a is not None else None") == parts_of("§[::-1]") == []
@@ -65,5 +65,5 @@ def test_returns_new_dimensions_of_outermost_index(code, places):
         ("1", "a ** -1.5", "a ** -2.5", False),
     ],
 )
-def test_minus_belongs_to_number_only_as_prefix(number, old, new, has):
+def test_minus_counts_only_as_prefix_of_number(number, old, new, has):
     assert has_minus(number, old, new) is has

@@ -1,4 +1,4 @@
-"""A message quotes only what occurs in the learner's code."""
+"""Tests for deciding whether the learner's code contains the code that a message quotes."""
 
 import pytest
 

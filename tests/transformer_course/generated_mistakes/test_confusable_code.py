@@ -1,4 +1,4 @@
-"""The tables of confusable code contain valid functions, operators and indices."""
+"""Tests for the tables of confusable code: valid functions, operators and indices."""
 
 import ast
 
@@ -18,7 +18,7 @@ def test_no_function_is_confused_with_itself():
     assert [name for name, others in SIBLINGS.items() if name in others] == []
 
 
-def test_every_sibling_is_a_function_of_torch():
+def test_every_sibling_is_a_torch_function():
     modules = (torch, torch.Tensor, torch.nn.functional)
     names = {other for others in SIBLINGS.values() for other in others}
     assert [name for name in sorted(names) if not any(hasattr(module, name) for module in modules)] == []

@@ -1,4 +1,4 @@
-"""Templates for dimensions, sizes, indices, numbers and options."""
+"""Tests for the message templates about dimensions, sizes, indices, numbers and options."""
 
 import pytest
 
@@ -76,7 +76,7 @@ ROWS = "when you add up the rows"
         (AnswerEdit("shares", "transposed", "", "§.mT"), "your shares are transposed: rows and columns are swapped"),
     ],
 )
-def test_summary_uses_words_of_the_step(edit, summary):
+def test_summary_uses_description_of_step(edit, summary):
     assert words(STEPS, edit).summary == summary
 
 
@@ -105,7 +105,7 @@ def test_summary_uses_words_of_the_step(edit, summary):
         ),
     ],
 )
-def test_number_does_not_contradict_the_step(exercise, edit, summary):
+def test_number_does_not_contradict_step(exercise, edit, summary):
     assert words(every_exercise()[exercise].steps, edit).summary == summary
 
 
@@ -126,13 +126,13 @@ def test_number_includes_its_sign(edit, summary):
     assert summary in words(every_exercise()["noam_rate"].steps, edit).summary
 
 
-def test_counts_both_dimensions_of_an_argument_from_the_same_end():
+def test_counts_both_dimensions_from_the_same_end():
     edit = AnswerEdit("scale", "length", "table.shape[1]", "table.shape[-2]")
     summary = words(every_exercise()["embedding_lookup"].steps, edit).summary
     assert summary.startswith("you read the size of dim 0 instead of dim 1")
 
 
-def test_keeps_dimension_that_does_not_exist():
+def test_keeps_negative_index_of_nonexistent_dimension():
     edit = AnswerEdit("scale", "length", "table.shape[1]", "table.shape[-3]")
     summary = words(every_exercise()["embedding_lookup"].steps, edit).summary
     assert summary.startswith("you read the size of dim −3 instead of dim 1")

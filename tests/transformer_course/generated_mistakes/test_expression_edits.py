@@ -1,4 +1,4 @@
-"""Every edit of an expression is valid code, differs from the original and has a kind."""
+"""Tests for edits of an expression: valid code that differs from the original."""
 
 import ast
 
@@ -7,7 +7,7 @@ import pytest
 from transformer_course.generated_mistakes.expression_edits import edits
 
 
-def of(code):
+def edits_of(code):
     return {(one.kind, one.code) for one in edits(ast.parse(code).body)}
 
 
@@ -27,8 +27,8 @@ def of(code):
         ("x if test else y", "always_one", "y"),
     ],
 )
-def test_edits_include_what_people_write(right, kind, wrong):
-    assert (kind, ast.unparse(ast.parse(wrong))) in of(right)
+def test_edits_include_common_mistakes(right, kind, wrong):
+    assert (kind, ast.unparse(ast.parse(wrong))) in edits_of(right)
 
 
 def test_edits_are_valid_code_and_differ_from_original():

@@ -1,4 +1,4 @@
-"""Expressions are read and written as code."""
+"""Tests for parsing and formatting expressions."""
 
 import ast
 
@@ -14,7 +14,7 @@ from transformer_course.generated_mistakes.expression_syntax import (
 )
 
 
-def test_input_of_call_is_found():
+def test_returns_main_input_and_name_of_call():
     assert ast.unparse(input_of(parsed("x.sum(dim=1)"))) == "x"
     assert ast.unparse(input_of(parsed("torch.exp(y)"))) == "y"
     assert ast.unparse(input_of(parsed("self.w(z)"))) == "z"
@@ -23,12 +23,12 @@ def test_input_of_call_is_found():
 
 
 @pytest.mark.parametrize(("code", "operand"), [("a + b", "(a + b)"), ("-a", "(-a)"), ("f(a)", "f(a)")])
-def test_operand_is_in_parentheses_if_necessary(code, operand):
+def test_adds_parentheses_to_operand_only_if_necessary(code, operand):
     assert as_operand(parsed(code)) == operand
 
 
 @pytest.mark.parametrize(("code", "number"), [("-2", -2), ("0.5", 0.5), ("True", None), ("a", None)])
-def test_returns_number_of_literal(code, number):
+def test_returns_value_of_number_literal(code, number):
     assert number_of(parsed(code)) == number
 
 

@@ -1,4 +1,4 @@
-"""A generated mistake runs as code in place of its step and is described in the words of the step."""
+"""Tests for generated mistakes: running them, combining them, and composing their messages."""
 
 from dataclasses import replace
 
@@ -30,20 +30,20 @@ def test_generated_mistake_combines_with_another_mistake():
     ]
 
 
-def test_two_generated_mistakes_of_one_step_combine():
+def test_two_generated_mistakes_in_one_step_combine():
     other = GeneratedMistake(LEFT_OUT, STEPS).step_variants[0]
-    for form, wanted in (("§ * 2", [20, 34, 62]), ("§[:1]", [4, 7, 13])):
+    for form, expected in (("§ * 2", [20, 34, 62]), ("§[:1]", [4, 7, 13])):
         code = {"shares": f"return {form.replace('§', '(weights / total)')}"}
         both = (
             GeneratedMistake(AnswerEdit("shares", "other", "", form, code=code), STEPS).step_variants[0].combined(other)
         )
-        assert both.attempt(ROWS, WEIGHTS).tolist() == wanted
+        assert both.attempt(ROWS, WEIGHTS).tolist() == expected
     only_given = "if scale is None:\n    return weights / total\nreturn (weights / total) * 2"
     given = GeneratedMistake(AnswerEdit("shares", "scaled", "", "§ * 2", code={"shares": only_given}), STEPS)
     assert given.step_variants[0].attempt(ROWS, WEIGHTS).tolist() == STEPS.reference(ROWS, WEIGHTS).tolist()
 
 
-def test_message_uses_words_of_the_step():
+def test_message_uses_description_of_step():
     mistake = GeneratedMistake(LEFT_OUT, STEPS)
     assert mistake.name == "left_out_shares"
     assert mistake.summary == "you never divide by the sum"
@@ -58,11 +58,11 @@ def test_message_uses_words_of_the_step():
 def test_consequence_comes_between_mistake_and_advice():
     rounded = AnswerEdit("mean", "rounded", "", "§.round()")
     mistake = GeneratedMistake(rounded, STEPS)
-    said = "Your output is 3."
-    assert mistake.message_with(said) == "You round the mean. Your output is 3. Keep all the digits."
+    consequence = "Your output is 3."
+    assert mistake.message_with(consequence) == "You round the mean. Your output is 3. Keep all the digits."
     long = " ".join(["word"] * 30)
     assert mistake.message_with(f"{long}.") == f"You round the mean. {long}."
-    assert GeneratedMistake(rounded, STEPS, {"rounded_mean": "You round."}).message_with(said) == "You round."
+    assert GeneratedMistake(rounded, STEPS, {"rounded_mean": "You round."}).message_with(consequence) == "You round."
 
 
 SUM = AnswerEdit("total", "sibling", "weights.sum()", "weights.amax()")
@@ -73,7 +73,7 @@ def with_reading(first, second):
     return GeneratedMistake(replace(first, readings=[second]), STEPS)
 
 
-def test_message_is_about_mistake_that_fits_code():
+def test_reading_selects_mistake_that_fits_code():
     mistake = with_reading(SUM, TWICE)
     assert mistake.message == "You take the maximum of `weights`, not the sum."
     assert mistake.reading(code="return weights.max()") is mistake
@@ -82,14 +82,14 @@ def test_message_is_about_mistake_that_fits_code():
     assert fits_neither.reading(code="return weights") is fits_neither
 
 
-def test_reports_mistake_in_effect_if_code_looks_different():
+def test_in_effect_rewords_message_for_different_looking_code():
     mistake = GeneratedMistake(SUM, STEPS)
     assert mistake.fits("weights.max()") and not mistake.fits("weights[0]")
     assert mistake.in_effect(mistake.message) == "In effect, you take the maximum of `weights`, not the sum."
     assert GeneratedMistake(SUM, STEPS, {SUM.name: "You take one."}).fits("weights[0]")
 
 
-def test_message_is_about_step_known_to_be_wrong():
+def test_reading_selects_mistake_in_known_wrong_step():
     mistake = with_reading(SUM, TWICE)
     assert mistake.reading("scaled").edit is TWICE
     assert mistake.reading("total") is mistake is mistake.reading("mean")
@@ -100,7 +100,7 @@ def test_message_is_about_step_known_to_be_wrong():
     assert own.reading("scaled") is own
 
 
-def test_rewords_report_for_another_mistake():
+def test_reworded_replaces_message_in_report():
     rounded = GeneratedMistake(AnswerEdit("mean", "rounded", "", "§.round()"), STEPS)
     twice = GeneratedMistake(TWICE, STEPS)
     report = f"A remark.\n{rounded.message_with('Your output is 3.')}"
@@ -144,7 +144,7 @@ def test_composes_missing_parts_of_wording():
         ("Which shares sum to 1?", "you never divide by the sum"),
     ],
 )
-def test_first_sentence_about_step_is_the_summary(message, summary):
+def test_summary_is_first_sentence_about_learners_action(message, summary):
     assert GeneratedMistake(LEFT_OUT, STEPS, {"left_out_shares": message}).summary == summary
 
 
@@ -154,7 +154,7 @@ def test_wording_rejects_missing_message_or_summary(arguments):
         Wording(**arguments)
 
 
-def test_teachers_message_may_apply_to_one_of_several():
+def test_key_with_code_selects_one_of_several_mistakes():
     messages = {"scaled_shares: § * 2": "They add up to 2."}
     twice, half = (
         GeneratedMistake(
@@ -166,7 +166,7 @@ def test_teachers_message_may_apply_to_one_of_several():
     assert (half.message, half.has_own_words) == ("Your shares are half of what they should be.", False)
 
 
-def test_messages_do_not_apply_to_mistakes_with_an_option():
+def test_teachers_message_ignores_mistake_limited_to_option():
     messages = {"left_out_shares": "Weights that do not add up to 1 make no mean."}
     only_given = {"shares": "if scale is None:\n    return weights / total\nreturn weights"}
     mistake = GeneratedMistake(replace(LEFT_OUT, code=only_given), STEPS, messages)
@@ -174,15 +174,15 @@ def test_messages_do_not_apply_to_mistakes_with_an_option():
     assert mistake.message == "You never divide by the sum, but only if `scale` is given."
 
 
-def test_edit_with_only_error_outlines_crashes():
+def test_crashes_only_if_all_outlines_are_errors():
     error, number = Outline("error RuntimeError"), Outline("float32[2]", 1.0, 1.0)
-    assert [AnswerEdit("shares", "left_out", shows=some).crashes for some in ([error, error], [error, number],
+    assert [AnswerEdit("shares", "left_out", outlines=some).crashes for some in ([error, error], [error, number],
     [])] == [
         True, False, False,
     ]  # fmt: skip
 
 
-def test_names_defined_by_code_are_not_values():
+def test_used_names_excludes_names_defined_by_code():
     assert used_names("rows = 1\nreturn rows + total", {"rows", "total"}) == ["total"]
     assert used_names("lambda rows: rows + shares", {"rows", "shares"}) == ["shares"]
 

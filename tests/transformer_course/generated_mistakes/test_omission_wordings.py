@@ -1,4 +1,4 @@
-"""Templates for missing steps, operands, calls and conditions."""
+"""Tests for the message templates about missing steps, operands, calls and conditions."""
 
 import pytest
 
@@ -50,7 +50,7 @@ ONLY_TOTAL = {"shares": "if a:\n    return 0\nreturn total"}
         (AnswerEdit("scaled", "always_one", "", "scale * shares"), "you don't handle the case that `scale` is None"),
     ],
 )
-def test_summary_names_what_is_missing(edit, summary):
+def test_summary_names_missing_part(edit, summary):
     assert words(STEPS, edit).summary == summary
 
 
@@ -79,5 +79,5 @@ def test_summary_names_what_is_missing(edit, summary):
         ),
     ],
 )
-def test_missing_operation_does_not_contradict_the_step(exercise, edit, summary):
+def test_missing_operation_does_not_contradict_step(exercise, edit, summary):
     assert words(every_exercise()[exercise].steps, edit).summary == summary

@@ -1,4 +1,4 @@
-"""Templates for operations, their operands and their order."""
+"""Tests for the message templates about operations, their operands and their order."""
 
 import pytest
 
@@ -80,7 +80,7 @@ EXP = "you take `exp` of the shifted scores twice"
         ),
     ],
 )
-def test_summary_uses_words_of_the_step(edit, summary):
+def test_summary_uses_description_of_step(edit, summary):
     assert words(STEPS, edit).summary == summary
 
 
@@ -131,7 +131,7 @@ def test_summary_uses_words_of_the_step(edit, summary):
         ),
     ],
 )
-def test_summary_depends_on_the_exercise(exercise, edit, summary):
+def test_summary_uses_description_of_exercise_step(exercise, edit, summary):
     assert words(every_exercise()[exercise].steps, edit).summary.startswith(summary)
 
 
@@ -180,5 +180,5 @@ def test_summary_depends_on_the_exercise(exercise, edit, summary):
         ),
     ],
 )
-def test_summary_does_not_contradict_the_step(exercise, edit, summary):
+def test_summary_does_not_contradict_step(exercise, edit, summary):
     assert words(every_exercise()[exercise].steps, edit).summary == summary

@@ -1,4 +1,4 @@
-"""Nouns and imperatives of steps make sense on their own."""
+"""Tests for nouns and imperatives of steps that make sense without context."""
 
 import re
 
@@ -20,7 +20,7 @@ def test_nouns_are_short():
     ]
 
 
-def test_short_names_and_imperatives_stand_alone():
+def test_nouns_and_imperatives_make_sense_alone():
     def width(queries):
         """read the width → the number of features of each query → d_k"""
         return queries.shape[-1]
@@ -66,7 +66,7 @@ def test_plural_depends_on_head_of_noun_phrase():
 
 
 @pytest.mark.parametrize("name", every_exercise())
-def test_nouns_of_exercises_are_complete(name):
+def test_exercise_nouns_are_complete_phrases(name):
     steps = every_exercise()[name].steps
     for step in steps.steps if steps else ():
         noun = without_explanation(steps.noun(step))

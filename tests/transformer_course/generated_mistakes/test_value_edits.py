@@ -1,16 +1,15 @@
-"""Every operation on a value is valid code."""
+"""Tests for operations on values: valid code, and a message for each kind."""
 
 import pytest
 
 from authoring.build_generated_mistakes import UNCLEAR_KINDS
-from transformer_course.generated_mistakes.value_edits import OF_ARGUMENTS, OF_RESULTS, OF_THE_ANSWER
-from transformer_course.generated_mistakes.wording import OF_ARGUMENTS as TEMPLATES_OF_ARGUMENTS
-from transformer_course.generated_mistakes.wording import TEMPLATES
+from transformer_course.generated_mistakes.value_edits import ARGUMENT_EDITS, FINAL_RESULT_EDITS, RESULT_EDITS
+from transformer_course.generated_mistakes.wording import ARGUMENT_TEMPLATES, TEMPLATES
 
-FORMS = [form for forms in (*OF_RESULTS.values(), *OF_ARGUMENTS.values(), OF_THE_ANSWER) for form in forms]
+FORMS = [form for forms in (*RESULT_EDITS.values(), *ARGUMENT_EDITS.values(), FINAL_RESULT_EDITS) for form in forms]
 
 
 @pytest.mark.parametrize(("form", "kind"), sorted({(form, kind) for form, kind, _ in FORMS}))
-def test_every_operation_is_valid_code_with_message(form, kind):
+def test_every_operation_is_valid_code_and_has_message(form, kind):
     compile(form.replace("§", "value"), "form", "eval")
-    assert kind in TEMPLATES or kind in TEMPLATES_OF_ARGUMENTS or kind in UNCLEAR_KINDS
+    assert kind in TEMPLATES or kind in ARGUMENT_TEMPLATES or kind in UNCLEAR_KINDS

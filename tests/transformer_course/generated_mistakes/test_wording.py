@@ -1,4 +1,4 @@
-"""Messages composed for generated mistakes: their style, and messages of real exercises."""
+"""Tests for composed messages: their style, and examples from real exercises."""
 
 import re
 
@@ -7,7 +7,7 @@ import pytest
 from transformer_course.exercises import every_exercise
 from transformer_course.generated_mistakes.catalog import catalog_of
 from transformer_course.generated_mistakes.generated_mistake import AnswerEdit, GeneratedMistake
-from transformer_course.generated_mistakes.wording import OF_ARGUMENTS, TEMPLATES, words
+from transformer_course.generated_mistakes.wording import ARGUMENT_TEMPLATES, TEMPLATES, words
 
 MAX_WORDS = 38
 MEAN_WORDS = 15
@@ -33,13 +33,13 @@ def test_composed_texts_are_short_and_in_second_person(name):
         assert FALLBACK not in template_words, message
 
 
-def test_composed_texts_have_few_words():
+def test_composed_texts_are_short_on_average():
     lengths = [len(m.message.split()) for one in every_exercise().values() if one.steps for m in composed(one)]
     assert sum(lengths) / len(lengths) <= MEAN_WORDS
 
 
 @pytest.mark.parametrize("name", every_exercise())
-def test_each_stored_mistake_has_three_hints(name):
+def test_each_stored_mistake_has_three_distinct_hints(name):
     for hints in {tuple(mistake.hints) for mistake in composed(every_exercise()[name])}:
         assert len(set(hints)) == 3, hints
         for hint in hints:
@@ -192,16 +192,16 @@ def test_composes_message_of_exercise(exercise, edit, message):
     assert GeneratedMistake(edit, every_exercise()[exercise].steps).message == message
 
 
-def test_every_kind_has_a_question_that_can_be_filled():
+def test_every_kind_has_summary_and_question():
     steps = every_exercise()["softmax"].steps
     for kind in TEMPLATES:
         if kind not in ("moved", "done_again", "length", "order", "sibling", "operator", "range"):
-            said = words(steps, AnswerEdit("total", kind, "scores", "largest", "largest", code={"total": "return 0"}))
-            assert said.summary.startswith(("you", "your")), kind
-            assert said.question.endswith(("?", ".")) and "{" not in said.question, kind
-    for kind in OF_ARGUMENTS:
-        said = words(steps, AnswerEdit("scores", kind, "scores", "scores * 2"))
-        assert said.summary.startswith("you") and "`scores" in said.summary, kind
+            texts = words(steps, AnswerEdit("total", kind, "scores", "largest", "largest", code={"total": "return 0"}))
+            assert texts.summary.startswith(("you", "your")), kind
+            assert texts.question.endswith(("?", ".")) and "{" not in texts.question, kind
+    for kind in ARGUMENT_TEMPLATES:
+        texts = words(steps, AnswerEdit("scores", kind, "scores", "scores * 2"))
+        assert texts.summary.startswith("you") and "`scores" in texts.summary, kind
 
 
 def test_mentions_option_that_mistake_depends_on():
