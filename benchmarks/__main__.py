@@ -1,4 +1,4 @@
-"""Compare the speed of our models with other libraries, and with their matrix products alone.
+"""Compare the speed of our models with other libraries and with the matrix products alone.
 
 Run ``python -m benchmarks``; README.md explains the table.
 """
@@ -16,7 +16,7 @@ from benchmarks.contestant import Contestant
 from benchmarks.equal_work import check_equal_work
 from benchmarks.products import Products
 from benchmarks.report import OURS, draw, machine, markdown, table, write_json
-from benchmarks.work import IN_README, Work, all_work
+from benchmarks.work import README_ROWS, Work, all_work
 
 CONTESTANTS = {
     "ours": ("Ours", "OurLanguageModel", "OurLlama"),
@@ -25,18 +25,18 @@ CONTESTANTS = {
     "torch_transformer": ("TorchTransformer",),
     "hugging_face": ("Marian", "GPT2", "Llama", "GeneratingLlama"),
 }
-DEFAULT = ["train tiny 32×24 dropout 0.1", "train small 32×24 dropout 0.1", "train LM tiny 32×24 dropout 0.1"]
+DEFAULT_ROWS = ["train tiny 32×24 dropout 0.1", "train small 32×24 dropout 0.1", "train LM tiny 32×24 dropout 0.1"]
 
 
 def find_contestants() -> list[type[Contestant]]:
-    """Return the contestants, ours first."""
+    """Return the classes of all contestants, ours first."""
     return [
         getattr(import_module(f"benchmarks.{module}"), name) for module, names in CONTESTANTS.items() for name in names
     ]
 
 
 def measure(work: Work, kinds: list[type[Contestant]], rounds: int) -> dict[str, Any]:
-    """Check that the contestants of a workload do the same work, and time them in turns."""
+    """Check that the contestants do the same work, and time them in turns."""
     batch = work.draw()
     contestants = []
     for kind in kinds:
@@ -57,32 +57,32 @@ def measure(work: Work, kinds: list[type[Contestant]], rounds: int) -> dict[str,
     }
 
 
-def chosen(patterns: list[str]) -> Iterator[Work]:
-    """Yield the rows whose names equal or start with one of the patterns.
+def select_rows(patterns: list[str]) -> Iterator[Work]:
+    """Yield the rows whose name equals one of the patterns or starts with it.
 
     Raises:
         SystemExit: No row matches.
     """
     everything = list(all_work())
     names = {work.name for work in everything}
-    beginnings = tuple(f"{pattern} " for pattern in patterns if pattern not in names)
-    rows = [work for work in everything if work.name in patterns or f"{work.name} ".startswith(beginnings)]
+    prefixes = tuple(f"{pattern} " for pattern in patterns if pattern not in names)
+    rows = [work for work in everything if work.name in patterns or f"{work.name} ".startswith(prefixes)]
     if not rows:
-        raise SystemExit("no row matches; --list prints all")
+        raise SystemExit("no row matches; --list prints all row names")
     yield from rows
 
 
 def main() -> None:
-    """Run the benchmarks, print the table, write JSON, and draw the picture."""
+    """Run the benchmarks, print the table, and write the results to a folder if requested."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__.splitlines()[0])
     parser.add_argument(
-        "--rows", nargs="+", default=DEFAULT, help="prefixes of the row names to measure, such as 'train tiny'"
+        "--rows", nargs="+", default=DEFAULT_ROWS, help="prefixes of the row names to measure, such as 'train tiny'"
     )
-    parser.add_argument("--readme", action="store_true", help="run the benchmarks in README.md's tables")
+    parser.add_argument("--readme", action="store_true", help="run the rows of the tables in README.md")
     parser.add_argument("--list", action="store_true", help="print all row names")
     parser.add_argument("--rounds", type=int, default=7, help="number of turns per contestant in each row (default 7)")
     parser.add_argument("--threads", type=int, default=1, help="number of torch threads (default 1)")
-    parser.add_argument("--out", type=Path, help="folder for results.json, results.md and results.svg")
+    parser.add_argument("--out", type=Path, help="write results.json, results.md and results.svg to this folder")
     options = parser.parse_args()
     if options.list:
         print("\n".join(work.name for work in all_work()))
@@ -91,10 +91,10 @@ def main() -> None:
     about = machine(options.threads, options.rounds)
     print(", ".join(f"{name} {value}" for name, value in about.items()))
     kinds, rows = find_contestants(), []
-    for work in chosen(IN_README if options.readme else options.rows):
+    for work in select_rows(README_ROWS if options.readme else options.rows):
         print(work.name, flush=True)
         rows.append(measure(work, kinds, options.rounds))
-        if options.out:  # save after each row, so that a long run can be interrupted
+        if options.out:  # save after each row so that a long run can be interrupted
             options.out.mkdir(parents=True, exist_ok=True)
             write_json(options.out / "results.json", rows, about)
             (options.out / "results.md").write_text(markdown(rows), encoding="utf-8")

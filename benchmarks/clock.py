@@ -1,4 +1,4 @@
-"""Time contestants in turns, so that a busy machine affects all alike."""
+"""Time contestants in turns so that a busy machine affects all of them alike."""
 
 import gc
 import time
@@ -14,14 +14,15 @@ Run = Callable[[], object]
 
 
 def clock() -> Callable[[], float]:
-    """Return the clock: processor time for one thread, which other programs cannot lengthen, and wall-clock time for
-    more.
+    """Return the clock to use.
+
+    With one thread it measures processor time, which other programs barely affect; with more, wall-clock time.
     """
     return time.process_time if torch.get_num_threads() == 1 else time.perf_counter
 
 
 def seconds(run: Run, calls: int = 1) -> float:
-    """Return the time of a call, averaged over several."""
+    """Return the average time of a call in seconds."""
     now = clock()
     started = now()
     for _ in range(calls):
@@ -30,7 +31,7 @@ def seconds(run: Run, calls: int = 1) -> float:
 
 
 def take_turns(runs: Mapping[Name, Run], rounds: int) -> list[dict[Name, float]]:
-    """Return the seconds of each contestant in each round (A B C, A B C, …), after a warm-up turn of each."""
+    """Return each contestant's seconds per call in each round (A B C, A B C, …), after one warm-up call each."""
     for run in runs.values():
         run()
     calls = {name: max(1, round(MIN_TURN_S / max(seconds(run), 1e-6))) for name, run in runs.items()}
@@ -38,6 +39,6 @@ def take_turns(runs: Mapping[Name, Run], rounds: int) -> list[dict[Name, float]]
     return [{name: seconds(run, calls[name]) for name, run in runs.items()} for _ in range(rounds)]
 
 
-def median_ratio(times: list[dict[Name, float]], one: Name, other: Name) -> float:
-    """Return the median over rounds of one contestant's time divided by another's in the same round."""
-    return median(turn[one] / turn[other] for turn in times)
+def median_ratio(times: list[dict[Name, float]], first: Name, second: Name) -> float:
+    """Return the median over rounds of the first contestant's time divided by the second's in the same round."""
+    return median(turn[first] / turn[second] for turn in times)

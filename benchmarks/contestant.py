@@ -1,4 +1,4 @@
-"""The base class of contestants: a model, with the workloads that it can run."""
+"""The base class of contestants: a model and the workloads that it can run."""
 
 from abc import ABC, abstractmethod
 from typing import ClassVar
@@ -12,17 +12,17 @@ from benchmarks.work import LABEL_SMOOTHING, PAD, Batch, Work
 
 
 class Contestant(ABC):
-    """A model of one library. A subclass creates and calls it in the way that the library's documentation shows.
+    """A model of one library. A subclass creates and calls the model the way the library's documentation recommends.
 
     Args:
-        work: The workload that it will run.
+        work: The workload to run.
     """
 
     name: ClassVar[str]
     tasks: ClassVar[tuple[str, ...]]
-    """The tasks that it can run."""
-    differs: ClassVar[str] = ""
-    """A difference from ours that cannot be turned off."""
+    """The tasks that the model can run."""
+    known_difference: ClassVar[str] = ""
+    """A difference from our model that cannot be turned off."""
     model: nn.Module
 
     @abstractmethod
@@ -30,25 +30,25 @@ class Contestant(ABC):
         """Return the logits of the next token at every position of the target."""
 
     def loss(self, batch: Batch) -> Tensor:
-        """Return the mean loss of the real tokens, by default torch's cross-entropy of all logits."""
+        """Return the mean loss of the real tokens; the default computes torch's cross-entropy from all logits."""
         smoothing = 0.0 if isinstance(self, LanguageContestant) else LABEL_SMOOTHING
         logits, labels = self.logits(batch), batch.labels
         return F.cross_entropy(logits.flatten(0, 1), labels.flatten(), ignore_index=PAD, label_smoothing=smoothing)
 
     def greedy(self, source: Tensor) -> Tensor:
-        """Generate ``NEW_TOKENS`` tokens for each source, always the most probable one."""
+        """Generate ``N_NEW_TOKENS`` tokens for each source, always taking the most probable token."""
         raise NotImplementedError
 
     def sample(self, source: Tensor) -> Tensor:
-        """Generate ``NEW_TOKENS`` tokens for each source, each drawn from the ``N_KEPT`` most probable ones."""
+        """Generate ``N_NEW_TOKENS`` tokens for each source, drawing each from the ``TOP_K`` most probable tokens."""
         raise NotImplementedError
 
     def prefill(self, source: Tensor) -> Tensor:
-        """Generate one token for each source, the most probable one."""
+        """Generate the most probable next token for each source."""
         raise NotImplementedError
 
     def beam(self, source: Tensor) -> Tensor:
-        """Generate ``NEW_TOKENS`` tokens for each source with a beam of 4."""
+        """Generate ``N_NEW_TOKENS`` tokens for each source with 4 beams."""
         raise NotImplementedError
 
     def run(self, work: Work, batch: Batch) -> Run:
@@ -68,7 +68,7 @@ class Contestant(ABC):
         return torch.inference_mode()(run)
 
     def training_step(self, batch: Batch) -> Run:
-        """Return an optimizer step: gradients of the loss, followed by the fused AdamW, which is the same for all."""
+        """Return a function that computes the gradients of the loss and takes one step of fused AdamW."""
         optimizer = torch.optim.AdamW(self.model.parameters(), lr=1e-4, betas=(0.9, 0.98), eps=1e-9, fused=True)
 
         def step() -> None:
@@ -80,6 +80,6 @@ class Contestant(ABC):
 
 
 class LanguageContestant(Contestant):
-    """A language model, which reads only the targets, and whose loss is not smoothed."""
+    """A language model, which reads only the targets and is trained without label smoothing."""
 
     tasks = ("train LM", "forward LM", "evaluate LM")

@@ -1,4 +1,4 @@
-"""Measure the time that a cache saves per generated token, and whether it increases with the length of the text.
+"""Measure how much time a cache saves per generated token, and how that depends on the length of the text.
 
 Run ``python -m benchmarks.decoding``; README.md explains the table.
 """
@@ -20,13 +20,13 @@ from transformer_lab.models.language_model_config import LanguageModelConfig
 from transformer_lab.pretrained.load import save_pretrained
 
 LENGTHS = [64, 128, 256, 512, 1024]
-"""Lengths of the text, including the token that is read to predict the next."""
+"""Lengths of the text, including the token that is read in the timed step."""
 SMALL = LanguageModelConfig.gpt2(8000, d_model=512, n_heads=8, d_ff=2048, n_layers=8)
 Run = Callable[[], Tensor]
 
 
 def cached(model: LanguageModel, text: Tensor) -> Run:
-    """Read the last token of a text, with the others in a cache."""
+    """Return a function that reads the last token of a text, with the earlier tokens in a cache."""
     cache, n = model.new_cache(), text.shape[1]
     model(text, cache)
 
@@ -38,12 +38,12 @@ def cached(model: LanguageModel, text: Tensor) -> Run:
 
 
 def uncached(model: LanguageModel, text: Tensor) -> Run:
-    """Read the whole text again."""
+    """Return a function that reads the whole text again."""
     return lambda: model(text)[:, -1]
 
 
-def theirs(model: transformers.PreTrainedModel, text: Tensor) -> Run:
-    """Read it like ``generate`` of ``transformers``, with its cache."""
+def cached_by_transformers(model: transformers.PreTrainedModel, text: Tensor) -> Run:
+    """Return a function that reads the last token the way ``generate`` in ``transformers`` does, with its cache."""
     n = text.shape[1]
     cache = model(text, use_cache=True).past_key_values
 
@@ -56,18 +56,22 @@ def theirs(model: transformers.PreTrainedModel, text: Tensor) -> Run:
 
 @torch.no_grad()
 def rows(config: LanguageModelConfig, rounds: int) -> Iterator[dict[str, object]]:
-    """Time all contestants in turns at all lengths, and return the medians."""
+    """Time all contestants in turns at all lengths, and yield the medians."""
     model = LanguageModel(config).eval()
     with TemporaryDirectory() as folder:
         save_pretrained(model, Path(folder))
         peer = transformers.AutoModelForCausalLM.from_pretrained(folder).eval()
     text = torch.randint(config.vocab_size, (1, max(LENGTHS)))
     runs = {
-        (name, n): make(who, text[:, :n])
+        (name, n): make(contestant, text[:, :n])
         for n in LENGTHS
-        for name, make, who in (("cached", cached, model), ("uncached", uncached, model), ("theirs", theirs, peer))
+        for name, make, contestant in (
+            ("cached", cached, model),
+            ("uncached", uncached, model),
+            ("transformers", cached_by_transformers, peer),
+        )
     }
-    for (_, n), run in runs.items():  # warm up, and check that all predict the same
+    for (_, n), run in runs.items():  # warm up, and check that all contestants predict the same logits
         torch.testing.assert_close(run(), runs["uncached", n](), rtol=0, atol=1e-4)
     times = take_turns(runs, rounds)
     for n in LENGTHS:
@@ -76,7 +80,7 @@ def rows(config: LanguageModelConfig, rounds: int) -> Iterator[dict[str, object]
             "cached, ms": 1000 * median(turn["cached", n] for turn in times),
             "cached / shortest": median_ratio(times, ("cached", n), ("cached", LENGTHS[0])),
             "uncached / cached": median_ratio(times, ("uncached", n), ("cached", n)),
-            "transformers / cached": median_ratio(times, ("theirs", n), ("cached", n)),
+            "transformers / cached": median_ratio(times, ("transformers", n), ("cached", n)),
         }
 
 
@@ -86,7 +90,7 @@ def main() -> None:
     parser.add_argument(
         "--gpt2",
         action="store_true",
-        help="use the 124 million parameters of GPT-2 instead of 29 million (takes minutes)",
+        help="use a model of GPT-2's size, 124 million parameters instead of 29 million (takes minutes)",
     )
     parser.add_argument(
         "--rounds", type=int, default=15, help="number of turns per contestant at each length (default 15)"

@@ -1,4 +1,4 @@
-"""Check that all contestants do the same work: permitted differences are printed above the times, others are errors."""
+"""Check that all contestants do the same work. Permitted differences are printed above the times; others are errors."""
 
 from collections.abc import Sequence
 
@@ -15,28 +15,28 @@ MAX_PARAMETER_DIFFERENCE = 0.05
 
 
 class CountDropout(TorchDispatchMode):
-    """Counts the random numbers that are drawn while it is active."""
+    """Count the random numbers that are drawn for dropout while this mode is active."""
 
     def __init__(self) -> None:
         super().__init__()
         self.drawn = 0
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):  # type: ignore[no-untyped-def]
-        """Run the operation, and count the random numbers that it draws."""
+        """Run the operation and count the random numbers that it draws."""
         result = func(*args, **(kwargs or {}))
         if func.overloadpacket in (torch.ops.aten.bernoulli_, torch.ops.aten.native_dropout):
             self.drawn += (result[0] if isinstance(result, tuple) else result).numel()
         elif func.overloadpacket is torch.ops.aten.random_:
-            self.drawn += 4 * result.numel()  # ours: each random number decides for four
+            self.drawn += 4 * result.numel()  # our dropout splits each random number into four
         return result
 
 
 def check_equal_work(contestants: Sequence[Contestant], work: Work, batch: Batch) -> list[str]:
-    """Return how the contestants differ from the first one, ours, one line each.
+    """Return one line for each contestant that differs from ours, which is the first in the list.
 
     Raises:
-        ValueError: A contestant has 5 % more or fewer parameters than ours, does not tie its embeddings, has a loss
-            that is not the smoothed cross-entropy of its logits, or generates a different number of tokens.
+        ValueError: A contestant's number of parameters differs by more than 5 %, its embeddings are not tied, its loss
+            is not the smoothed cross-entropy of its logits, or it generates a different number of tokens.
     """
     ours, lines = contestants[0], []
     for contestant in contestants:
@@ -48,8 +48,8 @@ def check_equal_work(contestants: Sequence[Contestant], work: Work, batch: Batch
         message = [f"{n - n_ours:+,} parameters"] if n != n_ours else []
         if work.dropout and work.task.startswith("train"):
             drawn = n_dropped(contestant, batch) / n_dropped(ours, batch)
-            message += [f"dropout on {drawn:.2f} times as many numbers"] if drawn != 1 else []
-        message += [contestant.differs] if contestant.differs else []
+            message += [f"dropout on {drawn:.2f} times as many values"] if drawn != 1 else []
+        message += [contestant.known_difference] if contestant.known_difference else []
         lines += [f"{contestant.name}: {'; '.join(message)}"] if message else []
     return lines
 
@@ -60,7 +60,7 @@ def n_parameters(model: nn.Module) -> int:
 
 
 def check_tied(contestant: Contestant, work: Work) -> None:
-    """Raise ValueError unless source embedding, target embedding and last layer share one matrix."""
+    """Raise ValueError unless the source embedding, the target embedding and the last layer share one matrix."""
     shape = (work.size.vocab_size, work.size.d_model)
     matrices = [p for p in contestant.model.parameters() if tuple(p.shape) == shape]
     if len(matrices) != 1:
@@ -68,7 +68,7 @@ def check_tied(contestant: Contestant, work: Work) -> None:
 
 
 def check_result(contestant: Contestant, work: Work, batch: Batch) -> None:
-    """Raise an error unless the loss matches the logits, and the number of generated tokens is right."""
+    """Raise an error unless the loss matches the logits and the number of generated tokens is correct."""
     contestant.model.eval()
     if work.generates:
         with torch.inference_mode():
@@ -79,12 +79,12 @@ def check_result(contestant: Contestant, work: Work, batch: Batch) -> None:
     with torch.no_grad():
         logits = contestant.logits(batch)
         smoothing = 0.0 if isinstance(contestant, LanguageContestant) else LABEL_SMOOTHING
-        wanted = F.cross_entropy(logits.mT, batch.labels, ignore_index=PAD, label_smoothing=smoothing)
-        assert_close(contestant.loss(batch), wanted, rtol=1e-4, atol=1e-4, msg=lambda m: f"{contestant.name}: {m}")
+        expected = F.cross_entropy(logits.mT, batch.labels, ignore_index=PAD, label_smoothing=smoothing)
+        assert_close(contestant.loss(batch), expected, rtol=1e-4, atol=1e-4, msg=lambda m: f"{contestant.name}: {m}")
 
 
 def n_dropped(contestant: Contestant, batch: Batch) -> int:
-    """Return the number of elements to which dropout is applied in a step."""
+    """Return the number of values that dropout is applied to in a step."""
     contestant.model.train()
     with CountDropout() as count:
         contestant.loss(batch)

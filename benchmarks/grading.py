@@ -1,4 +1,4 @@
-"""Measure the time to grade a class.
+"""Measure the time it takes to grade a class.
 
 Run ``python -m benchmarks.grading``; README.md explains the table.
 """
@@ -35,14 +35,12 @@ HOSTILE = (
     "for i in range(400_000): open(str(i), 'w').close()",
     "x = []\n    while True: x.append(bytearray(1 << 24))",
 )
-"""The code of the exercises in a hostile notebook, in turn."""
-
-
+"""The bodies of hostile functions; each hostile notebook uses one of them in all exercises."""
 COLUMN_WIDTH = 9
 
 
 def write_class(folder: Path, n: int, hostile_fraction: float) -> None:
-    """Write the notebooks of n students, which are equal except for hostile code in some."""
+    """Write the notebooks of n students: correct answers in most, hostile code in a fraction."""
     n_hostile = round(n * hostile_fraction)
     for i in range(n):
         bodies = {e.name: e.solution for e in exercises_of(LESSON)}
@@ -53,7 +51,7 @@ def write_class(folder: Path, n: int, hostile_fraction: float) -> None:
 
 
 def notebook(bodies: Mapping[str, str]) -> nbformat.NotebookNode:
-    """Return a notebook with answers and their checks, which are tests for nbgrader."""
+    """Return a notebook with answers and their checks, with nbgrader's metadata for tests."""
     stored = nbformat.read(ROOT / "notebooks" / f"{LESSON}.ipynb", as_version=4)
     metadata_of = {cell.id: cell.metadata for cell in stored.cells}
     cells = [new_code_cell(IMPORTS, id="imports")]
@@ -66,9 +64,10 @@ def notebook(bodies: Mapping[str, str]) -> nbformat.NotebookNode:
 
 
 def timed(command: Sequence[str | Path], folder: Path, **environment: str) -> tuple[float, float]:
-    """Run a command; return its wall-clock seconds, and the processor seconds of it and its child processes.
+    """Run a command; return its wall-clock seconds and the CPU seconds of the command and its child processes.
 
-    If it fails, the error contains its output.
+    Raises:
+        RuntimeError: The command failed; the error contains the end of its standard error.
     """
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1", **environment}
     before, started = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
@@ -80,7 +79,7 @@ def timed(command: Sequence[str | Path], folder: Path, **environment: str) -> tu
 
 
 def row(n: int, jobs: int, hostile_fraction: float, seconds: float) -> dict[str, object]:
-    """Grade a class with the command that an instructor runs, and time it."""
+    """Grade a class with the command that an instructor runs, and return its row of the table."""
     with TemporaryDirectory() as name:
         folder = Path(name)
         (folder / "class").mkdir()
@@ -96,15 +95,15 @@ def row(n: int, jobs: int, hostile_fraction: float, seconds: float) -> dict[str,
             "--lesson",
             LESSON,
         ]
-        took, computed = timed([*command, "--seed", "7", "--seconds", str(seconds), "--jobs", str(jobs)], folder)
-        message = json.loads((folder / "out" / "results.json").read_text("utf-8"))
-        points = [student["points"] for student in message["students"].values()]
-    all_points = sum(own == message["of"] for own in points)
-    return measured("this", n, jobs, round(n * hostile_fraction), all_points, took, computed)
+        wall_s, cpu_s = timed([*command, "--seed", "7", "--seconds", str(seconds), "--jobs", str(jobs)], folder)
+        results = json.loads((folder / "out" / "results.json").read_text("utf-8"))
+        points = [student["points"] for student in results["students"].values()]
+    all_points = sum(own == results["of"] for own in points)
+    return table_row("this", n, jobs, round(n * hostile_fraction), all_points, wall_s, cpu_s)
 
 
 def row_of_nbgrader(n: int, python: Path) -> dict[str, object]:
-    """Grade the same notebooks with nbgrader, and time it, without the work that it does once per assignment."""
+    """Grade the same notebooks with nbgrader, and time only the work that it repeats for each class."""
     with TemporaryDirectory() as name:
         folder = Path(name)
         (folder / "class").mkdir()
@@ -117,22 +116,22 @@ def row_of_nbgrader(n: int, python: Path) -> dict[str, object]:
         nbformat.write(given, folder / "source" / "lookup" / f"{LESSON}.ipynb")
         for student in (folder / "class").iterdir():
             shutil.copytree(student, folder / "submitted" / student.name / "lookup")
-        # nbgrader calls other programs of its environment
+        # nbgrader runs other programs from its environment
         path = os.pathsep.join([str(python.parent), os.environ["PATH"]])
 
         def nbgrader(*arguments: str) -> tuple[float, float]:
             return timed([python, "-m", "nbgrader", *arguments], folder, PATH=path)
 
         nbgrader("generate_assignment", "lookup")
-        took, computed = nbgrader("autograde", "lookup", "--create")
+        wall_s, cpu_s = nbgrader("autograde", "lookup", "--create")
         nbgrader("export")
         scores = pd.read_csv(folder / "grades.csv")
     all_points = int((scores["score"] == scores["max_score"]).sum())
-    return measured("nbgrader", n, 1, 0, all_points, took, computed)
+    return table_row("nbgrader", n, 1, 0, all_points, wall_s, cpu_s)
 
 
-def measured(
-    by: str, n: int, jobs: int, n_hostile: int, all_points: int, seconds: float, computed: float
+def table_row(
+    by: str, n: int, jobs: int, n_hostile: int, all_points: int, wall_s: float, cpu_s: float
 ) -> dict[str, object]:
     """Return a row of the table."""
     return {
@@ -141,21 +140,20 @@ def measured(
         "jobs": jobs,
         "hostile": n_hostile,
         "all points": all_points,
-        "s": seconds,
-        "CPU s": computed,
-        "s / student": seconds / n,
-        "CPU s / student": computed / n,
-        "students / min": 60 * n / seconds,
+        "s": wall_s,
+        "CPU s": cpu_s,
+        "s / student": wall_s / n,
+        "CPU s / student": cpu_s / n,
+        "students / min": 60 * n / wall_s,
     }
 
 
 def rows(
     sizes: list[int], jobs: list[int], seconds: float, hostile_fractions: list[float], nbgrader: Path | None, n: int
 ) -> Iterator[dict[str, object]]:
-    """Grade a single submission, then classes of all sizes, also with nbgrader, and then classes with hostile
-    notebooks.
+    """Grade a single submission, then classes of all sizes, then classes with hostile notebooks.
 
-    nbgrader grades one submission, and a class of n.
+    If nbgrader is given, it grades one submission and a class of n students.
     """
     peers = [1, n] if nbgrader else []
     for hostile_fraction in hostile_fractions:
@@ -176,22 +174,28 @@ def main() -> None:
         "--jobs", type=int, nargs="+", default=[1, 2], help="numbers of notebooks graded in parallel (default 1 2)"
     )
     parser.add_argument("--seconds", type=float, default=10.0, help="time limit per exercise in seconds (default 10)")
-    parser.add_argument("--hostile", type=float, nargs="+", default=[0.0, 0.1], help="fractions (default 0 0.1)")
-    nbgrader = "the Python of an environment with nbgrader and all that this one has: grade with it, too"
+    parser.add_argument(
+        "--hostile",
+        type=float,
+        nargs="+",
+        default=[0.0, 0.1],
+        help="fractions of notebooks that are hostile (default 0 0.1)",
+    )
+    nbgrader = "also grade with nbgrader, run by this Python, whose environment has nbgrader and all our packages"
     parser.add_argument("--nbgrader", type=Path, metavar="PYTHON", help=nbgrader)
     parser.add_argument(
-        "--nbgrader-students", type=int, default=5, metavar="N", help="number of hostile notebooks (default 5)"
+        "--nbgrader-students", type=int, default=5, metavar="N", help="students in nbgrader's class (default 5)"
     )
     options = parser.parse_args()
     n_exercises = len(exercises_of(LESSON))
     print(f"{LESSON}: {n_exercises} exercises each, with a time limit of {options.seconds:g} s per exercise")
     peer = (options.nbgrader, options.nbgrader_students)
-    for index, one in enumerate(rows(options.sizes, options.jobs, options.seconds, options.hostile, *peer)):
+    for index, line in enumerate(rows(options.sizes, options.jobs, options.seconds, options.hostile, *peer)):
         if index == 0:
-            print("  ".join(f"{name:>{COLUMN_WIDTH}}" for name in one))
-        message = (f"{value:.2f}" if isinstance(value, float) else str(value) for value in one.values())
+            print("  ".join(f"{name:>{COLUMN_WIDTH}}" for name in line))
+        cells = (f"{value:.2f}" if isinstance(value, float) else str(value) for value in line.values())
         print(
-            "  ".join(f"{value:>{max(COLUMN_WIDTH, len(name))}}" for name, value in zip(one, message, strict=True)),
+            "  ".join(f"{cell:>{max(COLUMN_WIDTH, len(name))}}" for name, cell in zip(line, cells, strict=True)),
             flush=True,
         )
 

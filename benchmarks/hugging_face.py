@@ -1,4 +1,4 @@
-"""The classes of Hugging Face's ``transformers``, from configurations: Marian, GPT-2 and Llama."""
+"""Marian, GPT-2 and Llama from Hugging Face's ``transformers``, built from configurations."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ transformers.logging.set_verbosity_error()
 
 
 class Marian(Contestant):
-    """The paper's Transformer in ``transformers``, with cached decoding."""
+    """The Transformer of the paper, with cached decoding."""
 
     name = "HF Marian"
     tasks = ("train", "forward", "evaluate", "greedy", "beam")
@@ -23,7 +23,7 @@ class Marian(Contestant):
         size, sides = work.size, ("encoder", "decoder")
         config = MarianConfig(
             vocab_size=size.vocab_size, d_model=size.d_model, max_position_embeddings=size.max_length,
-            **{f"{side}_{what}": n for side in sides for what, n in (
+            **{f"{side}_{option}": n for side in sides for option, n in (
                 ("layers", size.n_layers), ("attention_heads", size.n_heads), ("ffn_dim", size.d_ff))},
             dropout=work.dropout, attention_dropout=0.0, activation_dropout=0.0, activation_function="relu",
             scale_embedding=True, pad_token_id=PAD, decoder_start_token_id=BEGIN, eos_token_id=None,
@@ -39,23 +39,23 @@ class Marian(Contestant):
         ).logits  # fmt: skip
 
     def generate(self, source: Tensor, beams: int) -> Tensor:
-        """Generate exactly ``N_NEW_TOKENS`` tokens."""
+        """Generate exactly ``N_NEW_TOKENS`` tokens for each source."""
         return self.model.generate(
             source, attention_mask=(source != PAD).long(), num_beams=beams, do_sample=False,
             max_new_tokens=N_NEW_TOKENS,
         )  # fmt: skip
 
     def greedy(self, source: Tensor) -> Tensor:
-        """Generate with a beam of 1."""
+        """Generate with 1 beam."""
         return self.generate(source, 1)
 
     def beam(self, source: Tensor) -> Tensor:
-        """Generate with a beam of 4."""
+        """Generate with 4 beams."""
         return self.generate(source, 4)
 
 
 class GPT2(LanguageContestant):
-    """The same model as ours."""
+    """GPT-2, with the same architecture as ``OurLanguageModel``."""
 
     name = "HF GPT-2"
     tasks = (*LanguageContestant.tasks, "greedy LM", "sample LM", "prefill LM")
@@ -73,23 +73,23 @@ class GPT2(LanguageContestant):
         return self.model(input_ids=batch.target, use_cache=False).logits
 
     def greedy(self, source: Tensor) -> Tensor:
-        """Generate exactly ``N_NEW_TOKENS`` tokens, with the cache."""
+        """Generate exactly ``N_NEW_TOKENS`` tokens with the cache."""
         return generate(self.model, source)
 
     def sample(self, source: Tensor) -> Tensor:
-        """Draw exactly ``N_NEW_TOKENS`` tokens, with the cache."""
+        """Sample exactly ``N_NEW_TOKENS`` tokens with the cache."""
         return generate(self.model, source, do_sample=True, top_k=TOP_K)
 
     def prefill(self, source: Tensor) -> Tensor:
-        """Read the prompt."""
+        """Read the prompt and generate one token."""
         return generate(self.model, source, 1)
 
 
 class Llama(LanguageContestant):
-    """A different model with about as many parameters: rotary positions, RMSNorm, and SwiGLU with 2/3 of the width."""
+    """Llama with roughly GPT-2's number of parameters: rotary positions, RMSNorm, and SwiGLU at 2/3 of the width."""
 
     name = "HF Llama"
-    differs = "no dropout, no biases, rotary positions, three matrices of 2/3 the width"
+    known_difference = "no dropout, no biases, rotary positions, three matrices of 2/3 the width"
 
     def __init__(self, work: Work) -> None:
         size = work.size
@@ -105,16 +105,16 @@ class Llama(LanguageContestant):
 
 
 class GeneratingLlama(Llama):
-    """The same model as our Llama."""
+    """Llama with the same architecture as ``OurLlama``, in the tasks that ours runs."""
 
     tasks = ("train Llama", "greedy Llama", "greedy grouped", "prefill grouped")
-    differs = ""
+    known_difference = ""
 
     greedy, prefill = GPT2.greedy, GPT2.prefill
 
 
 def generate(model: Any, prompts: Tensor, n_new: int = N_NEW_TOKENS, do_sample: bool = False, **options: int) -> Tensor:
-    """Return exactly this many tokens that continue the prompts."""
+    """Return the ``n_new`` tokens that continue each prompt."""
     texts = model.generate(
         prompts, attention_mask=torch.ones_like(prompts), do_sample=do_sample, max_new_tokens=n_new, pad_token_id=PAD,
         **options,

@@ -1,4 +1,4 @@
-"""Our models, as the trainer and the decoders use them."""
+"""Our models, called the way the trainer and the decoders call them."""
 
 from torch import Tensor
 
@@ -39,12 +39,12 @@ class Ours(Contestant):
         return greedy_decode(self.model, source, BEGIN, END, N_NEW_TOKENS)
 
     def beam(self, source: Tensor) -> Tensor:
-        """Search with the cache."""
+        """Generate with the cache and 4 beams."""
         return beam_search(self.model, source, BEGIN, END, N_NEW_TOKENS, beam_size=4)
 
 
 class OurLanguageModel(LanguageContestant):
-    """Our language model, as GPT-2."""
+    """Our language model in GPT-2's configuration."""
 
     name = "ours"
     tasks = (*LanguageContestant.tasks, "greedy LM", "sample LM", "prefill LM")
@@ -69,16 +69,16 @@ class OurLanguageModel(LanguageContestant):
         return generate(self.model, source, N_NEW_TOKENS, temperature=0, eos_id=END)[:, source.shape[1] :]
 
     def sample(self, source: Tensor) -> Tensor:
-        """Draw with the cache."""
+        """Sample with the cache."""
         return generate(self.model, source, N_NEW_TOKENS, top_k=TOP_K)[:, source.shape[1] :]
 
     def prefill(self, source: Tensor) -> Tensor:
-        """Read the prompt."""
+        """Read the prompt and generate one token."""
         return generate(self.model, source, 1, temperature=0, eos_id=END)[:, source.shape[1] :]
 
 
 class OurLlama(OurLanguageModel):
-    """Our language model, as Llama."""
+    """Our language model in Llama's configuration."""
 
     tasks = ("train Llama", "greedy Llama", "greedy grouped", "prefill grouped")
 

@@ -1,4 +1,4 @@
-"""The plain peer's language model, GPT-2; see ``plain_peer``."""
+"""A plain implementation of GPT-2, written for speed; see ``plain_peer``."""
 
 import torch
 from torch import Tensor, nn
@@ -14,7 +14,7 @@ class PlainLanguagePeer(LanguageContestant):
     """GPT-2, with pre-norm layers and learned positions."""
 
     name = "plain"
-    differs = "no logits at padding"
+    known_difference = "no logits at padding"
     tasks = (*LanguageContestant.tasks, "greedy LM")
 
     def __init__(self, work: Work) -> None:
@@ -31,7 +31,7 @@ class PlainLanguagePeer(LanguageContestant):
         self.dropout = work.dropout
 
     def hidden(self, tokens: Tensor, real: Tensor, shared: list[Tensor]) -> tuple[Tensor, Rows]:
-        """Return the output at real positions."""
+        """Return the output of the last norm at real positions."""
         rows = Rows(real, self.size.n_heads)
         x = Embed.apply(self.embedding, tokens.flatten()[rows.where], 1.0, shared)
         x = x + F.embedding(rows.where % tokens.shape[1], self.positions)
@@ -59,7 +59,7 @@ class PlainLanguagePeer(LanguageContestant):
         return TiedLoss.apply(x, self.embedding.detach(), batch.labels.flatten()[rows.where], 0.0, shared)
 
     def greedy(self, source: Tensor) -> Tensor:
-        """Generate with the cache; prompts have no padding."""
+        """Generate with a cache; prompts must not contain padding."""
         (batch, n), h, d = source.shape, self.size.n_heads, self.size.d_model
         cache = torch.empty(len(self.blocks), 2, batch, h, n + N_NEW_TOKENS, d // h)
         matrix = self.embedding.t().contiguous() if batch > 1 else self.embedding.t()
@@ -90,7 +90,7 @@ class PlainLanguagePeer(LanguageContestant):
 
 
 def norm(part: Sublayer, x: Tensor) -> Tensor:
-    """Return the input of a sublayer."""
+    """Normalize the input of a sublayer."""
     return torch.layer_norm(x, x.shape[-1:], part.weight, part.bias)
 
 

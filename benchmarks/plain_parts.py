@@ -1,7 +1,7 @@
-"""The operations of the plain peers, on rows of real tokens, with hand-written gradients.
+"""Operations for the plain peers on rows of real tokens, with hand-written gradients.
 
-A batch is a matrix with a row for each real token, so nothing is computed for padding. The matrices of linear layers
-are stored as ``(in, out)``, so they need no transpose.
+A batch is a matrix with one row per real token, so nothing is computed for padding. The matrices of linear layers are
+stored as ``(in, out)``, so they need no transpose.
 """
 
 import math
@@ -18,7 +18,7 @@ MAX_PADDED_LENGTH = 48
 
 
 class Rows:
-    """The positions of the real tokens in a padded batch, whose padding is at the end of each sentence."""
+    """The positions of the real tokens in a batch of sentences padded at the end."""
 
     def __init__(self, real: Tensor, n_heads: int, together: bool = False) -> None:
         self.real, self.n_heads = real, n_heads
@@ -42,8 +42,9 @@ class Rows:
         self.indices: dict[int, tuple[Tensor, Tensor]] = {}
 
     def heads(self, x: Tensor, parts: int) -> Iterator[Tensor]:
-        """Convert rows ``(n_real, parts·h·d_k)`` to ``(parts, batch·h, n, d_k)``, for all sentences together or one by
-        one.
+        """Convert rows ``(n_real, parts·h·d_k)`` to ``(parts, batch·h, n, d_k)``.
+
+        Yields all sentences together, or one sentence at a time.
         """
         h, d_k = self.n_heads, x.shape[1] // parts // self.n_heads
         if not self.together:
@@ -54,7 +55,7 @@ class Rows:
             yield x.view(-1, d_k).index_select(0, index).view(parts, -1, self.real.shape[1], d_k)
 
     def merge(self, pieces: list[Tensor] | list[tuple[Tensor, ...]], parts: int) -> Tensor:
-        """Return rows from the heads of each part; the inverse of ``heads``."""
+        """Convert the heads of each part back to rows; the inverse of ``heads``."""
         if self.together:
             _, index = self.index(parts)
             x = pieces[0] if parts == 1 else torch.stack(pieces[0])
@@ -67,14 +68,14 @@ class Rows:
         return merged.view(len(self.where), -1)
 
     def logits(self, x: Tensor, embedding: Tensor) -> Tensor:
-        """Return ``(batch, n, vocab)`` from rows: the logits at real positions, and undefined values at the others."""
+        """Return logits ``(batch, n, vocab)`` from rows, with undefined values at padding."""
         logits, matrix = torch.empty(*self.real.shape, len(embedding)), embedding.t()
         for sentence, n, part in zip(logits, self.lengths, self.slices, strict=True):
             torch.mm(x[part], matrix, out=sentence[:n])
         return logits
 
     def index(self, parts: int) -> tuple[Tensor, Tensor]:
-        """Return the row indices for ``heads`` and ``merge``, for this many parts side by side."""
+        """Return the row indices for ``heads`` and ``merge`` with this number of parts side by side."""
         if parts not in self.indices:
             h, size = self.n_heads, self.split_index.numel()
             row, head = self.split_index // h, self.split_index % h
@@ -91,12 +92,14 @@ class Attend(Function):
     def forward(
         ctx: Any, x: Tensor, memory: Tensor | None, rows: Rows, memory_rows: Rows | None, causal: bool
     ) -> Tensor:
-        """Return softmax(q kᵀ / √d_k) v, with a causal mask if causal."""
+        """Return softmax(q kᵀ / √d_k) v, optionally with a causal mask."""
         ctx.rows, ctx.memory_rows = rows, memory_rows
         keys_of = rows if memory_rows is None else memory_rows
         no_mask, ctx.kept, contexts = torch.zeros(()), [], []
         for q, k, v in qkv(x, memory, rows, memory_rows):
-            mask = future(q.shape[1]) if causal else keys_of.mask if keys_of.together and not keys_of.full else None
+            mask = (
+                causal_bias(q.shape[1]) if causal else keys_of.mask if keys_of.together and not keys_of.full else None
+            )
             weights = torch.baddbmm(
                 no_mask if mask is None else mask, q, k.mT, beta=0 if mask is None else 1, alpha=q.shape[-1] ** -0.5
             )
@@ -135,8 +138,8 @@ def qkv(x: Tensor, memory: Tensor | None, rows: Rows, memory_rows: Rows | None) 
 FUTURE_BIAS = torch.full((136, 136), -math.inf).triu(1)
 
 
-def future(n: int) -> Tensor:
-    """Return the causal mask as a number to add to the scores."""
+def causal_bias(n: int) -> Tensor:
+    """Return the causal mask as a bias to add to the scores."""
     return FUTURE_BIAS[:n, :n]
 
 
@@ -182,7 +185,7 @@ class AddNorm(Function):
 
 
 def dropout_mask(like: Tensor, p: float) -> Tensor:
-    """Return 1 / (1 − p) where a number is kept and 0 where it is dropped; each uses 16 random bits."""
+    """Return 1 / (1 − p) where a value is kept and 0 where it is dropped; each value uses 16 random bits."""
     bits = torch.empty((like.numel() + 3) // 4, dtype=torch.int64).random_(-(2**63), None)
     kept = torch.empty(like.shape)
     torch.lt(bits.view(torch.int16)[: like.numel()].view(like.shape), round((1 - p) * 2**16) - 2**15, out=kept)
@@ -190,10 +193,10 @@ def dropout_mask(like: Tensor, p: float) -> Tensor:
 
 
 class TiedLoss(Function):
-    """The last layer fused with the mean cross-entropy, in chunks of rows; the forward pass also computes the
-    gradients.
+    """The last layer fused with the mean cross-entropy, in chunks of rows.
 
-    The gradient of the matrix is stored in ``shared``, to which the embedding adds its own.
+    The forward pass also computes the gradients. It stores the gradient of the matrix in ``shared``, and the backward
+    pass of ``Embed`` adds the gradient of the embedding.
     """
 
     @staticmethod
@@ -228,12 +231,12 @@ class TiedLoss(Function):
 
     @staticmethod
     def backward(ctx: Any, g: Tensor) -> tuple[Tensor | None, ...]:
-        """Return the gradients from the forward pass. The loss is the last operation, so its own gradient is 1."""
+        """Return the gradients from the forward pass. The loss is the last operation, so ``g`` is 1."""
         return ctx.saved_tensors[0], None, None, None, None
 
 
 class Embed(Function):
-    """Scaled rows of the embedding, whose gradient is added to that of the last layer."""
+    """Scaled rows of the embedding; the backward pass adds their gradient to the last layer's gradient."""
 
     @staticmethod
     def forward(ctx: Any, matrix: Tensor, tokens: Tensor, scale: float, shared: list[Tensor]) -> Tensor:

@@ -1,6 +1,6 @@
-"""A plain implementation that is as fast as a few hundred lines of PyTorch allow, as a goal for the library.
+"""A plain implementation of the paper's Transformer, written for speed, as a target for the library.
 
-It supports one model, the Transformer of the paper, and computes nothing for padding. It shares no code with the
+It is as fast as a few hundred lines of PyTorch allow. It computes nothing for padding and shares no code with the
 library.
 """
 
@@ -16,14 +16,14 @@ from benchmarks.work import BEGIN, END, LABEL_SMOOTHING, N_NEW_TOKENS, PAD, Batc
 
 
 def mark_ends(token: Tensor, ended: Tensor | None) -> Tensor | None:
-    """Keep ended texts at their end token; return which have ended, or None if none has."""
+    """Overwrite the new tokens of finished texts with the end token; return which texts have finished, or None."""
     if ended is not None:
         token.masked_fill_(ended, END)
     return token == END if END in token.tolist() else None
 
 
 class Sublayer(nn.Module):
-    """Linear layers by name, and the norm after them."""
+    """The parameters of a sublayer: named linear layers and a norm."""
 
     def __init__(self, d: int, **shapes: tuple[int, int]) -> None:
         super().__init__()
@@ -34,10 +34,10 @@ class Sublayer(nn.Module):
 
 
 class PlainPeer(Contestant):
-    """The paper's Transformer."""
+    """The Transformer of the paper."""
 
     name = "plain"
-    differs = "no logits at padding"
+    known_difference = "no logits at padding"
     tasks = ("train", "forward", "evaluate", "greedy", "beam")
 
     def __init__(self, work: Work) -> None:
@@ -82,16 +82,16 @@ class PlainPeer(Contestant):
         return x
 
     def attend(self, part: Sublayer, x: Tensor, rows: Rows, causal: bool) -> Tensor:
-        """Self-attention."""
+        """Run self-attention and the norm after it."""
         return self.add_norm(part, x, Attend.apply(torch.addmm(part.b_qkv, x, part.w_qkv), None, rows, None, causal))
 
     def add_norm(self, part: Sublayer, x: Tensor, context: Tensor) -> Tensor:
-        """Dropout, residual connection and norm after attention."""
+        """Apply dropout, the residual connection and the norm after attention."""
         y = torch.addmm(part.b_o, context, part.w_o)
         return AddNorm.apply(x, y, self.kept(y), part.weight, part.bias)
 
     def feed_forward(self, part: Sublayer, x: Tensor) -> Tensor:
-        """Feed-forward sublayer."""
+        """Run the feed-forward network and the norm after it."""
         y = FeedForward.apply(x, part.w_1, part.b_1, part.w_2, part.b_2)
         return AddNorm.apply(x, y, self.kept(y), part.weight, part.bias)
 
@@ -105,14 +105,14 @@ class PlainPeer(Contestant):
         return rows.logits(x, self.embedding)
 
     def loss(self, batch: Batch) -> Tensor:
-        """Return the smoothed loss."""
+        """Return the mean loss with label smoothing."""
         shared: list[Tensor] = []
         x, rows = self.hidden(batch.source, batch.target, batch.labels != PAD, shared)
         labels = batch.labels.flatten()[rows.where]
         return TiedLoss.apply(x, self.embedding.detach(), labels, LABEL_SMOOTHING, shared)
 
     def greedy(self, source: Tensor) -> Tensor:
-        """Generate the most probable tokens with a cache; texts that have ended repeat the end token."""
+        """Generate the most probable tokens with a cache; finished texts repeat the end token."""
         step, token = self.start(source, 1), torch.full((len(source),), BEGIN)
         tokens, ended = torch.full((N_NEW_TOKENS, len(source)), END), None
         for t in range(N_NEW_TOKENS):
@@ -123,13 +123,13 @@ class PlainPeer(Contestant):
         return tokens[: t + 1].t()
 
     def beam(self, source: Tensor, width: int = 4) -> Tensor:
-        """Search with a beam. Ended texts stay in it; once there is one, ranks depend on lengths."""
+        """Run beam search. Finished texts stay in the beam; once one exists, ranks depend on lengths."""
         batch, step = len(source), self.start(source, width)
         token, first_row = torch.full((batch * width,), BEGIN), torch.arange(batch)[:, None] * width
         score, length, ended = torch.full((batch, width), -math.inf), torch.zeros(batch, width), None
         score[:, 0] = 0
-        mine = torch.eye(width).log().expand(batch, width, width)  # 0 where a slot of the cache is a beam's own
-        past, tokens = mine, torch.empty(batch, width, 0, dtype=torch.long)
+        own_slot = torch.eye(width).log().expand(batch, width, width)  # 0 at a beam's own cache slot, −∞ at others
+        past, tokens = own_slot, torch.empty(batch, width, 0, dtype=torch.long)
         for t in range(N_NEW_TOKENS):
             logits = step(token, t, past)
             best, ids = logits.topk(width, 1)
@@ -137,7 +137,7 @@ class PlainPeer(Contestant):
             if ended is None:
                 score, place = (best + score[:, :, None]).view(batch, -1).topk(width, 1)
             else:
-                best[ended] = torch.eye(1, width).log()  # only the end token, at no cost
+                best[ended] = torch.eye(1, width).log()  # a finished text continues with the end token, at no cost
                 ids.view(batch, width, width)[ended] = END
                 length, best = length + ~ended, (best + score[:, :, None]).view(batch, -1)
                 place = (best / ((5 + length) / 6).repeat_interleave(width, 1)).topk(width, 1).indices
@@ -151,15 +151,15 @@ class PlainPeer(Contestant):
             tokens = torch.cat([tokens.view(batch * width, t)[parent].view(batch, width, t), token[:, :, None]], 2)
             if ended is not None and ended.all():
                 break
-            past = torch.cat([past.reshape(batch * width, -1)[parent].view(batch, width, -1), mine], 2)
+            past = torch.cat([past.reshape(batch * width, -1)[parent].view(batch, width, -1), own_slot], 2)
             token = token.flatten()
         return tokens[:, 0]
 
     def start(self, source: Tensor, width: int) -> Callable[[Tensor, int, Tensor | None], Tensor]:
-        """Return a function from the newest tokens, their position, and each beam's mask of the cache, to logits.
+        """Return a function that computes logits from the newest tokens, their position, and each beam's cache mask.
 
-        The cache has a slot for each beam at each position, and is never reordered: after a step of the search, a beam
-        attends to the slots of its ancestors. All beams read the same memory.
+        The cache has a slot for each beam at each position and is never reordered: after each search step, a beam
+        attends to the slots of its ancestors. All beams share the encoder's output.
         """
         h, d, batch, rows = self.size.n_heads, self.size.d_model, len(source), len(source) * width
         d_k, scale = d // h, (d // h) ** -0.5
@@ -171,7 +171,7 @@ class PlainPeer(Contestant):
         matrix = self.embedding.t().contiguous() if rows > 1 else self.embedding.t()
         none, padding, layers = torch.zeros(()), None if sources.full else sources.mask, list(self.decoder)
 
-        def look(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None) -> Tensor:
+        def attend(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None) -> Tensor:
             q = q.view(batch, width, h, d_k).transpose(1, 2).reshape(batch * h, width, d_k)
             scores = torch.baddbmm(none if mask is None else mask, q, k.mT, beta=int(mask is not None), alpha=scale)
             y = torch.bmm(torch.softmax(scores, -1, out=scores), v)
@@ -186,13 +186,13 @@ class PlainPeer(Contestant):
                 q, kv = torch.addmm(itself.b_qkv, x, itself.w_qkv).split([d, 2 * d], 1)
                 saved[..., now, :] = kv.view(batch, width, 2, h, d_k).permute(2, 0, 3, 1, 4)
                 own_k, own_v = saved[..., : now.stop, :].flatten(1, 2)
-                x = after(itself, x, torch.addmm(itself.b_o, look(q, own_k, own_v, past), itself.w_o))
+                x = add_norm(itself, x, torch.addmm(itself.b_o, attend(q, own_k, own_v, past), itself.w_o))
                 q = torch.addmm(cross.b_q, x, cross.w_q)
-                x = after(cross, x, torch.addmm(cross.b_o, look(q, k, v, padding), cross.w_o))
-                x = after(ff, x, torch.addmm(ff.b_2, torch.addmm(ff.b_1, x, ff.w_1).relu_(), ff.w_2))
+                x = add_norm(cross, x, torch.addmm(cross.b_o, attend(q, k, v, padding), cross.w_o))
+                x = add_norm(ff, x, torch.addmm(ff.b_2, torch.addmm(ff.b_1, x, ff.w_1).relu_(), ff.w_2))
             return torch.mm(x, matrix)
 
-        def after(part: Sublayer, x: Tensor, y: Tensor) -> Tensor:
+        def add_norm(part: Sublayer, x: Tensor, y: Tensor) -> Tensor:
             return torch.layer_norm(y.add_(x), (d,), part.weight, part.bias)
 
         return step

@@ -1,4 +1,4 @@
-"""The limit: only the matrix products of the real tokens.
+"""A lower bound on the time: only the matrix products of the real tokens.
 
 Every linear layer is one product of all real tokens; attention is two products per head, for sentences whose length is
 the root mean square of the actual lengths, and half of that with a causal mask. A training step computes each product
@@ -16,7 +16,7 @@ from benchmarks.work import PAD, Batch, Work
 
 
 class Products:
-    """The products of a workload, timed like a contestant."""
+    """The matrix products of a workload, timed like a contestant."""
 
     name = "bare products"
 
@@ -61,7 +61,7 @@ def linear_layers(work: Work, source: Tensor, target: Tensor) -> Iterator[tuple[
 
 
 def attentions(work: Work, source: Tensor, target: Tensor) -> Iterator[tuple[tuple[int, ...], tuple[int, ...]]]:
-    """Yield the shapes of the factors of each batch of products in attention."""
+    """Yield the shapes of the two factors of each batched product in attention."""
     size = work.size
     heads, d_k = work.batch * size.n_heads, size.d_model // size.n_heads
     n_source, n_target = (float(side.sum(1).float().square().mean().sqrt()) for side in (source, target))

@@ -1,4 +1,4 @@
-"""The report: a table for the terminal and one in Markdown, JSON with all times, and a picture."""
+"""Report the results as a table for the terminal, a Markdown table, JSON with all times, and a chart."""
 
 import json
 import platform
@@ -16,7 +16,7 @@ MARKERS = "svD^oP"
 
 
 def table(rows: list[dict[str, Any]]) -> str:
-    """Return the rows as text: our milliseconds, and each contestant's time divided by ours."""
+    """Format the rows as text: our time in milliseconds, and each contestant's time divided by ours."""
     lines = []
     for row in rows:
         ratios = {name: ratio for name, ratio in row["over ours"].items() if name != OURS}
@@ -25,7 +25,7 @@ def table(rows: list[dict[str, Any]]) -> str:
 
 
 def markdown(rows: list[dict[str, Any]]) -> str:
-    """Return the table in Markdown, with the classes of one library in one column."""
+    """Format the rows as a Markdown table, with all classes of a library in one column."""
     named = list(dict.fromkeys(name for row in rows for name in row["over ours"]))
     columns = list(dict.fromkeys(_library(name) for name in named if name not in (OURS, PLAIN, LOWER_BOUND)))
     columns = [column for column in (PLAIN, *columns, LOWER_BOUND) if column in map(_library, named)]
@@ -34,15 +34,15 @@ def markdown(rows: list[dict[str, Any]]) -> str:
         cells: dict[str, list[str]] = {column: [] for column in columns}
         for name, ratio in row["over ours"].items():
             if name != OURS:
-                which = name.removeprefix(_library(name)).strip()
-                cells[_library(name)].append(f"{which} {ratio:.2f}".strip())
+                model = name.removeprefix(_library(name)).strip()
+                cells[_library(name)].append(f"{model} {ratio:.2f}".strip())
         ours = f"{1000 * median(row['seconds'][OURS]):.0f}"
         lines.append([row["work"], ours, *(", ".join(cell) or "–" for cell in cells.values())])
     return "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
 
 def _library(name: str) -> str:
-    """Return the library of a contestant that has several classes."""
+    """Return the column of a contestant: ``HF`` for all classes of Hugging Face."""
     return "HF" if name.startswith("HF ") else name
 
 
@@ -64,14 +64,14 @@ def write_json(path: Path, rows: list[dict[str, Any]], about: dict[str, Any]) ->
 
 
 def draw(path: Path, rows: list[dict[str, Any]], about: dict[str, Any]) -> None:
-    """Draw a mark for each contestant in each row: its time divided by ours."""
+    """Draw a chart with a marker for each contestant in each row, at its time divided by ours."""
     names = list(
         dict.fromkeys(_library(name) for row in rows for name in row["over ours"] if name not in (OURS, LOWER_BOUND))
     )
     looks = dict(zip(names, zip(COLORS * len(names), MARKERS * len(names), strict=False), strict=False))
     looks[LOWER_BOUND] = ("#7F7F7F", "|")
     figure, axes = plt.subplots(figsize=(8, 1.2 + 0.24 * len(rows)), layout="constrained")
-    figure.patch.set_facecolor("white")  # legible on a dark page, too
+    figure.patch.set_facecolor("white")  # keeps the chart legible on a dark page
     axes.axvline(1, color="#0072B2", linewidth=2, label=OURS)
     for y, row in enumerate(rows):
         for name, ratio in row["over ours"].items():

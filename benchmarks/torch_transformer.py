@@ -1,4 +1,4 @@
-"""``torch.nn.Transformer``, with the embeddings and the last layer that its users add."""
+"""``torch.nn.Transformer`` with the embeddings and the last layer that users have to add."""
 
 import math
 import warnings
@@ -11,16 +11,16 @@ from benchmarks.contestant import Contestant
 from benchmarks.work import BEGIN, N_NEW_TOKENS, PAD, Batch, Work
 from transformer_lab.attention.positions import sinusoidal_encoding
 
-# the encoder uses nested tensors in eval mode
+# in eval mode, the encoder uses nested tensors, which warn about their unstable API
 warnings.filterwarnings("ignore", message="The PyTorch API of nested tensors")
 
 
 class TorchTransformer(Contestant):
-    """Turns off torch's dropout of attention weights and hidden units, which ours does not have."""
+    """torch's Transformer without dropout of attention weights and hidden units, which our model does not have."""
 
     name = "nn.Transformer"
     tasks = ("train", "forward", "evaluate", "greedy")
-    differs = "two norms more, at the ends of the stacks; no cache"
+    known_difference = "an additional norm after each stack; no cache"
 
     def __init__(self, work: Work) -> None:
         size = work.size
@@ -48,7 +48,7 @@ class TorchTransformer(Contestant):
         return self.project(self.decode(batch.target, self.encode(batch.source), batch.source))
 
     def encode(self, source: Tensor) -> Tensor:
-        """Return the memory."""
+        """Return the encoder's output."""
         return self.layers.encoder(self.embed(source), src_key_padding_mask=source == PAD)
 
     def decode(self, target: Tensor, memory: Tensor, source: Tensor) -> Tensor:

@@ -1,4 +1,4 @@
-"""The workloads: a task for a model of some size, on a batch of some shape."""
+"""The workloads: each is a task, a model size and a batch shape."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -38,14 +38,14 @@ class Work:
 
     Args:
         task: ``train`` is an optimizer step, ``forward`` computes the logits of all positions without gradients, and
-            ``evaluate`` the validation loss; ``greedy``, ``sample`` and ``beam`` generate, and ``prefill`` generates
-            one token. Tasks of language models end with ``LM``, ``Llama``, or ``grouped`` for a Llama in which four
-            query heads share a key/value head.
+            ``evaluate`` computes the validation loss; ``greedy``, ``sample`` and ``beam`` generate texts, and
+            ``prefill`` generates one token. Tasks for language models end with ``LM``, ``Llama``, or ``grouped`` for a
+            Llama in which four query heads share a key/value head.
         size: The size of the models.
         batch: Number of sentences.
-        length: Number of tokens of the longest source and the longest target.
+        length: Number of tokens in the longest source and the longest target.
         dropout: Dropout probability.
-        padding: Whether lengths are uniform between a third of the longest and the longest; otherwise all are equal.
+        padding: If True, lengths are uniform between a third of ``length`` and ``length``; if False, all are equal.
     """
 
     task: str
@@ -81,7 +81,7 @@ class Work:
         return 1 if self.task.startswith("prefill") else N_NEW_TOKENS
 
     def draw(self) -> "Batch":
-        """Return the batch, the same in each call."""
+        """Draw the batch; every call returns the same one."""
         rng = torch.Generator().manual_seed(0)
 
         def side(n: int) -> Tensor:
@@ -100,7 +100,7 @@ class Work:
 
 
 def n_kv_heads(work: Work) -> int:
-    """Return the number of key/value heads of a Llama."""
+    """Return the number of key/value heads for the Llama of this workload."""
     return work.size.n_heads // 4 if work.task.endswith("grouped") else work.size.n_heads
 
 
@@ -143,7 +143,7 @@ def all_work() -> Iterator[Work]:
         yield Work("train Llama", long, 2048 // length, length, padding=False)
 
 
-IN_README = """\
+README_ROWS = """\
 train tiny 32×24 dropout 0.1
 train small 32×24 dropout 0.1
 train small 32×24 dropout 0.1 no padding

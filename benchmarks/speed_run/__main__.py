@@ -1,4 +1,4 @@
-"""Run an entry of the race and verify it: ``python -m benchmarks.speed_run benchmarks.speed_run.gpt``."""
+"""Train and verify an entry of the speed run: ``python -m benchmarks.speed_run benchmarks.speed_run.gpt``."""
 
 import argparse
 import platform
@@ -19,7 +19,7 @@ def main() -> int:
         "--seconds",
         type=float,
         default=TRAINING_BUDGET_S,
-        help="processor time of the training in seconds; use less to test an entry",
+        help="training budget in seconds of processor time (default 120); use less to try out an entry",
     )
     options = parser.parse_args()
     torch.set_num_threads(1)
@@ -28,9 +28,9 @@ def main() -> int:
     except ValueError as broken:
         print(f"{options.entry} violates a rule: {broken}")
         return 1
-    where = f"Python {platform.python_version()}, torch {torch.__version__.split('+')[0]}"
+    versions = f"Python {platform.python_version()}, torch {torch.__version__.split('+')[0]}"
     print(f"{options.entry}: {result.bits_per_byte:.3f} bits per byte after {result.seconds:.0f} s of processor time")
-    print(where)
+    print(versions)
     return 0
 
 

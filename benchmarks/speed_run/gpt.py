@@ -42,7 +42,7 @@ class Trained:
 
 
 def train(texts: list[str], seconds: float) -> Trained:
-    """Train until shortly before the time limit; the learning rate warms up, and decays to 0 with the clock."""
+    """Train until shortly before the time limit; the learning rate warms up and then decays to 0 with elapsed time."""
     begin = time.process_time()
     _ = torch.manual_seed(0)
     trained = Trained(texts)

@@ -1,4 +1,4 @@
-"""The interface of an entry, and its measurement, which trusts none of the entry's own numbers."""
+"""The interface of an entry, and a measurement that relies on none of the entry's own numbers."""
 
 import math
 import time
@@ -16,8 +16,8 @@ class Trained(Protocol):
     """The trained model of an entry.
 
     Attributes:
-        start: The token that the model reads before the first of a text.
-        vocab_size: Number of tokens.
+        start: Id of the token that the model reads before the first token of a text.
+        vocab_size: Number of tokens in the vocabulary.
         context_length: Maximum number of tokens that the model can read at once.
     """
 
@@ -29,17 +29,17 @@ class Trained(Protocol):
         """Return the tokens of a text."""
 
     def decode(self, tokens: list[int]) -> str:
-        """Return the text of tokens; decoding the tokens of a text must give the same text."""
+        """Return the text of these tokens; ``decode(encode(text))`` must equal ``text``."""
 
     def logits(self, tokens: Tensor) -> Tensor:
         """Return the logits of the next token at every position: (batch, n) → (batch, n, vocab_size)."""
 
 
 class Entry(Protocol):
-    """A module that takes part in the race."""
+    """A module that takes part in the speed run."""
 
     def train(self, texts: list[str], seconds: float) -> Trained:
-        """Train on texts, for at most this many seconds of processor time."""
+        """Train on texts for at most ``seconds`` of processor time."""
 
 
 @dataclass(frozen=True)
@@ -56,31 +56,32 @@ class Result:
 
 
 def verify(entry: Entry, texts: list[str], held_out: Sequence[str], seconds: float = TRAINING_BUDGET_S) -> Result:
-    """Train an entry, and measure it.
+    """Train an entry and measure it.
 
     Args:
         entry: A module with ``train``.
         texts: The training texts.
         held_out: The held-out texts.
-        seconds: The limit of processor time.
+        seconds: Limit on the processor time of training.
 
     Raises:
-        ValueError: The training took too long, decoding does not reproduce a text, logits are not finite or have the
-            wrong shape, or an output depends on a later token.
+        ValueError: Training took too long, decoding does not reproduce a text, logits are not finite or have the wrong
+            shape, or an output depends on a later token.
     """
     start = time.process_time()
     trained = entry.train(texts, seconds)
     took = time.process_time() - start
     if took > seconds:
-        raise ValueError(f"the training took {took:.1f} seconds of processor time; the limit is {seconds:g}")
+        raise ValueError(f"training took {took:.1f} seconds of processor time; the limit is {seconds:g}")
     with torch.no_grad():
         nats = sum(_nats(trained, text) for text in held_out)
     return Result(nats / math.log(2) / sum(len(text.encode()) for text in held_out), took)
 
 
 def _nats(trained: Trained, text: str) -> float:
-    """Return −log p of a text. Every token is predicted once, from at least half a context if there is that much before
-    it.
+    """Return −log p of a text.
+
+    Every token is predicted once, from at least half a context unless the text starts later.
     """
     ids = trained.encode(text)
     if trained.decode(ids) != text:
@@ -91,8 +92,8 @@ def _nats(trained: Trained, text: str) -> float:
     for begin in range(0, len(ids), n - n // 2):
         window = tokens[begin : begin + n + 1]
         log_p = _log_p(trained, window[None, :-1])[0].gather(-1, window[1:, None])[:, 0]
-        known = n // 2 if begin else 0  # the previous window has predicted these
-        total -= log_p[known:].double().sum().item()
+        n_predicted = n // 2 if begin else 0  # tokens that the previous window has already predicted
+        total -= log_p[n_predicted:].double().sum().item()
         if begin + n >= len(ids):
             break
     return total

@@ -1,1 +1,1 @@
-"""Tests of the benchmarks."""
+"""Tests for the benchmarks."""

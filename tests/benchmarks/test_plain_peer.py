@@ -1,4 +1,4 @@
-"""The plain peer computes the same as our model with the same parameters."""
+"""Tests for the plain peers: each computes the same values as our model with equal parameters."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -19,7 +19,7 @@ NAMES = {"embedding": "embedding", "1": "feed_forward.w_1", "2": "feed_forward.w
 
 
 def assignments(theirs: Sublayer, prefix: str, attention: str, norm: str) -> Iterator[tuple[Tensor, list[str], bool]]:
-    """Yield each parameter of a sublayer, the names of our parameters that it joins, and whether to transpose it."""
+    """Yield each parameter of a sublayer, the names of our parameters that it joins, and whether to transpose them."""
     for name, parameter in theirs.named_parameters():
         kind, _, letters = name.partition("_")
         if not letters:
@@ -27,7 +27,7 @@ def assignments(theirs: Sublayer, prefix: str, attention: str, norm: str) -> Ite
             continue
         ours = [NAMES[letters]] if letters in NAMES else [f"{attention}.w_{letter}" for letter in letters]
         suffix = {"w": "weight", "b": "bias"}[kind]
-        yield parameter, [f"{prefix}{one}.{suffix}" for one in ours], kind == "w"
+        yield parameter, [f"{prefix}{layer}.{suffix}" for layer in ours], kind == "w"
 
 
 def all_assignments(peer: Contestant) -> Iterator[tuple[Tensor, list[str], bool]]:
@@ -49,13 +49,13 @@ def all_assignments(peer: Contestant) -> Iterator[tuple[Tensor, list[str], bool]
                 yield from assignments(part, f"{stack}.{i}.", attention, f"norm_{j + 1}")
 
 
-def joined(tensors: dict[str, Tensor], names: list[str], turned: bool) -> Tensor:
-    """Join several of our parameters into one of theirs."""
-    return torch.cat([tensors[name].t() if turned else tensors[name] for name in names], dim=-1)
+def joined(tensors: dict[str, Tensor], names: list[str], transpose: bool) -> Tensor:
+    """Join several of our parameters into one parameter of the peer."""
+    return torch.cat([tensors[name].t() if transpose else tensors[name] for name in names], dim=-1)
 
 
 def pair(work: Work, seed: int) -> tuple[Contestant, Contestant]:
-    """Return our model and the peer with equal parameters; small embeddings keep texts from repeating themselves."""
+    """Return our model and the peer with equal parameters, with small embeddings so that texts vary."""
     torch.manual_seed(seed)
     embedding = "embedding.weight" if "LM" in work.task else "encoder.embedding.weight"
     ours, peer = (
@@ -67,8 +67,8 @@ def pair(work: Work, seed: int) -> tuple[Contestant, Contestant]:
     nn.init.normal_(ours.model.get_parameter(embedding), std=0.05)
     tensors = dict(ours.model.named_parameters())
     with torch.no_grad():
-        for parameter, names, turned in all_assignments(peer):
-            parameter.copy_(joined(tensors, names, turned))
+        for parameter, names, transpose in all_assignments(peer):
+            parameter.copy_(joined(tensors, names, transpose))
     return ours, peer
 
 
@@ -86,30 +86,31 @@ def test_logits_loss_and_gradients_match_the_library(task: str, batch: int, leng
     for loss in losses:
         loss.backward()
     gradients = {name: p.grad for name, p in ours.model.named_parameters() if p.grad is not None}
-    for parameter, names, turned in all_assignments(peer):
-        assert_close(parameter.grad, joined(gradients, names, turned), rtol=1e-3, atol=1e-5)
+    for parameter, names, transpose in all_assignments(peer):
+        assert_close(parameter.grad, joined(gradients, names, transpose), rtol=1e-3, atol=1e-5)
 
 
 @pytest.mark.parametrize("batch", [1, 4])
 @pytest.mark.parametrize(
-    ("task", "seed", "of_end"),
+    ("task", "seed", "end_scale"),
     [("greedy", 2, 1), ("beam", 2, 1), ("greedy LM", 2, 1), ("greedy", 7, 3), ("beam", 7, 3), ("greedy LM", 9, 1)],
 )
 @torch.inference_mode()
-def test_generated_tokens_match_the_library(task: str, seed: int, of_end: float, batch: int) -> None:
+def test_generated_tokens_match_the_library(task: str, seed: int, end_scale: float, batch: int) -> None:
     """With the first seed, no text ends; with the others, texts end at different positions."""
     work = Work(task, SIZE, batch, 13, padding="LM" not in task)
     source = work.draw().source
     ours, peer = pair(work, seed)
     for model in (ours.model, peer.model):
         for matrix in (p for p in model.parameters() if p.shape == (SIZE.vocab_size, SIZE.d_model)):
-            matrix[END] *= of_end
+            matrix[END] *= end_scale
     method = task.split()[0]
-    wanted = getattr(ours, method)(source)
-    ends = (wanted == END).any(dim=1)
-    assert (ends.all() and (batch == 1 or len((wanted == END).sum(dim=1).unique()) > 1)) if seed > 2 else not ends.any()
-    assert len(wanted.unique()) > 4
-    assert_close(getattr(peer, method)(source), wanted)
+    expected = getattr(ours, method)(source)
+    ends = (expected == END).any(dim=1)
+    n_ends = (expected == END).sum(dim=1)
+    assert (ends.all() and (batch == 1 or len(n_ends.unique()) > 1)) if seed > 2 else not ends.any()
+    assert len(expected.unique()) > 4
+    assert_close(getattr(peer, method)(source), expected)
 
 
 def test_dropout_matches_our_rate_and_preserves_the_mean() -> None:

@@ -3,7 +3,7 @@ from xml.etree import ElementTree
 import pytest
 
 from benchmarks.report import draw, markdown, table
-from benchmarks.work import IN_README, all_work
+from benchmarks.work import README_ROWS, all_work
 
 ROWS = [
     {
@@ -35,5 +35,5 @@ def test_picture_names_every_row_and_contestant(tmp_path, monkeypatch: pytest.Mo
     assert {"train tiny", "greedy tiny", "ours", "plain", "HF", "x", "bare products"} <= words
 
 
-def test_every_row_of_the_readme_is_available() -> None:
-    assert set(IN_README) <= {work.name for work in all_work()}
+def test_every_readme_row_is_available() -> None:
+    assert set(README_ROWS) <= {work.name for work in all_work()}

@@ -1,4 +1,4 @@
-"""The race measures an entry, and trusts none of its own numbers."""
+"""Tests for the speed run: it measures an entry itself and rejects entries that violate a rule."""
 
 import math
 import time
@@ -14,7 +14,7 @@ TEXTS, HELD_OUT = ["abab"], ["abba" * 9, "a"]
 
 
 class Bytes:
-    """A model over bytes in which two of them are more probable than the others."""
+    """A model over bytes in which two bytes are more probable than the others."""
 
     start, vocab_size, context_length = 0, 256, 8
 
@@ -35,15 +35,16 @@ def entry(**changes):
 
 
 def test_every_byte_is_predicted_once():
-    """254 bytes have a probability of 1/762 each, and two have 254/762. A text of the two has log₂ 3 bits per byte,
-    however it is split.
+    """254 bytes have probability 1/762 each, and two have 254/762.
+
+    A text of those two has log₂ 3 bits per byte, regardless of how it is split.
     """
     for context_length in (1, 3, 8, 50):
         result = verify(entry(context_length=context_length), TEXTS, HELD_OUT)
         assert result.bits_per_byte == pytest.approx(math.log2(3), rel=1e-5)
 
 
-def sees_the_future(self, tokens):
+def logits_with_lookahead(self, tokens):
     return Bytes.logits(self, tokens) + tokens.roll(-1, dims=1)[..., None] * torch.linspace(0, 1, 256)
 
 
@@ -51,17 +52,17 @@ BROKEN = {
     "does not reproduce the text": {"decode": lambda self, tokens: "a"},
     "logits must be finite": {"logits": lambda self, tokens: torch.full((*tokens.shape, 256), math.nan)},
     "have shape": {"logits": lambda self, tokens: torch.zeros(*tokens.shape, 300)},
-    "a later token": {"logits": sees_the_future},
+    "a later token": {"logits": logits_with_lookahead},
 }
 
 
-@pytest.mark.parametrize("complaint", BROKEN)
-def test_rejects_an_entry_that_violates_a_rule(complaint):
-    with pytest.raises(ValueError, match=complaint):
-        verify(entry(**BROKEN[complaint]), TEXTS, HELD_OUT)
+@pytest.mark.parametrize("message", BROKEN)
+def test_rejects_an_entry_that_violates_a_rule(message):
+    with pytest.raises(ValueError, match=message):
+        verify(entry(**BROKEN[message]), TEXTS, HELD_OUT)
 
 
-def test_rejects_a_training_that_takes_too_long():
+def test_rejects_an_entry_that_trains_too_long():
     def train(texts, seconds):
         end = time.process_time() + 2 * seconds
         while time.process_time() < end:
@@ -73,7 +74,7 @@ def test_rejects_a_training_that_takes_too_long():
 
 
 def test_first_entry_obeys_the_rules(monkeypatch):
-    """After a moment of training, it is no better than chance, and its tokens reproduce every text."""
+    """After a moment of training, the entry is no better than chance, but its tokens reproduce every text."""
     monkeypatch.setattr(gpt, "RESERVE_S", 59.0)
     texts = ["Return the name of the file, or None. " * 40]
     result = verify(gpt, texts, ["Return the name of the path: “ü”.\n\n  And more. " * 5], seconds=60.0)
