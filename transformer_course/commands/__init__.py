@@ -3,6 +3,6 @@
 ``main`` parses the arguments and runs a command. Learners use ``lab``, ``practice`` and ``reset``; instructors use
 ``release``, ``grade``, ``feedback`` and ``export``. The commands for models are ``train``, ``evaluate``, ``translate``,
 ``generate`` and ``push``; they share ``common``. ``publish`` writes the files that ``push`` uploads, including the
-``model_card``. Showing help does not import torch. Uses ``home``, ``grading`` and, from the model library,
-``training``.
+``model_card``. The help texts can be shown without importing torch. Uses ``home``, ``grading`` and, from the model
+library, ``training``.
 """

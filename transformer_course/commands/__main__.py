@@ -1,4 +1,4 @@
-"""``python -m transformer_course.commands`` is the command ``transformer-course``."""
+"""Run the command line with ``python -m transformer_course.commands``."""
 
 import sys
 

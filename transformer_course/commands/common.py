@@ -1,4 +1,4 @@
-"""Arguments, loading and printing that several commands share."""
+"""Arguments, model loading and output shared by several commands."""
 
 import argparse
 import io
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from transformer_lab.text.translator import TextTranslator
 
 DEFAULT_MODEL = "model-dates"
-MODEL = f"model folder, or published model such as Helsinki-NLP/opus-mt-en-de (default: {DEFAULT_MODEL})"
+MODEL = f"a model folder, or a published model such as Helsinki-NLP/opus-mt-en-de (default: {DEFAULT_MODEL})"
 LANGUAGE_MODEL = """a model folder with config.json, safetensors, and tokenizer.json (or vocab.json and merges.txt),
 in the layout of GPT-2, Llama, Mistral, Qwen 2 or 3, or Gemma 3, such as the output of transformer-course train
 --text; or the name of a published model, such as openai-community/gpt2"""
@@ -30,10 +30,10 @@ def add_corpus(parser: argparse.ArgumentParser, text: str) -> None:
 
     Args:
         parser: The parser to add them to.
-        text: What ``--text`` does, for the help.
+        text: Help text for ``--text``.
     """
     parser.add_argument("corpus", nargs="+", metavar="CORPUS", help=CORPUS)
-    documents = "each file is one document, or several separated by a line <|endoftext|>"
+    documents = "each file is one document, or several documents separated by a line <|endoftext|>"
     parser.add_argument("--text", action="store_true", help=f"{text}; {documents}")
 
 
@@ -65,31 +65,31 @@ def add_machine(parser: argparse._ArgumentGroup | argparse.ArgumentParser, threa
         parser: The parser or group to add them to.
         threads: Description of the default number of threads, for the help.
     """
-    best = "where to compute, such as cpu, cuda or cuda:1 (default: a GPU if there is one)"
-    parser.add_argument("--device", metavar="NAME", help=best)
-    parser.add_argument("--threads", type=int, metavar="N", help=f"threads on a CPU (default: {threads})")
+    device = "the device to compute on, such as cpu, cuda or cuda:1 (default: a GPU if there is one)"
+    parser.add_argument("--device", metavar="NAME", help=device)
+    parser.add_argument("--threads", type=int, metavar="N", help=f"number of CPU threads (default: {threads})")
 
 
 def is_dates(args: argparse.Namespace) -> bool:
-    """Return whether the corpus is the built-in task; a file with that name must be written as ``./dates``."""
+    """Return whether the corpus is the built-in dates task; to use a file called dates, pass ``./dates``."""
     return args.corpus == [DATES] and not args.text
 
 
-def set_threads(wanted: int | None, otherwise: int | None = None) -> None:
+def set_threads(requested: int | None, default: int | None = None) -> None:
     """Set the number of threads that torch uses on a CPU.
 
     Args:
-        wanted: The number from the command line. None means ``otherwise``.
-        otherwise: The default. None means torch's default.
+        requested: The number from the command line. None means ``default``.
+        default: The default number. None means torch's default.
 
     Raises:
-        ValueError: ``wanted`` is not between 1 and 1024; torch crashes if the system cannot create a thread.
+        ValueError: ``requested`` is not between 1 and 1024; torch crashes if the system cannot create a thread.
     """
     import torch
 
-    if wanted is not None and not 1 <= wanted <= 1024:
-        raise ValueError(f"--threads must be between 1 and 1024; got --threads {wanted}")
-    if threads := wanted or otherwise:
+    if requested is not None and not 1 <= requested <= 1024:
+        raise ValueError(f"--threads must be between 1 and 1024; got --threads {requested}")
+    if threads := requested or default:
         torch.set_num_threads(threads)
 
 
@@ -100,7 +100,7 @@ def print_stream(pieces: Iterable[str]) -> int:
         The exit code: 0, or 1 if the reader closed the pipe.
     """
     if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(encoding="utf-8")  # whatever the locale of the terminal
+        sys.stdout.reconfigure(encoding="utf-8")  # the locale may set a different encoding
     try:
         for piece in pieces:
             print(piece, end="", flush=True)
@@ -111,7 +111,7 @@ def print_stream(pieces: Iterable[str]) -> int:
 
 
 def load_model(args: argparse.Namespace, threads: int | None = None) -> "TextTranslator":
-    """Load the translator given by ``--model``; ``threads`` is the default if ``--threads`` is not given."""
+    """Load the translator that ``--model`` specifies; ``threads`` is the default for ``--threads``."""
     from transformer_lab.device import pick_device
     from transformer_lab.text.marian_translator import load_translator
 
@@ -119,5 +119,5 @@ def load_model(args: argparse.Namespace, threads: int | None = None) -> "TextTra
         raise ValueError(
             f"there is no folder {DEFAULT_MODEL}: create it with `transformer-course train dates`, or pass --model"
         )
-    set_threads(args.threads, otherwise=threads)
+    set_threads(args.threads, default=threads)
     return load_translator(args.model, pick_device(args.device))

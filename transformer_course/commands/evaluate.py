@@ -1,4 +1,4 @@
-"""``transformer-course evaluate``: score a model on held-out pairs or texts."""
+"""``transformer-course evaluate``: score a model on held-out sentence pairs or texts."""
 
 import argparse
 import sys
@@ -17,13 +17,13 @@ from transformer_course.commands.common import (
     set_threads,
 )
 
-DESCRIPTION = """Translate a corpus and compare with the references: exact match, BLEU and chrF (sacrebleu with 13a
-tokens, cased). For dates, the strings are held out from training. With --text, measure how well a language model
-predicts text: perplexity, and bits per byte, which you can compare between tokenizers."""
+DESCRIPTION = """Translate a corpus and compare the translations with the references: exact match, BLEU and chrF
+(sacrebleu with 13a tokens, cased). The dates were held out from training. With --text, measure how well a language
+model predicts text: perplexity, and bits per byte, which you can compare across tokenizers."""
 
 N_TEST_DATES = 1000
 BATCH_TOKENS = 2048
-"""Number of tokens to predict together, which limits the memory for the logits."""
+"""Number of tokens in a batch, which limits the memory for the logits."""
 
 
 def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -35,12 +35,12 @@ def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     parser.add_argument("-m", "--model", help=f"{MODEL}; with --text, {LANGUAGE_MODEL}")
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="random seed for drawing dates (default: 0)")
     add_beam(parser)
-    add_machine(parser, threads="1 for dates, which are slower with more; otherwise torch's default")
+    add_machine(parser, threads="1 for dates, because more threads are slower; otherwise torch's default")
     parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
-    """Evaluate, print a line for each score, and return the exit code 0.
+    """Evaluate the model, print a line for each score, and return the exit code 0.
 
     Raises:
         ValueError: The corpus has no pairs, or the model cannot be loaded.
@@ -50,7 +50,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _evaluate_text(args: argparse.Namespace) -> int:
-    """Evaluate a language model on texts."""
+    """Print the perplexity and the bits per byte of a language model."""
     from transformer_lab.data.corpus import LineErrors
     from transformer_lab.data.documents import read_documents
     from transformer_lab.device import pick_device
@@ -63,7 +63,7 @@ def _evaluate_text(args: argparse.Namespace) -> int:
     set_threads(args.threads)
     model = TextGenerator.load(args.model, pick_device(args.device))
     if model.bos_id is None:
-        raise ValueError(f"{args.model} has no token to begin a text with, so it cannot predict the first token")
+        raise ValueError(f"{args.model} has no beginning-of-text token, so it cannot predict the first token")
     errors = LineErrors()
     texts = list(read_documents([Path(name) for name in args.corpus], errors))
     if errors.counts:
@@ -82,7 +82,7 @@ def _evaluate_text(args: argparse.Namespace) -> int:
 
 
 def _evaluate_translations(args: argparse.Namespace) -> int:
-    """Evaluate a translator on pairs."""
+    """Print how well a translator's output matches the references."""
     from transformer_lab.data.corpus import LineErrors, read_pairs
     from transformer_lab.data.dates import date_pairs
     from transformer_lab.training.metrics import bleu, chrf, exact_match

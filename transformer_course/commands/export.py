@@ -13,10 +13,10 @@ def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     parser = commands.add_parser(
         "export",
         help="fill in a class's points in a gradebook exported from Canvas or Moodle",
-        description="Fill in the points of a class, minus late penalties, in a table exported from Canvas or Moodle. "
-        "Everything else in the table stays unchanged. The new table is canvas.csv or moodle.csv in the results "
-        "folder, next to a zip with feedback pages: canvas_feedback.zip for “Upload Submissions” in Canvas, or "
-        "moodle_feedback.zip for “Upload multiple feedback files in a zip” in Moodle.",
+        description="Fill in a class's points, minus late penalties, in a table exported from Canvas or Moodle. "
+        "Nothing else in the table changes. The new table is canvas.csv or moodle.csv in the results folder, next to "
+        "a zip of the feedback pages: canvas_feedback.zip for “Upload Submissions” in Canvas, or moodle_feedback.zip "
+        "for “Upload multiple feedback files in a zip” in Moodle.",
         allow_abbrev=False,
     )
     parser.add_argument("results", type=Path, metavar="FOLDER", help="the output folder of transformer-course grade")
@@ -27,10 +27,8 @@ def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     parser.add_argument("--lesson", default="", metavar="NAME", help=lesson)
     column = "the name of the assignment in Canvas, which is added if it does not exist (default: Transformer Course)"
     parser.add_argument("--column", default="Transformer Course", metavar="NAME", help=column)
-    columns = (
-        "for Moodle: a column by its title, or by its number from 1, such as grade=Bewertung; KEY is id, name, email, "
-    )
-    columns += "grade, maximum or feedback (default: found by known titles and by content)"
+    columns = "for Moodle: choose a column by its title or by its number, counting from 1, such as grade=Bewertung; "
+    columns += "KEY is id, name, email, grade, maximum or feedback (default: recognize columns by title and content)"
     parser.add_argument("--columns", action="extend", nargs="+", default=[], metavar="KEY=TITLE", help=columns)
     parser.add_argument("--bonus", action="store_true", help="include points for stretch exercises")
     force = "export even if the table seems to be for a different lesson"
@@ -55,7 +53,7 @@ def run(args: argparse.Namespace) -> int:
     from transformer_lab.atomic_write import atomic_write
 
     if args.columns and args.canvas:
-        raise ValueError("--columns works only with --moodle; Canvas uses the same titles in every language")
+        raise ValueError("--columns requires --moodle; Canvas uses the same column titles in every language")
     results = read_results(args.results, bonus=args.bonus)
     args.lesson = find_lesson(args.lesson, every_lesson()) if args.lesson else ""
     if args.canvas:
@@ -102,9 +100,10 @@ def _write_feedback(args: argparse.Namespace, table: "FilledTable") -> None:
             temporary.write_bytes(content)
         print(f"The feedback pages of {n} student{'' if n == 1 else 's'} are in {to}, for {where}.")
     else:
-        to.unlink(missing_ok=True)  # from an earlier export, with other students
+        to.unlink(missing_ok=True)  # left over from an earlier export
     if args.canvas and (left_out := feedback_zips.without_canvas_feedback(list(students.values()), args.lesson)):
         who = join_words([printable(name) for name in left_out])
         print(
-            f"Canvas cannot show a page to {who}, who submitted no notebook: send it from {args.results / 'feedback'}."
+            f"Canvas cannot show feedback to {who}, because it needs a submitted notebook. "
+            f"Send the pages in {args.results / 'feedback'} yourself."
         )

@@ -1,4 +1,4 @@
-"""``transformer-course feedback``: regenerate the tables and pages of a class."""
+"""``transformer-course feedback``: regenerate a class's tables and pages."""
 
 import argparse
 from pathlib import Path
@@ -8,9 +8,10 @@ def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     """Add the command to the parser."""
     parser = commands.add_parser(
         "feedback",
-        help="regenerate gradebook and feedback after manual changes",
-        description="Regenerate gradebook, class page and feedback after changes to overrides.csv, extensions.csv, "
-        "written_answers.csv, roster.csv or class_rules.json in the results folder. Nothing is graded again.",
+        help="regenerate the gradebook and the feedback after manual changes",
+        description="Regenerate the gradebook, the class page and the feedback after you have changed overrides.csv, "
+        "extensions.csv, written_answers.csv, roster.csv or class_rules.json in the results folder. Nothing is graded "
+        "again.",
         allow_abbrev=False,
     )
     parser.add_argument("results", type=Path, metavar="FOLDER", help="the output folder of transformer-course grade")
@@ -21,7 +22,7 @@ def run(args: argparse.Namespace) -> int:
     """Regenerate the tables and pages, print a summary, and return the exit code 0.
 
     Raises:
-        ValueError: There are no results, or one of these tables cannot be read.
+        ValueError: There are no results, or one of the edited files is invalid.
         OSError: A file cannot be read or written.
     """
     from transformer_course.grading.reports.class_report import rewrite_report

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from transformer_course.commands.common import LANGUAGE_MODEL, add_machine, print_stream, set_threads
 
-DESCRIPTION = """Continue a text with a language model. Only the new text is printed, as it is generated. It ends when
-the model ends the text, at a --stop string, or at the model's maximum length."""
+DESCRIPTION = """Continue a text with a language model. Only the new text is printed, token by token. Generation stops
+when the model ends the text, at a --stop string, or at the model's maximum length."""
 
 EXAMPLES = """examples:
   transformer-course generate -m openai-community/gpt2 "The Transformer is"
@@ -30,32 +30,34 @@ def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     )
     prompt = "the text to continue (default: read standard input)"
     parser.add_argument("prompt", nargs="?", metavar="PROMPT", help=prompt)
-    file = "continue the text in this UTF-8 file; a final newline is removed, as for standard input"
+    file = "continue the text in this UTF-8 file; a final newline is removed, as it is from standard input"
     parser.add_argument("-f", "--file", type=Path, help=file)
     parser.add_argument("-m", "--model", required=True, help=f"the model: {LANGUAGE_MODEL}")
-    most = "maximum number of new tokens (default: up to the model's maximum length)"
-    parser.add_argument("--max-new-tokens", type=int, metavar="N", help=most)
-    stop = "end before this string; can be repeated"
+    max_new_tokens = "maximum number of new tokens (default: up to the model's maximum length)"
+    parser.add_argument("--max-new-tokens", type=int, metavar="N", help=max_new_tokens)
+    stop = "stop before this string; can be repeated"
     parser.add_argument("--stop", action="append", default=[], metavar="STRING", help=stop)
-    chance = parser.add_argument_group("how the next token is chosen")
-    temperature = "below 1, likely tokens get likelier; above 1, less likely; 0 always picks the likeliest (default: 1)"
-    chance.add_argument("--temperature", type=float, default=1.0, metavar="T", help=temperature)
-    chance.add_argument("--top-k", type=int, metavar="K", help="sample only from the K likeliest tokens (default: all)")
-    top_p = "sample only from the smallest set of tokens whose probabilities reach P (default: all)"
-    chance.add_argument("--top-p", type=float, metavar="P", help=top_p)
-    min_p = "sample only from tokens at least P times as likely as the likeliest (default: all)"
-    chance.add_argument("--min-p", type=float, metavar="P", help=min_p)
+    sampling = parser.add_argument_group("sampling")
+    temperature = "below 1 makes likely tokens even more likely, above 1 makes them less likely, and 0 always picks "
+    temperature += "the most likely token (default: 1)"
+    sampling.add_argument("--temperature", type=float, default=1.0, metavar="T", help=temperature)
+    top_k = "sample only from the K most likely tokens (default: all)"
+    sampling.add_argument("--top-k", type=int, metavar="K", help=top_k)
+    top_p = "sample only from the smallest set of tokens whose probabilities add up to at least P (default: all)"
+    sampling.add_argument("--top-p", type=float, metavar="P", help=top_p)
+    min_p = "sample only from tokens with at least P times the probability of the most likely token (default: all)"
+    sampling.add_argument("--min-p", type=float, metavar="P", help=min_p)
     seed = "random seed for reproducible text (default: a new seed each time)"
-    chance.add_argument("--seed", type=int, metavar="N", help=seed)
-    repetition = "divide the logits of tokens already in the text or prompt by X; 1.1 to 1.3 keeps a"
-    repetition += " model from repeating itself (default: 1, no penalty)"
-    chance.add_argument("--repetition-penalty", type=float, default=1.0, metavar="X", help=repetition)
+    sampling.add_argument("--seed", type=int, metavar="N", help=seed)
+    repetition = "divide the logits of tokens that are already in the prompt or the text by X; values from 1.1 to 1.3 "
+    repetition += "keep a model from repeating itself (default: 1, no penalty)"
+    sampling.add_argument("--repetition-penalty", type=float, default=1.0, metavar="X", help=repetition)
     add_machine(parser, threads="torch's default")
     parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
-    """Generate, and return the exit code: 0, or 1 if the reader closed the pipe.
+    """Print the generated text, and return the exit code: 0, or 1 if the reader closed the pipe.
 
     Raises:
         ValueError: Arguments contradict each other or are out of range, the model cannot be loaded, or the input is not
@@ -90,7 +92,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def as_options(message: str) -> str:
-    """Replace the names of arguments in an error message with those of the options.
+    """Replace the names of arguments in an error message with the names of the options.
 
     >>> as_options("top_p must be above 0 and at most 1; got top_p=0.0")
     '--top-p must be above 0 and at most 1; got --top-p 0.0'

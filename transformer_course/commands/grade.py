@@ -20,39 +20,38 @@ def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     parser = commands.add_parser(
         "grade",
         help="grade notebooks",
-        description="Run the exercises of submitted notebooks in a sandbox, and write points and feedback. "
-        "docs/grading.md is a guide to grading a class for a term with Canvas, Moodle or folders.",
+        description="Run the exercises in submitted notebooks in a sandbox, and write the points and the feedback. "
+        "docs/grading.md explains how to grade a class for a term with Canvas, Moodle or folders.",
         allow_abbrev=False,
     )
-    paths = "a notebook; a folder with a folder of notebooks for each student; a download of Canvas, Moodle or GitHub "
-    paths += "Classroom, or a course of nbgrader; or a zip of one of these"
+    paths = "a notebook; a folder with a folder of notebooks for each student; a download from Canvas, Moodle or "
+    paths += "GitHub Classroom; an nbgrader course; or a zip of one of these"
     parser.add_argument("paths", nargs="+", type=Path, metavar="PATH", help=paths)
     parser.add_argument("-o", "--out", required=True, type=Path, help="the folder for the gradebook and the feedback")
-    lesson = "count this lesson, such as 01, lookup or 01_lookup, in addition to those that counted before, or all for "
-    lesson += "every lesson that any student submitted; can be repeated (default: the lessons of the last run, or else "
-    lesson += "all that many students submitted)"
+    lesson = "count this lesson, such as 01, lookup or 01_lookup, in addition to the lessons that already count; all "
+    lesson += "counts every lesson that any student submitted; can be repeated (default: the lessons of the last run; "
+    lesson += "in the first run, every lesson that many students submitted)"
     parser.add_argument("--lesson", action="append", default=[], metavar="NAME", help=lesson)
     _add_tables(parser)
-    partial = (
-        "give an answer that passes some of the hidden cases that share of the points; an answer that ignores its "
-    )
-    partial += "input may pass some cases by chance"
+    partial = "give partial credit: an answer that passes some of the hidden cases gets the same fraction of the "
+    partial += "points; an answer that ignores its input may pass some cases by chance"
     parser.add_argument("--partial-credit", action="store_true", help=partial)
-    calls = "what to do with an answer that calls torch's or the library's version of the function to implement: give "
-    calls += "full points, full points with a remark, or none (default: as in the last run, or remark)"
+    calls = "points for an answer that calls torch's or the library's version of the function to implement: full "
+    calls += "points, full points with a remark, or no points (default: the choice of the last run, or remark)"
     parser.add_argument("--library-calls", choices=("full", "remark", "none"), default="", help=calls)
     late = parser.add_argument_group(
-        "lateness (in separate columns; the points never change; options that you omit keep their last values)"
+        "late submissions (shown in separate columns; the points never change; omitted options keep their last values)"
     )
-    due = "when a lesson is due, such as 01=2026-10-12T18:00, or, without NAME=, all other lessons; can be repeated"
+    due = "the due date of a lesson, such as 01=2026-10-12T18:00, or, without NAME=, of all other lessons; can be "
+    due += "repeated"
     late.add_argument("--due", action="append", default=[], metavar="[NAME=]DATE", help=due)
     late.add_argument(
         "--late-penalty",
         type=float,
         metavar="PERCENT",
-        help="percent of the points to deduct for each started day (default: 0)",
+        help="percentage of the points to deduct for each day late; a started day counts in full (default: 0)",
     )
-    late.add_argument("--grace", type=float, metavar="MINUTES", help="minutes after the due date without a penalty")
+    late.add_argument("--grace", type=float, metavar="MINUTES", help="grace period after the due date, in minutes")
     zone = "the time zone of the course, such as Europe/Berlin (default: the local time zone)"
     late.add_argument("--timezone", default="", metavar="ZONE", help=zone)
     parser.add_argument(
@@ -62,42 +61,40 @@ def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
         "--jobs", type=int, default=1, metavar="N", help="number of students to grade at once (default: 1)"
     )
     scheduler = (
-        "grade on the workers of this Dask scheduler, such as tcp://10.0.0.1:8786 (needs transformer-course[dask])"
+        "grade on the workers of this Dask scheduler, such as tcp://10.0.0.1:8786 (requires transformer-course[dask])"
     )
     parser.add_argument("--scheduler", default="", metavar="ADDRESS", help=scheduler)
-    own = "a Python file with your own exercises, which students never see (default: the file of the last run)"
+    own = "a Python file with your own exercises; students never see this file (default: the file of the last run)"
     parser.add_argument("--exercises", type=Path, metavar="FILE", help=own)
-    fresh = "delete the results in the folder first (default: keep them, and grade only what is new or has changed)"
+    fresh = "delete the results in the folder first (default: keep them, and grade only new or changed submissions)"
     parser.add_argument("--fresh", action="store_true", help=fresh)
-    layout = "where the students' names are, if the grader finds the wrong ones: a path below PATH with STUDENT for "
-    layout += (
-        "the name and * for anything else, such as '*/STUDENT' or '01_lookup_STUDENT.ipynb'; a zip counts as a folder"
-    )
+    layout = "a pattern for paths below PATH, if the grader finds the wrong names: STUDENT stands for the student's "
+    layout += "name and * for anything else, as in '*/STUDENT' or '01_lookup_STUDENT.ipynb'; a zip counts as a folder"
     parser.add_argument("--layout", default="", metavar="PATTERN", help=layout)
-    latest = "count the new results even if points fall (default: a better earlier result counts, and is listed)"
+    latest = "count the new results even if a student loses points (default: a better earlier result counts, and the "
+    latest += "summary lists it)"
     parser.add_argument("--replace", action="store_true", help=latest)
     unconfined = "grade even if the code in the notebooks can read and change your files; use this only in a container"
     parser.add_argument("--unconfined", action="store_true", help=unconfined)
-    container = "run the code in containers of this tool, for systems without the safeguards of Linux"
+    container = "run the code in containers with this tool, for systems without Linux's safeguards"
     parser.add_argument("--container", choices=("podman", "docker"), default="", help=container)
     _add_limits(parser)
     parser.set_defaults(run=run)
 
 
 def _add_tables(parser: argparse.ArgumentParser) -> None:
-    roster = "a table of all students, CSV with columns such as id, name, email, login (default: that of the last run)"
+    roster = "a table of all students: a CSV file with columns such as id, name, email and login (default: the roster "
+    roster += "of the last run)"
     parser.add_argument("--roster", type=Path, metavar="CSV", help=roster)
-    columns = "a column of the roster by its title, or by its number from 1, such as name=TITLE; KEY is id, name, "
-    columns += "'first name', 'last name', email or login, and for --worksheet id or submitted (default: found by "
-    columns += "known titles in eight languages)"
+    columns = "choose a column of the roster by its title or by its number, counting from 1, such as name=TITLE; KEY "
+    columns += "is id, name, 'first name', 'last name', email or login, or for --worksheet, id or submitted (default: "
+    columns += "recognize titles in eight languages)"
     parser.add_argument("--columns", action="extend", nargs="+", default=[], metavar="KEY=TITLE", help=columns)
-    worksheet = (
-        "Moodle's grading worksheet of the same assignment: submission times are read from it, because Moodle's "
-    )
-    worksheet += "downloads have none; a worksheet that is given as --roster is used, too; can be repeated"
+    worksheet = "Moodle's grading worksheet for the same assignment, which has the submission times that Moodle's "
+    worksheet += "downloads lack; the times in a worksheet passed as --roster are used as well; can be repeated"
     parser.add_argument("--worksheet", action="append", default=[], type=Path, metavar="CSV", help=worksheet)
-    groups = "a table of groups and their members, named as in the roster: what a group submits counts for all its "
-    groups += "members (default: that of the last run)"
+    groups = "a table of groups and their members, named as in the roster; a group's submission counts for all its "
+    groups += "members (default: the groups of the last run)"
     parser.add_argument("--groups", type=Path, metavar="CSV", help=groups)
 
 
@@ -110,7 +107,7 @@ def _add_limits(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Grade, print a summary, and return the exit code 0.
+    """Grade the submissions, print a summary, and return the exit code 0.
 
     Raises:
         ValueError: A limit is not positive, a date is invalid, or there is nothing to grade.
@@ -125,13 +122,13 @@ def run(args: argparse.Namespace) -> int:
     sandbox = Sandbox(limits, container=Container(args.container) if args.container else None)
     with contextlib.closing(sandbox):
         if sys.platform == "linux" and not args.scheduler:
-            sandbox.start()  # starts importing torch in parallel with the next lines
+            sandbox.start()  # imports torch in parallel with the next lines
         print(_grade(args, limits, sandbox))
     return 0
 
 
 def _grade(args: argparse.Namespace, limits: "Limits", sandbox: "Sandbox") -> str:
-    gc.disable()  # garbage collection takes a tenth of the time of the imports
+    gc.disable()  # garbage collection would take a tenth of the import time
     from transformer_course.exercises import every_lesson
     from transformer_course.grading.grade import grade
     from transformer_course.grading.incoming.column_titles import parse_columns
@@ -143,7 +140,7 @@ def _grade(args: argparse.Namespace, limits: "Limits", sandbox: "Sandbox") -> st
     raise_if_interrupted()
     gc.freeze()  # imported objects are never garbage, here or in forked workers
     gc.enable()
-    own = read_own_exercises(args.out, args.exercises)  # their lesson may have a due date
+    own = read_own_exercises(args.out, args.exercises)  # first, because --due may name their lesson
     columns = parse_columns(args.columns)
     changes = RuleChanges(
         lessons=[find_lesson(lesson, [*every_lesson(), ALL_LESSONS]) for lesson in args.lesson],
@@ -173,8 +170,8 @@ def _grade(args: argparse.Namespace, limits: "Limits", sandbox: "Sandbox") -> st
 
 
 def _without(columns: dict[str, str], key: str) -> dict[str, str]:
-    """Return the chosen columns without this key, which applies only to the other of two tables."""
-    return {one: title for one, title in columns.items() if one != key}
+    """Return the chosen columns without a key that applies only to the other table (roster or worksheet)."""
+    return {name: title for name, title in columns.items() if name != key}
 
 
 def _late_policy(args: argparse.Namespace) -> "LatePolicy":

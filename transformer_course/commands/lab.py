@@ -10,9 +10,9 @@ def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
         "lab",
         help="open the lessons in JupyterLab",
         usage="transformer-course lab [--lesson LESSON] [--folder FOLDER] [JUPYTERLAB'S ARGUMENTS ...]",
-        description="Open your copy of the lessons in JupyterLab, at the home page that shows what you have passed and "
-        "what comes next. All other arguments, such as --no-browser, are passed to JupyterLab. If there is no "
-        "copy yet, it is created; an existing copy is never overwritten.",
+        description="Open your copy of the lessons in JupyterLab. The home page shows which exercises you have passed "
+        "and what comes next. All other arguments, such as --no-browser, are passed to JupyterLab. If you have no copy "
+        "yet, it is created; an existing copy is never overwritten.",
         allow_abbrev=False,
     )
     lesson = "open this lesson, such as 03, heads or 03_heads"
@@ -28,12 +28,12 @@ def run(args: argparse.Namespace) -> int:
 
     Raises:
         ValueError: There is no such lesson, or the folder cannot be written to.
-        OSError: The lessons do not exist.
+        OSError: The published lessons do not exist.
     """
     from transformer_course.home.lab import open_lab
     from transformer_course.workspace.working_copies import choose_folder, find_lesson
 
     choose_folder(args.folder)
-    at = [f"--LabApp.default_url=/lab/tree/{find_lesson(args.lesson)}.ipynb"] if args.lesson is not None else []
-    open_lab([*args.unrecognized, *at])
+    url = [f"--LabApp.default_url=/lab/tree/{find_lesson(args.lesson)}.ipynb"] if args.lesson is not None else []
+    open_lab([*args.unrecognized, *url])
     return 0

@@ -1,11 +1,11 @@
-"""The command ``transformer-course``: parse the arguments and run the command."""
+"""The entry point of ``transformer-course``, which parses the arguments and runs a command."""
 
 import sys
 from collections.abc import Sequence
 
 from transformer_course.interrupts import raise_if_interrupted, remembered_interrupts
 
-TYPE_CHECKING = False  # Ctrl-C during a top-level import would print a traceback
+TYPE_CHECKING = False  # not imported from typing, because Ctrl-C during a top-level import would print a traceback
 if TYPE_CHECKING:
     import argparse
 
@@ -14,7 +14,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command.
 
     Args:
-        arguments: The arguments after ``transformer-course``. None means those of the command line.
+        arguments: The arguments after ``transformer-course``. None means the arguments in ``sys.argv``.
 
     Returns:
         The command's exit code, 2 with one line on standard error if the command raised an error, or 130 if it was

@@ -1,4 +1,4 @@
-"""The model card: the ``README.md`` in a model's folder, which the hub shows first."""
+"""The model card: the ``README.md`` in a model's folder, which the hub displays."""
 
 from collections.abc import Mapping
 from dataclasses import fields
@@ -15,9 +15,9 @@ TEMPLATE = """---
 
 # {title}
 
-{what} of {n_parameters:,} parameters, made with Transformer Course.
+{description} with {n_parameters:,} parameters, made with Transformer Course.
 
-## How to use it
+## Usage
 
 ```
 pip install transformer-course
@@ -27,13 +27,13 @@ pip install transformer-course
 {usage}
 ```
 
-## What it is
+## Configuration
 
 | setting | value |
 |---|---|
 {settings}
 
-## What was measured
+## Evaluation
 
 {measurements}
 """
@@ -43,7 +43,7 @@ def model_card(
     model: nn.Module,
     config: Any,
     title: str,
-    what: str,
+    description: str,
     task: str,
     usage: str,
     measured: Mapping[str, str],
@@ -54,10 +54,10 @@ def model_card(
         model: The model.
         config: Its configuration, a dataclass.
         title: The model's name.
-        what: A description, such as ``A language model``.
+        description: A short description, such as ``A language model``.
         task: The task on the hub, such as ``text-generation``.
         usage: Python code that uses the model.
-        measured: The measurements by name; if empty, the card reports none.
+        measured: The measurements by name; may be empty.
     """
     header = ModelCardData(
         library_name="transformer-course",
@@ -73,15 +73,15 @@ def model_card(
     return TEMPLATE.format(
         header=header.to_yaml().strip(),
         title=title,
-        what=what,
+        description=description,
         n_parameters=sum(parameter.numel() for parameter in parameters),
         usage=usage.strip(),
         settings=_rows(numbers | {f"`{name}`": f"`{value!r}`" for name, value in settings.items()}),
-        measurements=f"| measure | value |\n|---|---|\n{_rows(measured)}" if measured else "Nothing was.",
+        measurements=f"| measure | value |\n|---|---|\n{_rows(measured)}" if measured else "None.",
     )
 
 
 def _rows(values: Mapping[str, str]) -> str:
-    """Return the rows of a table, with the texts escaped so that none can end its cell."""
+    """Return the rows of a Markdown table, escaping characters that would end a cell."""
     cell = str.maketrans({"|": "\\|", "\n": " "})
     return "\n".join(f"| {name.translate(cell)} | {value.translate(cell)} |" for name, value in values.items())

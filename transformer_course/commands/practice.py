@@ -26,7 +26,7 @@ def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     parser.add_argument("--lesson", metavar="LESSONS", help=lessons)
     parser.add_argument("-n", type=_count, metavar="N", help="maximum number of exercises (default: 4)")
     parser.add_argument("--questions", type=_count, metavar="N", help="maximum number of questions (default: 6)")
-    parser.add_argument("--minutes", type=_count, metavar="M", help="how long the session should take")
+    parser.add_argument("--minutes", type=_count, metavar="M", help="length of the session in minutes")
     interview = (
         "mock interview: a random mix of exercises you have passed, 45 minutes by default, with a score at the end"
     )
@@ -40,7 +40,7 @@ def run(args: argparse.Namespace) -> int:
 
     Raises:
         ValueError: There is no such lesson, nothing to practice, or the folder cannot be written to.
-        OSError: The lessons do not exist.
+        OSError: The published lessons do not exist.
     """
     from transformer_course.home.lab import open_lab
     from transformer_course.lesson_folder import published_lessons

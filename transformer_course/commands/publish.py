@@ -1,6 +1,6 @@
 """Publish a model with its tokenizer and model card, in a folder or on the Hugging Face Hub.
 
-``load_translator`` and ``TextGenerator.load`` can load both.
+``load_translator`` and ``TextGenerator.load`` can load a published model from either place.
 """
 
 import tempfile
@@ -41,22 +41,22 @@ def save_model(
         name: The name on the model card. None means the name of the folder.
 
     Raises:
-        ValueError: A language model has no published layout.
+        ValueError: There is no published layout for the language model's architecture.
         OSError: The folder cannot be written.
     """
     folder = Path(folder)
     if isinstance(model, Translator):
         model.save_description(folder)
         write_tensors(folder / PARAMETERS_FILE, model.model.state_dict(), {})
-        what, task, usage = "A Transformer that translates,", "translation", TRANSLATE
+        description, task, usage = "A Transformer for translation", "translation", TRANSLATE
     else:
         ends = list(model.eos_ids)
         eos_id = ends if len(ends) > 1 else next(iter(ends), None)
         save_pretrained(model.model, folder, model.bos_id, eos_id, model.tokenizer)
-        what, task, usage = "A language model", "text-generation", GENERATE
+        description, task, usage = "A language model", "text-generation", GENERATE
     usage = usage.format(name=name or str(folder))
     title = name or folder.name
-    card = model_card(model.model, model.model.config, title, what, task, usage, measured)
+    card = model_card(model.model, model.model.config, title, description, task, usage, measured)
     atomic_write_text(folder / CARD_FILE, card)
     return folder
 
@@ -70,15 +70,15 @@ def push_model(model: Translator | TextGenerator, name: str, measured: Mapping[s
         measured: As in ``save_model``.
 
     Raises:
-        ValueError: ``name`` is not a valid name on the hub, a language model has no published layout, or the upload
-            failed.
+        ValueError: ``name`` is not a valid name on the hub, there is no published layout for the language model's
+            architecture, or the upload failed.
     """
     with tempfile.TemporaryDirectory() as folder:
         return push_folder(save_model(model, folder, measured, name), name)
 
 
 def push_folder(folder: Path, name: str) -> str:
-    """Upload all files of a folder to the hub with the account of ``hf auth login``; return the URL.
+    """Upload all files in a folder to the hub with the account from ``hf auth login``, and return the URL.
 
     Args:
         folder: The folder.

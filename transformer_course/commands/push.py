@@ -9,8 +9,8 @@ def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     parser = commands.add_parser(
         "push",
         help="publish a trained model",
-        description="Upload a trained model, its tokenizer and a card with what training measured to the Hugging Face "
-        "Hub, with the account of `hf auth login`; or write the same files to a folder.",
+        description="Upload a trained model, its tokenizer and a model card with the training results to the Hugging "
+        "Face Hub, with your account from `hf auth login`; or write the same files to a folder.",
         allow_abbrev=False,
     )
     parser.add_argument("-m", "--model", required=True, type=Path, help="the output folder of transformer-course train")
@@ -34,7 +34,7 @@ def run(args: argparse.Namespace) -> int:
 
     if args.out and args.out.exists() and args.out.samefile(args.model):
         raise ValueError(
-            f"{args.out} is the model's own folder, which its training run needs: choose a different --out"
+            f"{args.out} is the training folder, which is needed to continue training; choose a different --out"
         )
     model: Translator | TextGenerator
     if "model_type" in read_json(args.model / CONFIG):
@@ -44,13 +44,13 @@ def run(args: argparse.Namespace) -> int:
         model = Translator.load(args.model)
         score = "validation score (% of exact matches for dates, BLEU for a corpus)"
     measured = _measured(args.model, score)
-    place = save_model(model, args.out, measured) if args.out else push_model(model, args.name, measured)
-    print(f"The model and its card are in {place}")
+    destination = save_model(model, args.out, measured) if args.out else push_model(model, args.name, measured)
+    print(f"The model and its card are in {destination}")
     return 0
 
 
 def _measured(folder: Path, score: str) -> dict[str, str]:
-    """Return the training measurements at the step whose parameters are in the folder."""
+    """Return the logged measurements of the step at which the saved parameters were trained."""
     from transformer_lab.tensor_files import PARAMETERS_FILE, read_tensors
     from transformer_lab.training.log import LOG_FILE, read_row
 

@@ -13,10 +13,10 @@ def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
         "distribute. An existing copy that differs is kept, and the newer edition is written next to it.",
         allow_abbrev=False,
     )
-    lessons = "such as 01, lookup, 01_lookup or primer (default: all)"
+    lessons = "a lesson to copy, such as 01, lookup, 01_lookup or primer (default: all)"
     parser.add_argument("lessons", nargs="*", metavar="LESSON", help=lessons)
     parser.add_argument("-o", "--out", required=True, type=Path, help="the folder for the copies")
-    own = "write a notebook for your own exercises, without the answers; copy lessons only if you name them"
+    own = "write a notebook with your own exercises, without the answers; lessons are copied only if you list them"
     parser.add_argument("--exercises", type=Path, metavar="FILE", help=own)
     parser.set_defaults(run=run)
 
@@ -26,7 +26,7 @@ def run(args: argparse.Namespace) -> int:
 
     Raises:
         ValueError: There is no such lesson, or the file contains no exercises.
-        OSError: The lessons do not exist, or the folder cannot be written to.
+        OSError: The published lessons do not exist, or the folder cannot be written to.
     """
     from transformer_course.lesson_folder import published_lessons
     from transformer_course.workspace.working_copies import copy_lessons, find_lesson

@@ -10,9 +10,9 @@ def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     parser = commands.add_parser(
         "reset",
         help="start a lesson over and keep your old copy",
-        description="Replace your copy of a lesson with the published lesson. Your old copy is kept next to it with "
-        "the date in its name, and you keep the exercises that you have passed and your saved parts. Close the "
-        "lesson in JupyterLab first.",
+        description="Replace your copy of a lesson with the published lesson. Your old copy is renamed and kept next "
+        "to it. Exercises that you have passed stay passed, and your saved parts are kept. Close the lesson in "
+        "JupyterLab first.",
     )
     parser.add_argument("lesson", metavar="LESSON", help="the lesson, such as 03, heads or 03_heads")
     add_folder(parser)
@@ -34,7 +34,7 @@ def run(args: argparse.Namespace) -> int:
     if not folder.is_dir():
         raise FileNotFoundError(f"there is no folder {folder}; start the lessons with transformer-course lab first")
     kept = reset_lesson(published_lessons(), folder, lesson)
-    print(f"{folder / lesson}.ipynb is as it was published.")
+    print(f"{folder / lesson}.ipynb is the published lesson again.")
     if kept is not None:
-        print(f"Your copy is now {kept.name}.")
+        print(f"Your old copy is {kept.name}.")
     return 0

@@ -14,10 +14,10 @@ from transformer_lab.training.config import TrainingConfig
 if TYPE_CHECKING:
     from transformer_lab.training.trainer import Trainer
 
-DESCRIPTION = """Train a Transformer that translates or, with --text, a language model that continues texts. Its
-folder contains everything that is needed to use the model: parameters, configuration, tokenizer, a CSV log, and a
-checkpoint. Ctrl-C stops after the current step and saves the model. The same command resumes a run that was stopped
-or killed; with a larger --steps, it continues a finished run."""
+DESCRIPTION = """Train a Transformer for translation or, with --text, a language model. The output folder contains
+everything you need to use the model: parameters, configuration, tokenizer, a CSV log, and a checkpoint. Ctrl-C stops
+after the current step and saves the model. The same command resumes a run that was stopped or killed; with a larger
+--steps, it continues a finished run."""
 
 EXAMPLES = """examples:
   transformer-course train dates
@@ -25,18 +25,18 @@ EXAMPLES = """examples:
   transformer-course train --text stories/*.txt -o stories"""
 
 TRAINING = {
-    "steps": "steps",
+    "steps": "number of training steps",
     "seed": "random seed for parameters, the order of batches, and dropout",
     "batch_tokens": "maximum number of tokens in the longer side of a batch",
     "lr": "peak learning rate, or a factor for the noam schedule",
-    "warmup": "number of warm-up steps; in a run without room for them, a tenth of its steps",
+    "warmup": "number of warm-up steps; by default, a run that is too short for them uses a tenth of its steps",
     "label_smoothing": "label smoothing",
-    "weight_decay": "weight decay of matrices; biases and norms have none",
-    "ema": "decay of the parameters' exponential moving average; 0 means none",
+    "weight_decay": "weight decay of matrices; biases and norms are not decayed",
+    "ema": "decay of the parameters' exponential moving average; 0 turns it off",
     "clip": "maximum norm of the gradient",
-    "validate_every": "steps between two validations; 0 validates only at the end",
-    "save_every": "steps between two checkpoints",
-    "log_every": "steps between two rows of the log",
+    "validate_every": "steps between validations; 0 validates only at the end",
+    "save_every": "steps between checkpoints",
+    "log_every": "steps between rows of the log",
 }
 """Numeric options of ``TrainingConfig``, with their help texts."""
 
@@ -52,13 +52,13 @@ SHAPE_DEFAULTS: dict[str, Mapping[str, Any]] = {
 }
 
 SHAPE = {
-    "d_model": "width of the vectors between the layers",
-    "n_heads": "number of attention heads in a layer",
-    "n_layers": "number of layers, in the encoder and in the decoder",
+    "d_model": "width of the vectors between layers",
+    "n_heads": "number of attention heads in each layer",
+    "n_layers": "number of layers in the encoder and in the decoder",
     "d_ff": "width of the hidden layer of the feed-forward networks",
     "dropout": "dropout probability of each sublayer's output",
-    "max_length": "maximum number of tokens in a sentence, or in a language model's window",
-    "vocab_size": "tokens to learn",
+    "max_length": "maximum number of tokens in a sentence, or in a language model's context window",
+    "vocab_size": "maximum number of tokens in the vocabulary",
 }
 """Numeric options of ``TransformerConfig`` and ``LanguageModelConfig``, with their help texts."""
 
@@ -74,37 +74,39 @@ def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
         allow_abbrev=False,
     )
     add_corpus(parser, text="train a language model on text files")
-    out = "the model's folder (default: model-dates, or model- and the first file's name up to its first dot)"
+    out = "the model's folder (default: model-dates, or model-NAME, where NAME is the first file's name up to its "
+    out += "first dot)"
     parser.add_argument("-o", "--out", type=Path, metavar="FOLDER", help=out)
-    validation = "held-out pairs or texts to judge by, as files like CORPUS: the parameters with the highest BLEU, or"
-    validation += " for text the fewest bits per byte, are kept (default: none; for text, the last documents of CORPUS,"
-    validation += " a hundredth of its bytes; a single document is not split)"
+    validation = "held-out pairs or texts in files like CORPUS: training keeps the parameters with the highest BLEU or,"
+    validation += " with --text, with the fewest bits per byte (default: none; with --text, the last documents of"
+    validation += " CORPUS, about a hundredth of its bytes; a single document is not split)"
     parser.add_argument("--validation", nargs="+", type=Path, default=[], metavar="FILE", help=validation)
-    training = parser.add_argument_group("how to train")
+    training = parser.add_argument_group("training")
     _add_numbers(training, TRAINING, TRAINING_DEFAULTS)
-    noam = "learning rate schedule: cosine to 0, or noam with inverse square root as in the paper (default: cosine)"
+    noam = "learning rate schedule: cosine decays to 0; noam is the paper's inverse square root (default: cosine)"
     training.add_argument("--schedule", choices=["cosine", "noam"], help=noam)
-    muon = "muon uses Muon for the layers' matrices and AdamW for the rest: fewer but slower steps"
+    muon = "muon uses Muon for the layers' matrices and AdamW for everything else; it needs fewer but slower steps"
     training.add_argument("--optimizer", choices=["adamw", "muon"], help=f"{muon} (default: adamw)")
     bfloat16 = "compute in bfloat16: faster on GPUs and on CPUs with bfloat16 instructions, slower on other CPUs"
     training.add_argument("--autocast", action="store_true", default=None, help=bfloat16)
-    add_machine(training, threads="1 for dates, which are slower with more; otherwise torch's default")
-    shape = parser.add_argument_group("size of the model")
+    add_machine(training, threads="1 for dates, because more threads are slower; otherwise torch's default")
+    shape = parser.add_argument_group("model size")
     _add_numbers(shape, SHAPE, SHAPE_DEFAULTS)
     parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
-    """Train, and return the exit code: 0, or 130 if training was stopped."""
+    """Train the model, and return the exit code: 0, or 130 if training was stopped."""
     from transformer_lab.training.folder_lock import folder_lock
 
-    set_threads(args.threads, otherwise=1 if is_dates(args) else None)
+    set_threads(args.threads, default=1 if is_dates(args) else None)
     folder = args.out or _default_folder(args.corpus)
     with folder_lock(folder):
         trainer = _make_trainer(args, folder)
         print(_describe(trainer), file=sys.stderr)
         if args.vocab_size and (n_tokens := trainer.model.config.vocab_size) < args.vocab_size:
-            print(f"the corpus yields {n_tokens:,} tokens, fewer than --vocab-size {args.vocab_size}", file=sys.stderr)
+            message = f"the vocabulary has only {n_tokens:,} tokens, fewer than --vocab-size {args.vocab_size}"
+            print(message, file=sys.stderr)
         finished = trainer.run()
     progress = trainer.progress
     best = "" if progress.best is None else f"; best validation score {progress.best:.2f}"
@@ -117,7 +119,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _describe(trainer: "Trainer[Any]") -> str:
-    """Return one line with the run's data, the model's size and the estimated time."""
+    """Return one line that describes the run's data, the model's size and the estimated time."""
     n_parameters = sum(parameter.numel() for parameter in trainer.model.parameters())
     per_epoch = len(trainer.batches.plan(0))
     left = max(0, trainer.config.steps - trainer.progress.step)
@@ -126,7 +128,7 @@ def _describe(trainer: "Trainer[Any]") -> str:
     parts.append(f"{per_epoch:,} step{'s' * (per_epoch != 1)} per epoch")
     if left and step:
         rate = trainer.config.lr_at(step + 1, trainer.model.config.d_model)
-        parts.append(f"continues after step {step:,} with the learning rate {rate:.2g}")
+        parts.append(f"continues after step {step:,} with learning rate {rate:.2g}")
     if left:
         minutes = left * trainer.seconds_per_step() / 60
         parts.append(f"{left:,} steps in about {f'{minutes:.0f} min' if minutes >= 1 else 'a minute'}")
@@ -140,14 +142,14 @@ def _make_trainer(args: argparse.Namespace, folder: Path) -> "Trainer[Any]":
     from transformer_lab.training import recipes
 
     device = pick_device(args.device)
-    typed = {name: value for name, value in vars(args).items() if value is not None}
-    training = {field.name: typed[field.name] for field in fields(TrainingConfig) if field.name in typed}
+    given = {name: value for name, value in vars(args).items() if value is not None}
+    training = {field.name: given[field.name] for field in fields(TrainingConfig) if field.name in given}
     preset = presets.DATES if is_dates(args) else presets.TEXT if args.text else presets.CORPUS
     training.setdefault("warmup", _warmup(folder, training.get("steps", preset.steps), preset.warmup))
-    sizes = {name: typed[name] for name in SHAPE if name in typed}
+    sizes = {name: given[name] for name in SHAPE if name in given}
     if is_dates(args):
         if args.validation or args.vocab_size:
-            raise ValueError("dates has its own validation and vocabulary: remove --validation and --vocab-size")
+            raise ValueError("dates has its own validation set and vocabulary: remove --validation and --vocab-size")
         config, shape = replace(preset, **training), replace(recipes.DATES_MODEL, **sizes)
         return recipes.train_dates(folder, config, shape, device)
     errors = LineErrors()
@@ -165,10 +167,10 @@ def _make_trainer(args: argparse.Namespace, folder: Path) -> "Trainer[Any]":
 
 
 def _warmup(folder: Path, steps: int, default: int) -> int:
-    """Return the number of warm-up steps if it is not given.
+    """Return the number of warm-up steps for a run without ``--warmup``.
 
-    It is the number of the resumed run, or else the default. If the run is not longer than the default warm-up, it is a
-    tenth of the run's steps.
+    A resumed run keeps its number. A new run uses the default, or a tenth of its steps if it is not longer than the
+    default warm-up.
     """
     from transformer_lab.tensor_files import read_tensors
     from transformer_lab.training.checkpoint import CHECKPOINT_FILE
@@ -189,11 +191,12 @@ def _default_folder(corpus: list[str]) -> Path:
 def _add_numbers(
     group: argparse._ArgumentGroup, meanings: Mapping[str, str], defaults: Mapping[str, Mapping[str, Any]]
 ) -> None:
-    """Add an option for each number, with the default for each task, or for all tasks, in its help."""
+    """Add an option for each number; the help shows the default of each task, or one default shared by all tasks."""
     for name, meaning in meanings.items():
         values = {task: numbers[name] for task, numbers in defaults.items()}
         displayed = {task: value if isinstance(value, str) else f"{value:g}" for task, value in values.items()}
-        alike = len(set(displayed.values())) == 1
-        default = displayed["for text"] if alike else ", ".join(f"{value} {task}" for task, value in displayed.items())
+        is_shared = len(set(displayed.values())) == 1
+        per_task = ", ".join(f"{value} {task}" for task, value in displayed.items())
+        default = displayed["for text"] if is_shared else per_task
         option, kind = f"--{name.replace('_', '-')}", type(values["for text"])
         group.add_argument(option, type=kind, metavar="N", help=f"{meaning} (default: {default})")

@@ -20,11 +20,10 @@ if TYPE_CHECKING:
     from transformer_lab.text.translator import TextTranslator
 
 MAX_BYTES_PER_READ = 2**16
-"""Maximum number of bytes to read at once."""
 
-DESCRIPTION = """Translate each line of input into a line of output, with greedy decoding or beam search. A line that
-is too long for the model is truncated, and undecodable bytes are replaced with U+FFFD; both are reported by line
-number."""
+DESCRIPTION = """Translate each line of input into a line of output, with greedy decoding or beam search. Lines that are
+too long for the model are truncated, and undecodable bytes are replaced with U+FFFD; both problems are reported with
+the line number."""
 
 EXAMPLES = """examples:
   transformer-course translate "3 mars 2021" 2021年3月3日
@@ -37,7 +36,7 @@ def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     """Add the command to the parser."""
     parser = commands.add_parser(
         "translate",
-        help="translate with a model",
+        help="translate text with a model",
         description=DESCRIPTION,
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
@@ -53,7 +52,7 @@ def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
 
 
 def run(args: argparse.Namespace) -> int:
-    """Translate, and return the exit code: 0, or 1 if the reader closed the pipe.
+    """Print the translations, and return the exit code: 0, or 1 if the reader closed the pipe.
 
     Raises:
         ValueError: Arguments contradict each other or are out of range, or the model cannot be loaded.
@@ -70,25 +69,25 @@ def run(args: argparse.Namespace) -> int:
     elif args.file:
         where, chunks = args.file.name, [read_lines(args.file)]
     else:
-        where, chunks = "standard input", _arriving(sys.stdin.buffer.read1)  # type: ignore[union-attr]
+        where, chunks = "standard input", _lines_as_they_arrive(sys.stdin.buffer.read1)  # type: ignore[union-attr]
     reader = LineReader(load_model(args), where)
 
-    def printed() -> Iterator[str]:
+    def translated_lines() -> Iterator[str]:
         for chunk in chunks:
             for text in reader.translator.translate(reader.texts(chunk), beam_size=args.beam):
                 yield f"{text}\n"
 
-    return print_stream(printed())
+    return print_stream(translated_lines())
 
 
-def _arriving(read: Callable[[int], bytes]) -> Iterator[list[bytes]]:
-    """Yield lines as soon as they arrive, so that slow input does not have to fill a batch."""
-    begun = b""
+def _lines_as_they_arrive(read: Callable[[int], bytes]) -> Iterator[list[bytes]]:
+    """Yield complete lines as soon as they arrive, without waiting for a full batch."""
+    unfinished = b""
     while piece := read(MAX_BYTES_PER_READ):
-        *lines, begun = (begun + piece).split(b"\n")
+        *lines, unfinished = (unfinished + piece).split(b"\n")
         yield lines
-    if begun:
-        yield [begun]
+    if unfinished:
+        yield [unfinished]
 
 
 class LineReader:
@@ -104,10 +103,10 @@ class LineReader:
         self.number = 0
 
     def texts(self, lines: Iterable[bytes]) -> Iterator[str]:
-        """Yield the texts of lines."""
+        """Yield the decoded lines, truncated to the model's maximum length."""
         for raw in lines:
             self.number += 1
-            yield self._cut(self._decode(raw))
+            yield self._truncate(self._decode(raw))
 
     def _decode(self, raw: bytes) -> str:
         from transformer_lab.data.corpus import decode
@@ -118,8 +117,8 @@ class LineReader:
             self._report(f"not UTF-8 ({error.reason}); translated with �")
             return raw.decode(errors="replace")
 
-    def _cut(self, text: str) -> str:
-        """Report a text that is truncated because it is too long for the model."""
+    def _truncate(self, text: str) -> str:
+        """Truncate a text that would be slow to tokenize, and report any text that is too long for the model."""
         from transformer_lab.data.tokenizers import MAX_CHARACTERS_PER_TOKEN
 
         longest = self.translator.longest
@@ -130,5 +129,5 @@ class LineReader:
             self._report(f"{n_tokens} tokens; the model reads only the first {longest}")
         return text
 
-    def _report(self, said: str) -> None:
-        print(f"{self.where}, line {self.number}: {said}", file=sys.stderr)
+    def _report(self, message: str) -> None:
+        print(f"{self.where}, line {self.number}: {message}", file=sys.stderr)

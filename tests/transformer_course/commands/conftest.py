@@ -1,4 +1,4 @@
-"""A stand-in for the grader, and a small corpus with a small model trained on it through the command line."""
+"""Fixtures for the commands: a fake grader, small corpora, and small models trained on them."""
 
 import sys
 from pathlib import Path
@@ -13,22 +13,20 @@ GRADE = "transformer_course.grading.grade"
 WORDS = ["eins", "zwei", "drei", "vier", "fünf", "sechs", "sieben", "acht", "neun", "zehn"]
 
 
-def typed(**options: object) -> list[str]:
-    """Write options as they are typed."""
+def as_options(**options: object) -> list[str]:
+    """Return command-line arguments for these options."""
     return [part for name, value in options.items() for part in (f"--{name.replace('_', '-')}", str(value))]
 
 
-SMALL_MODEL_OPTIONS = typed(d_model=16, n_heads=2, d_ff=24, n_layers=1, max_length=20, vocab_size=300, threads=1)
-FEW_STEPS_OPTIONS = typed(
+SMALL_MODEL_OPTIONS = as_options(d_model=16, n_heads=2, d_ff=24, n_layers=1, max_length=20, vocab_size=300, threads=1)
+SHORT_RUN_OPTIONS = as_options(
     steps=6, warmup=2, batch_tokens=300, log_every=2, save_every=3, validate_every=0, device="cpu"
 )
 
 
 @pytest.fixture
 def graded(monkeypatch):
-    """Stand in for the grader, and note what it is asked for; the module's ``events`` are those of grader
-    and sandbox.
-    """
+    """Replace the grader by a fake module that records its arguments, and the order of grader and sandbox events."""
 
     def grade(*arguments):
         module.events.append("graded")
@@ -38,14 +36,14 @@ def graded(monkeypatch):
     module = ModuleType(GRADE)
     module.grade, module.observed, module.events = grade, [], []
     monkeypatch.setitem(sys.modules, GRADE, module)
-    monkeypatch.setattr(Sandbox, "start", lambda sandbox: module.events.append("starts"))
+    monkeypatch.setattr(Sandbox, "start", lambda sandbox: module.events.append("started"))
     monkeypatch.setattr(Sandbox, "close", lambda sandbox: module.events.append("closed"))
     return module
 
 
 @pytest.fixture(scope="session")
 def corpus(tmp_path_factory):
-    """Two files of which the second shouts what the first says."""
+    """A parallel corpus in two files; the second has the lines of the first in upper case."""
     folder = tmp_path_factory.mktemp("corpus")
     german = [" ".join(WORDS[i * k % 10] for k in range(1, 2 + i % 4)) for i in range(200)]
     (folder / "x.de").write_text("".join(f"{line}\n" for line in german), "utf-8")
@@ -56,13 +54,13 @@ def corpus(tmp_path_factory):
 @pytest.fixture(scope="session")
 def model(corpus, tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("trained") / "model"
-    assert main(["train", *corpus, "-o", str(folder), *SMALL_MODEL_OPTIONS, *FEW_STEPS_OPTIONS]) == 0
+    assert main(["train", *corpus, "-o", str(folder), *SMALL_MODEL_OPTIONS, *SHORT_RUN_OPTIONS]) == 0
     return folder
 
 
 @pytest.fixture(scope="session")
 def story(tmp_path_factory) -> Path:
-    """A file of 30 documents, of which the last is held out."""
+    """A file of 30 documents; the last document is held out."""
     path = tmp_path_factory.mktemp("story") / "story.txt"
     documents = [" ".join(WORDS[i * k % 10] for k in range(1, 30)) for i in range(30)]
     path.write_text("\n<|endoftext|>\n".join(documents) + "\n", "utf-8")
@@ -72,5 +70,5 @@ def story(tmp_path_factory) -> Path:
 @pytest.fixture(scope="session")
 def language_model(story, tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("trained") / "story"
-    assert main(["train", "--text", str(story), "-o", str(folder), *SMALL_MODEL_OPTIONS, *FEW_STEPS_OPTIONS]) == 0
+    assert main(["train", "--text", str(story), "-o", str(folder), *SMALL_MODEL_OPTIONS, *SHORT_RUN_OPTIONS]) == 0
     return folder

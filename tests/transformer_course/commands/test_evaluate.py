@@ -1,4 +1,4 @@
-"""``evaluate``: the scores of what the model writes."""
+"""Tests for ``transformer-course evaluate``."""
 
 import json
 import math
@@ -21,27 +21,27 @@ from transformer_lab.training.validation import TextValidation
 def test_prints_the_scores_of_translations(corpus, model, capsys, monkeypatch, beam):
     sources, references = (Path(path).read_text("utf-8").splitlines() for path in corpus)
     right = dict(zip(sources[::2], references[::2], strict=True))
-    written = [right.get(source, "nothing right") for source in sources]
-    asked = []
+    translations = [right.get(source, "a wrong translation") for source in sources]
+    received = []
 
     def translate(self, texts, beam_size):
-        asked.extend(texts)
+        received.extend(texts)
         assert beam_size == beam
-        return iter(written)
+        return iter(translations)
 
     monkeypatch.setattr(Translator, "translate", translate)
     assert main(["evaluate", *corpus, "-m", str(model), *(["--beam", "4"] if beam == 4 else [])]) == 0
-    assert asked == sources
+    assert received == sources
     assert capsys.readouterr().out.splitlines() == [
         "pairs        200",
-        f"exact match  {exact_match(written, references):.2f} %",
-        f"BLEU         {bleu(written, references):.2f}",
-        f"chrF         {chrf(written, references):.2f}",
+        f"exact match  {exact_match(translations, references):.2f} %",
+        f"BLEU         {bleu(translations, references):.2f}",
+        f"chrF         {chrf(translations, references):.2f}",
     ]
-    assert 40 < exact_match(written, references) < 100
+    assert 40 < exact_match(translations, references) < 100
 
 
-def test_dates_use_one_thread_and_a_corpus_torchs_default(corpus, model, monkeypatch):
+def test_only_dates_default_to_one_thread(corpus, model, monkeypatch):
     set_to = []
     monkeypatch.setattr(torch, "set_num_threads", set_to.append)
     monkeypatch.setattr(Translator, "translate", lambda self, texts, beam_size: iter(["1999-12-31"] * len(list(texts))))
@@ -58,17 +58,17 @@ def test_bad_lines_are_reported(model, tmp_path, capsys):
     assert captured.out.startswith("pairs        1\n") and "bad.tsv, line 2: no tab" in captured.err
 
 
-@pytest.mark.parametrize("text, said", [("", "no sentence pair to evaluate"), (None, "No such file")])
-def test_invalid_corpus_is_reported_in_one_line(model, tmp_path, capsys, text, said):
+@pytest.mark.parametrize("text, message", [("", "no sentence pair to evaluate"), (None, "No such file")])
+def test_invalid_corpus_is_reported_in_one_line(model, tmp_path, capsys, text, message):
     path = tmp_path / "corpus.tsv"
     if text is not None:
         path.write_text(text)
     assert main(["evaluate", str(path), "-m", str(model)]) == 2
     error = capsys.readouterr().err
-    assert error.startswith("transformer-course: ") and said in error and error.count("\n") == 1
+    assert error.startswith("transformer-course: ") and message in error and error.count("\n") == 1
 
 
-def test_prints_how_well_text_is_predicted(story, language_model, capsys):
+def test_prints_perplexity_and_bits_per_byte(story, language_model, capsys):
     assert main(["evaluate", "--text", str(story), "-m", str(language_model)]) == 0
     model, texts = TextGenerator.load(language_model), list(read_documents([story], LineErrors()))
     validation = TextValidation(model.model, model.tokenizer, texts, model.bos_id, 100)
@@ -93,22 +93,22 @@ def test_bad_lines_of_text_are_reported(language_model, tmp_path, capsys):
 
 def test_text_errors_are_reported_in_one_line(model, story, language_model, tmp_path, capsys):
     (tmp_path / "empty.txt").write_text("\n")
-    publish(tmp_path / "unbegun")
-    config = tmp_path / "unbegun" / "config.json"
+    publish(tmp_path / "without-bos")
+    config = tmp_path / "without-bos" / "config.json"
     config.write_text(json.dumps(json.loads(config.read_text()) | {"bos_token_id": None}))
-    for arguments, said in (
+    for arguments, message in (
         ([str(story)], "evaluate --text requires --model FOLDER"),
         ([str(story), "-m", str(model)], "or gemma3_text; got ''"),
         ([str(tmp_path / "empty.txt"), "-m", str(language_model)], "empty.txt: no text to evaluate"),
-        ([str(story), "-m", str(tmp_path / "unbegun")], "has no token to begin a text with"),
+        ([str(story), "-m", str(tmp_path / "without-bos")], "has no beginning-of-text token"),
     ):
         assert main(["evaluate", "--text", *arguments]) == 2
         error = capsys.readouterr().err
-        assert error.startswith("transformer-course: ") and said in error and error.count("\n") == 1
+        assert error.startswith("transformer-course: ") and message in error and error.count("\n") == 1
 
 
 def test_missing_model_is_reported_in_one_line(tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert main(["evaluate", "dates"]) == 2
-    said = "there is no folder model-dates: create it with `transformer-course train dates`, or pass --model"
-    assert capsys.readouterr().err == f"transformer-course: {said}\n"
+    message = "there is no folder model-dates: create it with `transformer-course train dates`, or pass --model"
+    assert capsys.readouterr().err == f"transformer-course: {message}\n"

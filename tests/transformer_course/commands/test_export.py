@@ -13,7 +13,7 @@ from transformer_course.sandbox.exit_reasons import explain_exit
 from transformer_course.sandbox.resource_limits import Limits
 
 
-def test_points_are_filled_into_the_table(tmp_path: Path, capsys):
+def test_fills_points_into_canvas_and_moodle_tables(tmp_path: Path, capsys):
     write_results(tmp_path / "graded", {"ada": 2})
     (tmp_path / "export.csv").write_text("Student,ID\nAda,ada\n")
     assert main(["export", str(tmp_path / "graded"), "--canvas", str(tmp_path / "export.csv"), "--column", "Lab"]) == 0
@@ -24,7 +24,7 @@ def test_points_are_filled_into_the_table(tmp_path: Path, capsys):
     assert (tmp_path / "graded" / "moodle.csv").read_text().startswith("Identifier,Full name,Grade,Feedback comments\n")
 
 
-def test_look_writes_nothing(tmp_path: Path, capsys):
+def test_look_option_writes_nothing(tmp_path: Path, capsys):
     write_results(tmp_path / "graded", {"ada": 2})
     (tmp_path / "export.csv").write_text("Student,ID,Lab\nAda,ada,1\n")
     command = ["export", str(tmp_path / "graded"), "--canvas", str(tmp_path / "export.csv"), "--column", "Lab"]
@@ -48,7 +48,7 @@ def test_unmarked_answers_are_reported(tmp_path: Path, capsys):
 
 
 @pytest.mark.parametrize("is_decided", [False, True])
-def test_reports_everywhere_what_could_not_be_judged(tmp_path: Path, capsys, is_decided: bool):
+def test_unjudged_answer_is_reported_until_overridden(tmp_path: Path, capsys, is_decided: bool):
     graded = notebook(1)
     busy = replace(graded.exercises[1].verdict, status="crashed", message=explain_exit("busy", Limits()))
     exercises = [graded.exercises[0], replace(graded.exercises[1], verdict=busy), *graded.exercises[2:]]
@@ -78,7 +78,7 @@ def test_canvas_feedback_is_written_next_to_the_table(tmp_path: Path, capsys):
         assert archive.namelist() == [file]
 
 
-def test_names_students_to_whom_canvas_cannot_show_a_page(tmp_path: Path, capsys):
+def test_lists_students_without_a_canvas_feedback_page(tmp_path: Path, capsys):
     for name, file in (("ada", "ada_12345_67890_01_lookup.ipynb"), ("ben", "ben_12346_67891_homework.pdf")):
         problem = "This is not a notebook (.pdf)." if name == "ben" else ""
         graded = notebook(1, file=file, lms_id=file.split("_")[1], problem=problem)
@@ -86,7 +86,7 @@ def test_names_students_to_whom_canvas_cannot_show_a_page(tmp_path: Path, capsys
     write_report(tmp_path, new_settings(7, Limits(), {}))
     (tmp_path / "export.csv").write_text("Student,ID\nAda,12345\nBen,12346\n")
     assert main(["export", str(tmp_path), "--canvas", str(tmp_path / "export.csv")]) == 0
-    assert "Canvas cannot show a page to ben, who submitted no notebook: send it from" in capsys.readouterr().out
+    assert "Canvas cannot show feedback to ben, because it needs a submitted notebook." in capsys.readouterr().out
     with zipfile.ZipFile(tmp_path / "canvas_feedback.zip") as archive:
         assert archive.namelist() == ["ada_12345_67890_01_lookup.ipynb"]
 
@@ -105,7 +105,7 @@ def test_reports_unknown_times_of_the_exported_lesson(tmp_path: Path, capsys):
     assert main([*command, "02"]) == 0 and "unknown" not in capsys.readouterr().out
 
 
-def test_rejects_column_of_another_lesson_without_force(tmp_path: Path, capsys):
+def test_rejects_column_for_different_lesson_without_force(tmp_path: Path, capsys):
     write_results(tmp_path / "graded", {"ada": 2})
     (tmp_path / "export.csv").write_text("Student,ID,Scaling\nAda,ada,\n")
     command = ["export", str(tmp_path / "graded"), "--canvas", str(tmp_path / "export.csv")]

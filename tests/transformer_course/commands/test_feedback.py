@@ -6,7 +6,7 @@ from tests.transformer_course.grading.sample_results import write_results
 from transformer_course.commands.main import main
 
 
-def test_manual_changes_reach_every_table(tmp_path: Path, capsys):
+def test_override_updates_summary_gradebook_and_feedback(tmp_path: Path, capsys):
     write_results(tmp_path, {"ada": 0})
     (tmp_path / "overrides.csv").write_text("student,exercise,points,comment\nada,softmax,1,Shown in class.\n")
     assert main(["feedback", str(tmp_path)]) == 0

@@ -1,4 +1,4 @@
-"""``generate``: a prompt as an argument, a file or a pipe, and a text out, shown while it is written."""
+"""Tests for ``transformer-course generate``."""
 
 import io
 import os
@@ -25,53 +25,53 @@ def folder(tmp_path_factory):
 
 
 @pytest.fixture
-def message(monkeypatch):
-    """Make the model add what it was given, and record its arguments."""
-    asked = []
+def recorded(monkeypatch):
+    """Make the model return the prompt in angle brackets, and record its arguments."""
+    calls = []
 
     def stream(self, prompt, max_new_tokens, temperature, top_k, top_p, stops, generator, min_p, repetition_penalty):
         sampling = (temperature, top_k, top_p, min_p, repetition_penalty)
-        asked.append((max_new_tokens, *sampling, stops, generator.initial_seed()))
+        calls.append((max_new_tokens, *sampling, stops, generator.initial_seed()))
         yield from [f"<{prompt}", "€", ">"]
 
     monkeypatch.setattr(TextGenerator, "stream", stream)
-    return asked
+    return calls
 
 
-def typed(data: bytes):
+def stdin_with(data: bytes):
     class Stdin:
         buffer = io.BytesIO(data)
 
     return Stdin
 
 
-def test_prompt_can_be_an_argument(folder, message, capsys):
+def test_prompt_can_be_an_argument(folder, recorded, capsys):
     assert main(["generate", "-m", folder, "the cat\n", "--seed", "3"]) == 0
     assert capsys.readouterr() == ("<the cat\n€>\n", "")
-    assert message == [(None, 1.0, None, None, None, 1.0, [], 3)]
+    assert recorded == [(None, 1.0, None, None, None, 1.0, [], 3)]
 
 
 @pytest.mark.parametrize("data, prompt", [("ä\r\nb\n\n", "ä\nb\n"), ("\ufeffä", "ä"), ("", "")])
-def test_prompt_can_be_a_file_or_standard_input(folder, message, capsys, monkeypatch, tmp_path, data, prompt):
+def test_prompt_can_be_a_file_or_standard_input(folder, recorded, capsys, monkeypatch, tmp_path, data, prompt):
     path = tmp_path / "prompt.txt"
     path.write_bytes(data.encode())
     assert main(["generate", "-m", folder, "--file", str(path)]) == 0
-    monkeypatch.setattr(sys, "stdin", typed(data.encode()))
+    monkeypatch.setattr(sys, "stdin", stdin_with(data.encode()))
     assert main(["generate", "-m", folder]) == 0
     assert capsys.readouterr() == (2 * f"<{prompt}€>\n", "")
 
 
-def test_every_option_reaches_the_model(folder, message):
-    how = ["--temperature", "0.5", "--top-k", "7", "--top-p", "0.9", "--max-new-tokens", "5", "--seed", "11"]
-    how += ["--min-p", "0.1", "--repetition-penalty", "1.5"]
-    assert main(["generate", "-m", folder, "a", *how, "--stop", "x", "--stop", "y z"]) == 0
-    assert message == [(5, 0.5, 7, 0.9, 0.1, 1.5, ["x", "y z"], 11)]
+def test_every_option_reaches_the_model(folder, recorded):
+    options = ["--temperature", "0.5", "--top-k", "7", "--top-p", "0.9", "--max-new-tokens", "5", "--seed", "11"]
+    options += ["--min-p", "0.1", "--repetition-penalty", "1.5"]
+    assert main(["generate", "-m", folder, "a", *options, "--stop", "x", "--stop", "y z"]) == 0
+    assert recorded == [(5, 0.5, 7, 0.9, 0.1, 1.5, ["x", "y z"], 11)]
 
 
-def test_runs_without_a_seed_differ(folder, message):
+def test_runs_without_a_seed_differ(folder, recorded):
     for _ in range(2):
         main(["generate", "-m", folder, "a"])
-    assert message[0][-1] != message[1][-1]
+    assert recorded[0][-1] != recorded[1][-1]
 
 
 def test_same_seed_generates_the_same_text(folder, capsys):
@@ -85,12 +85,12 @@ def test_same_seed_generates_the_same_text(folder, capsys):
 def test_each_token_is_printed_before_the_next_is_computed(folder, capsys, monkeypatch):
     displayed = []
 
-    class Watched(TextState):
+    class RecordingState(TextState):
         def next_logits(self, tokens):
             displayed.append(capsys.readouterr().out)
             return super().next_logits(tokens)
 
-    monkeypatch.setattr("transformer_lab.generation.decode.TextState", Watched)
+    monkeypatch.setattr("transformer_lab.generation.decode.TextState", RecordingState)
     assert main(["generate", "-m", folder, "the cat", "--temperature", "0", "--max-new-tokens", "9"]) == 0
     rest = capsys.readouterr().out
     model = TextGenerator.load(folder)
@@ -99,7 +99,7 @@ def test_each_token_is_printed_before_the_next_is_computed(folder, capsys, monke
 
 
 @pytest.mark.parametrize(
-    "arguments, said",
+    "arguments, message",
     [
         (["a", "--file", "x"], "a text or a file, not both; got 'a' and x"),
         (["--file", "nowhere"], "No such file or directory: 'nowhere'"),
@@ -117,11 +117,11 @@ def test_each_token_is_printed_before_the_next_is_computed(folder, capsys, monke
         (["a", "-m", "nowhere"], "nowhere is neither a folder nor a name on the hub"),
     ],
 )
-def test_errors_are_reported_in_one_line(folder, capsys, arguments, said):
+def test_errors_are_reported_in_one_line(folder, capsys, arguments, message):
     assert main(["generate", "-m", folder, *arguments]) == 2
     captured = capsys.readouterr()
     assert captured.out == "" and captured.err.startswith("transformer-course: ")
-    assert said in captured.err and captured.err.count("\n") == 1
+    assert message in captured.err and captured.err.count("\n") == 1
 
 
 def test_rejects_a_prompt_that_is_not_utf8(folder, tmp_path, capsys):
@@ -131,15 +131,15 @@ def test_rejects_a_prompt_that_is_not_utf8(folder, tmp_path, capsys):
 
 
 def test_rejects_an_argument_that_is_not_utf8(folder, capsys):
-    assert main(["generate", "-m", folder, "ab\udcff"]) == 2  # as Python hands over the byte FF
+    assert main(["generate", "-m", folder, "ab\udcff"]) == 2  # Python decodes the byte FF as \udcff
     assert capsys.readouterr().err == "transformer-course: the prompt is not UTF-8 (invalid start byte at byte 2)\n"
 
 
 def test_rejects_a_translator(tmp_path, capsys):
     (tmp_path / "config.json").write_text('{"d_model": 16}')
     assert main(["generate", "-m", str(tmp_path), "a"]) == 2
-    said = capsys.readouterr().err
-    assert "model_type must be gpt2 or llama or mistral" in said and "a translation model" in said
+    error = capsys.readouterr().err
+    assert "model_type must be gpt2 or llama or mistral" in error and "a translation model" in error
 
 
 def test_model_option_is_required(capsys):
@@ -149,12 +149,11 @@ def test_model_option_is_required(capsys):
 
 
 def test_standard_input_is_utf8_in_any_locale(folder, tmp_path):
-    """As it is typed: bytes in, bytes out."""
     prompt = f"Katze € {END}"
     env = {**os.environ, "PYTHONIOENCODING": "ascii"}
     command = [sys.executable, "-m", "transformer_course.commands", "generate", "-m", folder, "--threads", "1"]
-    how = ["--temperature", "2.5", "--seed", "5"]
-    done = subprocess.run([*command, *how], input=f"{prompt}\n".encode(), capture_output=True, env=env, cwd=ROOT)
+    options = ["--temperature", "2.5", "--seed", "5"]
+    done = subprocess.run([*command, *options], input=f"{prompt}\n".encode(), capture_output=True, env=env, cwd=ROOT)
     model = TextGenerator.load(folder)
     expected = "".join(model.stream(prompt, temperature=2.5, generator=torch.Generator().manual_seed(5)))
     assert (done.returncode, done.stderr) == (0, b"")

@@ -1,4 +1,4 @@
-"""``grade``: what is typed is what the grader is asked for."""
+"""Tests for ``transformer-course grade``: the options reach the grader unchanged."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from tests.transformer_course.commands.conftest import typed
+from tests.transformer_course.commands.conftest import as_options
 from tests.transformer_course.sandbox.sample_submissions import linux
 from transformer_course.commands.main import main
 from transformer_course.grading.rules.class_rules import RuleChanges
@@ -28,8 +28,21 @@ def test_default_limits_apply(graded, capsys):
 def test_options_reach_the_grader(graded):
     lessons = ["--lesson", "lookup", "--lesson", "02", "--lesson", "all"]
     expected: dict[str, Any] = {"seed": 7, "jobs": 3, "container": "podman", "scheduler": "tcp://x:1"}
-    others = typed(seconds=2.5, memory=512, library_calls="none")
-    main(["grade", "a.ipynb", "b", "--out", "graded", *lessons, *typed(**expected), *others, "--fresh", "--unconfined"])
+    others = as_options(seconds=2.5, memory=512, library_calls="none")
+    main(
+        [
+            "grade",
+            "a.ipynb",
+            "b",
+            "--out",
+            "graded",
+            *lessons,
+            *as_options(**expected),
+            *others,
+            "--fresh",
+            "--unconfined",
+        ]
+    )
     [(paths, out, changes, run)] = graded.observed
     assert (paths, out) == ([Path("a.ipynb"), Path("b")], Path("graded"))
     assert changes.lessons == ["01_lookup", "02_scaling", "all"] and changes.library_calls == "none"
@@ -47,15 +60,15 @@ def test_own_exercises_may_have_a_due_date(graded, own_file):
 
 
 @linux
-def test_sandbox_starts_early_and_always_stops(graded, monkeypatch):
+def test_sandbox_starts_before_grading_and_always_stops(graded, monkeypatch):
     main(["grade", "handed-in", "-o", "graded", "--seconds", "2.5", "--memory", "512", "--container", "docker"])
-    assert graded.events == ["starts", "graded", "closed"]
+    assert graded.events == ["started", "graded", "closed"]
     sandbox = graded.observed[0][-1].sandbox
     assert (sandbox.limits, sandbox.container.tool) == (Limits(2.5, 512), "docker")
     monkeypatch.delattr(graded, "grade")
     with pytest.raises(ImportError):
         main(["grade", "handed-in", "-o", "graded", "--scheduler", "tcp://x:1"])
-    assert graded.events[3:] == ["closed"]  # where others grade, none starts here
+    assert graded.events[3:] == ["closed"]  # with a scheduler, no local sandbox starts
 
 
 @pytest.mark.parametrize("error", [FileNotFoundError("no notebook at x.ipynb"), ValueError("no notebook at x.ipynb")])
@@ -87,7 +100,7 @@ def test_reads_dates_and_columns_in_documented_formats(graded):
     assert changes.late_policy.zone == ZoneInfo("America/New_York")
 
 
-def test_columns_apply_to_roster_or_worksheet(graded):
+def test_columns_option_applies_to_roster_and_worksheet(graded):
     main(["grade", "b", "-o", "graded", "--worksheet", "w.csv", "--columns", "submitted=6", "--worksheet", "v.csv"])
     both = ["--roster", "r.csv", "--worksheet", "w.csv", "--columns", "id=2", "submitted=6"]
     main(["grade", "b", "-o", "graded", *both])

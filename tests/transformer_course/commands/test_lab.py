@@ -1,4 +1,4 @@
-"""``lab``: all that follows it goes to JupyterLab."""
+"""Tests for ``transformer-course lab``, which passes other arguments to JupyterLab."""
 
 import pytest
 
@@ -10,9 +10,10 @@ from transformer_course.workspace import working_copies
 
 @pytest.fixture
 def opened(monkeypatch):
-    observed = []
-    monkeypatch.setattr(lab, "open_lab", observed.append)
-    return observed
+    """Record the arguments of JupyterLab instead of starting it."""
+    calls = []
+    monkeypatch.setattr(lab, "open_lab", calls.append)
+    return calls
 
 
 @pytest.mark.parametrize(
@@ -39,25 +40,25 @@ def test_missing_lessons_are_reported_in_one_line(monkeypatch, tmp_path, capsys)
     assert capsys.readouterr().err == f"transformer-course: {missing}\n"
 
 
-def test_unwritable_folder_is_reported_with_a_remedy(monkeypatch, tmp_path, capsys):
+def test_unwritable_folder_is_reported_with_advice(monkeypatch, tmp_path, capsys):
     (tmp_path / "file").touch()
     monkeypatch.setenv("TRANSFORMER_LAB_LESSONS", str(tmp_path / "file" / "lessons"))
     assert main(["lab"]) == 2
-    said = f"{tmp_path / 'file' / 'lessons'} is not writable: Not a directory. "
+    problem = f"{tmp_path / 'file' / 'lessons'} is not writable: Not a directory. "
     advice = "Name another one for your lessons: transformer-course lab --folder FOLDER"
-    assert capsys.readouterr() == ("", f"transformer-course: {said}{advice}\n")
+    assert capsys.readouterr() == ("", f"transformer-course: {problem}{advice}\n")
 
 
-@pytest.mark.parametrize("wanted", ["03", "3", "heads", "03_heads", "03_heads.ipynb"])
-def test_opens_a_lesson_by_number_or_name(opened, wanted):
-    assert main(["lab", "--no-browser", "--lesson", wanted]) == 0
+@pytest.mark.parametrize("lesson", ["03", "3", "heads", "03_heads", "03_heads.ipynb"])
+def test_opens_a_lesson_by_number_or_name(opened, lesson):
+    assert main(["lab", "--no-browser", "--lesson", lesson]) == 0
     assert opened == [["--no-browser", "--LabApp.default_url=/lab/tree/03_heads.ipynb"]]
 
 
-@pytest.mark.parametrize("wanted", ["33", "head", ""])
-def test_unknown_lesson_error_lists_the_lessons(opened, capsys, wanted):
-    assert main(["lab", "--lesson", wanted]) == 2
-    assert f"there is no lesson {wanted!r}; the lessons are 00_bottleneck, 01_lookup, " in capsys.readouterr().err
+@pytest.mark.parametrize("lesson", ["33", "head", ""])
+def test_unknown_lesson_error_lists_the_lessons(opened, capsys, lesson):
+    assert main(["lab", "--lesson", lesson]) == 2
+    assert f"there is no lesson {lesson!r}; the lessons are 00_bottleneck, 01_lookup, " in capsys.readouterr().err
     assert opened == []
 
 
@@ -75,7 +76,7 @@ def test_default_folder_is_in_the_clone(opened, monkeypatch, tmp_path):
     assert working_copies.working_copy() == lesson_folder.REPOSITORY / "my-lessons"
 
 
-def test_without_a_clone_finds_or_creates_the_folder(opened, monkeypatch, tmp_path):
+def test_default_folder_is_found_without_a_clone(opened, monkeypatch, tmp_path):
     monkeypatch.setattr(lesson_folder, "INSTALLED_LESSONS", lesson_folder.REPOSITORY / "notebooks")
     for here in (tmp_path, tmp_path / "my-lessons"):
         here.mkdir(exist_ok=True)

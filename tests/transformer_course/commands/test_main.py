@@ -1,4 +1,4 @@
-"""The command line: what it understands, and what it says when it does not."""
+"""Tests for parsing the command line, for its help and for its errors."""
 
 import argparse
 import io
@@ -17,7 +17,7 @@ ROOT = Path(__file__).parents[3]
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         ([], "required: COMMAND"),
         (["lba"], "invalid choice: 'lba'"),
@@ -27,14 +27,14 @@ ROOT = Path(__file__).parents[3]
         (["train", "dates", "-o", "model", "--seed", "three"], "invalid int value: 'three'"),
     ],
 )
-def test_error_names_unknown_arguments(monkeypatch, capsys, arguments, said):
-    monkeypatch.setattr(train, "run", lambda args: pytest.fail("it runs all the same"))
+def test_invalid_arguments_are_reported_before_running(monkeypatch, capsys, arguments, message):
+    monkeypatch.setattr(train, "run", lambda args: pytest.fail("the command runs in spite of the error"))
     with pytest.raises(SystemExit, match="2"):
         main(arguments)
-    assert said in capsys.readouterr().err
+    assert message in capsys.readouterr().err
 
 
-def test_version_is_that_of_the_package(capsys):
+def test_version_option_prints_the_package_version(capsys):
     with pytest.raises(SystemExit, match="0"):
         main(["--version"])
     assert capsys.readouterr().out == f"transformer-course {version('transformer-course')}\n"
@@ -60,9 +60,9 @@ def test_interrupted_command_exits_with_130(monkeypatch, capsys):
 
 
 def loaded_by(command: list[str]) -> set[str]:
-    """Return the modules that are loaded when a command ends, in a process of its own."""
-    note = "import atexit, sys; atexit.register(lambda: print(*sys.modules))"
-    script = f"{note}; from transformer_course.commands.main import _parser, main; sys.exit(main({command}))"
+    """Run a command in a new process, and return the modules that it has loaded."""
+    print_modules = "import atexit, sys; atexit.register(lambda: print(*sys.modules))"
+    script = f"{print_modules}; from transformer_course.commands.main import _parser, main; sys.exit(main({command}))"
     env = {"PATH": "", "PYTHONPATH": str(ROOT)}
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, env=env, check=True)
     assert "usage: transformer-course" in done.stdout
@@ -73,7 +73,7 @@ def loaded_by(command: list[str]) -> set[str]:
     "command",
     ["", "lab", "release", "grade", "feedback", "export", "train", "evaluate", "translate", "generate", "push"],
 )
-def test_help_imports_no_command_dependencies(command):
+def test_help_does_not_import_heavy_packages(command):
     loaded = loaded_by([*command.split(), "--help"])
     assert f"transformer_course.commands.{command or 'main'}" in loaded
     assert not {"torch", "pandas", "jupyterlab", "nbformat", "tokenizers", "babel"} & loaded

@@ -1,4 +1,4 @@
-"""The card of a model is a card that the hub reads, whatever the names in it."""
+"""Tests for the model card."""
 
 from dataclasses import dataclass
 
@@ -17,6 +17,6 @@ class Config:
 def test_hub_library_can_parse_the_card():
     card = ModelCard(model_card(nn.Linear(3, 5), Config(), "ada/x", "A layer", "other", "pass", {"a\nb": "1"}))
     assert card.data.tags == ["transformer-course", "safetensors"]
-    assert "A layer of 20 parameters" in card.text
+    assert "A layer with 20 parameters" in card.text
     assert "| `note` | `'a \\| b'` |" in card.text
     assert "| a b | 1 |" in card.text

@@ -1,4 +1,4 @@
-"""``transformer-course practice``."""
+"""Tests for ``transformer-course practice``."""
 
 import os
 
@@ -14,14 +14,14 @@ LESSONS = ["00_bottleneck", "01_lookup", "02_scaling", "tokenizers", "09_languag
 
 @pytest.fixture
 def opened(monkeypatch):
-    """What JupyterLab is opened with."""
+    """Record the arguments of JupyterLab instead of starting it."""
     arguments = []
-    monkeypatch.setattr(os, "environ", dict(os.environ))  # the command sets a variable
+    monkeypatch.setattr(os, "environ", dict(os.environ))  # the command sets an environment variable
     monkeypatch.setattr("transformer_course.home.lab.open_lab", arguments.extend)
     return arguments
 
 
-def test_opens_a_notebook_of_the_chosen_lessons(tmp_path, opened, capsys):
+def test_opens_a_notebook_for_the_chosen_lessons(tmp_path, opened, capsys):
     options = ["--lesson", "01-02", "-n", "3", "--questions", "2", "--minutes", "20", "--no-browser"]
     assert main(["practice", "--folder", str(tmp_path), *options]) == 0
     [path] = tmp_path.glob("practice/*.ipynb")
@@ -32,7 +32,7 @@ def test_opens_a_notebook_of_the_chosen_lessons(tmp_path, opened, capsys):
     assert "3 exercises from memory, 2 questions" in capsys.readouterr().out
 
 
-def test_interview_draws_from_passed_exercises_with_a_timer(tmp_path, opened):
+def test_interview_has_passed_exercises_and_a_timer(tmp_path, opened):
     record_pass(tmp_path, "softmax")
     assert main(["practice", "--folder", str(tmp_path), "--interview"]) == 0
     [path] = tmp_path.glob("practice/*.ipynb")
@@ -41,7 +41,7 @@ def test_interview_draws_from_passed_exercises_with_a_timer(tmp_path, opened):
     assert book.cells[0].source.startswith("# Interview, ")
 
 
-def test_rejects_an_empty_session(tmp_path, opened, capsys):
+def test_rejects_session_with_nothing_to_practice(tmp_path, opened, capsys):
     assert main(["practice", "--folder", str(tmp_path)]) == 2
     assert "there is nothing to practice yet" in capsys.readouterr().err
     assert not opened
@@ -57,7 +57,7 @@ def test_rejects_an_empty_session(tmp_path, opened, capsys):
         ("bank", ["practice_bank"]),
     ],
 )
-def test_reads_lists_and_ranges_of_lessons(text, lessons):
+def test_parses_lists_and_ranges_of_lessons(text, lessons):
     assert practice.lessons_in(text, LESSONS) == lessons
 
 
@@ -65,6 +65,6 @@ def test_reads_lists_and_ranges_of_lessons(text, lessons):
     ("text", "message"),
     [("02-01", "not a range"), ("00-01-02", "not a range"), ("77", "there is no lesson '77'"), ("glossary", "neither")],
 )
-def test_rejects_unknown_lessons_and_reversed_ranges(text, message):
+def test_rejects_unknown_lessons_and_invalid_ranges(text, message):
     with pytest.raises(ValueError, match=message):
         practice.lessons_in(text, LESSONS)

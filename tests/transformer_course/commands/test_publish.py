@@ -1,4 +1,4 @@
-"""Publishing: what is saved or pushed is read back, and its card says what is so."""
+"""Tests for publishing models and their cards: published models can be loaded again."""
 
 import json
 import shutil
@@ -36,7 +36,7 @@ def generator(tmp_path_factory):
 
 @pytest.fixture
 def hub(tmp_path, monkeypatch):
-    """A hub in a folder, which is called as the real one can be."""
+    """A fake hub that stores its files in a folder and has the signatures of the real one."""
     root = tmp_path / "hub"
 
     def create_repo(repo_id, **options):
@@ -76,7 +76,7 @@ def test_saved_language_model_can_be_loaded(generator, tmp_path):
     assert_same_texts(generator, TextGenerator.load(save_model(generator, tmp_path / "stories", {})))
 
 
-def test_saves_every_end_token(generator, tmp_path):
+def test_saves_all_end_tokens(generator, tmp_path):
     several = TextGenerator(generator.model, generator.tokenizer, generator.bos_id, [*generator.eos_ids, 1])
     assert_same_texts(several, TextGenerator.load(save_model(several, tmp_path / "stories", {})))
 
@@ -98,7 +98,7 @@ def test_new_version_replaces_the_old_one(translator, hub):
     assert "2 %" in card and "1 %" not in card
 
 
-def test_card_shows_measurements_and_its_code_runs(translator, tmp_path, monkeypatch, capsys):
+def test_card_shows_measurements_and_working_code(translator, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     save_model(translator, "dates", {"exact | match": "99.3 %"})
     card = ModelCard.load(tmp_path / "dates" / "README.md")
@@ -111,10 +111,10 @@ def test_card_shows_measurements_and_its_code_runs(translator, tmp_path, monkeyp
     assert capsys.readouterr().out == next(translator.translate(["a text"])) + "\n"
 
 
-def test_card_without_measurements_claims_none(generator, tmp_path):
+def test_card_without_measurements_has_empty_evaluation(generator, tmp_path):
     card = ModelCard.load(save_model(generator, tmp_path / "stories", {}) / "README.md")
     assert card.data.pipeline_tag == "text-generation"
-    assert card.text.rstrip().endswith("## What was measured\n\nNothing was.")
+    assert card.text.rstrip().endswith("## Evaluation\n\nNone.")
     assert json.loads((tmp_path / "stories" / "config.json").read_text())["model_type"] == "gpt2"
 
 

@@ -1,4 +1,4 @@
-"""``push``: the card of a trained model says what its log says of the parameters that are published."""
+"""Tests for ``transformer-course push``: the card has the logged results of the published parameters."""
 
 import csv
 
@@ -18,7 +18,7 @@ from transformer_lab.training.log import COLUMNS
 
 @pytest.fixture
 def trained(tmp_path):
-    """A folder as training leaves it: the parameters are those of step 20, and the log goes on to 30."""
+    """A trained model's folder whose parameters are from step 20 and whose log continues to step 30."""
     tokenizer = character_tokenizer(["3 mars 2021"])
     config = TransformerConfig(tokenizer.get_vocab_size(), d_model=8, n_heads=2, d_ff=16, n_layers=1, max_length=20)
     translator = Translator(Transformer(config).eval(), tokenizer)
@@ -52,11 +52,11 @@ def test_card_has_the_results_of_the_published_parameters(trained, tmp_path, cap
     assert list(load_translator(out).translate(["3"])) == list(load_translator(trained).translate(["3"]))
 
 
-def test_refuses_to_overwrite_the_training_folder(trained, capsys):
+def test_rejects_overwriting_the_training_folder(trained, capsys):
     before = {path.name: path.read_bytes() for path in trained.iterdir()}
     assert main(["push", "-m", str(trained), "-o", str(trained)]) == 2
     assert capsys.readouterr().err.endswith(
-        "is the model's own folder, which its training run needs: choose a different --out\n"
+        "is the training folder, which is needed to continue training; choose a different --out\n"
     )
     assert {path.name: path.read_bytes() for path in trained.iterdir()} == before
 
@@ -70,11 +70,11 @@ def test_card_omits_results_without_a_known_step(trained, tmp_path):
 
 def test_pushes_a_model_without_a_log(tmp_path, monkeypatch, capsys):
     publish(tmp_path, n_positions=64)
-    observed = []
-    monkeypatch.setattr(publishing, "push_folder", lambda folder, name: observed.append(name) or "there")
+    pushed = []
+    monkeypatch.setattr(publishing, "push_folder", lambda folder, name: pushed.append(name) or "https://hub")
     assert main(["push", "-m", str(tmp_path), "ada/stories"]) == 0
-    assert observed == ["ada/stories"]
-    assert capsys.readouterr().out == "The model and its card are in there\n"
+    assert pushed == ["ada/stories"]
+    assert capsys.readouterr().out == "The model and its card are in https://hub\n"
 
 
 def test_missing_model_is_reported_in_one_line(tmp_path, capsys):

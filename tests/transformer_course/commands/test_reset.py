@@ -1,4 +1,4 @@
-"""``transformer-course reset``."""
+"""Tests for ``transformer-course reset``."""
 
 import os
 
@@ -11,19 +11,19 @@ from transformer_course.workspace.working_copies import copy_lessons
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    monkeypatch.setattr(os, "environ", dict(os.environ))  # the command sets a variable
+    monkeypatch.setattr(os, "environ", dict(os.environ))  # the command sets an environment variable
     copy_lessons(published_lessons(), tmp_path / "mine", ["03_heads"])
     return tmp_path / "mine"
 
 
-def test_prints_where_the_old_copy_is(folder, capsys):
+def test_prints_name_of_old_copy(folder, capsys):
     (folder / "03_heads.ipynb").write_text("mine")
     assert main(["reset", "heads", "--folder", str(folder)]) == 0
     [kept] = folder.glob("03_heads (*).ipynb")
     assert kept.read_text() == "mine"
     assert capsys.readouterr().out.splitlines() == [
-        f"{folder / '03_heads.ipynb'} is as it was published.",
-        f"Your copy is now {kept.name}.",
+        f"{folder / '03_heads.ipynb'} is the published lesson again.",
+        f"Your old copy is {kept.name}.",
     ]
 
 

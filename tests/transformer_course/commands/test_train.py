@@ -1,4 +1,4 @@
-"""``train``: what is typed is what is done."""
+"""Tests for ``transformer-course train``: the options reach the training run."""
 
 import os
 import re
@@ -10,7 +10,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from tests.transformer_course.commands.conftest import FEW_STEPS_OPTIONS, SMALL_MODEL_OPTIONS, typed
+from tests.transformer_course.commands.conftest import SHORT_RUN_OPTIONS, SMALL_MODEL_OPTIONS, as_options
 from transformer_course.commands import evaluate
 from transformer_course.commands.main import main
 from transformer_course.commands.train import SHAPE, TRAINING
@@ -25,7 +25,7 @@ from transformer_lab.training.log import LOG_FILE
 
 
 @pytest.fixture(autouse=True)
-def elsewhere(tmp_path, monkeypatch):
+def working_directory(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
 
 
@@ -33,14 +33,14 @@ def settings(folder):
     return read_tensors(folder / CHECKPOINT_FILE)[1]
 
 
-def shown_help(capsys) -> str:
+def help_text(capsys) -> str:
     with pytest.raises(SystemExit):
         main(["train", "--help"])
     return " ".join(capsys.readouterr().out.split())
 
 
 def test_help_shows_the_defaults_of_the_recipes(capsys):
-    displayed = shown_help(capsys)
+    displayed = help_text(capsys)
     for meanings, configs in (
         (TRAINING, (recipes.DATES, recipes.CORPUS, recipes.TEXT)),
         (SHAPE, (recipes.DATES_MODEL, recipes.CORPUS_MODEL, recipes.TEXT_MODEL)),
@@ -49,13 +49,13 @@ def test_help_shows_the_defaults_of_the_recipes(capsys):
             dates, corpus, text = (f"{getattr(config, name):g}" for config in configs)
             if name == "vocab_size":
                 dates = "number of characters"
-            each = f"{dates} for dates, {corpus} for a corpus, {text} for text"
-            default = text if dates == corpus == text else each
+            per_task = f"{dates} for dates, {corpus} for a corpus, {text} for text"
+            default = text if dates == corpus == text else per_task
             assert f"--{name.replace('_', '-')} N {meaning} (default: {default})" in displayed
 
 
 def test_every_setting_has_an_option(capsys):
-    displayed = shown_help(capsys)
+    displayed = help_text(capsys)
     for name in [field.name for field in fields(TrainingConfig)] + list(SHAPE):
         assert f"--{name.replace('_', '-')} " in displayed.replace("]", " "), name
 
@@ -65,14 +65,14 @@ def test_trains_on_a_corpus_with_the_given_settings(corpus, model, tmp_path):
     assert {name: info["training"][name] for name in ("steps", "warmup", "batch_tokens", "save_every")} == {
         "steps": 6, "warmup": 2, "batch_tokens": 300, "save_every": 3,
     }  # fmt: skip
-    assert info["training"]["lr"] == recipes.CORPUS.lr  # as nothing else was typed
+    assert info["training"]["lr"] == recipes.CORPUS.lr  # no --lr was given
     assert (info["model"]["d_model"], info["model"]["n_layers"], info["model"]["max_length"]) == (16, 1, 20)
     assert pd.read_csv(model / LOG_FILE)["step"].tolist() == [2, 4, 6]
     Translator.load(model)
 
 
 def test_every_kind_of_option_reaches_the_trainer(corpus, tmp_path):
-    options = typed(schedule="noam", seed=7, lr=0.5, label_smoothing=0, dropout=0.2, validate_every=3)
+    options = as_options(schedule="noam", seed=7, lr=0.5, label_smoothing=0, dropout=0.2, validate_every=3)
     assert (
         main(
             [
@@ -81,7 +81,7 @@ def test_every_kind_of_option_reaches_the_trainer(corpus, tmp_path):
                 "-o",
                 "m",
                 *SMALL_MODEL_OPTIONS,
-                *FEW_STEPS_OPTIONS,
+                *SHORT_RUN_OPTIONS,
                 *options,
                 "--autocast",
                 "--validation",
@@ -96,11 +96,11 @@ def test_every_kind_of_option_reaches_the_trainer(corpus, tmp_path):
     assert info["model"]["dropout"] == 0.2
 
 
-def test_folder_is_named_after_the_corpus_and_the_end_is_reported(corpus, tmp_path, capsys):
-    assert main(["train", *corpus, "--validation", *corpus, *SMALL_MODEL_OPTIONS, *FEW_STEPS_OPTIONS]) == 0
-    said = capsys.readouterr().out
-    assert said.startswith("6 steps in ") and "; best validation score 0." in said
-    assert said.endswith("the model is in model-x\n")
+def test_default_folder_is_named_after_the_corpus(corpus, tmp_path, capsys):
+    assert main(["train", *corpus, "--validation", *corpus, *SMALL_MODEL_OPTIONS, *SHORT_RUN_OPTIONS]) == 0
+    output = capsys.readouterr().out
+    assert output.startswith("6 steps in ") and "; best validation score 0." in output
+    assert output.endswith("the model is in model-x\n")
     Translator.load(tmp_path / "model-x")
 
 
@@ -108,7 +108,7 @@ def test_dates_need_no_other_argument(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(recipes, "N_TRAINING_DATES", 300)
     monkeypatch.setattr(recipes, "N_HELD_OUT_DATES", 20)
     monkeypatch.setattr(evaluate, "N_TEST_DATES", 30)
-    options = typed(steps=4, warmup=1, d_model=16, d_ff=16, n_layers=1, n_heads=2, device="cpu")
+    options = as_options(steps=4, warmup=1, d_model=16, d_ff=16, n_layers=1, n_heads=2, device="cpu")
     assert main(["train", "dates", *options]) == 0
     assert "the model is in model-dates" in capsys.readouterr().out
     assert main(["translate", "3 mars 2021"]) == 0
@@ -124,14 +124,14 @@ def test_text_model_can_generate_and_be_evaluated(story, language_model, capsys)
     assert main(["generate", "-m", str(language_model), "eins", "--temperature", "0", "--max-new-tokens", "3"]) == 0
     capsys.readouterr()
     assert main(["evaluate", "--text", str(language_model / "data" / "held_out.txt"), "-m", str(language_model)]) == 0
-    said = capsys.readouterr().out
+    output = capsys.readouterr().out
     best = -pd.read_csv(language_model / LOG_FILE)["validation_score"].max()
-    assert said.startswith("documents       1\n") and said.endswith(f"bits per byte   {best:.3f}\n")
+    assert output.startswith("documents       1\n") and output.endswith(f"bits per byte   {best:.3f}\n")
 
 
 def test_text_run_reports_bits_per_byte(story, tmp_path, capsys):
     assert (
-        main(["train", str(story), "--text", "--validation", str(story), *SMALL_MODEL_OPTIONS, *FEW_STEPS_OPTIONS]) == 0
+        main(["train", str(story), "--text", "--validation", str(story), *SMALL_MODEL_OPTIONS, *SHORT_RUN_OPTIONS]) == 0
     )
     best = -pd.read_csv(tmp_path / "model-story" / LOG_FILE)["validation_score"].max()
     assert capsys.readouterr().out.endswith(
@@ -144,7 +144,7 @@ def interrupt_the_third_step(patch):
 
     def interrupting(*args, **keywords):
         calls.append(args)
-        if len(calls) == 2 + 3:  # the first two measure how long a step takes
+        if len(calls) == 2 + 3:  # the first two calls measure the time of a step
             signal.raise_signal(signal.SIGINT)
         return batch_loss(*args, **keywords)
 
@@ -155,31 +155,33 @@ def interrupt_the_third_step(patch):
 def test_stopped_run_continues_with_the_same_command(
     kind, corpus, model, story, language_model, tmp_path, capsys, monkeypatch
 ):
-    learned, whole, load = (
+    data, uninterrupted, load = (
         (corpus, model, Translator.load)
         if kind == "corpus"
         else (["--text", str(story)], language_model, TextGenerator.load)
     )
-    command = ["train", *learned, "-o", "m", *SMALL_MODEL_OPTIONS, *FEW_STEPS_OPTIONS]
+    command = ["train", *data, "-o", "m", *SMALL_MODEL_OPTIONS, *SHORT_RUN_OPTIONS]
     with monkeypatch.context() as patch:
         interrupt_the_third_step(patch)
         assert main(command) == 130
-    said = capsys.readouterr().out
-    assert said.startswith("3 steps") and said.endswith("stopped before the end: run the same command to continue\n")
+    output = capsys.readouterr().out
+    assert output.startswith("3 steps")
+    assert output.endswith("stopped before the end: run the same command to continue\n")
     load(tmp_path / "m")
     assert main(command) == 0
-    assert pd.read_csv(tmp_path / "m" / LOG_FILE)["loss"].tolist() == pd.read_csv(whole / LOG_FILE)["loss"].tolist()
+    resumed_losses, losses = (pd.read_csv(run / LOG_FILE)["loss"].tolist() for run in (tmp_path / "m", uninterrupted))
+    assert resumed_losses == losses
 
 
 def test_bad_lines_are_reported(tmp_path, capsys):
     (tmp_path / "bad.tsv").write_text("eins\tEINS\nzwei\n", "utf-8")
-    assert main(["train", "bad.tsv", "-o", "m", *SMALL_MODEL_OPTIONS, *FEW_STEPS_OPTIONS]) == 0
-    said = "skipped 1 × no tab, so no translation\n  bad.tsv, line 2: no tab, so no translation\n1 pair of "
-    assert capsys.readouterr().err.startswith(said)
+    assert main(["train", "bad.tsv", "-o", "m", *SMALL_MODEL_OPTIONS, *SHORT_RUN_OPTIONS]) == 0
+    message = "skipped 1 × no tab, so no translation\n  bad.tsv, line 2: no tab, so no translation\n1 pair of "
+    assert capsys.readouterr().err.startswith(message)
 
 
 @pytest.mark.parametrize(
-    "arguments, said",
+    "arguments, message",
     [
         (["nowhere.tsv"], "No such file or directory: 'nowhere.tsv'"),
         (["x.tsv"] * 3, "got 3 files"),
@@ -197,12 +199,12 @@ def test_bad_lines_are_reported(tmp_path, capsys):
         (["x.tsv", "--text", "--batch-tokens", "1"], "more than a batch of n_tokens=1 can hold"),
     ],
 )
-def test_errors_are_reported_in_one_line(arguments, said, capsys, monkeypatch):
+def test_errors_are_reported_in_one_line(arguments, message, capsys, monkeypatch):
     monkeypatch.setattr(recipes, "N_TRAINING_DATES", 30)
     Path("x.tsv").write_text("eins\tEINS\n")
     assert main(["train", *arguments]) == 2
     error = capsys.readouterr().err
-    assert error.startswith("transformer-course: ") and said in error and error.count("\n") == 1
+    assert error.startswith("transformer-course: ") and message in error and error.count("\n") == 1
 
 
 def test_first_line_shows_data_and_estimated_time(corpus, story, tmp_path, capsys, monkeypatch):
@@ -212,42 +214,43 @@ def test_first_line_shows_data_and_estimated_time(corpus, story, tmp_path, capsy
     counts += r"[\d,]+ steps in about a minute\n"
     for arguments, items in (([*corpus], "pairs"), (["--text", str(story)], "windows"), (["dates"], "30 pairs")):
         small = (
-            [*SMALL_MODEL_OPTIONS, *FEW_STEPS_OPTIONS]
+            [*SMALL_MODEL_OPTIONS, *SHORT_RUN_OPTIONS]
             if items != "30 pairs"
-            else [*FEW_STEPS_OPTIONS, "--d-model", "16", "--n-heads", "2", "--d-ff", "8"]
+            else [*SHORT_RUN_OPTIONS, "--d-model", "16", "--n-heads", "2", "--d-ff", "8"]
         )
         assert main(["train", *arguments, "-o", items, *small]) == 0
         assert re.search(rf"{items} of {counts}", capsys.readouterr().err)
 
 
-def test_short_run_has_a_short_warm_up_and_can_be_continued(corpus, tmp_path, capsys):
-    command = ["train", *corpus, "-o", "m", *SMALL_MODEL_OPTIONS, *typed(batch_tokens=300, device="cpu")]
+def test_continued_run_keeps_its_short_warmup(corpus, tmp_path, capsys):
+    command = ["train", *corpus, "-o", "m", *SMALL_MODEL_OPTIONS, *as_options(batch_tokens=300, device="cpu")]
     assert main([*command, "--steps", "30"]) == 0
     assert settings(tmp_path / "m")["training"]["warmup"] == 3
     assert "continues" not in capsys.readouterr().err
     assert main([*command, "--steps", "50"]) == 0
     assert settings(tmp_path / "m")["training"]["warmup"] == 3
     rate = TrainingConfig(steps=50, batch_tokens=300, lr=recipes.CORPUS.lr, warmup=3).lr_at(31, 16)
-    assert f"continues after step 30 with the learning rate {rate:.2g}" in capsys.readouterr().err
+    assert f"continues after step 30 with learning rate {rate:.2g}" in capsys.readouterr().err
 
 
-def test_reports_a_vocabulary_that_is_smaller_than_requested(corpus, capsys):
-    options = [*SMALL_MODEL_OPTIONS, *FEW_STEPS_OPTIONS]
+def test_reports_vocabulary_smaller_than_requested(corpus, capsys):
+    options = [*SMALL_MODEL_OPTIONS, *SHORT_RUN_OPTIONS]
     assert main(["train", *corpus, "-o", "m", *options, "--vocab-size", "60000"]) == 0
-    assert re.search(r"the corpus yields \d\d\d? tokens, fewer than --vocab-size 60000\n", capsys.readouterr().err)
+    message = r"the vocabulary has only \d\d\d? tokens, fewer than --vocab-size 60000\n"
+    assert re.search(message, capsys.readouterr().err)
 
 
 def test_rejects_a_second_run_in_the_same_folder(corpus, tmp_path, capsys):
     with folder_lock(tmp_path / "m"):
-        assert main(["train", *corpus, "-o", "m", *SMALL_MODEL_OPTIONS, *FEW_STEPS_OPTIONS]) == 2
+        assert main(["train", *corpus, "-o", "m", *SMALL_MODEL_OPTIONS, *SHORT_RUN_OPTIONS]) == 2
     user = f"process {os.getpid()} on {socket.gethostname()}"
     assert capsys.readouterr().err == f"transformer-course: m is in use by {user}\n"
 
 
 def test_rejects_changed_validation_data(corpus, tmp_path, capsys):
-    same = ["train", *corpus, "-o", "m", *SMALL_MODEL_OPTIONS, *FEW_STEPS_OPTIONS, "--validation", "val.tsv"]
+    command = ["train", *corpus, "-o", "m", *SMALL_MODEL_OPTIONS, *SHORT_RUN_OPTIONS, "--validation", "val.tsv"]
     Path("val.tsv").write_text("eins\tEINS\n", "utf-8")
-    assert main(same) == 0
+    assert main(command) == 0
     Path("val.tsv").write_text("eins\tEINE\n", "utf-8")
-    assert main(same) == 2
+    assert main(command) == 2
     assert "has different settings: val.tsv='" in capsys.readouterr().err

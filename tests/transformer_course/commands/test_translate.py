@@ -1,4 +1,4 @@
-"""``translate``: a line, a file or a pipe in, a line out for each."""
+"""Tests for ``transformer-course translate``: one line of output for each line of input."""
 
 import gzip
 import io
@@ -14,8 +14,8 @@ LINES = ["eins zwei", "", "drei vier fünf", "neun"]
 
 
 @pytest.fixture
-def message(monkeypatch):
-    """Make the model return what it reads, backwards, and record its arguments."""
+def recorded(monkeypatch):
+    """Make the model return each line reversed, and record its arguments."""
     sizes = []
 
     def translate(self, texts, max_length=None, batch_size=64, beam_size=1):
@@ -31,93 +31,93 @@ class Stdin:
         self.buffer = io.BytesIO(data)
 
 
-def backwards(lines):
+def reversed_lines(lines):
     return "".join(f"{line[::-1]}\n" for line in lines)
 
 
-def test_each_argument_is_a_line(model, message, capsys):
+def test_each_argument_is_a_line(model, recorded, capsys):
     assert main(["translate", "-m", str(model), *LINES]) == 0
-    assert capsys.readouterr() == (backwards(LINES), "")
-    assert message == [(None, 64, 1)]
+    assert capsys.readouterr() == (reversed_lines(LINES), "")
+    assert recorded == [(None, 64, 1)]
 
 
-@pytest.mark.parametrize("packed", [False, True])
-def test_translates_a_file_line_by_line(model, message, tmp_path, capsys, packed):
+@pytest.mark.parametrize("is_gzipped", [False, True])
+def test_translates_a_file_line_by_line(model, recorded, tmp_path, capsys, is_gzipped):
     data = "\r\n".join(LINES).encode("utf-8-sig")
     path = tmp_path / "lines.txt"
-    path.write_bytes(gzip.compress(data) if packed else data)
+    path.write_bytes(gzip.compress(data) if is_gzipped else data)
     assert main(["translate", "-m", str(model), "--file", str(path)]) == 0
-    assert capsys.readouterr() == (backwards(LINES), "")
+    assert capsys.readouterr() == (reversed_lines(LINES), "")
 
 
-def test_translates_standard_input_line_by_line(model, message, capsys, monkeypatch):
+def test_translates_standard_input_line_by_line(model, recorded, capsys, monkeypatch):
     monkeypatch.setattr(sys, "stdin", Stdin("\n".join(LINES).encode()))
     assert main(["translate", "-m", str(model)]) == 0
-    assert capsys.readouterr() == (backwards(LINES), "")
+    assert capsys.readouterr() == (reversed_lines(LINES), "")
 
 
-class Slow(io.RawIOBase):
-    """A pipe through which a piece comes at a time, and none before all that came was translated."""
+class SlowPipe(io.RawIOBase):
+    """A pipe that delivers one piece at a time, and records the output printed before each read."""
 
-    def __init__(self, pieces, displayed):
-        self.pieces, self.displayed, self.seen = iter(pieces), displayed, []
+    def __init__(self, pieces, read_output):
+        self.pieces, self.read_output, self.observed = iter(pieces), read_output, []
 
     def readable(self):
         return True
 
-    def readinto(self, room):
-        self.seen.append(self.displayed())
+    def readinto(self, buffer):
+        self.observed.append(self.read_output())
         piece = next(self.pieces, b"")
-        room[: len(piece)] = piece
+        buffer[: len(piece)] = piece
         return len(piece)
 
 
-def test_lines_are_translated_as_they_arrive(model, message, capsys, monkeypatch):
+def test_lines_are_translated_as_they_arrive(model, recorded, capsys, monkeypatch):
     stdin = Stdin(b"")
-    slow = Slow([b"ab\nc", b"d\nef\ngh\n", b"\xc3", b"\xa4\nq", b""], lambda: capsys.readouterr().out)
+    slow = SlowPipe([b"ab\nc", b"d\nef\ngh\n", b"\xc3", b"\xa4\nq", b""], lambda: capsys.readouterr().out)
     stdin.buffer = io.BufferedReader(slow)
     monkeypatch.setattr(sys, "stdin", stdin)
     assert main(["translate", "-m", str(model)]) == 0
-    assert slow.seen == ["", "ba\n", "dc\nfe\nhg\n", "", "ä\n"]
+    assert slow.observed == ["", "ba\n", "dc\nfe\nhg\n", "", "ä\n"]
     assert capsys.readouterr() == ("q\n", "")
 
 
-def test_truncated_line_is_reported_by_number(model, message, capsys):
+def test_truncated_line_is_reported_by_number(model, recorded, capsys):
     assert main(["translate", "-m", str(model), "eins", "q" * 50]) == 0
-    said = "arguments, line 2: 50 tokens; the model reads only the first 19\n"
-    assert capsys.readouterr() == (backwards(["eins", "q" * 50]), said)
+    message = "arguments, line 2: 50 tokens; the model reads only the first 19\n"
+    assert capsys.readouterr() == (reversed_lines(["eins", "q" * 50]), message)
 
 
-def test_huge_line_is_truncated_before_tokenizing(model, message, capsys):
+def test_huge_line_is_truncated_before_tokenizing(model, recorded, capsys):
     assert main(["translate", "-m", str(model), "q" * 3_000_000]) == 0
-    said = "arguments, line 1: more than 950 characters; the model reads only the first 19 tokens\n"
-    assert capsys.readouterr() == (backwards(["q" * 950]), said)
+    message = "arguments, line 1: more than 950 characters; the model reads only the first 19 tokens\n"
+    assert capsys.readouterr() == (reversed_lines(["q" * 950]), message)
 
 
-def test_undecodable_line_does_not_affect_others(model, message, capsys, monkeypatch):
+def test_undecodable_line_does_not_affect_others(model, recorded, capsys, monkeypatch):
     monkeypatch.setattr(sys, "stdin", Stdin(b"eins\n\xffzwei\ndrei\n"))
     assert main(["translate", "-m", str(model)]) == 0
     report = "standard input, line 2: not UTF-8 (invalid start byte); translated with �\n"
-    assert capsys.readouterr() == (backwards(["eins", "\N{REPLACEMENT CHARACTER}zwei", "drei"]), report)
+    assert capsys.readouterr() == (reversed_lines(["eins", "\N{REPLACEMENT CHARACTER}zwei", "drei"]), report)
 
 
 @pytest.mark.parametrize(
-    "arguments, said",
+    "arguments, message",
     [
         (["eins", "--file", "x"], "lines or a file, not both; got 1 lines and x"),
         (["eins", "--device", "gpu"], "device 'gpu' is not available"),
         (["--file", "nowhere"], "No such file or directory: 'nowhere'"),
     ],
 )
-def test_errors_are_reported_in_one_line(model, capsys, arguments, said):
+def test_errors_are_reported_in_one_line(model, capsys, arguments, message):
     assert main(["translate", "-m", str(model), *arguments]) == 2
     error = capsys.readouterr().err
-    assert error.startswith("transformer-course: ") and said in error and error.count("\n") == 1
+    assert error.startswith("transformer-course: ") and message in error and error.count("\n") == 1
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="pipes break otherwise there")
+@pytest.mark.skipif(sys.platform == "win32", reason="closed pipes raise a different error on Windows")
 def test_closed_pipe_is_not_an_error(model):
-    """Through a real pipe, as with ``| head -1``."""
+    """Use a real pipe, as in ``| head -1``."""
     command = [sys.executable, "-m", "transformer_course.commands", "translate", "-m", str(model)]
     process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     process.stdin.write(b"eins\n" * 500)
@@ -129,9 +129,9 @@ def test_closed_pipe_is_not_an_error(model):
     process.stderr.close()
 
 
-def test_beam_option_sets_the_beam_size(model, message, capsys):
+def test_beam_option_sets_the_beam_size(model, recorded, capsys):
     assert main(["translate", "-m", str(model), "--beam", "3", "eins"]) == 0
-    assert message == [(None, 64, 3)]
-    for size in ("0", "99999999999"):  # which would fill the memory
+    assert recorded == [(None, 64, 3)]
+    for size in ("0", "99999999999"):  # the large size would run out of memory
         assert main(["translate", "-m", str(model), "--beam", size, "eins"]) == 2
         assert capsys.readouterr().err == f"transformer-course: --beam must be between 1 and 1000; got --beam {size}\n"
