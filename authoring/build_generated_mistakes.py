@@ -1,10 +1,10 @@
 """Build the catalogs of generated mistakes: ``python -m authoring.build_generated_mistakes [--check] [NAME …]``.
 
-All generated mistakes of an answer run on the cases of the lessons' seed. Those that behave like the answer, a written
-mistake or a likelier generated mistake are dropped, and so are those that no composed sentence describes
-(``clear_edits``). The others are stored, the likeliest first. Run this command after changing the steps, the cases or
-the mistakes of an exercise; it takes a few seconds per exercise. With ``--check``, it writes nothing and lists outdated
-catalogs with the reasons.
+The command runs all generated mistakes of an answer on the cases of the lessons' seed. It drops those that behave like
+the correct answer, a written mistake or a likelier generated mistake, and those that no composed sentence can describe
+(``clear_edits``). It stores the others, likeliest first. Run it after you change the steps, the cases or the mistakes
+of an exercise; it takes a few seconds per exercise. With ``--check``, it writes nothing and lists outdated catalogs
+with the reasons.
 """
 
 import math
@@ -32,35 +32,35 @@ from transformer_course.running.time_limit import TookTooLong, time_limit
 from transformer_course.steps import RanAway
 
 SEED = 0
-"""The seed of the lessons."""
+"""Seed of the lessons."""
 MAX_GENERATED_MISTAKES = 400
 MAX_WEIGHT = 2.4
-"""Less likely mistakes are kept only if an exercise has words for them: of 299 attempts recognized as a generated
-mistake, two had a greater weight.
+"""Less likely mistakes are kept only if the exercise has a message for them: of 299 attempts recognized as a generated
+mistake, only two had a greater weight.
 """
 UNCLEAR_KINDS = {
     *("brackets", "terms", "clamped", "operand_squared", "centered", "window", "first_false", "last_false"),
     "moved_by_one",
 }
-"""Kinds for which no composed sentence lets a learner recognize the code. They, too, are kept only if an exercise has
-words for them; otherwise the check shows the line.
+"""Kinds that cannot be described by a composed sentence in which learners recognize their code. They are kept only if
+the exercise has a message for them; otherwise the check shows the line.
 """
-OF_FRACTIONS = {"inverse", "complement"}
-"""Kinds that are unclear for integers such as sizes, dimensions and indices: no one computes 1 over an index."""
-NEARLY_RIGHT_TOLERANCES = 10.0
-"""Results within this many tolerances of right in all cases may be a right answer computed in a different order."""
+FRACTION_KINDS = {"inverse", "complement"}
+"""Kinds that make no sense for sizes, dimensions and indices: no one computes 1 / index."""
+ROUNDING_TOLERANCES = 10.0
+"""If all results are within this many tolerances, the answer may be correct but computed in a different order."""
 TIME_LIMIT_S = 2.0
 MAX_READING_WEIGHT_DIFFERENCE = 0.6
-"""Another explanation of the same behavior is also reported if its weight exceeds the first one's by at most this."""
+"""A second explanation of the same behavior is stored if its weight exceeds the first by at most this much."""
 MAX_SAMPLER_WEIGHT = 2.0
-"""Maximum weight of generated mistakes that are tried on samplers, which draw thousands of times."""
+"""Maximum weight of generated mistakes that are run on samplers, which draw thousands of samples."""
 N_SAMPLE_CASES = 4
 
-Shown = tuple[tuple[object, ...], ...]
+BehaviorKey = tuple[tuple[object, ...], ...]
 
 
-def right_values(exercise: Exercise, cases: Sequence[Case]) -> Iterator[Mapping[str, Any]]:
-    """Yield the right values of all arguments and steps on the smallest cases."""
+def correct_values(exercise: Exercise, cases: Sequence[Case]) -> Iterator[Mapping[str, Any]]:
+    """Yield the correct values of all arguments and steps in the smallest cases."""
     steps = exercise.steps
     assert steps is not None
     by_size = sorted(cases, key=lambda case: sum(v.numel() for v in case.inputs.values() if isinstance(v, Tensor)))
@@ -74,15 +74,15 @@ def right_values(exercise: Exercise, cases: Sequence[Case]) -> Iterator[Mapping[
 
 
 def distinct(edits: Sequence[AnswerEdit]) -> list[AnswerEdit]:
-    """Return the generated mistakes, the likeliest first, keeping only the first of those with the same code."""
+    """Return the generated mistakes, likeliest first, with only the first of those that have the same code."""
     found: dict[tuple[tuple[str, str], ...], AnswerEdit] = {}
     for edit in sorted(edits, key=lambda one: one.rank):
         found.setdefault(_code_of(edit), edit)
     return list(found.values())
 
 
-def displayed(observed: Iterable[Observation]) -> Shown:
-    """Return a rounded summary that is almost always equal for equal behavior; for an error, its message."""
+def behavior_key(observed: Iterable[Observation]) -> BehaviorKey:
+    """Return a key that is almost always equal for equal behavior: rounded outlines, or the message of an error."""
     return tuple(
         (observation["error"]["type"], *sorted(observation["error"]["message"].split()))
         if "error" in observation
@@ -92,76 +92,79 @@ def displayed(observed: Iterable[Observation]) -> Shown:
 
 
 def rounded(one: Outline) -> tuple[object, ...]:
-    """Return what two outlines of the same result have in common."""
+    """Return an outline with its numbers rounded, so that two outlines of the same result are almost always equal."""
     return one.form, round(one.number / one.size * 2e3) if one.size else 0, f"{one.size:.2e}"
 
 
-def tried(known: Behavior) -> list[tuple[AnswerEdit, Shown]]:
-    """Return the generated mistakes that are clearly wrong, with their results in all cases.
+def evaluated_edits(known: Behavior) -> list[tuple[AnswerEdit, BehaviorKey]]:
+    """Return the generated mistakes that are clearly wrong, with outlines of their results in all cases.
 
-    Mistakes that the exercise has words for by code come first, then the likeliest.
+    Mistakes with a message for their exact code come first, followed by the others from likely to unlikely.
     """
     steps = known.exercise.steps
     assert steps is not None
     right = [known.output(steps.until(steps.last), index) for index in range(len(known.cases))]
     found = []
-    most = MAX_SAMPLER_WEIGHT if any(case.kind == "sampler" for case in known.cases) else MAX_WEIGHT
-    samples = list(right_values(known.exercise, known.cases))
+    max_weight = MAX_SAMPLER_WEIGHT if any(case.kind == "sampler" for case in known.cases) else MAX_WEIGHT
+    samples = list(correct_values(known.exercise, known.cases))
     edits = [
         edit
         for edit in distinct(list(Sources(steps, samples).answer_edits()))
-        if (round(edit.weight, 2) <= most and _is_clear(edit, samples)) or _has_words(known.exercise, edit)
+        if (round(edit.weight, 2) <= max_weight and _is_clear(edit, samples)) or _has_message(known.exercise, edit)
     ]
-    # of generated mistakes that behave the same, the first is kept: one with words for its exact code, or else the
-    # likeliest
+    # build_catalog keeps the first of several mistakes that behave the same, so a mistake with a message for its exact
+    # code comes before likelier ones
     edits.sort(key=lambda edit: not any(key in known.exercise.messages for key in edit.keys[:1]))
     for edit in edits:
-        observation = _shown(known, edit)
+        observation = _results(known, edit)
         if observation is not None and any(
-            observation_distance(one, wanted, numbers_only=True) > NEARLY_RIGHT_TOLERANCES
+            observation_distance(one, wanted, numbers_only=True) > ROUNDING_TOLERANCES
             for one, wanted in zip(observation, right, strict=True)
         ):
-            found.append((replace(edit, outlines=[outline(one) for one in observation]), displayed(observation)))
+            found.append((replace(edit, outlines=[outline(one) for one in observation]), behavior_key(observation)))
     return found
 
 
 def _is_clear(edit: AnswerEdit, samples: Sequence[Mapping[str, Any]]) -> bool:
     """Return whether a composed sentence can describe a generated mistake."""
     is_whole = all(type(sample.get(edit.step)) is not float for sample in samples)
-    return edit.kind not in UNCLEAR_KINDS and not (edit.kind in OF_FRACTIONS and is_whole)
+    return edit.kind not in UNCLEAR_KINDS and not (edit.kind in FRACTION_KINDS and is_whole)
 
 
-def _has_words(exercise: Exercise, edit: AnswerEdit) -> bool:
+def _has_message(exercise: Exercise, edit: AnswerEdit) -> bool:
     return any(key in exercise.messages for key in edit.keys)
 
 
-def selected(known: Behavior, edits: Sequence[tuple[AnswerEdit, Shown]], cases: Sequence[int] = ()) -> Catalog:
-    """Return the catalog of generated mistakes that behave like no written mistake and no earlier generated one.
+def build_catalog(
+    known: Behavior, edits: Sequence[tuple[AnswerEdit, BehaviorKey]], cases: Sequence[int] = ()
+) -> Catalog:
+    """Return a catalog without mistakes that behave like a written mistake or an earlier generated mistake.
 
     Args:
         known: The known behaviors of the exercise.
-        edits: The generated mistakes with their results; of those that behave the same, the first is kept.
-        cases: The cases whose outlines are stored; by default, the two that distinguish the most generated mistakes.
+        edits: The generated mistakes with their behavior. Only the first of those that behave the same is kept.
+        cases: Indices of the cases whose outlines are stored; by default, the two cases that distinguish the most
+            generated mistakes.
     """
     n_cases, steps = len(known.cases), known.exercise.steps
     assert steps is not None
-    taken: dict[Shown, AnswerEdit | None] = {}
-    written: list[tuple[AnyVariant, Sequence[Outline], Shown]] = []
+    first_by_key: dict[BehaviorKey, AnswerEdit | None] = {}
+    written: list[tuple[AnyVariant, Sequence[Outline], BehaviorKey]] = []
     for mistake in known.exercise.mistakes:
         for variant in mistake.variants:
             observation = [known.output(variant, index) for index in range(n_cases)]
-            written.append((variant, [outline(one) for one in observation], displayed(observation)))
+            written.append((variant, [outline(one) for one in observation], behavior_key(observation)))
     found: list[AnswerEdit] = []
     readings: dict[AnswerEdit, list[AnswerEdit]] = {}
-    for edit, behavior_of_it in edits:
-        is_written = taken.get(behavior_of_it, edit) is None  # it equals a written mistake that was found before
+    for edit, key in edits:
+        is_written = first_by_key.get(key, edit) is None  # an earlier edit with this key equals a written mistake
         if not is_written and any(
-            _may_show(edit.outlines, behavior_of_it, outlines, shown_by_variant)
-            and _are_one(known, variant, variant_of(steps, edit.code))
-            for variant, outlines, shown_by_variant in written
+            _may_match(edit.outlines, key, outlines, variant_key)
+            and _behave_the_same(known, variant, variant_of(steps, edit.code))
+            for variant, outlines, variant_key in written
         ):
-            taken[behavior_of_it] = None
-        first = taken.setdefault(behavior_of_it, edit)
+            first_by_key[key] = None
+        first = first_by_key.setdefault(key, edit)
         if first is edit:
             found.append(edit)
         elif (
@@ -171,9 +174,9 @@ def selected(known: Behavior, edits: Sequence[tuple[AnswerEdit, Shown]], cases: 
             and is_clear(steps, edit)
         ):
             readings.setdefault(first, []).append(replace(edit, code={}, outlines=()))
-    found = [edit for edit in found if is_clear(steps, edit) or _has_words(known.exercise, edit)]
+    found = [edit for edit in found if is_clear(steps, edit) or _has_message(known.exercise, edit)]
     found = found[:MAX_GENERATED_MISTAKES]
-    cases = cases or _telling(found, n_cases)
+    cases = cases or _most_distinguishing_cases(found, n_cases)
     right = [outline(known.output(known.exercise.reference, index)) for index in cases]
     kept = [
         replace(edit, outlines=[edit.outlines[index] for index in cases], readings=readings.get(edit, [])[:1])
@@ -182,57 +185,57 @@ def selected(known: Behavior, edits: Sequence[tuple[AnswerEdit, Shown]], cases: 
     return Catalog(names_of(known.exercise), cases, right, kept)
 
 
-def _may_show(one: Sequence[Outline], shown_by_one: Shown, other: Sequence[Outline], shown_by_other: Shown) -> bool:
-    """Return whether two behaviors may be equal: the same error message, or numbers that differ only by rounding."""
+def _may_match(one: Sequence[Outline], one_key: BehaviorKey, other: Sequence[Outline], other_key: BehaviorKey) -> bool:
+    """Return whether two behaviors may be equal: same error message, or numbers that differ only by rounding."""
     return all(
         a == b if "error" in (mine.form[:5], others.form[:5]) else mine.may_be(others)
-        for mine, others, a, b in zip(one, other, shown_by_one, shown_by_other, strict=True)
+        for mine, others, a, b in zip(one, other, one_key, other_key, strict=True)
     )
 
 
-def _are_one(known: Behavior, variant: AnyVariant, other: AnyVariant) -> bool:
-    """Return whether two mistakes with equal first calls also agree in training and in later calls."""
-    return agree(known.run(variant), known.run(other), NEARLY_RIGHT_TOLERANCES, numbers_only=True)
+def _behave_the_same(known: Behavior, variant: AnyVariant, other: AnyVariant) -> bool:
+    """Return whether two mistakes whose first calls agree also agree in training and in later calls."""
+    return agree(known.run(variant), known.run(other), ROUNDING_TOLERANCES, numbers_only=True)
 
 
-def _shown(known: Behavior, edit: AnswerEdit) -> list[Observation] | None:
-    """Return the results of a generated mistake in all cases; None if it is not valid code or does not terminate."""
+def _results(known: Behavior, edit: AnswerEdit) -> list[Observation] | None:
+    """Return the results of a generated mistake in all cases, or None if it is invalid code or does not terminate."""
     steps = known.exercise.steps
     assert steps is not None
     try:
         variant = variant_of(steps, edit.code)
-        # mainly processor time, so that a busy machine builds the same catalog
+        # limits mainly processor time, so that a busy machine builds the same catalog
         with time_limit(TIME_LIMIT_S, clock=60 * TIME_LIMIT_S):
-            displayed = [known.output(variant, index) for index in range(len(known.cases))]
+            results = [known.output(variant, index) for index in range(len(known.cases))]
         ran_away = any(
-            observation["error"].get("type") == RanAway.__name__ for observation in displayed if "error" in observation
+            observation["error"].get("type") == RanAway.__name__ for observation in results if "error" in observation
         )
-        return None if ran_away else displayed
+        return None if ran_away else results
     except (SyntaxError, ValueError, TookTooLong, RecursionError):
         return None
 
 
-def _telling(edits: Sequence[AnswerEdit], n_cases: int) -> list[int]:
+def _most_distinguishing_cases(edits: Sequence[AnswerEdit], n_cases: int) -> list[int]:
     """Return the two cases that together distinguish the most generated mistakes."""
 
-    def told_apart(cases: Sequence[int]) -> int:
+    def n_distinguished(cases: Sequence[int]) -> int:
         return len({tuple(rounded(edit.outlines[index]) for index in cases) for edit in edits})
 
-    first = max(range(n_cases), key=lambda index: (told_apart([index]), -index))
-    second = max(range(n_cases), key=lambda index: (told_apart([first, index]), -index))
+    first = max(range(n_cases), key=lambda index: (n_distinguished([index]), -index))
+    second = max(range(n_cases), key=lambda index: (n_distinguished([first, index]), -index))
     return sorted({first, second})
 
 
-def out_of_date(known: Behavior, built: Catalog, stored: Catalog) -> list[str]:
+def stale_reasons(known: Behavior, built: Catalog, stored: Catalog) -> list[str]:
     """List the changes of an exercise that make its stored catalog outdated.
 
-    Another machine rounds numbers differently. Rounding may decide whether two equal generated mistakes are recognized
-    as equal, and therefore whether both are stored. So a generated mistake may be in only one catalog if it behaves
-    like one that is in both. Any other difference is a change, even of a single generated mistake: without it, an
-    attempt with this mistake is not recognized, or is confused with another.
+    Rounding differs between machines. It can affect whether two equivalent mistakes are recognized as duplicates, and
+    therefore whether both are stored. So a generated mistake may be in only one of the two catalogs if it behaves like
+    a mistake that is in both. Any other difference counts as a change, because the check would not recognize an attempt
+    with that mistake, or would confuse it with another mistake.
 
     Args:
-        known: The known behaviors in the cases from which the catalog is built.
+        known: The known behaviors in the cases from which catalogs are built.
         built: The newly built catalog.
         stored: The stored catalog.
     """
@@ -244,16 +247,20 @@ def out_of_date(known: Behavior, built: Catalog, stored: Catalog) -> list[str]:
     reasons = [
         f"{mine[code].name} has changed"
         for code in mine
-        if code in in_both and not _are_alike(mine[code], theirs[code])
+        if code in in_both and not _are_equivalent(mine[code], theirs[code])
     ]
     with in_isolation():
-        for some, others, what in ((mine, theirs, "missing"), (theirs, mine, "to be dropped")):
+        for some, others, problem in ((mine, theirs, "missing"), (theirs, mine, "obsolete")):
             for code, edit in some.items():
                 is_cut_off = len(others) >= MAX_GENERATED_MISTAKES and edit.weight >= max(
                     one.weight for one in others.values()
                 )
-                if code not in in_both and not is_cut_off and not _is_double(known, edit, [mine[c] for c in in_both]):
-                    reasons.append(f"{edit.name} is {what}: {dict(code)}")
+                if (
+                    code not in in_both
+                    and not is_cut_off
+                    and not _is_duplicate(known, edit, [mine[c] for c in in_both])
+                ):
+                    reasons.append(f"{edit.name} is {problem}: {dict(code)}")
     return reasons
 
 
@@ -265,8 +272,8 @@ def _code_of(edit: AnswerEdit) -> tuple[tuple[str, str], ...]:
     return tuple((name, one_line(text)) for name, text in sorted(edit.code.items()))
 
 
-def _are_alike(one: AnswerEdit, other: AnswerEdit) -> bool:
-    """Return whether two generated mistakes with the same code are described, ranked and recognized alike."""
+def _are_equivalent(one: AnswerEdit, other: AnswerEdit) -> bool:
+    """Return whether two generated mistakes with the same code have the same description, rank and outlines."""
     return (
         (one.step, one.kind, one.old, one.new, one.other) == (other.step, other.kind, other.old, other.new, other.other)
         and math.isclose(one.weight, other.weight, abs_tol=0.01)
@@ -274,12 +281,12 @@ def _are_alike(one: AnswerEdit, other: AnswerEdit) -> bool:
     )
 
 
-def _is_double(known: Behavior, edit: AnswerEdit, others: Iterable[AnswerEdit]) -> bool:
-    """Return whether a generated mistake behaves like one of the others."""
+def _is_duplicate(known: Behavior, edit: AnswerEdit, others: Iterable[AnswerEdit]) -> bool:
+    """Return whether a generated mistake behaves like any of the others."""
     steps = known.exercise.steps
     assert steps is not None
     near = [one for one in others if all(map(Outline.may_be, edit.outlines, one.outlines))]
-    return any(_are_one(known, variant_of(steps, one.code), variant_of(steps, edit.code)) for one in near)
+    return any(_behave_the_same(known, variant_of(steps, one.code), variant_of(steps, edit.code)) for one in near)
 
 
 def update(exercise: Exercise, *, is_check: bool) -> list[str]:
@@ -288,41 +295,42 @@ def update(exercise: Exercise, *, is_check: bool) -> list[str]:
     With ``is_check``, write nothing, and return only the changes that make the stored catalog outdated.
 
     Raises:
-        ValueError: The exercise has words for a generated mistake that is not in its catalog.
+        ValueError: The exercise has a message for a generated mistake that is not in its catalog.
     """
     known, stored = behavior(exercise, SEED), read(exercise.name)
-    are_there = all(index < len(known.cases) for index in stored.cases)
-    is_sampler = any(case.kind == "sampler" for case in known.cases)  # thousands of draws would take too long
+    has_stored_cases = all(index < len(known.cases) for index in stored.cases)
+    is_sampler = any(case.kind == "sampler" for case in known.cases)
     with in_isolation():
-        # `torch.empty` fills tensors with nan instead of leftover memory
+        # makes `torch.empty` fill tensors with nan instead of leftover memory; too slow for thousands of samples
         torch.use_deterministic_algorithms(not is_sampler, warn_only=True)
-        built = selected(known, tried(known), stored.cases if is_check and are_there else ())
+        built = build_catalog(known, evaluated_edits(known), stored.cases if is_check and has_stored_cases else ())
     behavior.cache_clear()
     path, text = path_of(exercise.name), built.as_text()
     if is_check:
-        changes = out_of_date(known, built, stored)
+        changes = stale_reasons(known, built, stored)
     elif path.exists() and path.read_text(encoding="utf-8") == text:
         changes = []
     else:
         path.write_text(text, encoding="utf-8", newline="\n")
         changes = [f"{len(built.edits)} generated mistakes written"]
-    check_told(exercise, built)  # after writing, so that the author can look up the right name in the catalog
+    # runs after writing, so that the author can look up the right name in the catalog
+    check_messages_are_used(exercise, built)
     return changes
 
 
-def check_told(exercise: Exercise, catalog: Catalog) -> None:
-    """Raise ``ValueError`` if an exercise has words for a generated mistake that is not in its catalog."""
+def check_messages_are_used(exercise: Exercise, catalog: Catalog) -> None:
+    """Raise ``ValueError`` if an exercise has a message for a generated mistake that is not in its catalog."""
     used = {next((key for key in edit.keys if key in exercise.messages), None) for edit in catalog.edits}
     if unused := [key for key in exercise.messages if key not in used]:
         raise ValueError(
-            f"{exercise.name} has words for mistakes that are not among its {len(catalog.edits)} generated mistakes: "
+            f"{exercise.name} has messages for mistakes that are not in its catalog of {len(catalog.edits)}: "
             f"{', '.join(unused)}. "
-            "The name of a generated mistake is its kind and its step; its code follows after a colon."
+            "A key is the kind and the step, as in scaled_mean; add the code after a colon to select one mistake."
         )
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Build or check the catalogs of the given exercises, or of all."""
+    """Build or check the catalogs of the given exercises, or of all exercises."""
     is_check, names = "--check" in arguments, [one for one in arguments if not one.startswith("-")]
     is_stale = False
     for exercise in (one for notebook in NOTEBOOKS for one in exercises_of(notebook)):

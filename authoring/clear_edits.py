@@ -1,7 +1,7 @@
-"""Decide which generated mistakes a composed sentence can describe so that learners recognize their code.
+"""Decide which generated mistakes a composed sentence can describe well enough for learners to recognize their code.
 
-The others are not stored unless a teacher wrote a message for them. For an unrecognized mistake, the check only shows
-the line.
+Other generated mistakes are not stored unless a teacher wrote a message for them. If an attempt is not recognized, the
+check only shows the line.
 """
 
 import ast
@@ -14,50 +14,51 @@ from transformer_course.generated_mistakes.code_differences import function_of
 from transformer_course.generated_mistakes.generated_mistake import AnswerEdit
 from transformer_course.steps import InSteps
 
-WITH_PREVIOUS_STEP = {
+KINDS_WITH_PREVIOUS_STEP = {
     *("sibling", "no_softmax", "operator", "order", "axis", "keepdim", "all_axes", "call_left_out", "power"),
 }
-"""Kinds of edits that are also combined with omitting the previous step."""
-OF_TWO_VALUES = {
+"""Kinds of edits that are also generated in combination with omitting the previous step."""
+KINDS_NAMING_TWO_VALUES = {
     *("wrong_input", "inputs_exchanged", "values_exchanged", "taken_for", "left_out", "moved", "done_again", "as_well"),
     *("added", "argument_for_another"),
 }
-"""Kinds that name another value, which must exist in the learner's code and not be an internal function of the steps.
+"""Kinds whose message names another value. That value must exist in the learner's code, so it must not be an internal
+function of the steps.
 """
-IN_LOOPS = {"parts_exchanged", "index", "part_left_out", "order", "option_left_out", "not_indexed", "condition"}
-IN_INNER_FUNCTIONS = {"number", "sign", "always_one", "operator"}
-"""Kinds that are unclear in a step with several lines or an inner function: the learner's code looks different."""
-NEVER_WITH_A_CRASH = {"first_only", "first_for_all", "mean_by", "index", "inverse", "scaled"}
-"""Kinds that no one writes if the code crashes, because they change numbers and not sizes or dimensions."""
-BEGINNERS_NEVER_FORGET = {"zip", "enumerate", "append", "slice", "partial", "isinstance", "int", "bool", "str"}
-"""Functions whose call is never omitted: without it, the code would crash immediately and need no explanation."""
-CALLS_THAT_DO_NOT_EXIST = re.compile(r"\bmath\.(?!sqrt|exp|log|log2|log10|log1p|e\b|inf|comb|isqrt|pi|floor|ceil|erf)")
+UNCLEAR_IN_LOOPS = {"parts_exchanged", "index", "part_left_out", "order", "option_left_out", "not_indexed", "condition"}
+UNCLEAR_IN_INNER_FUNCTIONS = {"number", "sign", "always_one", "operator"}
+"""Kinds that are unclear in a step with a loop or an inner function, where the learner's code looks different."""
+KINDS_WITHOUT_CRASH = {"first_only", "first_for_all", "mean_by", "index", "inverse", "scaled"}
+"""Kinds that are implausible if the code crashes, because they change numbers rather than shapes."""
+CALLS_NEVER_OMITTED = {"zip", "enumerate", "append", "slice", "partial", "isinstance", "int", "bool", "str"}
+"""Functions whose calls no one forgets: without the call, the code crashes at once and needs no explanation."""
+NONEXISTENT_CALLS = re.compile(r"\bmath\.(?!sqrt|exp|log|log2|log10|log1p|e\b|inf|comb|isqrt|pi|floor|ceil|erf)")
 
 
 def is_clear(steps: InSteps, edit: AnswerEdit) -> bool:
     """Return whether a composed sentence can describe a generated mistake."""
     return not (
         _is_two_mistakes(edit)
-        or _is_about_a_function(steps, edit)
-        or (edit.kind in IN_LOOPS and edit.step in steps.steps and _has_several_lines(steps, edit.step))
-        or (edit.kind in IN_INNER_FUNCTIONS and re.search(r"^def ", edit.code.get(edit.step, ""), re.MULTILINE))
-        or (edit.kind in NEVER_WITH_A_CRASH and edit.crashes)
-        or _has_no_sense(steps, edit)
-        or _is_far_from_the_step(steps, edit)
+        or _names_internal_function(steps, edit)
+        or (edit.kind in UNCLEAR_IN_LOOPS and edit.step in steps.steps and _has_several_lines(steps, edit.step))
+        or (edit.kind in UNCLEAR_IN_INNER_FUNCTIONS and re.search(r"^def ", edit.code.get(edit.step, ""), re.MULTILINE))
+        or (edit.kind in KINDS_WITHOUT_CRASH and edit.crashes)
+        or _is_implausible(steps, edit)
+        or _moves_to_unrelated_step(steps, edit)
     )
 
 
 def _is_two_mistakes(edit: AnswerEdit) -> bool:
-    """Return whether a second step is omitted as well. The check finds that as a second mistake."""
-    return edit.kind in WITH_PREVIOUS_STEP and bool(edit.other) and len(edit.code) == 1
+    """Return whether a second step is also omitted, which the check reports as a separate mistake."""
+    return edit.kind in KINDS_WITH_PREVIOUS_STEP and bool(edit.other) and len(edit.code) == 1
 
 
-def _is_about_a_function(steps: InSteps, edit: AnswerEdit) -> bool:
-    """Return whether a value is a function that exists only in the steps."""
+def _names_internal_function(steps: InSteps, edit: AnswerEdit) -> bool:
+    """Return whether the edit involves a function that exists only in the steps."""
     if edit.kind in ("order", "option_left_out", "parts_exchanged"):
         called = re.match(r"(\w+)\(", edit.old)
         return called is not None and called[1] in steps.steps
-    return edit.kind in OF_TWO_VALUES and any(
+    return edit.kind in KINDS_NAMING_TWO_VALUES and any(
         name in steps.steps and name != edit.step and _is_function(steps, name)
         for name in (edit.old, edit.new, edit.other)
     )
@@ -80,8 +81,8 @@ def _is_function(steps: InSteps, name: str) -> bool:
     return isinstance(value, ast.Lambda) or is_partial or (isinstance(value, ast.Name) and value.id in inner)
 
 
-def _has_no_sense(steps: InSteps, edit: AnswerEdit) -> bool:
-    """Return whether no one would write this: a value combined with itself, a constant, or a nonexistent function."""
+def _is_implausible(steps: InSteps, edit: AnswerEdit) -> bool:
+    """Return whether no one would write this edit, such as a value combined with itself or a nonexistent function."""
     new = _parsed(edit.new)
     match edit.kind:
         case "wrong_input":
@@ -96,22 +97,26 @@ def _has_no_sense(steps: InSteps, edit: AnswerEdit) -> bool:
             return is_number_alone or is_exponent
         case "call_left_out":
             name = re.match(r"(?:[\w.]+\.)?(\w+)\(", edit.old)
-            return (name is not None and name[1] in BEGINNERS_NEVER_FORGET) or isinstance(new, ast.Constant)
+            return (name is not None and name[1] in CALLS_NEVER_OMITTED) or isinstance(new, ast.Constant)
         case "sibling":
-            is_made_up = "self." in edit.new or CALLS_THAT_DO_NOT_EXIST.search(edit.new)
+            is_made_up = "self." in edit.new or NONEXISTENT_CALLS.search(edit.new)
             return bool(is_made_up) or function_of(edit.old, edit.new) in steps.steps
         case "operator" | "product":
             both = isinstance(new, ast.BinOp) and ast.unparse(new.left) == ast.unparse(new.right)
             old = _parsed(edit.old)
             was_both = isinstance(old, ast.BinOp) and ast.unparse(old.left) == ast.unparse(old.right)
             of_turned = edit.kind == "product" and re.search(r"\.m?T\)?\.mT|\*.*\.mT|\.mT.* \* ", edit.new)
-            return (both and not was_both) or bool(of_turned) or (edit.kind == "operator" and _is_of_objects(edit))
+            return (
+                (both and not was_both)
+                or bool(of_turned)
+                or (edit.kind == "operator" and _applies_to_non_numbers(edit))
+            )
         case "no_bias" | "untransposed_weight":
             return re.search(r"self\.(?:w_\w+|linear)\.weight", edit.new + " ".join(edit.code.values())) is None
         case "power":
             return "math.e" in edit.new
         case "number":
-            return _is_far_dimension(edit)
+            return _uses_unexpected_dimension(edit)
         case "turned_off":
             return re.search(r"lambda [\w, ]+: (?:True|False)$", edit.code.get(edit.step, "")) is not None
         case "axis":
@@ -121,18 +126,18 @@ def _has_no_sense(steps: InSteps, edit: AnswerEdit) -> bool:
     return False
 
 
-def _is_of_objects(edit: AnswerEdit) -> bool:
-    """Return whether an operator is applied to lists, strings or booleans, which do not support it."""
+def _applies_to_non_numbers(edit: AnswerEdit) -> bool:
+    """Return whether the edit applies an operator to lists, strings or booleans that do not support it."""
     return edit.crashes and any(one.form == "error TypeError" for one in edit.outlines)
 
 
-def _is_far_dimension(edit: AnswerEdit) -> bool:
-    """Return whether the edit uses a dimension or size that does not exist and that no one would expect."""
+def _uses_unexpected_dimension(edit: AnswerEdit) -> bool:
+    """Return whether the edit uses a nonexistent dimension or size that no one would expect."""
     return edit.crashes and edit.new.lstrip("-").isdigit() and edit.old.lstrip("-").isdigit() and int(edit.new) > 2
 
 
-def _is_far_from_the_step(steps: InSteps, edit: AnswerEdit) -> bool:
-    """Return whether a step is applied to a value unrelated to its own input."""
+def _moves_to_unrelated_step(steps: InSteps, edit: AnswerEdit) -> bool:
+    """Return whether the edit moves a step to a value that is unrelated to the step's own input."""
     if edit.kind != "moved" or edit.step not in steps.steps or edit.other not in steps.steps:
         return False
     return edit.other not in steps.reached_from[edit.step] and edit.step not in steps.reached_from[edit.other]

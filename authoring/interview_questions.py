@@ -1,4 +1,4 @@
-"""Collect the interview questions of all lessons in one notebook, after those that are asked most."""
+"""Collect the interview questions of all lessons in one notebook, starting with the most common questions."""
 
 import re
 from collections.abc import Mapping
@@ -14,15 +14,15 @@ INTRODUCTION = """# Interview questions
 First the questions that are asked most, then all the questions of the course, lesson by lesson. Answer aloud, as you
 would in an interview, and only then open the answer. It names the section of the lesson that shows it, with a link."""
 ASKED_MOST = Path(__file__).parents[1] / "notebooks" / "source" / "interview_questions.md"
-"""Sections of questions. A line such as ``@ 03_heads: Why several heads?`` stands for that question of that lesson."""
+"""Sections with the most common questions. The line ``@ 03_heads: Why several heads?`` inserts lesson 03's question."""
 
 
 def collect(lessons: Mapping[str, NotebookNode], asked_most: str | None = None) -> NotebookNode:
-    """Build a notebook of interview questions: a cell for each section of ``asked_most``, then one for each lesson.
+    """Build a notebook of interview questions: one cell per section of ``asked_most``, then one cell per lesson.
 
     Args:
-        lessons: The lessons in order, by name; those without interview questions are omitted.
-        asked_most: The text of sections with chosen questions; None reads ``ASKED_MOST``.
+        lessons: The lessons in order, by name. Lessons without interview questions are omitted.
+        asked_most: The sections with the most common questions. None reads ``ASKED_MOST``.
     """
     cells = [nbformat.v4.new_markdown_cell(INTRODUCTION, id="title")]
     text = ASKED_MOST.read_text(encoding="utf-8") if asked_most is None else asked_most
@@ -36,14 +36,14 @@ def collect(lessons: Mapping[str, NotebookNode], asked_most: str | None = None) 
 
 
 def questions_of(lesson: NotebookNode) -> list[str]:
-    """Return the interview questions of a lesson, each with its collapsed answer, as Markdown."""
+    """Return the interview questions of a lesson as Markdown, each with its collapsed answer."""
     return re.findall(r"<details>.*?</details>", section(lesson, "Interview questions"), re.DOTALL)
 
 
 def _with_questions(text: str, lessons: Mapping[str, NotebookNode]) -> str:
-    """Replace each line that names a lesson's question by the question, and ``<i>lesson: section</i>`` by a link.
+    """Replace each reference to a lesson's question with the question, and ``<i>lesson: section</i>`` with a link.
 
-    A question that its lesson does not have is omitted.
+    References to questions that don't exist are omitted.
     """
 
     def question(named: re.Match[str]) -> str:
@@ -62,7 +62,7 @@ def _with_questions(text: str, lessons: Mapping[str, NotebookNode]) -> str:
 
 
 def _with_links(question: str, name: str, lesson: NotebookNode) -> str:
-    """Turn every section that an answer cites, ``(<i>like this</i>)``, into a link."""
+    """Replace each section that an answer cites, ``(<i>like this</i>)``, with a link."""
 
     def link(cited: re.Match[str]) -> str:
         words = " ".join(cited[1].split())
@@ -73,6 +73,6 @@ def _with_links(question: str, name: str, lesson: NotebookNode) -> str:
 
 
 def _headings(lesson: NotebookNode) -> list[tuple[str, str]]:
-    """Return all headings in order, each with the id of its cell."""
+    """Return all headings in order, each with the ID of its cell."""
     prose = (cell for cell in lesson.cells if cell.cell_type == "markdown")
     return [(heading, cell.id) for cell in prose for heading in re.findall(r"^#+ (.+)$", cell.source, re.MULTILINE)]

@@ -1,6 +1,6 @@
 """Train the stored language models in a run that can be stopped and resumed.
 
-``train_gpt`` uses it for Python's documentation, ``train_plays`` for Shakespeare's plays.
+``train_gpt`` uses this module to train on Python's documentation, and ``train_plays`` to train on Shakespeare's plays.
 """
 
 import hashlib
@@ -14,7 +14,7 @@ from jaxtyping import Int
 from tokenizers import Tokenizer
 from torch import Tensor, nn
 
-from authoring.model_card import STEPS_PER_REPORT, run_as_told
+from authoring.model_card import STEPS_PER_REPORT, run_fields
 from transformer_lab.atomic_write import atomic_write
 from transformer_lab.data.tokenizers import BOS_ID, PAD_ID
 from transformer_lab.models.language_model import LanguageModel
@@ -33,23 +33,22 @@ def rate_factor(step: int, n_steps: int) -> float:
 
 
 def encoded(texts: Sequence[str], tokenizer: Tokenizer) -> Int[Tensor, " n"]:
-    """Return the tokens of all texts in one sequence, each text after ``<bos>``."""
+    """Return the tokens of all texts as one sequence, with ``<bos>`` before each text."""
     return torch.tensor([token for text in texts for token in [BOS_ID, *tokenizer.encode(text).ids]])
 
 
 class Training:
-    """A training run that can be stopped, stored and resumed.
+    """A training run that can be stopped, saved and resumed.
 
     Args:
         model: The untrained model.
-        ids: The token ids of the text. Each batch consists of ``batch`` random pieces of ``length`` tokens and the
-            token after them.
-        batch: Number of pieces in a batch.
-        length: Number of tokens in a piece.
+        ids: Token IDs of the training text. Each row of a batch is a random excerpt of ``length`` + 1 tokens.
+        batch: Batch size.
+        length: Number of input tokens per row.
 
     Attributes:
         losses: The loss of each step so far, in nats per token.
-        seconds: Processor time so far.
+        seconds: CPU time so far, in seconds.
     """
 
     def __init__(self, model: LanguageModel, ids: Int[Tensor, " n"], batch: int, length: int) -> None:
@@ -66,7 +65,7 @@ class Training:
         return self.ids[starts + torch.arange(self.length + 1)]
 
     def step(self, n_steps: int) -> float:
-        """Run the next of n_steps steps, and return its loss."""
+        """Run the next step of a run with ``n_steps`` steps and return its loss."""
         start = time.process_time()
         for group, peak in zip(self._groups(), self.peaks, strict=True):
             group["lr"] = peak * rate_factor(len(self.losses), n_steps)
@@ -82,11 +81,11 @@ class Training:
         return self.losses[-1]
 
     def _groups(self) -> list[dict[str, Any]]:
-        """Return the optimizers' parameter groups, which are new objects after ``resume``."""
+        """Return the optimizers' parameter groups. ``resume`` replaces these objects, so don't cache them."""
         return [group for optimizer in self.optimizers for group in optimizer.param_groups]
 
     def save(self, path: Path) -> None:
-        """Store the run atomically."""
+        """Save the run atomically."""
         state = {
             "model": self.model.state_dict(),
             "optimizers": [optimizer.state_dict() for optimizer in self.optimizers],
@@ -98,7 +97,7 @@ class Training:
             torch.save(state, temporary)
 
     def resume(self, path: Path) -> None:
-        """Continue from the stored run."""
+        """Continue from a saved run."""
         state = torch.load(path)
         self.model.load_state_dict(state["model"])
         for optimizer, stored in zip(self.optimizers, state["optimizers"], strict=True):
@@ -107,7 +106,7 @@ class Training:
         self.losses, self.seconds = state["losses"], state["seconds"]
 
     def run(self, n_steps: int, checkpoint: Path) -> None:
-        """Run the remaining steps of n_steps, from the checkpoint if there is one, and update the checkpoint."""
+        """Run until ``n_steps`` steps are done, starting from the checkpoint if it exists and updating it regularly."""
         if checkpoint.exists():
             self.resume(checkpoint)
         checkpoint.parent.mkdir(exist_ok=True)
@@ -122,7 +121,7 @@ class Training:
 
 @torch.no_grad()
 def mean_loss(model: nn.Module, ids: Int[Tensor, " n"], length: int) -> float:
-    """Return the mean loss of a text, split into windows of ``length`` tokens."""
+    """Return the mean loss on a text that is split into windows of ``length`` tokens."""
     windows = ids[: len(ids) // length * length].view(-1, length)
     losses = [batch_loss(model, (some[:, :-1],), some[:, 1:], PAD_ID).item() for some in torch.split(windows, 16)]
     return sum(losses) / (len(windows) * (length - 1))
@@ -131,14 +130,14 @@ def mean_loss(model: nn.Module, ids: Int[Tensor, " n"], length: int) -> float:
 def card(
     run: Training, training: Sequence[str], held_out: Sequence[str], tokenizer: Tokenizer, **about: Any
 ) -> dict[str, Any]:
-    """Return the card of a trained model.
+    """Return the model card of a trained model.
 
     Args:
         run: The finished run.
-        training: The texts that it was trained on.
-        held_out: Texts of the same kind that were held out.
-        tokenizer: Its tokenizer.
-        about: ``command``, ``data`` and other fields that only the command can fill in.
+        training: The training texts.
+        held_out: Held-out texts of the same kind.
+        tokenizer: The model's tokenizer.
+        about: Additional fields that depend on the command, such as ``command`` and ``data``.
     """
     ids = encoded(held_out, tokenizer)
     loss = mean_loss(run.model, ids, run.length)
@@ -151,5 +150,5 @@ def card(
         "tokens_per_step": run.batch * run.length,
         "held_out_loss": round(loss, 3),
         "held_out_bits_per_byte": round(bits_per_byte(loss, len(ids), sum(len(t.encode()) for t in held_out)), 3),
-        **run_as_told(run.losses, run.seconds, N_FIRST_LOSSES),
+        **run_fields(run.losses, run.seconds, N_FIRST_LOSSES),
     }

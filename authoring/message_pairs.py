@@ -1,7 +1,7 @@
 """Read a program's English messages and their French translations from a public wheel.
 
-The wheel of Home Assistant, which controls lamps, doors and heating, contains its messages in 60 languages. Its license
-permits copies.
+The wheel of Home Assistant, a home automation program, contains its messages in 60 languages. Its license permits
+redistribution.
 """
 
 import hashlib
@@ -15,16 +15,16 @@ from zipfile import ZipFile
 PROGRAM, VERSION, LICENSE = "homeassistant", "2026.11.0", "Apache-2.0"
 WHEEL = f"{PROGRAM}-{VERSION}-py3-none-any.whl"
 FRENCH_FILE = re.compile(r"/translations/fr\.json$")
-NOT_PLAIN = re.compile(r"[<>{}%`\\|@#_*=\[\]&$~^]|https?:|::|\w\(\)")
-"""Markup, placeholders, key bindings and URLs: messages with any of them are omitted."""
+MARKUP_OR_URL = re.compile(r"[<>{}%`\\|@#_*=\[\]&$~^]|https?:|::|\w\(\)")
+"""Matches markup, placeholders, key bindings and URLs. Messages that contain any of these are omitted."""
 MAX_WORDS = 12
 HELD_OUT_WORDS = range(4, 11)
 SENTENCE_ENDS = (".", "!", "?")
-"""The endings of held-out messages, because most labels are not sentences."""
+"""Held-out messages must end with one of these, because most other messages are labels, not sentences."""
 
 
 def messages(path: Path) -> Iterator[tuple[str, str]]:
-    """Yield the English messages of a wheel with their translations, unchanged."""
+    """Yield the English messages of a wheel and their French translations, unchanged."""
     with ZipFile(path) as files:
         names = set(files.namelist())
         for name in sorted(filter(FRENCH_FILE.search, names)):
@@ -42,15 +42,15 @@ def _flat(tree: dict[str, Any], path: str = "") -> Iterator[tuple[str, str]]:
 
 
 def plain(text: str) -> str:
-    """Return a text with plain spaces, apostrophes and ellipses."""
+    """Normalize the spaces, apostrophes and ellipses of a text to ASCII."""
     return " ".join(text.replace("’", "'").replace("…", "...").split())
 
 
 def clean(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
-    """Return the plain-text messages with their first translation."""
+    """Return the plain-text messages, each with its first translation."""
     found: dict[str, str] = {}
     for message, translation in pairs:
-        if NOT_PLAIN.search(message) or NOT_PLAIN.search(translation):
+        if MARKUP_OR_URL.search(message) or MARKUP_OR_URL.search(translation):
             continue
         source, target = plain(message), plain(translation)
         n, m = len(source.split()), len(target.split())
@@ -60,28 +60,28 @@ def clean(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
 
 
 def words(text: str) -> tuple[str, ...]:
-    """Return the words of a text, in lower case: no digits, no punctuation."""
+    """Return the lowercase words of a text, without digits and punctuation."""
     return tuple(re.findall(r"[^\W\d_]+", text.lower()))
 
 
 def split(pairs: Mapping[str, str], one_in: int) -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
-    """Return the training pairs and the held-out sentences, in an order that depends only on their text.
+    """Split messages into training pairs and held-out sentences, in an order that depends only on their text.
 
-    No held-out sentence shares all words, or all but one, with another message in either language; such sentences are
-    omitted.
+    A candidate for holding out is dropped if its words equal those of another message after removing at most one word
+    from each.
 
     Args:
         pairs: Messages and their translations.
-        one_in: One in this many sentences is held out, unless a similar message exists.
+        one_in: One of this many sentences is held out, unless a similar message exists.
     """
     in_order = sorted(pairs.items(), key=lambda pair: (_hash(pair[0]), pair))
     candidates = {source: target for source, target in in_order if _may_be_held_out(source, one_in)}
-    observed = {near for source in pairs.keys() - candidates.keys() for near in _near(source)}
+    observed = {near for source in pairs.keys() - candidates.keys() for near in _one_word_variants(source)}
     held_out = []
     for source, target in candidates.items():
-        if observed.isdisjoint(_near(source)):
+        if observed.isdisjoint(_one_word_variants(source)):
             held_out.append((source, target))
-        observed |= _near(source)
+        observed |= _one_word_variants(source)
     return [pair for pair in in_order if pair[0] not in candidates], held_out
 
 
@@ -93,7 +93,7 @@ def _hash(source: str) -> int:
     return int.from_bytes(hashlib.sha256(" ".join(words(source)).encode()).digest()[:8], "big")
 
 
-def _near(source: str) -> set[tuple[str, ...]]:
-    """Return the words of a message, and the message without each one of them."""
+def _one_word_variants(source: str) -> set[tuple[str, ...]]:
+    """Return the words of a message, and every variant with one word removed."""
     whole = words(source)
     return {whole, *(whole[:i] + whole[i + 1 :] for i in range(len(whole)))}

@@ -1,9 +1,10 @@
 """Print every message of an exercise next to the code that causes it: ``python -m authoring.messages NAME [KIND …]``.
 
-The kinds are ``written`` (the exercise's own mistakes), ``worded`` (generated mistakes with a teacher's words),
-``composed`` (all other generated mistakes, the likeliest first) and ``other`` (unfinished answers, the hints for an
-unrecognized attempt, and the message of a pass). By default, all are printed. Each message is the one for the smallest
-case that goes wrong, followed by the clause for an attempt with a second mistake, if it differs, and the hints.
+The kinds are ``written`` (the exercise's own mistakes), ``worded`` (generated mistakes with a teacher's message),
+``composed`` (all other generated mistakes, likeliest first) and ``other`` (unfinished answers, the hints for an
+unrecognized attempt, and the message for a passed check). By default, the command prints all kinds. Each message is for
+the smallest case that fails. The message is followed by the hints, and by the clause that is used when the attempt has
+a second mistake, if that clause differs.
 """
 
 import inspect
@@ -23,14 +24,14 @@ from transformer_course.exercises import every_exercise
 from transformer_course.steps import Variant
 
 SEED = 0
-"""The seed of the lessons."""
+"""Seed of the lessons."""
 KINDS = ("written", "worded", "composed", "other")
 
 
 def messages(exercise: Exercise, kinds: Sequence[str] = KINDS) -> list[str]:
-    """Return a block of text for each message of an exercise: its name, the code, the message and the hints."""
+    """Return a text block for each message of an exercise: the mistake's name, the code, the message and the hints."""
     known = behavior(exercise, SEED)
-    with in_isolation():  # it captures all output until it ends
+    with in_isolation():  # captures output, so collect everything before printing
         return [*_of_mistakes(known, kinds), *(_others(known) if "other" in kinds else ())]
 
 
@@ -46,7 +47,7 @@ def _of_mistakes(known: Behavior, kinds: Sequence[str]) -> Iterator[str]:
 
 
 def _block(known: Behavior, mistake: Mistake, kind: str, code: str, variant: AnyVariant) -> str:
-    """Return the text about a mistake, with the message for its first variant."""
+    """Return the text block of a mistake, with the message for its first variant."""
     message = message_of(mistake, known.run(variant), known.expected)
     lines = [f"{mistake.name} ({kind})", code_block(code), message]
     if mistake.summary and mistake.summary.lower() not in message.lower():
@@ -55,7 +56,7 @@ def _block(known: Behavior, mistake: Mistake, kind: str, code: str, variant: Any
 
 
 def _others(known: Behavior) -> Iterator[str]:
-    """Yield the messages about unfinished answers, unrecognized attempts and a pass."""
+    """Yield the messages about unfinished answers, unrecognized attempts and a passed check."""
     exercise = known.exercise
     for name in [*exercise.steps.steps][:-1] if exercise.steps else ():
         assert exercise.steps is not None
@@ -67,7 +68,7 @@ def _others(known: Behavior) -> Iterator[str]:
 
 
 def _code_of(variant: AnyVariant) -> str:
-    """Return the source of a variant's changes, or of a whole answer."""
+    """Return the source of a variant's changes, or of a complete answer."""
     changes = variant.changes.values() if isinstance(variant, Variant) else [variant]
     return "\n".join(map(_source, changes))
 

@@ -1,4 +1,4 @@
-"""The fields about a training run that every model card shares."""
+"""Model card fields that describe a training run."""
 
 import platform
 from collections.abc import Sequence
@@ -10,13 +10,13 @@ import torch
 STEPS_PER_REPORT = 100
 
 
-def run_as_told(losses: Sequence[float], seconds: float, n_first: int) -> dict[str, Any]:
-    """Return a card's fields about a run on one thread.
+def run_fields(losses: Sequence[float], seconds: float, n_first: int) -> dict[str, Any]:
+    """Return the model card fields for a single-threaded training run.
 
     Args:
         losses: The loss of each step.
-        seconds: Processor time.
-        n_first: Number of steps whose losses are listed individually; a test repeats these steps.
+        seconds: CPU time of the run.
+        n_first: Number of initial steps whose losses are listed individually. A test repeats these steps.
     """
     rows = [*range(0, len(losses), STEPS_PER_REPORT), len(losses)]
     return {

@@ -20,7 +20,7 @@ from tokenizers import Tokenizer
 
 from authoring.downloads import downloaded
 from authoring.message_pairs import LICENSE, MAX_WORDS, PROGRAM, VERSION, WHEEL, clean, messages, split
-from authoring.model_card import STEPS_PER_REPORT, run_as_told
+from authoring.model_card import STEPS_PER_REPORT, run_fields
 from transformer_course.stored_models.stored_model import FOLDER, store
 from transformer_lab.data.batches import Batches, InMemory
 from transformer_lab.data.tokenizers import PAD_ID, bpe_tokenizer
@@ -92,7 +92,7 @@ def card(translator: Translator, training: Pairs, held_out: Pairs, log: Path, se
         "held_out_sentences": len(held_out),
         "bleu_of_all_held_out": scores(translator, held_out),
         "bleu_of_those_below": scores(translator, held_out[:N_STORED_SENTENCES]),
-        **run_as_told(losses_in(log), seconds, N_FIRST_LOSSES),
+        **run_fields(losses_in(log), seconds, N_FIRST_LOSSES),
         "held_out": held_out[:N_STORED_SENTENCES],
     }
 

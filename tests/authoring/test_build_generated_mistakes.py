@@ -1,4 +1,4 @@
-"""The catalogs match the current steps, and contain nothing that is already known."""
+"""Tests for building the catalogs: they match the current steps and contain no duplicates of known mistakes."""
 
 import os
 import re
@@ -12,14 +12,14 @@ import torch
 
 from authoring.build_generated_mistakes import (
     MAX_WEIGHT,
-    NEARLY_RIGHT_TOLERANCES,
+    ROUNDING_TOLERANCES,
     SEED,
-    check_told,
-    displayed,
+    behavior_key,
+    build_catalog,
+    check_messages_are_used,
     distinct,
-    out_of_date,
-    selected,
-    tried,
+    evaluated_edits,
+    stale_reasons,
     update,
 )
 from transformer_course.checking.expected_behavior import behavior, in_isolation
@@ -34,39 +34,39 @@ from transformer_course.running.observe import observe
 
 IN_STEPS = [exercise for exercise in every_exercise().values() if exercise.steps is not None]
 FAST = ("rnn_step", "additive_scores", "keeps_the_stream", "accumulate")
-"""Exercises whose generated mistakes all terminate within seconds; in ``beam_search``, each infinite loop takes until
+"""Exercises whose generated mistakes all terminate within seconds. In ``beam_search``, each infinite loop runs until
 the time limit.
 """
 OFF_BY_ONE = {"past": "return (columns - n_query) - 1"}
-"""The code of a generated mistake that equals a written mistake of the causal mask."""
+"""Code of a generated mistake that behaves like a mistake written for the causal mask below."""
 SOME = [one if one.name in FAST else pytest.param(one, marks=pytest.mark.thorough) for one in IN_STEPS]
 
 
-def test_exactly_the_exercises_in_steps_have_catalogs():
+def test_exactly_step_by_step_exercises_have_catalogs():
     assert {path.stem for path in FOLDER.glob("*.json")} == {exercise.name for exercise in IN_STEPS}
     assert [exercise.name for exercise in IN_STEPS if not catalog_of(exercise).edits] == []
 
 
 @pytest.fixture(scope="module")
 def changed(thoroughness):
-    """Rebuild catalogs with the exercises as in production: tests also check their shapes."""
+    """Rebuild catalogs in a process without shape checks, which only the tests enable."""
     names = [one.name for one in IN_STEPS] if thoroughness.enabled else FAST
     command = [sys.executable, "-m", "authoring.build_generated_mistakes", "--check", *names]
     environment = os.environ | {"TRANSFORMER_LAB_CHECK_SHAPES": "0"}
-    done = subprocess.run(command, capture_output=True, text=True, env=environment)
-    changes = dict(re.match(r"(\w+) +[\d.]+ s +(.*)", line).groups() for line in done.stdout.splitlines())
-    assert set(changes) == set(names), done.stderr
+    result = subprocess.run(command, capture_output=True, text=True, env=environment)
+    changes = dict(re.match(r"(\w+) +[\d.]+ s +(.*)", line).groups() for line in result.stdout.splitlines())
+    assert set(changes) == set(names), result.stderr
     return changes
 
 
 @pytest.mark.parametrize("exercise", SOME, ids=lambda one: one.name)
-def test_rebuilt_catalog_matches_the_stored_one(exercise, changed):
+def test_rebuilt_catalog_matches_stored_catalog(exercise, changed):
     assert changed[exercise.name] == "", f"run `python -m authoring.build_generated_mistakes {exercise.name}`"
 
 
 @pytest.fixture(scope="module")
 def masks():
-    """The causal mask without words for a generated mistake, which a written mistake could also name."""
+    """The causal mask without its message for the generated mistake that the ``stored`` fixture also writes by hand."""
     exercise = every_exercise()["causal_mask"]
     messages = {key: wording for key, wording in exercise.messages.items() if not key.startswith("shifted_past")}
     assert len(messages) == len(exercise.messages) - 1
@@ -75,19 +75,19 @@ def masks():
 
 @pytest.fixture(scope="module")
 def stored(masks, tmp_path_factory):
-    """The catalog of the causal mask with such a written mistake."""
+    """The catalog of the causal mask with a written mistake that replaces a generated one."""
     off_by_one = masks.steps.but(allowed=lambda matrix, past: matrix.tril(past - 1))
     not_itself = Mistake("not_itself", off_by_one, summary="no position sees itself")
     path = tmp_path_factory.mktemp("catalogs") / f"{masks.name}.json"
     known = behavior(replace(masks, mistakes=[*masks.mistakes, not_itself]), SEED)
     with in_isolation():
-        path.write_text(selected(known, tried(known)).as_text(), encoding="utf-8")
+        path.write_text(build_catalog(known, evaluated_edits(known)).as_text(), encoding="utf-8")
     return path
 
 
 @pytest.fixture
 def folder(stored, tmp_path, monkeypatch):
-    """A folder with only this catalog."""
+    """A catalog folder that contains only this catalog."""
     monkeypatch.setattr(catalog, "FOLDER", tmp_path)
     return shutil.copy(stored, tmp_path)
 
@@ -96,14 +96,14 @@ def no_position_sees_itself(n_query, n_key):
     return torch.ones(n_query, n_key, dtype=torch.bool).tril(n_key - n_query - 1)
 
 
-def test_reports_a_removed_mistake_after_a_rebuild(masks, folder):
+def test_rebuild_restores_mistake_that_was_written_by_hand(masks, folder):
     assert update(masks, is_check=False) != []
     observed = [observe(no_position_sees_itself, case) for case in masks.cases(SEED)]
     assert judge(masks, SEED, observed).mistakes == ("shifted_past",)
     assert update(masks, is_check=False) == []
 
 
-def test_check_lists_mistakes_unnamed_after_a_removal(masks, folder):
+def test_check_lists_missing_mistake_without_writing(masks, folder):
     before = read(masks.name).as_text()
     changes = update(masks, is_check=True)
     assert any(change.startswith("shifted_past is missing") for change in changes)
@@ -112,20 +112,20 @@ def test_check_lists_mistakes_unnamed_after_a_removal(masks, folder):
 
 @pytest.fixture(scope="module")
 def built(masks):
-    """The catalog of the causal mask without one mistake, and the results of its answers."""
+    """The known behaviors and the catalog of the causal mask without the written mistake."""
     known = behavior(masks, SEED)
     with in_isolation():
-        return known, selected(known, tried(known))
+        return known, build_catalog(known, evaluated_edits(known))
 
 
-def test_check_lists_mistakes_named_by_an_added_one(built):
+def test_check_lists_obsolete_mistake(built):
     known, stored = built
-    left = [one for one in stored.edits if dict(one.code) != OFF_BY_ONE]
-    changes = out_of_date(known, replace(stored, edits=left), stored)
-    assert changes == ["shifted_past is to be dropped: {'past': '(columns - n_query) - 1'}"]
+    remaining = [one for one in stored.edits if dict(one.code) != OFF_BY_ONE]
+    changes = stale_reasons(known, replace(stored, edits=remaining), stored)
+    assert changes == ["shifted_past is obsolete: {'past': '(columns - n_query) - 1'}"]
 
 
-def test_check_lists_changed_words_ranks_and_results(built):
+def test_check_lists_changed_kind_weight_and_outlines(built):
     known, stored = built
     first, *rest = stored.edits
     for change in (
@@ -134,21 +134,21 @@ def test_check_lists_changed_words_ranks_and_results(built):
         {"outlines": [Outline("other")] * len(first.outlines)},
     ):
         changed = replace(stored, edits=[replace(first, **change), *rest])
-        assert len(out_of_date(known, stored, changed)) == 1
+        assert len(stale_reasons(known, stored, changed)) == 1
 
 
 def test_check_lists_changed_steps_and_cases(built):
     known, stored = built
     for change in ({"names": ["other"]}, {"cases": [0]}, {"right": [Outline("other")] * len(stored.right)}):
-        assert out_of_date(known, stored, replace(stored, **change)) == ["the steps or the cases have changed"]
+        assert stale_reasons(known, stored, replace(stored, **change)) == ["the steps or the cases have changed"]
 
 
-def test_check_allows_an_extra_equivalent_mistake(built):
+def test_check_allows_extra_equivalent_mistake(built):
     known, stored = built
     [first] = [one for one in stored.edits if dict(one.code) == OFF_BY_ONE]
     code = {name: f"({text.removeprefix('return ')})" for name, text in first.code.items()}
     doubled = replace(stored, edits=[*stored.edits, replace(first, code=code, weight=2.9)])
-    assert out_of_date(known, stored, doubled) == out_of_date(known, doubled, stored) == []
+    assert stale_reasons(known, stored, doubled) == stale_reasons(known, doubled, stored) == []
 
 
 @pytest.mark.parametrize("exercise", SOME, ids=lambda one: one.name)
@@ -156,9 +156,9 @@ def test_generated_mistakes_are_wrong_and_recognizable(exercise):
     known = behavior(exercise, SEED)
     with in_isolation():
         for mistake in list(known.generated.values())[::25]:
-            displayed = [known.output(mistake.variants[0], index) for index in range(len(known.cases))]
-            assert not agree(displayed, known.expected, NEARLY_RIGHT_TOLERANCES, numbers_only=True), mistake.name
-            assert mistake in known.generated_like(displayed), mistake.name
+            results = [known.output(mistake.variants[0], index) for index in range(len(known.cases))]
+            assert not agree(results, known.expected, ROUNDING_TOLERANCES, numbers_only=True), mistake.name
+            assert mistake in known.generated_like(results), mistake.name
 
 
 @pytest.mark.parametrize(
@@ -169,30 +169,30 @@ def test_generated_mistakes_are_wrong_and_recognizable(exercise):
         ({"shifted_past": "x", "ignored_all": "y"}, "ignored_all"),
     ],
 )
-def test_rejects_words_for_a_generated_mistake_not_stored(built, message, unused):
+def test_rejects_message_for_mistake_not_in_catalog(built, message, unused):
     known, stored = built
-    with pytest.raises(ValueError, match=rf"causal_mask has words .* generated mistakes: {unused}\. "):
-        check_told(replace(known.exercise, messages=message), stored)
-    check_told(replace(known.exercise, messages={"shifted_past: § - 1": "x", "shifted_past": "y"}), stored)
+    with pytest.raises(ValueError, match=rf"causal_mask has messages .* catalog of \d+: {unused}\. "):
+        check_messages_are_used(replace(known.exercise, messages=message), stored)
+    check_messages_are_used(replace(known.exercise, messages={"shifted_past: § - 1": "x", "shifted_past": "y"}), stored)
 
 
-def test_build_rejects_words_for_an_unknown_mistake(masks, folder):
-    with pytest.raises(ValueError, match="causal_mask has words"):
+def test_build_rejects_message_for_unknown_mistake(masks, folder):
+    with pytest.raises(ValueError, match="causal_mask has messages"):
         update(replace(masks, messages={"shifted_pasts": "x"}), is_check=False)
 
 
-def test_unlikely_mistake_is_kept_only_with_words(masks, built):
+def test_keeps_unlikely_mistake_only_with_message(masks, built):
     _, stored = built
     key = "ignored_n_query: 64"
     assert max(edit.weight for edit in stored.edits) <= MAX_WEIGHT
     assert not any(key in edit.keys for edit in stored.edits)
     with in_isolation():
-        edits = [edit for edit, _ in tried(behavior(replace(masks, messages={key: "x"}), SEED))]
+        edits = [edit for edit, _ in evaluated_edits(behavior(replace(masks, messages={key: "x"}), SEED))]
     assert key in edits[0].keys
     assert edits[0].weight > MAX_WEIGHT
 
 
-def test_keeps_the_likeliest_of_mistakes_with_equal_code():
+def test_keeps_likeliest_of_mistakes_with_equal_code():
     likely, rare = (
         AnswerEdit("a", "left_out", weight=1.0, code={"a": "b"}),
         AnswerEdit("a", "taken_for", weight=2.0, code={"a": "return b"}),
@@ -200,7 +200,7 @@ def test_keeps_the_likeliest_of_mistakes_with_equal_code():
     assert distinct([rare, likely]) == [likely]
 
 
-def test_keeps_mistake_that_differs_from_written_one_on_later_calls():
+def test_keeps_mistake_that_differs_only_in_later_calls():
     exercise = every_exercise()["GroupedQueryAttention"]
     in_training_only = exercise.steps.but(visible=lambda self, mask: mask if self.training else None)
     known = behavior(replace(exercise, mistakes=[Mistake("in_training_only", in_training_only, summary="x")]), 0)
@@ -208,9 +208,9 @@ def test_keeps_mistake_that_differs_from_written_one_on_later_calls():
     as_always = exercise.steps.but(mask=lambda: None)
     with in_isolation():
         found = [
-            displayed(known.output(variant, index) for index in range(len(known.cases)))
+            behavior_key(known.output(variant, index) for index in range(len(known.cases)))
             for variant in (as_always, in_training_only)
         ]
         assert found[0] == found[1]
         outlines = [outline(known.output(as_always, index)) for index in range(len(known.cases))]
-        assert len(selected(known, [(replace(ignored, outlines=outlines), found[0])]).edits) == 1
+        assert len(build_catalog(known, [(replace(ignored, outlines=outlines), found[0])]).edits) == 1

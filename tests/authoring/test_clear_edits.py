@@ -1,4 +1,4 @@
-"""Generated mistakes that no composed sentence can describe are not stored in the catalogs."""
+"""Tests for deciding which generated mistakes a composed sentence can describe."""
 
 import pytest
 
@@ -25,7 +25,7 @@ def edit_of(name, kind, code, *, step, old="", other=""):
         ("gradient_norms", "listed", "turned_off", "True", "lambda name, parameter: False", ""),
     ],
 )
-def test_unclear_edits_are_recognized(name, step, kind, old, new, other):
+def test_rejects_unclear_edits(name, step, kind, old, new, other):
     edit, steps = edit_of(name, kind, new, step=step, old=old, other=other)
     assert not is_clear(steps, edit)
 
@@ -40,13 +40,13 @@ def test_unclear_edits_are_recognized(name, step, kind, old, new, other):
         ("distance_attention", "halves", "part_left_out", "distances / 2", "distances", ""),
     ],
 )
-def test_clear_edits_are_kept(name, step, kind, old, new, other):
+def test_accepts_clear_edits(name, step, kind, old, new, other):
     edit, steps = edit_of(name, kind, new, step=step, old=old, other=other)
     assert is_clear(steps, edit)
 
 
 @pytest.mark.parametrize("name", ["softmax", "beam_search", "MultiHeadAttention"])
-def test_catalogs_store_clear_edits_and_those_with_messages(name):
+def test_catalogs_contain_only_clear_edits_or_messages(name):
     exercise = every_exercise()[name]
     for edit in read(name).edits:
         assert is_clear(exercise.steps, edit) or any(key in exercise.messages for key in edit.keys)

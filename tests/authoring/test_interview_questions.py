@@ -1,4 +1,4 @@
-"""The collection contains every question of every lesson, unchanged, with links to the lesson."""
+"""Tests for the collection of interview questions."""
 
 import re
 
@@ -27,14 +27,14 @@ FIRST = lesson(
 )
 
 
-def test_questions_are_those_under_the_heading():
+def test_reads_questions_under_interview_heading():
     assert questions_of(FIRST) == [
         question("Why?", "So. (<i>One lookup</i>: 8)"),
         question("How?", "**Thus.** (<i>And one</i>, <i>this</i> way)"),
     ]
 
 
-def test_each_lesson_has_a_cell_with_a_link_and_questions():
+def test_each_lesson_has_cell_with_link_and_questions():
     book = collect({"01_dicts": FIRST, "02_empty": lesson(("title", "# 02")), "03_again": FIRST}, "")
     assert [(cell.id, cell.cell_type) for cell in book.cells] == [
         ("title", "markdown"),
@@ -47,19 +47,19 @@ def test_each_lesson_has_a_cell_with_a_link_and_questions():
     assert book.cells[1].source.count("<details>") == 2
 
 
-def test_cited_sections_become_links_and_other_words_do_not():
+def test_links_only_cited_sections():
     [_, cell] = collect({"01_dicts": FIRST}, "").cells
     assert '(<a href="01_dicts.ipynb#cell-id=one-lookup"><i>One lookup</i></a>: 8)' in cell.source
     assert '(<a href="01_dicts.ipynb#cell-id=one-lookup"><i>And one</i></a>, <i>this</i> way)' in cell.source
 
 
-def test_links_a_citation_across_a_line_break():
+def test_links_citation_across_line_break():
     cited = question("Why?", "<i>A\nb</i>")
     broken = lesson(("title", "# A b c"), ("questions", f"## Interview questions\n{cited}"))
     assert '<a href="x.ipynb#cell-id=title"><i>A\nb</i></a>' in collect({"x": broken}, "").cells[1].source
 
 
-def test_sections_of_chosen_questions_come_first():
+def test_most_common_questions_come_first():
     own = question("When?", "Now. (<i>01_dicts: One\nlookup</i>)")
     text = f"## Most\n\n{own}\n\n@ 01_dicts: How?\n\n@ 01_dicts: Missing?\n\n## More\n"
     _, most, more, dicts = collect({"01_dicts": FIRST}, text).cells
@@ -73,12 +73,12 @@ def sources():
     return {name: read_source(ASKED_MOST.parent / f"{name}.py") for name in lessons()}
 
 
-def test_twenty_questions_are_asked_most(sources):
+def test_first_sections_have_twenty_and_ten_questions(sources):
     _, most, more, *_ = collect(sources).cells
     assert most.source.startswith("## Twenty that are asked most\n")
     assert (most.source.count("<details>"), more.source.count("<details>")) == (20, 10)
 
 
-def test_every_section_cited_in_chosen_questions_has_a_link(sources):
+def test_links_every_section_cited_in_common_questions(sources):
     for cell in collect(sources).cells[1:3]:
         assert not re.findall(r"(?<!\">)<i>(.+?)</i>", cell.source, re.DOTALL)

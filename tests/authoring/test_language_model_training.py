@@ -1,4 +1,4 @@
-"""Training of the stored language models: runs resume exactly, and the numbers match plain loops."""
+"""Tests for training the stored language models: exact resumption, batches, learning rate, losses and model card."""
 
 from itertools import pairwise
 
@@ -18,7 +18,7 @@ from transformer_lab.data.tokenizers import BOS_ID, bpe_tokenizer
 from transformer_lab.models.language_model import LanguageModel
 from transformer_lab.models.language_model_config import LanguageModelConfig
 
-IDS = torch.arange(500).square() % 299 + 1  # no id is the padding's
+IDS = torch.arange(500).square() % 299 + 1  # no ID equals the padding ID
 
 
 def new_training() -> Training:
@@ -41,7 +41,7 @@ def test_stopped_run_resumes_exactly(tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["run.pt"]
 
 
-def test_run_ends_after_its_steps_wherever_it_stopped(tmp_path, monkeypatch):
+def test_interrupted_run_ends_after_same_number_of_steps(tmp_path, monkeypatch):
     monkeypatch.setattr("authoring.language_model_training.STEPS_PER_REPORT", 2)
     whole, first, second = new_training(), new_training(), new_training()
     whole.run(6, tmp_path / "whole" / "run.pt")
@@ -63,7 +63,7 @@ def test_each_text_starts_with_bos():
     assert [i for i, token in enumerate(ids) if token == BOS_ID] == [0, 2]
 
 
-def test_batches_are_pieces_of_the_text():
+def test_batches_are_random_excerpts_of_text():
     run = new_training()
     text = "".join(map(chr, IDS.tolist()))
     batches = [run.draw() for _ in range(20)]
@@ -72,7 +72,7 @@ def test_batches_are_pieces_of_the_text():
     assert len({row[0] for batch in batches for row in batch.tolist()}) > 20
 
 
-def test_learning_rate_warms_up_stays_and_decays_to_zero():
+def test_learning_rate_warms_up_stays_constant_and_decays():
     factors = [rate_factor(step, 1000) for step in range(1000)]
     assert factors[N_WARMUP_STEPS // 2 - 1] == pytest.approx(0.5)
     assert set(factors[N_WARMUP_STEPS : int(1000 * (1 - COOLDOWN_FRACTION))]) == {1.0}
@@ -80,7 +80,7 @@ def test_learning_rate_warms_up_stays_and_decays_to_zero():
     assert factors[-1] < 0.01
 
 
-def test_mean_loss_matches_a_plain_loop():
+def test_mean_loss_matches_plain_loop():
     model, n = new_training().model, 16
     ids = IDS[: 2 * n + 5]
     with torch.no_grad():
@@ -92,11 +92,11 @@ def test_mean_loss_matches_a_plain_loop():
     assert mean_loss(model, ids, n) == pytest.approx(sum(losses) / len(losses), rel=1e-4)
 
 
-def test_card_contains_the_run_and_the_held_out_loss():
+def test_card_describes_run_and_data():
     run, tokenizer = new_training(), bpe_tokenizer([], 260)
     run.losses, run.seconds = [float(i) for i in range(250)], 90.0
-    message = card(run, ["é"], ["a rose is a rose is"], tokenizer, data="a small one")
-    assert message["mean_losses"] == {"100": 49.5, "200": 149.5, "250": 224.5}
-    assert message["first_losses"] == [0, 1, 2, 3, 4, 5, 6, 7]
-    assert (message["data"], message["training_bytes"], message["cpu_minutes"]) == ("a small one", 2, 1.5)
-    assert (message["steps"], message["tokens_per_step"]) == (250, 30)
+    fields = card(run, ["é"], ["a rose is a rose is"], tokenizer, data="a small one")
+    assert fields["mean_losses"] == {"100": 49.5, "200": 149.5, "250": 224.5}
+    assert fields["first_losses"] == [0, 1, 2, 3, 4, 5, 6, 7]
+    assert (fields["data"], fields["training_bytes"], fields["cpu_minutes"]) == ("a small one", 2, 1.5)
+    assert (fields["steps"], fields["tokens_per_step"]) == (250, 30)

@@ -1,4 +1,4 @@
-"""A section is the prose under its heading, up to the next heading of level 1 or 2."""
+"""Tests for finding the section under a heading."""
 
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
@@ -7,18 +7,18 @@ from authoring.lesson_text import section
 LESSON = new_notebook(
     cells=[
         new_markdown_cell("# 01 · Dicts\nFirst."),
-        new_code_cell("## New words\n# a comment, and no heading"),
+        new_code_cell("## New words\n# a comment, not a heading"),
         new_markdown_cell("## New words\nOne."),
         new_markdown_cell("### Smaller\nTwo.\n## New words, more\nThree."),
     ]
 )
 
 
-def test_section_spans_cells_and_ends_at_the_next_section():
+def test_section_spans_cells_until_next_section():
     assert section(LESSON, "New words") == "\nOne.\n### Smaller\nTwo.\n"
     assert section(LESSON, "New words, more") == "\nThree."
 
 
-def test_missing_heading_returns_no_text():
+def test_returns_empty_text_for_missing_heading():
     assert section(LESSON, "New") == ""
     assert section(LESSON, "Dicts") == ""

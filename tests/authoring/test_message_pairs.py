@@ -1,4 +1,4 @@
-"""Messages are read from a wheel, plain ones are kept, and no training message is similar to a held-out one."""
+"""Tests for reading, cleaning and splitting pairs of messages."""
 
 import json
 from itertools import combinations
@@ -9,7 +9,7 @@ import pytest
 from authoring.message_pairs import clean, messages, plain, split, words
 
 
-def test_reads_messages_of_both_languages_from_a_wheel(tmp_path):
+def test_reads_messages_in_both_languages_from_wheel(tmp_path):
     with ZipFile(tmp_path / "program.whl", "w") as file:
         for name, tree in {
             "lamp/translations/en": {"on": {"title": "Turn on"}, "off": "Turn off", "n": 1, "old": "Old"},
@@ -38,17 +38,17 @@ def test_reads_messages_of_both_languages_from_a_wheel(tmp_path):
         "a " * 13,
     ],
 )
-def test_omits_markup_and_non_messages(message):
+def test_omits_markup_and_untranslatable_messages(message):
     assert clean([(message, "OK"), ("Fine", "Bien")]) == {"Fine": "Bien"}
 
 
-def test_omits_translations_that_are_far_too_long():
+def test_omits_overlong_translations():
     assert clean([("Save", "un deux trois quatre cinq"), ("Open", "un deux trois quatre cinq six")]) == {
         "Save": "un deux trois quatre cinq"
     }
 
 
-def test_keeps_plain_text_and_the_first_translation():
+def test_keeps_plain_text_and_first_translation():
     assert clean([("Don’t\nsave…", "Ne pas\u202fsauver\xa0…"), ("Don't save...", "Autre")]) == {
         "Don't save...": "Ne pas sauver ..."
     }
@@ -56,13 +56,13 @@ def test_keeps_plain_text_and_the_first_translation():
     assert words("Don't save 2 files, été!") == ("don", "t", "save", "files", "été")
 
 
-def nearly_equal(one, other):
-    """Return whether two rows of words are equal after removing at most one word from each."""
+def nearly_identical(one, other):
+    """Return whether two word sequences are equal after removing at most one word from each."""
     shorter = [[row, *(row[:i] + row[i + 1 :] for i in range(len(row)))] for row in (one, other)]
     return any(some == others for some in shorter[0] for others in shorter[1])
 
 
-def test_held_out_sentences_are_not_similar_to_others():
+def test_held_out_sentences_resemble_no_other_message():
     nouns, verbs = (
         ("file", "page", "lamp", "door", "window", "user", "event"),
         ("open", "close", "save", "move", "print"),
@@ -78,11 +78,11 @@ def test_held_out_sentences_are_not_similar_to_others():
     for source, _ in held_out:
         assert source[-1] in ".!?"
         assert 4 <= len(source.split()) <= 10
-        assert not [other for other, _ in training if nearly_equal(words(source), words(other))]
-    assert not [pair for pair in combinations([words(source) for source, _ in held_out], 2) if nearly_equal(*pair)]
+        assert not [other for other, _ in training if nearly_identical(words(source), words(other))]
+    assert not [pair for pair in combinations([words(source) for source, _ in held_out], 2) if nearly_identical(*pair)]
 
 
-def test_holds_out_one_in_n_and_trains_on_the_rest():
+def test_holds_out_one_in_n_and_keeps_rest():
     pairs = {" ".join(f"{chr(97 + i % 26)}{chr(97 + i // 26)}{x}" for x in "abcd") + ".": "x" for i in range(500)}
     training, held_out = split(pairs, 10)
     assert 25 <= len(held_out) <= 80

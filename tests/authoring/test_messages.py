@@ -1,4 +1,4 @@
-"""An author can read every message of an exercise next to the code that causes it."""
+"""Tests for printing the messages of an exercise."""
 
 import pytest
 
@@ -14,14 +14,14 @@ def blocks():
     return {kind: messages(SOFTMAX, [kind]) for kind in KINDS}
 
 
-def test_each_mistake_has_a_block(blocks):
+def test_returns_block_for_each_mistake(blocks):
     assert [block.splitlines()[0] for block in blocks["written"]] == [f"{m.name} (written)" for m in SOFTMAX.mistakes]
     n_generated = len(blocks["worded"]) + len(blocks["composed"])
     assert len(blocks["worded"]) >= len(SOFTMAX.messages)
     assert n_generated == len(catalog_of(SOFTMAX).edits)
 
 
-def test_block_holds_code_message_and_hints(blocks):
+def test_block_contains_code_message_and_hints(blocks):
     [block] = [
         one
         for one in blocks["composed"]
@@ -36,7 +36,7 @@ def test_block_holds_code_message_and_hints(blocks):
     )
 
 
-def test_unfinished_answers_hints_and_pass_are_printed(blocks):
+def test_prints_messages_for_unfinished_and_passed_answers(blocks):
     text = "\n".join(blocks["other"])
     assert "stops at exponentials\nYou return " in text
     assert all(hint in text for hint in SOFTMAX.hints) and SOFTMAX.verified in text

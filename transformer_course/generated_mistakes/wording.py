@@ -1,8 +1,8 @@
 """Describe a generated mistake to the learner: the error, the correct code, and a question as the first hint.
 
 ``TEMPLATES`` maps each kind of mistake to a template. A slot in braces is a property of ``Slots``, which takes its
-words from the steps. A template that depends on the replaced code is a function, or a list of pairs: a pattern for the new
-code, and a template. No template is specific to one exercise.
+words from the steps. A template that depends on the replaced code is a function, or a list of pairs: a pattern for the
+new code, and a template. No template is specific to one exercise.
 """
 
 import re

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from authoring.build_generated_mistakes import check_told
+from authoring.build_generated_mistakes import check_messages_are_used
 from transformer_course.exercise import Wording
 from transformer_course.exercises import every_exercise
 from transformer_course.generated_mistakes.catalog import catalog_of
@@ -15,7 +15,7 @@ EXERCISES_WITH_MESSAGES = [exercise for exercise in every_exercise().values() if
 
 @pytest.mark.parametrize("exercise", EXERCISES_WITH_MESSAGES, ids=lambda one: one.name)
 def test_every_key_matches_a_stored_generated_mistake(exercise):
-    check_told(exercise, catalog_of(exercise))
+    check_messages_are_used(exercise, catalog_of(exercise))
 
 
 @pytest.mark.parametrize("exercise", EXERCISES_WITH_MESSAGES, ids=lambda one: one.name)
