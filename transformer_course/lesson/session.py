@@ -24,13 +24,14 @@ from transformer_course.lesson.sign_of_life import sign_of_life
 from transformer_course.lesson.speed import is_slow, slowdown
 from transformer_course.locating.fault_location import add_location, can_be_located
 from transformer_course.running.case import Case
+from transformer_course.running.instrumentation import CannotTrace
 from transformer_course.running.introspect import exercise_name, functions_of
 from transformer_course.running.isolation import suppressed_output
 from transformer_course.running.observation import Observation
 from transformer_course.running.observe import observe_all
 from transformer_course.running.parts import Parts
 from transformer_course.running.time_limit import MAX_IDLE_S, SECONDS_PER_CHECK
-from transformer_course.running.trace import CannotTrace, Traced
+from transformer_course.running.trace import Traced
 from transformer_course.workspace import saved_parts
 from transformer_course.workspace.progress import record_messages, record_pass
 

@@ -11,8 +11,8 @@ from torch import Tensor
 
 from transformer_course.locating.substituted_runs import SubstitutedRuns, TracedCase
 from transformer_course.locating.value_layouts import fitting_layouts, is_number, matches_exactly
+from transformer_course.running.instrumentation import Expression
 from transformer_course.running.plain_data import same
-from transformer_course.running.trace import Expression
 
 _FACTORY = re.compile(r"[\w.]*\b(?:zeros|ones|empty|full)(?:_like)?\(|[\w.]*\.new_(?:zeros|ones|empty|full)\(")
 """Calls that create a tensor to be filled later."""

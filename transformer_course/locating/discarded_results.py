@@ -5,7 +5,8 @@ from collections.abc import Sequence
 
 from torch import Tensor
 
-from transformer_course.running.trace import Expression, Trace
+from transformer_course.running.instrumentation import Expression
+from transformer_course.running.trace_recorder import Trace
 
 METHODS = {
     "abs", "add", "addcdiv", "addcmul", "addmm", "all", "amax", "amin", "any", "argmax", "argmin", "argsort",

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from transformer_course.checking.message_panel import code_block
-from transformer_course.running.trace import Expression
+from transformer_course.running.instrumentation import Expression
 
 MAX_LINE_LENGTH = 80
 """Maximum number of characters of a line to show."""

@@ -17,9 +17,10 @@ from transformer_course.generated_mistakes.generated_mistake import GeneratedMis
 from transformer_course.locating.code_repairs import LOOP_KINDS
 from transformer_course.locating.fault import Fault, marked_line
 from transformer_course.locating.fault_search import FaultSearch
+from transformer_course.running.instrumentation import Expression
 from transformer_course.running.isolation import restored_globals
 from transformer_course.running.time_limit import MAX_IDLE_S, TookTooLong, time_limit
-from transformer_course.running.trace import Expression, TracedAttempt
+from transformer_course.running.trace import TracedAttempt
 
 SEARCH_TIME_LIMIT_S = 10.0
 """CPU time limit of the search in seconds. The result should not depend on the machine, so ``MAX_RUNS`` normally ends

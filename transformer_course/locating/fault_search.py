@@ -24,8 +24,9 @@ from transformer_course.locating.repair_wording import fault_of
 from transformer_course.locating.step_search import StepSearch
 from transformer_course.locating.substituted_runs import SubstitutedRuns
 from transformer_course.running.edit_candidates import KINDS
+from transformer_course.running.instrumentation import Expression
 from transformer_course.running.plain_data import same
-from transformer_course.running.trace import Expression, TracedAttempt
+from transformer_course.running.trace import TracedAttempt
 
 
 class FaultSearch:

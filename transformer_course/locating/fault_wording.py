@@ -4,7 +4,7 @@ import re
 
 from transformer_course.checking.message_panel import code_block
 from transformer_course.generated_mistakes.step_words import StepWords
-from transformer_course.running.trace import Expression
+from transformer_course.running.instrumentation import Expression
 from transformer_course.steps import InSteps
 
 DISCARDED_RESULT_HINTS = (

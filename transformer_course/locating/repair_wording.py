@@ -4,7 +4,7 @@ from transformer_course.checking.message_panel import code_block
 from transformer_course.locating.fault import Fault
 from transformer_course.locating.fault_wording import REST_IS_RIGHT
 from transformer_course.running.code_edits import CodeEdit
-from transformer_course.running.trace import Expression
+from transformer_course.running.instrumentation import Expression
 
 SENTENCES = {
     "reset_in_loop": (

@@ -13,8 +13,9 @@ from torch import Tensor
 from transformer_course.checking.formatting import format_value, join_words
 from transformer_course.checking.named_shapes import name_dimensions
 from transformer_course.checking.tolerance import distance
+from transformer_course.running.instrumentation import Expression
 from transformer_course.running.plain_data import same
-from transformer_course.running.trace import Expression, Trace, ValueSequence
+from transformer_course.running.trace_recorder import Trace, ValueSequence
 
 WRITING_NODES = ("Call", "Assign", "AugAssign")
 CRASHES_OF_SHAPES = ("RuntimeError", "IndexError", "ValueError")

@@ -20,8 +20,9 @@ from transformer_course.locating.fault import Fault
 from transformer_course.locating.fault_wording import describe_fault, step_hints
 from transformer_course.locating.substituted_runs import SubstitutedRuns, TracedCase
 from transformer_course.locating.value_layouts import has_same_shape, in_layout, is_number, matches, matches_exactly
+from transformer_course.running.instrumentation import Expression
 from transformer_course.running.plain_data import same, to_plain_data
-from transformer_course.running.trace import Expression, ValueSequence
+from transformer_course.running.trace_recorder import ValueSequence
 from transformer_course.steps import needs
 
 MAX_MISTAKES = 3
@@ -135,7 +136,7 @@ class StepSearch:
         ]
         if not comparisons:
             return False
-        trace = self.runs.run_with(failing.index, values, is_watched=True)
+        trace = self.runs.run_with(failing.index, values, is_recording=True)
         return any(
             _is_constant(trace.values(comparison)) and not _is_constant(failing.trace.values(comparison))
             for comparison in comparisons
@@ -150,7 +151,7 @@ class StepSearch:
         """
         runs = self.runs
         failing = runs.failing[0]
-        trace = runs.run(failing, substitutions, is_watched=True) if substitutions else failing.trace
+        trace = runs.run(failing, substitutions, is_recording=True) if substitutions else failing.trace
         correct = runs.correct_steps(failing, trace)
         names = list(runs.steps.steps)
         end = names.index(repairing[1]) if repairing and repairing[1] in names else len(names) - 1
@@ -177,7 +178,7 @@ class StepSearch:
                 continue
             if not self._may_compute(number, step):
                 continue
-            trace = runs.run(failing, {**substitutions, number: step}, is_watched=True)
+            trace = runs.run(failing, {**substitutions, number: step}, is_recording=True)
             gain = len(runs.correct_steps(failing, trace) - correct - {step})
             if gain > best_gain:
                 best_number, best_gain = number, gain

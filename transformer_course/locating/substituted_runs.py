@@ -15,7 +15,8 @@ from transformer_course.checking.tolerance import distance
 from transformer_course.locating.value_layouts import in_layout, matches
 from transformer_course.running.case import Case
 from transformer_course.running.record import copy_inputs, load_module
-from transformer_course.running.trace import MAX_RUNS, Trace, TracedAttempt
+from transformer_course.running.trace import MAX_RUNS, TracedAttempt
+from transformer_course.running.trace_recorder import Trace
 from transformer_course.steps import InSteps, Variant
 
 NOT_TRACED = ("NotTraced", "")
@@ -79,16 +80,16 @@ class SubstitutedRuns:
         """Whether the maximum number of runs has been used up."""
         return self.n_runs > MAX_RUNS
 
-    def run(self, one: TracedCase, substitutions: Mapping[int, str], *, is_watched: bool = False) -> Trace:
+    def run(self, one: TracedCase, substitutions: Mapping[int, str], *, is_recording: bool = False) -> Trace:
         """Run the attempt on a case with correct values in place of some expressions."""
-        return self.run_with(one.index, self.values(one, substitutions), is_watched=is_watched)
+        return self.run_with(one.index, self.values(one, substitutions), is_recording=is_recording)
 
-    def run_with(self, index: int, values: Mapping[int, Any], *, is_watched: bool = False) -> Trace:
+    def run_with(self, index: int, values: Mapping[int, Any], *, is_recording: bool = False) -> Trace:
         """Run the attempt on a case with any values in place of some expressions."""
         self.n_runs += 1
         if self.is_exhausted:
             return Trace(error=("TookTooLong", ""))
-        return self.traced.run(self.known.cases[index], values, is_watched=is_watched)
+        return self.traced.run(self.known.cases[index], values, is_recording=is_recording)
 
     def run_twice(self, one: TracedCase) -> tuple[Trace, Trace]:
         """Call the unmodified attempt twice on a case."""
@@ -153,7 +154,7 @@ class SubstitutedRuns:
         return order
 
     def _trace(self, index: int) -> TracedCase:
-        return TracedCase(index, self._right_values(index), self.run_with(index, {}, is_watched=True))
+        return TracedCase(index, self._right_values(index), self.run_with(index, {}, is_recording=True))
 
     def _right_values(self, index: int) -> dict[str, Any]:
         if self.known.exercise.steps is None:

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from transformer_course.checking.tolerance import distance
-from transformer_course.running.trace import ValueSequence
+from transformer_course.running.trace_recorder import ValueSequence
 
 
 def has_same_shape(events: Sequence[Any], right: Any) -> bool:

@@ -1,4 +1,4 @@
-"""The tracing job in the sandbox: define the learner's answer and trace it for each request."""
+"""The tracing job in the sandbox: define the learner's answer and trace a call of it for each request."""
 
 import json
 import os
@@ -6,10 +6,11 @@ from collections.abc import Callable
 
 from transformer_course.running.answer_job import CannotBeDefined, Job, NoAnswer, defined_answer
 from transformer_course.running.code_edits import MAX_EDITS
+from transformer_course.running.instrumentation import CannotTrace
 from transformer_course.running.isolation import end_other_processes, suppressed_output
 from transformer_course.running.plain_data import pack
 from transformer_course.running.record import record_all
-from transformer_course.running.trace import MAX_RUNS, CannotTrace, Traced
+from transformer_course.running.trace import MAX_RUNS, Traced
 from transformer_course.running.trace_data import (
     ALL_EDITS,
     ALL_RECORDS,
@@ -20,7 +21,7 @@ from transformer_course.running.trace_data import (
 )
 
 MAX_REQUESTS = MAX_RUNS + 4 * MAX_EDITS
-"""Most edits are tried on one case, and a few on all."""
+"""Maximum number of requests. Most edits are tried on one case, and a few on all cases."""
 
 
 def serve_traces(job: Job, receive: Callable[[], bytes], send: Callable[[bytes], object]) -> None:
@@ -28,8 +29,8 @@ def serve_traces(job: Job, receive: Callable[[], bytes], send: Callable[[bytes],
 
     Args:
         job: The answer and its cases.
-        receive: A function that returns the next request, or an empty one at the end.
-        send: A function that sends an answer in the format of ``trace_data``.
+        receive: A function that returns the next request, or empty bytes when there are no more.
+        send: A function that sends a reply in the format of ``trace_data``.
     """
     own = os.getpid()
     try:
@@ -52,7 +53,7 @@ def serve_traces(job: Job, receive: Callable[[], bytes], send: Callable[[bytes],
                 elif request["times"] > 1:
                     traces = [*traced.run_twice(case)]
                 else:
-                    traces = [traced.run(case, request["put"], is_watched=request["is_watched"])]
+                    traces = [traced.run(case, request["replacements"], is_recording=request["is_recording"])]
                 end_other_processes(own)
                 send(pack_traces(traces))
     except (NoAnswer, CannotBeDefined, CannotTrace):

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from transformer_course.locating.value_layouts import has_same_shape, in_layout, is_number, matches, matches_exactly
-from transformer_course.running.trace import ValueSequence
+from transformer_course.running.trace_recorder import ValueSequence
 
 RIGHT = torch.arange(6.0).view(2, 3) + 1
 HEADS = torch.arange(120.0).view(2, 3, 4, 5)

@@ -1,4 +1,4 @@
-"""Tracing preserves results, records the value of every expression and can replace expressions."""
+"""Tests for tracing: it preserves results, records the value of every expression, and replaces expressions."""
 
 import pytest
 import torch
@@ -6,16 +6,10 @@ from torch import nn
 
 from tests.transformer_course.cells import cell
 from transformer_course.running.case import Case
+from transformer_course.running.instrumentation import MAX_EXPRESSIONS, RECORD, CannotTrace
 from transformer_course.running.plain_data import same
-from transformer_course.running.stand_in_models import describe_model
-from transformer_course.running.trace import (
-    MAX_EVENTS,
-    MAX_EXPRESSIONS,
-    MAX_RECORDED_NUMBERS,
-    CannotTrace,
-    Traced,
-    ValueSequence,
-)
+from transformer_course.running.trace import Traced
+from transformer_course.running.trace_recorder import ValueSequence
 
 X = torch.tensor([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
 CASE = Case({"x": X}, "")
@@ -26,10 +20,10 @@ def values_of(traced, text, trace):
 
 
 def number_of(traced, text):
-    return next(one.number for one in traced.expressions if one.text == text)
+    return next(expression.number for expression in traced.expressions if expression.text == text)
 
 
-ODD = {
+PROGRAMS = {
     "comprehensions": """
 def f(x):
     return torch.stack([row * k for k, row in enumerate(x) if k >= 0])
@@ -133,10 +127,10 @@ def f(x):
     return g(*[x], **{'times': 3})
 """,
 }
-"""Functions with all kinds of code, each of which returns a value computed from x."""
+"""Functions that use different parts of Python's syntax. Each returns a value computed from x."""
 
 
-@pytest.mark.parametrize("source", ODD.values(), ids=ODD)
+@pytest.mark.parametrize("source", PROGRAMS.values(), ids=PROGRAMS)
 def test_tracing_preserves_results(source):
     function = cell(source)
     trace = Traced(function).run(CASE)
@@ -152,7 +146,7 @@ def test_records_every_evaluation_of_every_expression():
     assert [event.evaluation for event in trace.events if traced.expressions[event.number].text == "row"] == [0, 1]
 
 
-def test_records_value_after_in_place_change():
+def test_records_value_after_in_place_statement():
     traced = Traced(cell("def f(x):\n    y = x * 2\n    y += 1\n    y[0] = 0\n    return y"))
     trace = traced.run(CASE)
     assert same(values_of(traced, "y += 1", trace), [X * 2 + 1])
@@ -163,12 +157,6 @@ def test_replaced_expression_is_not_evaluated():
     traced = Traced(cell("def f(x):\n    y = x @ x\n    return y + 1"))
     assert traced.run(CASE).error[0] == "RuntimeError"
     assert same(traced.run(CASE, {number_of(traced, "x @ x"): X}).output, X + 1)
-
-
-def test_replacement_may_differ_per_iteration():
-    traced = Traced(cell("def f(x):\n    return torch.stack([row * 2 for row in x])"))
-    put = {number_of(traced, "row * 2"): ValueSequence([X[1], X[0]])}
-    assert same(traced.run(CASE, put).output, X.flip(0))
 
 
 def test_replaces_value_changed_in_place():
@@ -184,7 +172,7 @@ def test_records_functions_of_other_cells():
     assert same(traced.run(CASE, {number_of(traced, "t * 2"): X}).output, X + 1)
 
 
-def test_ignores_functions_with_their_own_check():
+def test_ignores_helper_functions_with_their_own_check():
     helper = cell("def doubled(t):\n    return t * 2", "doubled")
     traced = Traced(cell("def f(x):\n    return doubled(x) + 1", doubled=helper), ["doubled"])
     assert {expression.text for expression in traced.expressions} == {"x", "doubled(x)", "1", "doubled(x) + 1"}
@@ -213,106 +201,69 @@ class M(nn.Module):
     assert same(traced.run(case, {number_of(traced, "self.w(x)"): X * 2}).output, X * 6, tolerance=1e-6)
 
 
-def test_crash_is_located_in_smallest_expression():
+def test_locates_crash_in_smallest_expression():
     traced = Traced(cell("def f(x):\n    y = (x * 2) @ x + 1\n    return y"))
     trace = traced.run(CASE)
     assert trace.output is None
     assert traced.expressions[trace.crashed_in].text == "(x * 2) @ x"
 
 
-def test_expression_has_line_columns_and_containing_expressions():
-    traced = Traced(cell("import math\n\ndef f(x):\n    y = x * 2 + 1\n    return y"))
-    inner, outer = (traced.expressions[number_of(traced, text)] for text in ("x * 2", "x * 2 + 1"))
-    assert (inner.line, inner.columns, inner.source_line) == (4, (8, 13), "    y = x * 2 + 1")
-    assert inner.inside == (outer.number,)
-    assert traced.expressions[number_of(traced, "x")].is_name
-
-
-def test_preserves_notebook():
+def test_preserves_notebook_globals():
     function = cell("n = 0\ndef f(x):\n    global n\n    n = n + 1\n    return x * n")
     traced = Traced(function)
     traced.run(CASE)
     assert function.__globals__["n"] == 0
-    assert "__record__" not in function.__globals__
-
-
-def test_does_not_change_replacement_values():
-    traced = Traced(cell("def f(x):\n    x += 1\n    return x"))
-    before = X.clone()
-    traced.run(CASE)
-    assert same(X, before)
-    right = X.clone()
-    traced.run(CASE, {number_of(traced, "x += 1"): right})
-    assert same(right, before)
+    assert RECORD not in function.__globals__
 
 
 @pytest.mark.parametrize("attempt", [torch.softmax, cell("f = lambda x: x"), max, nn.ReLU()])
-def test_rejects_objects_without_own_source(attempt):
+def test_rejects_objects_without_source(attempt):
     with pytest.raises(CannotTrace):
         Traced(attempt)
 
 
-def test_records_writes_into_arguments_by_name():
-    source = """
-def f(x, y):
-    z = x + y
-    z += 1
-    y.mul_(2)
-    x[0][1] = 3
-    return z
-"""
-    traced = Traced(cell(source))
-    trace = traced.run(Case({"x": X, "y": X}, ""))
-    message = [(traced.expressions[number].text, name) for number, name in trace.writes]
-    assert message == [("y.mul_(2)", "y"), ("x[0][1] = 3", "x")]
-
-
-def test_records_changes_of_models():
-    model = describe_model("token_mixer", mixing=torch.eye(2), embedding=torch.eye(2))
-    traced = Traced(cell("def f(model):\n    x = 3\n    model.eval()\n    model.embedding.zero_()\n    return x"))
-    trace = traced.run(Case({"model": model}, ""))
-    message = [(traced.expressions[number].text, name) for number, name in trace.writes]
-    assert message == [("model.eval()", "model"), ("model.embedding.zero_()", "model")]
-
-
-def test_random_numbers_repeat_per_run_but_not_per_call():
+def test_random_numbers_repeat_per_run_not_per_call():
     traced = Traced(cell("def f(x):\n    return x * torch.rand(2, 3)"))
     first, second = traced.run_twice(CASE)
     assert same(first.output, traced.run(CASE).output)
     assert not same(first.output, second.output)
 
 
-def test_unwatched_run_returns_same_and_records_nothing():
+def test_exit_counts_as_a_crash():
+    assert Traced(cell("def f(x):\n    raise SystemExit(3)")).run(CASE).error == ("SystemExit", "3")
+
+
+def test_replacement_may_differ_per_iteration():
+    traced = Traced(cell("def f(x):\n    return torch.stack([row * 2 for row in x])"))
+    replacements = {number_of(traced, "row * 2"): ValueSequence([X[1], X[0]])}
+    assert same(traced.run(CASE, replacements).output, X.flip(0))
+
+
+def test_preserves_arguments_and_replacement_values():
+    traced = Traced(cell("def f(x):\n    x += 1\n    return x"))
+    before, replacement = X.clone(), X.clone()
+    traced.run(CASE)
+    assert same(X, before)
+    traced.run(CASE, {number_of(traced, "x += 1"): replacement})
+    assert same(replacement, before)
+
+
+def test_records_which_expression_writes_into_an_argument():
+    traced = Traced(cell("def f(x, y):\n    z = x + y\n    z += 1\n    y.mul_(2)\n    x[0][1] = 3\n    return z"))
+    trace = traced.run(Case({"x": X, "y": X}, ""))
+    writes = [(traced.expressions[number].text, name) for number, name in trace.writes]
+    assert writes == [("y.mul_(2)", "y"), ("x[0][1] = 3", "x")]
+
+
+def test_returns_same_output_without_recording():
     traced = Traced(cell("def f(x):\n    return x * 2"))
-    trace = traced.run(CASE, is_watched=False)
+    trace = traced.run(CASE, is_recording=False)
     assert same(trace.output, X * 2)
     assert trace.events == []
 
 
-@pytest.mark.parametrize(
-    "value", ["x.to(torch.complex64)", "[[[[1]]]]", "list(range(99))", "torch.ones(9999)", "'text'"]
-)
-def test_ignores_large_and_unsupported_values(value):
-    traced = Traced(cell(f"def f(x):\n    y = {value}\n    return x"))
-    assert values_of(traced, value, traced.run(CASE)) == []
-
-
-def test_limits_size_of_recording():
-    traced = Traced(
-        cell("def f(x):\n    for _ in range(9999):\n        x = x + torch.ones(40, 3).sum(0)\n    return x")
-    )
-    events = traced.run(CASE).events
-    assert len(events) <= MAX_EVENTS
-    traced = Traced(cell("def f(x):\n    for _ in range(99):\n        y = torch.ones(4000) + 1\n    return x"))
-    assert sum(event.value.numel() for event in traced.run(CASE).events if isinstance(event.value, torch.Tensor)) <= (
-        MAX_RECORDED_NUMBERS
-    )
-
-
-def test_exit_is_a_crash():
-    assert Traced(cell("def f(x):\n    raise SystemExit(3)")).run(CASE).error == ("SystemExit", "3")
-
-
-def test_rejects_long_code():
+def test_rejects_long_code_across_functions():
+    lines = "    x = x + 1\n" * (MAX_EXPRESSIONS // 6 + 1) + "    return x"
+    helper = cell(f"def helper(x):\n{lines}", "helper")
     with pytest.raises(CannotTrace, match="more than"):
-        Traced(cell("def f(x):\n" + "    x = x + 1\n" * MAX_EXPRESSIONS + "    return x"))
+        Traced(cell(f"def f(x):\n    x = helper(x)\n{lines}", helper=helper))

@@ -1,4 +1,4 @@
-"""Traces survive the transfer to another process, and other bytes are rejected."""
+"""Tests for the serialization of traces: round trips preserve them, and malformed bytes are rejected."""
 
 import pytest
 import torch
@@ -6,8 +6,9 @@ import torch
 from tests.transformer_course.cells import cell
 from transformer_course.running.case import Case
 from transformer_course.running.code_edits import MAX_EDITS
+from transformer_course.running.instrumentation import MAX_EXPRESSIONS
 from transformer_course.running.plain_data import NotPlainData, pack, same
-from transformer_course.running.trace import MAX_EVENTS, MAX_EXPRESSIONS, Traced, ValueSequence
+from transformer_course.running.trace import Traced
 from transformer_course.running.trace_data import (
     MAX_BYTES,
     MAX_TEXT,
@@ -20,6 +21,7 @@ from transformer_course.running.trace_data import (
     unpack_request,
     unpack_traces,
 )
+from transformer_course.running.trace_recorder import MAX_EVENTS, ValueSequence
 
 X = torch.tensor([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
 CASE = Case({"x": X}, "")
@@ -41,7 +43,14 @@ def test_round_trip_preserves_edits():
 @pytest.mark.parametrize(
     "change",
     [{0: 1}, {1: "other"}, {2: 0}, {3: (2, 1)}, {4: 5}, {8: "1"}],
-    ids=["number", "kind", "line", "columns", "no text", "no direction"],
+    ids=[
+        "wrong number",
+        "unknown kind",
+        "line 0",
+        "reversed columns",
+        "line is not a string",
+        "direction is not a number",
+    ],
 )
 def test_rejects_invalid_edits(change):
     row = [0, "line", 1, (0, 1), "x()", "x()", "", "", 0]
@@ -60,36 +69,38 @@ def test_rejects_too_many_edits():
 def test_round_trip_preserves_traces():
     traced = Traced(cell(SOURCE))
     sent = traced.run_twice(CASE)
-    arrived = unpack_traces(pack_traces(sent), len(traced.expressions), 2)
-    for one, other in zip(sent, arrived, strict=True):
-        assert same(one.output, other.output)
-        assert (one.error, one.crashed_in, one.writes) == (other.error, other.crashed_in, other.writes)
-        assert one.writes
+    received = unpack_traces(pack_traces(sent), len(traced.expressions), 2)
+    for before, after in zip(sent, received, strict=True):
+        assert same(before.output, after.output)
+        assert (before.error, before.crashed_in, before.writes) == (after.error, after.crashed_in, after.writes)
+        assert before.writes
         assert same(
-            [[e.number, e.evaluation, e.value] for e in one.events],
-            [[e.number, e.evaluation, e.value] for e in other.events],
+            [[e.number, e.evaluation, e.value] for e in before.events],
+            [[e.number, e.evaluation, e.value] for e in after.events],
         )
 
 
 def test_round_trip_preserves_location_of_crash():
     traced = Traced(cell("def f(x):\n    return x @ x"))
     sent = traced.run(CASE)
-    [arrived] = unpack_traces(pack_traces([sent]), len(traced.expressions), 1)
-    assert (arrived.error, arrived.crashed_in) == (sent.error, sent.crashed_in)
-    assert arrived.error[0] == "RuntimeError"
+    [received] = unpack_traces(pack_traces([sent]), len(traced.expressions), 1)
+    assert (received.error, received.crashed_in) == (sent.error, sent.crashed_in)
+    assert received.error[0] == "RuntimeError"
 
 
 def test_round_trip_preserves_requests():
-    put = {0: X, 3: 2.5, 4: ValueSequence([X[0], X[1]])}
-    request = unpack_request(pack_request(2, put, is_watched=False, times=1))
-    assert (request["case"], request["is_watched"], request["times"]) == (2, False, 1)
-    assert same([request["put"][0], request["put"][3], request["put"][4].values], [X, 2.5, [X[0], X[1]]])
+    replacements = {0: X, 3: 2.5, 4: ValueSequence([X[0], X[1]])}
+    request = unpack_request(pack_request(2, replacements, is_recording=False, times=1))
+    assert (request["case"], request["is_recording"], request["times"]) == (2, False, 1)
+    received = request["replacements"]
+    assert same([received[0], received[3], received[4].values], [X, 2.5, [X[0], X[1]]])
 
 
-def test_cuts_long_texts():
+def test_truncates_long_texts():
     text = "x" * 10 * MAX_TEXT
     traced = Traced(cell(f"def f(x):\n    return {text[:1]} + {len(text)} + len('{text}')"))
-    assert all(len(one.text) <= MAX_TEXT for one in unpack_expressions(pack_expressions(traced.expressions)))
+    received = unpack_expressions(pack_expressions(traced.expressions))
+    assert all(len(expression.text) <= MAX_TEXT for expression in received)
 
 
 EXPRESSION = [0, "<cell 1>", 1, [0, 1], "x", "x", (), "Name"]
@@ -169,12 +180,12 @@ def test_rejects_invalid_traces(trace):
     ],
     ids=lambda data: f"{len(data)}_bytes",
 )
-def test_rejects_other_bytes(data):
+def test_rejects_malformed_bytes(data):
     with pytest.raises(NotPlainData):
         unpack_traces(data, n_expressions=2, n_traces=1)
 
 
-def test_error_message_is_short():
+def test_truncates_error_type_and_message():
     error = ["E" * 10**5, "m" * 10**5]
     [trace] = unpack_traces(pack({"traces": [{**TRACE, "error": error}]}), 2, 1)
     assert len(trace.error[0]) == len(trace.error[1]) == MAX_TEXT

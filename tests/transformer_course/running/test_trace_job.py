@@ -1,4 +1,4 @@
-"""The tracing job sends the expressions of an answer and then one trace per request."""
+"""Tests for the tracing job, which sends the expressions of an answer and then one reply per request."""
 
 import sys
 
@@ -16,8 +16,8 @@ X = torch.tensor([[1.0, 2.0], [3.0, 4.0]])
 
 
 @pytest.fixture(autouse=True)
-def _the_course_as_it_was(monkeypatch):
-    """Restore the course's modules, which a job replaces because it normally has its own process."""
+def _restored_modules(monkeypatch):
+    """Restore the course's modules, which a job replaces because it normally runs in its own process."""
     monkeypatch.setitem(sys.modules, notebook.__name__, notebook)
     before = dict(vars(transformer_course))
     yield
@@ -25,8 +25,8 @@ def _the_course_as_it_was(monkeypatch):
     vars(transformer_course).update(before)
 
 
-def sent_for(source, *requests):
-    """Serve requests on an answer called ``f`` and return the sent messages."""
+def replies_to(source, *requests):
+    """Serve requests for an answer called ``f`` and return the replies."""
     job = {
         "name": "f",
         "cells": [{"id": "f", "source": source}],
@@ -34,16 +34,16 @@ def sent_for(source, *requests):
         "seconds": 9.0,
         "library": "{}",
     }
-    waiting, sent = [*requests, b""], []
-    serve_traces(job, lambda: waiting.pop(0), sent.append)
-    return sent
+    waiting, replies = [*requests, b""], []
+    serve_traces(job, lambda: waiting.pop(0), replies.append)
+    return replies
 
 
-def test_sends_expressions_and_then_requested_traces():
-    expressions, trace, mended, twice = sent_for(
+def test_sends_expressions_then_requested_traces():
+    expressions, trace, unrecorded, two_calls = replies_to(
         "seen = []\ndef f(x):\n    seen.append(1)\n    return x * 3 + len(seen)",
         pack_request(0, {}),
-        pack_request(0, {2: X}, is_watched=False),
+        pack_request(0, {2: X}, is_recording=False),
         pack_request(0, {}, times=2),
     )
     known = unpack_expressions(expressions)
@@ -51,32 +51,32 @@ def test_sends_expressions_and_then_requested_traces():
     [trace] = unpack_traces(trace, len(known), 1)
     assert same(trace.output, X * 3 + 1)
     assert same(trace.values(number), [X * 3])
-    [mended] = unpack_traces(mended, len(known), 1)
-    assert mended.events == []
-    first, second = unpack_traces(twice, len(known), 2)
+    [unrecorded] = unpack_traces(unrecorded, len(known), 1)
+    assert unrecorded.events == []
+    first, second = unpack_traces(two_calls, len(known), 2)
     assert same(second.output, first.output + 1)
 
 
-def test_records_match_those_of_observed_job():
-    _, records, _ = sent_for("def f(x):\n    return x * 3", ALL_RECORDS, pack_request(0, {}))
+def test_returns_records_of_all_cases():
+    _, records, _ = replies_to("def f(x):\n    return x * 3", ALL_RECORDS, pack_request(0, {}))
     [record] = unpack(records)["records"]
     assert same(record["output"], X * 3) and same(record["again"], X * 3)
 
 
 def test_untraceable_answer_has_no_expressions():
     for source in ("x = 1", "def f(x:", "1 / 0\nf = 3", "f = torch.softmax", "f = lambda x: x"):
-        [sent] = sent_for(source)
-        assert unpack(sent) == {}
+        [reply] = replies_to(source)
+        assert unpack(reply) == {}
 
 
 def test_limits_number_of_requests():
-    sent = sent_for("def f(x):\n    return x", *[pack_request(0, {})] * (MAX_REQUESTS + 9))
-    assert len(sent) == 1 + MAX_REQUESTS
+    replies = replies_to("def f(x):\n    return x", *[pack_request(0, {})] * (MAX_REQUESTS + 9))
+    assert len(replies) == 1 + MAX_REQUESTS
 
 
 def test_traces_cell_with_magic_commands():
     source = "%matplotlib inline\ndef f(x):\n    return x * 3\n!ls"
-    expressions, trace = sent_for(source, pack_request(0, {}))
+    expressions, trace = replies_to(source, pack_request(0, {}))
     known = unpack_expressions(expressions)
     assert [(one.text, one.line, one.source_line) for one in known if one.kind == "BinOp"] == [
         ("x * 3", 3, "    return x * 3")

@@ -20,10 +20,10 @@ from transformer_course.locating.fault_location import SEARCH_TIME_LIMIT_S, add_
 from transformer_course.locating.substituted_runs import NOT_TRACED, is_small
 from transformer_course.running.case import Case
 from transformer_course.running.code_edits import CodeEdit
+from transformer_course.running.instrumentation import CannotTrace, Expression
 from transformer_course.running.observation import Observation
 from transformer_course.running.observe import observations_of
 from transformer_course.running.plain_data import NotPlainData, cut_texts, unpack
-from transformer_course.running.trace import CannotTrace, Expression, Trace
 from transformer_course.running.trace_data import (
     ALL_EDITS,
     ALL_RECORDS,
@@ -32,6 +32,7 @@ from transformer_course.running.trace_data import (
     unpack_expressions,
     unpack_traces,
 )
+from transformer_course.running.trace_recorder import Trace
 from transformer_course.sandbox.resource_limits import CLOCK_FACTOR
 from transformer_course.sandbox.sandbox import Sandbox
 from transformer_course.sandbox.trace_conversation import Conversation
@@ -148,11 +149,11 @@ class TracedInSandbox:
             raise CannotTrace("there was no reply")
         self.expressions: list[Expression] = unpack_expressions(answer)
 
-    def run(self, case: Case, put: Mapping[int, Any] | None = None, *, is_watched: bool = True) -> Trace:
+    def run(self, case: Case, replacements: Mapping[int, Any] | None = None, *, is_recording: bool = True) -> Trace:
         """Call the answer on a case, with some expressions replaced."""
         if not is_small(case):
             return Trace(error=NOT_TRACED)
-        [trace] = self._traces(pack_request(self._index(case), put or {}, is_watched=is_watched), 1)
+        [trace] = self._traces(pack_request(self._index(case), replacements or {}, is_recording=is_recording), 1)
         return trace
 
     @cached_property
