@@ -1,6 +1,7 @@
 """Represent an edit of a syntax tree that can be undone."""
 
 import ast
+import copy
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -68,7 +69,9 @@ class NodePosition:
     def edit(self, kind: str, new: ast.expr, name: str = "") -> TreeEdit:
         """Return the edit that replaces the node, which must be an expression."""
         assert isinstance(self.node, ast.expr)
-        return TreeEdit(kind, self.node, ast.copy_location(new, self.node), [self.assignment(new)], name)
+        # Copy the new node: it may be a part of the old one, whose own location must not change.
+        new = ast.copy_location(copy.copy(new), self.node)
+        return TreeEdit(kind, self.node, new, [self.assignment(new)], name)
 
 
 def plus(node: ast.expr, by: int) -> ast.expr:

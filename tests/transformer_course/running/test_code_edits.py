@@ -1,4 +1,4 @@
-"""Edits are described as the learner wrote the code, and edited code always ends."""
+"""Tests for code edits: they quote the learner's code, can be undone, and never make a call run forever."""
 
 import ast
 
@@ -19,19 +19,26 @@ def edits(source):
     return CodeEdits([(ast.parse(source).body[0], source)]).edits
 
 
-def test_describes_an_edit_in_the_learners_code():
-    [first, *_] = [one for one in edits(SOURCE) if one.kind == "no_joining_dim"]
+def test_edit_quotes_the_learners_code():
+    first = next(edit for edit in edits(SOURCE) if edit.kind == "no_joining_dim")
     assert (first.line, first.old, first.new) == (2, "torch.stack(x)", "torch.stack(x, dim=-1)")
     assert first.source_line[slice(*first.columns)] == "torch.stack(x)"
 
 
+def test_edit_quotes_only_the_edited_part():
+    found = edits("def f(x, s):\n    return x / s.std()")
+    assert {edit.old for edit in found if edit.kind == "name"} == {"x", "s"}
+    assert {edit.old for edit in found if edit.kind in ("no_dim", "function", "call")} == {"s.std()"}
+    assert all(edit.old == edit.source_line[slice(*edit.columns)] for edit in found)
+
+
 def test_likelier_kinds_come_first():
-    kinds = [KINDS.index(one.kind) for one in edits(SOURCE)]
+    kinds = [KINDS.index(edit.kind) for edit in edits(SOURCE)]
     assert kinds == sorted(kinds) and len(set(kinds)) > 3
-    assert [one.number for one in edits(SOURCE)] == list(range(len(kinds)))
+    assert [edit.number for edit in edits(SOURCE)] == list(range(len(kinds)))
 
 
-def test_edit_is_undone_after_the_block():
+def test_edit_is_undone_after_block():
     tree = ast.parse(SOURCE).body[0]
     code_edits = CodeEdits([(tree, SOURCE)])
     [copy] = code_edits.trees
@@ -42,9 +49,9 @@ def test_edit_is_undone_after_the_block():
 
 
 @pytest.mark.parametrize("source", [GROWS, GROWS.replace("text[1:]", "text[:-1] + text[:0]")])
-def test_edited_loops_end(source):
+def test_endless_edited_loops_are_stopped(source):
     traced, case = Traced(cell(source)), Case({"x": torch.ones(2)}, "")
-    errors = [traced.run_edited(case, one.number).error for one in traced.edits]
+    errors = [traced.run_edited(case, edit.number).error for edit in traced.edits]
     assert ("EndlessLoop", "") in errors and None in errors
 
 
