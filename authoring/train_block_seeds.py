@@ -1,7 +1,6 @@
-"""More seeds for lesson 11: its five models with nine seeds at three learning rates.
+"""Train lesson 11's five models with nine seeds at three learning rates, and store the losses for the lesson.
 
-``python -m authoring.train_block_seeds`` trains them with the lesson's own code and writes the losses that the lesson
-reads. It takes about three minutes on one core.
+``python -m authoring.train_block_seeds`` uses the lesson's own code and takes about three minutes on one core.
 """
 
 from authoring.stored_runs import defined, store_runs
@@ -18,7 +17,7 @@ NEEDED |= {"batches", "excerpts", "fit", "CHANGES", "config", "trained"}
 def losses(
     rates: tuple[float, ...] = LEARNING_RATES, seeds: range = SEEDS, models: slice = slice(None)
 ) -> dict[str, dict[str, list[float]]]:
-    """Return the loss of each seed by rate and model, with three decimals; more would differ between machines."""
+    """Return the loss of each seed by learning rate and model, rounded to digits that agree between machines."""
     lesson = defined(NEEDED, LESSON)
     return {
         str(rate): {

@@ -1,7 +1,7 @@
-"""Runs for lesson 00: its translators with three seeds at several settings, and three of them to load.
+"""Train lesson 00's translators with several settings and three seeds, and store the results for the lesson.
 
-``python -m authoring.train_bottleneck_runs`` trains them with the lesson's own code and writes the accuracies and the
-parameters that the lesson reads. It takes about four minutes on one core.
+``python -m authoring.train_bottleneck_runs`` uses the lesson's own code. It writes the accuracies of all runs and the
+parameters of the three models that the lesson loads. It takes about four minutes on one core.
 """
 
 from collections.abc import Callable
@@ -31,8 +31,8 @@ COPYING: dict[str, tuple[type[RecurrentTranslator], int, int, float, float]] = {
     "attention, width 32": (ATTENTION, 32, 300, 0.008, 0.0),
     "attention, width 32, a third of the rate": (ATTENTION, 32, 300, 0.0027, 0.0),
 }
-"""Models that copy 1 to 16 digits: class and width, training steps, learning rate, and the amount added to the bias of
-the update gates.
+"""Models that copy 1 to 16 digits: class, width, training steps, learning rate, and the amount added to the bias of the
+update gates.
 """
 N_REMEMBERED, BATCH_SIZE, WIDTH = 40, 32, 64
 REMEMBERING = {
@@ -40,12 +40,17 @@ REMEMBERING = {
     "40 digits, open gates": (N_REMEMBERED, 4.0),
     "1 to 40 digits": (1, 0.0),
 }
-"""Models that recall the first of 40 digits: the shortest text in training, and the amount added to the gates' bias."""
+"""Models that recall the first of 40 digits: length of the shortest training text, and the amount added to the bias of
+the update gates.
+"""
 STEPS_AND_RATES = ((150, 0.008), (300, 0.0027))
 
 
 def seeded(kind: type[RecurrentTranslator], width: int, gate_bias: float, seed: int) -> RecurrentTranslator:
-    """Return an untrained digit translator. In torch, the update gates' biases are the second of three parts."""
+    """Return an untrained digit translator with ``gate_bias`` added to the bias of its update gates.
+
+    PyTorch stores the biases of the update gates in the second third of ``bias_hh_l0``.
+    """
     torch.manual_seed(seed)
     model = kind(11, 11, width)
     with torch.no_grad():
@@ -61,7 +66,7 @@ def copied(name: str, seed: int, lesson: dict[str, Any]) -> list[float]:
 
 
 def first_digits(shortest: int) -> Callable[[], tuple[Tensor, Tensor]]:
-    """Return a function that draws texts of ``shortest`` to 40 digits; the target is the first digit of each."""
+    """Return a function that draws a batch of ``shortest`` to 40 digits, with the first digit as the target."""
 
     def draw() -> tuple[Tensor, Tensor]:
         n = int(torch.randint(shortest, N_REMEMBERED + 1, ()))
@@ -73,17 +78,17 @@ def first_digits(shortest: int) -> Callable[[], tuple[Tensor, Tensor]]:
 
 @torch.no_grad()
 def remembered(name: str, steps: int, lr: float, seed: int, lesson: dict[str, Any]) -> float:
-    """Return how often a model in ``REMEMBERING`` recalls the first of 40 digits."""
+    """Return the accuracy of a model in ``REMEMBERING`` at recalling the first of 40 digits."""
     shortest, gate_bias = REMEMBERING[name]
     with torch.enable_grad():
         model = lesson["train"](seeded(ONE_VECTOR, WIDTH, gate_bias, seed), first_digits(shortest), steps=steps, lr=lr)
     digits = torch.randint(1, 11, (500, N_REMEMBERED))
-    named = model(digits, torch.zeros(500, 1, dtype=torch.int64)).argmax(dim=-1)
-    return round((named == digits[:, :1]).float().mean().item(), 3)
+    predicted = model(digits, torch.zeros(500, 1, dtype=torch.int64)).argmax(dim=-1)
+    return round((predicted == digits[:, :1]).float().mean().item(), 3)
 
 
 def models(lesson: dict[str, Any]) -> dict[str, RecurrentTranslator]:
-    """Train the models that the lesson loads: a date translator, and two models that copy digits."""
+    """Train the models that the lesson loads: a date translator and two models that copy digits."""
     train, n_characters = lesson["train"], len(lesson["ids"]) + 1
     torch.manual_seed(0)
     translator = train(ATTENTION(n_characters, n_characters, 64), lesson["dates"], steps=200)
@@ -93,13 +98,13 @@ def models(lesson: dict[str, Any]) -> dict[str, RecurrentTranslator]:
 
 
 def store(trained: dict[str, RecurrentTranslator]) -> None:
-    """Write the parameters of all models to one file, in half precision."""
+    """Write the parameters of all models to one file in half precision."""
     tensors = {f"{name}.{key}": t.half() for name, model in trained.items() for key, t in model.state_dict().items()}
     write_tensors(MODELS, tensors, {})
 
 
 def runs() -> dict[str, Any]:
-    """Return all accuracies, by the lesson's table that reads them, and write the models that it loads."""
+    """Write the models that the lesson loads and return all accuracies, grouped by the table that shows them."""
     lesson = defined(NEEDED, LESSON)
     copying = {name: [copied(name, seed, lesson) for seed in SEEDS] for name in COPYING}
     remembering = [

@@ -1,7 +1,7 @@
-"""Runs for lesson 07: three model families with several right answers, layer-to-layer decoders, and diffusion.
+"""Train the stored runs for lesson 07: three model families, layer-to-layer decoders, and diffusion models.
 
-``python -m authoring.train_decoder_runs`` trains them with the lesson's own code and writes the fractions of right
-dates that the lesson reads. It takes about two minutes on one core.
+``python -m authoring.train_decoder_runs`` uses the lesson's own code and stores the fractions of correct dates for the
+lesson. It takes about two minutes on one core.
 """
 
 from typing import Any
@@ -18,15 +18,15 @@ NEEDED = {"PAD", "BOS", "EOS", "months", "days", "french", "alphabet", "as_token
 NEEDED |= {"held_out", "new_sources", "new_targets", "generate", "exact", "train", "seeded", "Translator"}
 NEEDED |= {"LayerToLayer", "EncoderOnly", "DecoderOnly", "Unmasker", "unmask"}
 MIXES = {"1": (1, 0), "1 : 1": (1, 1), "4 : 1": (4, 1)}
-"""The ratio of ISO dates to dates with slashes among the training examples."""
+"""Ratio of ISO dates to dates with slashes among the training examples."""
 FAMILIES = [("EncoderOnly", "1"), ("EncoderOnly", "1 : 1"), ("EncoderOnly", "4 : 1")]
 FAMILIES += [(model, formats) for model in ("DecoderOnly", "Translator") for formats in ("1", "1 : 1")]
 DEPTHS, EXCHANGE_STEPS = (2, 3), 200
 DIFFUSION_STEPS, N_TEXTS = (1, 2, 3, 5, 11), 200
 
 
-def of_family(lesson: dict[str, Any], model: str, formats: str, seed: int, steps: int = 300) -> dict[str, Any]:
-    """Train a model on dates in one or two formats; return the fraction of held-out dates right in either."""
+def train_family(lesson: dict[str, Any], model: str, formats: str, seed: int, steps: int = 300) -> dict[str, Any]:
+    """Train a model on dates in one or two formats; return the fraction of held-out dates that match either format."""
     n_iso, n_slashed = MIXES[formats]
     forms = (lesson["targets"],) * n_iso + (lesson["slashed"],) * n_slashed
     right = [lesson["targets"], lesson["slashed"]][: 1 + (n_slashed > 0)]
@@ -40,24 +40,24 @@ def of_family(lesson: dict[str, Any], model: str, formats: str, seed: int, steps
     return {"model": model, "formats": formats, "seed": seed, **found}
 
 
-def exchanged(lesson: dict[str, Any], n_layers: int, seed: int, steps: int = EXCHANGE_STEPS) -> dict[str, Any]:
-    """Train a layer-to-layer model; return the fractions of right dates if it is used that way, and with the last
-    layer.
-    """
+def train_layer_to_layer(
+    lesson: dict[str, Any], n_layers: int, seed: int, steps: int = EXCHANGE_STEPS
+) -> dict[str, Any]:
+    """Train a layer-to-layer model; return its accuracy when used that way and with only the last encoder layer."""
     model = lesson["seeded"](seed, lesson["LayerToLayer"], n_layers=n_layers)
     lesson["train"](model, steps=steps)
-    user = lesson["Translator"](n_layers=n_layers)
-    user.load_state_dict(model.state_dict())
-    ways = {"used layer to layer": model, "used last layer": user}
+    last_layer_model = lesson["Translator"](n_layers=n_layers)
+    last_layer_model.load_state_dict(model.state_dict())
+    variants = {"used layer to layer": model, "used last layer": last_layer_model}
     found = {
-        way: round(lesson["exact"](lesson["generate"](used, lesson["new_sources"]), lesson["new_targets"]), 3)
-        for way, used in ways.items()
+        variant: round(lesson["exact"](lesson["generate"](decoder, lesson["new_sources"]), lesson["new_targets"]), 3)
+        for variant, decoder in variants.items()
     }
     return {"n_layers": n_layers, "seed": seed, **found}
 
 
-def diffusion(lesson: dict[str, Any], n_formats: int, seed: int, steps: int = 300) -> list[dict[str, Any]]:
-    """Train a model to fill in masked tokens; return the fraction of real dates among its texts, by number of steps."""
+def train_diffusion(lesson: dict[str, Any], n_formats: int, seed: int, steps: int = 300) -> list[dict[str, Any]]:
+    """Train a diffusion model; return the fraction of real dates among its texts for each number of denoising steps."""
     forms = (lesson["targets"], lesson["slashed"])[:n_formats]
     real = {tuple(row) for form in forms for row in form.tolist()}
     model = lesson["seeded"](seed, lesson["Unmasker"])
@@ -72,11 +72,11 @@ def diffusion(lesson: dict[str, Any], n_formats: int, seed: int, steps: int = 30
 
 
 def runs(lesson: dict[str, Any]) -> dict[str, list[dict[str, Any]]]:
-    """Return all runs, by the lesson's table that reads them."""
+    """Return all runs, grouped by the lesson's table that shows them."""
     return {
-        "exchanged": [exchanged(lesson, n_layers, seed) for n_layers in DEPTHS for seed in SEEDS],
-        "families": [of_family(lesson, *family, seed) for family in FAMILIES for seed in SEEDS],
-        "diffusion": [row for n in (1, 2) for seed in SEEDS for row in diffusion(lesson, n, seed)],
+        "exchanged": [train_layer_to_layer(lesson, n_layers, seed) for n_layers in DEPTHS for seed in SEEDS],
+        "families": [train_family(lesson, *family, seed) for family in FAMILIES for seed in SEEDS],
+        "diffusion": [row for n in (1, 2) for seed in SEEDS for row in train_diffusion(lesson, n, seed)],
     }
 
 

@@ -1,7 +1,7 @@
-"""The stored runs of the lesson on architectures: feed-forward networks and mixtures of experts that learn facts.
+"""Train feed-forward networks and mixtures of experts that learn facts, for the lesson on architectures.
 
-``python -m authoring.train_expert_runs`` trains them with the lesson's own code and writes the results that the lesson
-reads: about three minutes on one core.
+``python -m authoring.train_expert_runs`` uses the lesson's own code and stores the results for the lesson. It takes
+about three minutes on one core.
 """
 
 from collections.abc import Iterable
@@ -17,11 +17,11 @@ NEEDED = {"fresh", "draw_weights", "batches", "fit", "Experts", "update_load", "
 NEEDED |= {"mixture", "KINDS", "learned_by"}
 
 Runs = dict[str, dict[str, list[tuple[list[float], list[float]]]]]
-"""By learning rate and kind: for each seed, the fraction of facts known over time, and the load of each expert."""
+"""By learning rate and kind: for each seed, the fraction of facts known over time and the load of each expert."""
 
 
 def runs(rates: Iterable[float] = LEARNING_RATES, seeds: Iterable[int] = SEEDS, kinds: Iterable[str] = ()) -> Runs:
-    """Train some kinds (all by default) and return their results, rounded to two decimals."""
+    """Train models of the given kinds (all by default) and return their results, rounded to two decimals."""
     lesson, seeds = defined(NEEDED, LESSON), list(seeds)
     kinds = list(kinds) or list(lesson["KINDS"])
 

@@ -1,7 +1,7 @@
 """Train the stored runs for lesson 09: small GPTs that infer a rule from examples in the prompt.
 
-``python -m authoring.train_few_shot_runs`` trains them with the lesson's own code and writes the results that the
-lesson reads. It takes about three minutes on one core.
+``python -m authoring.train_few_shot_runs`` uses the lesson's own code and stores the results for the lesson. It takes
+about three minutes on one core.
 """
 
 from collections.abc import Iterable
@@ -27,13 +27,13 @@ follow the training rules, ``new`` on texts that follow new rules.
 
 
 @torch.no_grad()
-def right_by_examples(model: nn.Module, texts: Tensor) -> list[float]:
+def accuracy_by_examples(model: nn.Module, texts: Tensor) -> list[float]:
     """Return the model's accuracy after 0, 1, 2, 3 and 4 examples."""
     return (model(texts)[:, ::2].argmax(dim=-1) == texts[:, 1::2]).float().mean(dim=0).tolist()
 
 
 def best_possible() -> list[float]:
-    """Return the accuracy of the most common answer among the rules that are consistent with the examples so far."""
+    """Return the accuracy of the most common answer among all rules that are consistent with the examples so far."""
     lesson = defined(NEEDED, LESSON)
     torch.manual_seed(0)
     rules, texts = lesson["rules"], lesson["texts_by"](lesson["rules"], 2 * N_TEXTS)
@@ -56,7 +56,7 @@ def runs(
         torch.manual_seed(seed)
         model = lesson["learn_rules"](n_blocks, rate)
         texts = {name: lesson["texts_by"](lesson[rules], N_TEXTS) for name, rules in TESTS.items()}
-        right = {name: [round(x, 3) for x in right_by_examples(model, each)] for name, each in texts.items()}
+        right = {name: [round(x, 3) for x in accuracy_by_examples(model, each)] for name, each in texts.items()}
         return {"n_blocks": n_blocks, "rate": rate, "seed": seed, **right}
 
     return [run(n, rate, seed) for n in n_blocks for rate in rates for seed in seeds]

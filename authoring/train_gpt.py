@@ -1,9 +1,9 @@
-"""Train the GPT that lesson 09 loads into the learner's own classes, which would take too long in the lesson.
+"""Train the GPT for lesson 09, which loads it into the learner's own classes.
 
-``python -m authoring.train_gpt`` trains it on English text that comes with every Python, and stores parameters,
-tokenizer and card in ``transformer_course.stored_models``. The texts that ``python_docstrings`` holds out are also held
-out here, so the lesson can measure on them. If stopped, the command continues from ``CHECKPOINT`` when you run it
-again.
+``python -m authoring.train_gpt`` trains the model on English text that ships with every Python installation and stores
+its parameters, tokenizer and model card in ``transformer_course.stored_models``. The texts that ``python_docstrings``
+holds out are also held out here, so the lesson can measure the loss on them. If you interrupt the command, run it again
+to continue from ``CHECKPOINT``.
 """
 
 import ast
@@ -30,21 +30,21 @@ N_STEPS, BATCH_SIZE = 4_000, 8
 CHECKPOINT = Path("build") / "gpt.pt"
 EXCLUDED_MODULES = {"distutils", "ensurepip", "idlelib", "lib2to3", "pydoc_data", "site-packages", "dist-packages"}
 EXCLUDED_MODULES |= {"test", "tests", "tkinter", "turtledemo"}
-"""Packages that some installations lack, or that contain little English."""
+"""Packages that are missing from some installations or contain little English."""
 
 
 def texts(folder: Path | None = None) -> list[str]:
-    """Return the training texts: docstrings of modules and packages, and the reference that ``help()`` shows.
+    """Return the training texts: docstrings of modules and packages, and the language reference that ``help()`` shows.
 
     Args:
-        folder: The folder of the modules; by default, Python's standard library.
+        folder: Folder with the modules; by default, Python's standard library.
     """
     folder = Path(sysconfig.get_path("stdlib")) if folder is None else folder
     return [*python_docstrings(folder)[0], *packages(folder), *reference(folder)]
 
 
 def packages(folder: Path) -> Iterator[str]:
-    """Yield the docstrings of each module of a package; ``python_docstrings`` reads those outside of packages."""
+    """Yield the docstrings of each module in a package. ``python_docstrings`` reads the modules outside packages."""
     known: set[str] = set()
     for path in sorted(folder.glob("*/**/*.py")):
         if not EXCLUDED_MODULES & set(path.relative_to(folder).parts):
@@ -62,7 +62,7 @@ def reference(folder: Path) -> list[str]:
 
 
 def gpt(vocab_size: int, d_model: int, n_heads: int, n_layers: int, context_length: int) -> LanguageModelConfig:
-    """Return the sizes of lesson 09's GPT as arguments of that class."""
+    """Return the library's configuration of lesson 09's GPT."""
     return LanguageModelConfig(
         vocab_size, d_model=d_model, n_heads=n_heads, d_ff=4 * d_model, n_layers=n_layers, max_length=context_length,
         dropout=0.0, feed_forward="relu",
@@ -70,7 +70,7 @@ def gpt(vocab_size: int, d_model: int, n_heads: int, n_layers: int, context_leng
 
 
 def gpt_parameters(model: LanguageModel) -> dict[str, Tensor]:
-    """Return the parameters under the names of that class. The output head is tied to the embedding."""
+    """Return the parameters under the names that lesson 09's GPT uses. Its output head is tied to the embedding."""
     return {name: tensor for name, tensor in model.state_dict().items() if name != "head.weight"}
 
 
@@ -81,7 +81,7 @@ def new_model() -> LanguageModel:
 
 
 def new_training(ids: Int[Tensor, " n"]) -> Training:
-    """Return a run before its first step."""
+    """Return a run that has not taken any steps."""
     return Training(new_model(), ids, BATCH_SIZE, SIZES["context_length"])
 
 

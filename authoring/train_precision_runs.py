@@ -1,7 +1,7 @@
-"""The runs of lesson 13 with three kinds of precision, at two learning rates.
+"""Train lesson 13's model in three precisions at two learning rates.
 
-``python -m authoring.train_precision_runs`` trains them with the lesson's own code and writes the losses that the
-lesson reads: less than a minute on one core.
+``python -m authoring.train_precision_runs`` uses the lesson's own code and stores the losses for the lesson. It takes
+less than a minute on one core.
 """
 
 from collections.abc import Iterator
@@ -23,7 +23,7 @@ PRECISION_RATES = (0.0003, 0.01)
 
 
 def precision(rate: float, kind: str, seed: int, lesson: dict[str, Any]) -> dict[str, Any]:
-    """Return the loss of a run, the mean of every 10 steps, and the fraction of parameters its last step left alone."""
+    """Return the mean loss of every 10 steps and the fraction of parameters that the last step left unchanged."""
     losses, unchanged = lesson["train_in_16_bits"](seed, *PRECISIONS[kind], rate)
     means = torch.tensor(losses).view(-1, 10).mean(dim=1)
     return {"losses": [round(x, 3) for x in means.tolist()], "unchanged": round(unchanged, 3)}

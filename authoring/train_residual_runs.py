@@ -1,8 +1,8 @@
-"""Train the runs of the residual stream view: deep and shallow stacks, measured layer by layer during training.
+"""Train the stacks of the residual stream view and measure every layer during training.
 
 ``python -m authoring.train_residual_runs`` trains five depths and two layouts, with and without warm-up, with three
 seeds each, and writes the file that the view reads. It takes about seven minutes on one core. The stacks and their task
-are those of lesson 06.
+are the same as in lesson 06.
 """
 
 import json
@@ -23,24 +23,24 @@ WARMUPS = (0, 50)
 DEPTHS = (2, 4, 8, 12, 24)
 SEEDS = (0, 1, 2)
 STEPS = (0, 5, 10, 20, 30, 40, 50, 75, 100, 150, 200)
-"""The steps at which a stack is measured. The last is the end of training."""
+"""Steps at which a stack is measured. Training ends at the last of these steps."""
 VOCAB_SIZE, LENGTH, D_MODEL, LR = 16, 11, 32, 0.003
 
 
 @dataclass(frozen=True)
-class Measured:
-    """Measurements of a stack at one step: its loss, and numbers for each of its layers.
+class Measurement:
+    """Measurements of a stack at one step.
 
     Attributes:
         loss: Mean cross-entropy.
-        layers: A row for each of ``MEASURES``, from the first layer to the last.
+        layers: One row for each of ``MEASURES``, one column for each layer.
     """
 
     loss: float
     layers: Float[Tensor, "n_measures n_layers"]
 
 
-class NameTheTokenBefore(nn.Module):
+class PreviousTokenModel(nn.Module):
     """A stack that predicts the previous token at every position of a random text.
 
     Args:
@@ -55,13 +55,13 @@ class NameTheTokenBefore(nn.Module):
         initialize(self)
 
     def forward(self, tokens: Int[Tensor, "batch n"]) -> Float[Tensor, ""]:
-        """Return the loss on a batch. The first position has no previous token and does not count."""
+        """Return the loss on a batch, excluding the first position, which has no previous token."""
         logits = self.output(self.encoder(tokens))
         return F.cross_entropy(logits[:, 1:].flatten(0, 1), tokens[:, :-1].flatten())
 
 
-def measure(model: NameTheTokenBefore, tokens: Int[Tensor, "batch n"]) -> Measured:
-    """Measure how a stack's layers change a batch, and the gradients at each layer."""
+def measure(model: PreviousTokenModel, tokens: Int[Tensor, "batch n"]) -> Measurement:
+    """Measure how each layer changes a batch, and the gradient at each layer."""
     streams: list[Tensor] = []
     layers = list(model.encoder.layers)
     hooks = [layers[0].register_forward_pre_hook(lambda module, inputs: streams.append(inputs[0].detach()))]
@@ -80,21 +80,21 @@ def measure(model: NameTheTokenBefore, tokens: Int[Tensor, "batch n"]) -> Measur
         similarity(x[1:]),
         torch.cosine_similarity(x[:-1], x[1:], dim=-1).mean(dim=(1, 2)),
     ]
-    return Measured(loss.item(), torch.stack(rows))
+    return Measurement(loss.item(), torch.stack(rows))
 
 
 def similarity(x: Float[Tensor, "*layers batch n d_model"]) -> Float[Tensor, "*layers"]:
-    """Return the mean cosine between two different positions of a text."""
+    """Return the mean cosine similarity between different positions of a text."""
     directions = F.normalize(x, dim=-1)
     cosines = directions @ directions.mT
     n = x.shape[-2]
     return (cosines.sum(dim=(-2, -1)) - n).mean(dim=-1) / (n * n - n)
 
 
-def train(layout: str, depth: int, warmup: int, seed: int) -> dict[int, Measured]:
-    """Train a stack, and return its measurements by step."""
+def train(layout: str, depth: int, warmup: int, seed: int) -> dict[int, Measurement]:
+    """Train a stack and return its measurements by step."""
     torch.manual_seed(seed)
-    model = NameTheTokenBefore(layout, depth)
+    model = PreviousTokenModel(layout, depth)
     optimizer = torch.optim.Adam(model.parameters(), fused=True)
     probe = torch.randint(VOCAB_SIZE, (64, LENGTH), generator=torch.Generator().manual_seed(seed))
     measured = {0: measure(model, probe)}
@@ -115,13 +115,13 @@ def train_all() -> list[Run]:
     for depth in DEPTHS:
         for layout in LAYOUTS:
             for warmup in WARMUPS:
-                runs.append(gathered(layout, depth, warmup, [train(layout, depth, warmup, seed) for seed in SEEDS]))
+                runs.append(merge_seeds(layout, depth, warmup, [train(layout, depth, warmup, seed) for seed in SEEDS]))
                 print(f"{depth} layers, {runs[-1].name}: losses {runs[-1].losses[-1]}")
     return runs
 
 
-def gathered(layout: str, depth: int, warmup: int, by_seed: Sequence[Mapping[int, Measured]]) -> Run:
-    """Merge the runs of several seeds, with three digits, because more would differ between machines."""
+def merge_seeds(layout: str, depth: int, warmup: int, by_seed: Sequence[Mapping[int, Measurement]]) -> Run:
+    """Merge the runs of several seeds, rounded to three digits because more would differ between machines."""
     moments = [[run[step] for run in by_seed] for step in by_seed[0]]
     losses = [[_short(measured.loss) for measured in seeds] for seeds in moments]
     layers = torch.stack([torch.stack([measured.layers for measured in seeds]).mean(dim=0) for seeds in moments])

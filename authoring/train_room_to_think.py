@@ -1,7 +1,7 @@
-"""Runs for lesson 14: a policy that may work out its answer or give it directly, rewarded only for the last letter.
+"""Train lesson 14's policies, which may work out an answer and are rewarded only for its last letter.
 
-``python -m authoring.train_room_to_think`` trains the lesson's GPT with the lesson's own code, for each seed, and
-writes the results that the lesson reads. It takes about two minutes on one core.
+``python -m authoring.train_room_to_think`` trains the lesson's GPT with the lesson's own code for each seed and stores
+the results for the lesson. It takes about two minutes on one core.
 """
 
 import copy
@@ -24,14 +24,14 @@ LESSON = "14_post_training"
 NEEDED = {"days", "french", "letters", "padded", "untrained", "train", "sample", "answers_in", "token_log_p", "puzzle"}
 SEEDS = (0, 1, 2)
 ALPHABET, N_HOPS = "abcdef", 4
-N_STEPS, LR, BATCH_SIZE, WORKED_OUT = 1000, 2e-3, 64, 0.7
-"""Steps, learning rate and batch size of fine-tuning, and the fraction of its answers that are worked out."""
+N_STEPS, LR, BATCH_SIZE, FRACTION_WORKED_OUT = 1000, 2e-3, 64, 0.7
+"""Steps, learning rate and batch size of fine-tuning, and the fraction of training answers that are worked out."""
 N_BATCHES, N_PROMPTS, N_SAMPLES, GRPO_LR = 40, 24, 8, 5e-4
 N_QUESTIONS, N_VOTES = 100, 16
 
 
 def fine_tuned(lesson: dict[str, Any], seed: int, n_steps: int = N_STEPS) -> nn.Module:
-    """Return the lesson's GPT, fine-tuned on answers of which some are worked out."""
+    """Return the lesson's GPT, fine-tuned on answers, some of which are worked out step by step."""
     random.seed(seed)
     torch.manual_seed(seed)
     model: nn.Module = lesson["untrained"]()
@@ -40,7 +40,7 @@ def fine_tuned(lesson: dict[str, Any], seed: int, n_steps: int = N_STEPS) -> nn.
     def loss(model: nn.Module) -> Tensor:
         questions = [lesson["puzzle"](ALPHABET, N_HOPS) for _ in range(BATCH_SIZE)]
         prompts = [[BOS_ID, *encode(question).ids] for question, _ in questions]
-        answers = [way if random.random() < WORKED_OUT else way[-1] for _, way in questions]
+        answers = [way if random.random() < FRACTION_WORKED_OUT else way[-1] for _, way in questions]
         rows = [[*p, *encode(a).ids, EOS_ID] for p, a in zip(prompts, answers, strict=True)]
         tokens, lengths = lesson["padded"](rows), torch.tensor([len(p) for p in prompts])
         return parts.next_token_loss(model(tokens), parts.answer_labels(tokens, lengths, PAD_ID), PAD_ID)
@@ -51,7 +51,7 @@ def fine_tuned(lesson: dict[str, Any], seed: int, n_steps: int = N_STEPS) -> nn.
 
 
 def answered(lesson: dict[str, Any], model: nn.Module, n_prompts: int, n_each: int) -> dict[str, Any]:
-    """Draw puzzles and answers, and judge each answer by its last letter."""
+    """Sample puzzles and answers, and grade each answer by its last letter."""
     questions = [lesson["puzzle"](ALPHABET, N_HOPS) for _ in range(n_prompts)]
     n_new = N_HOPS + 2
     tokens, lengths = lesson["sample"](model, [question for question, _ in questions], n_each, n_new)
@@ -63,7 +63,7 @@ def answered(lesson: dict[str, Any], model: nn.Module, n_prompts: int, n_each: i
 
 
 def measured(lesson: dict[str, Any], model: nn.Module, seed: int) -> dict[str, float]:
-    """Return how often a model is right on new questions, and how it answers."""
+    """Return a model's accuracy on new questions and statistics about its answers."""
     random.seed(1000 + seed)
     torch.manual_seed(1000 + seed)
     found = answered(lesson, model, N_QUESTIONS, N_VOTES)
@@ -87,10 +87,10 @@ def measured(lesson: dict[str, Any], model: nn.Module, seed: int) -> dict[str, f
     return {name: round(number.item(), 2) for name, number in numbers.items()}
 
 
-def by_grpo(
+def train_with_grpo(
     lesson: dict[str, Any], reference: nn.Module, seed: int, n_batches: int = N_BATCHES
 ) -> tuple[nn.Module, list[float], list[float]]:
-    """Return the policy after GRPO, and the mean reward and the mean length of the answers of each batch."""
+    """Train a policy with GRPO; return it with the mean reward and the mean answer length of each batch."""
     random.seed(seed)
     torch.manual_seed(seed)
     model, rewards, letters = copy.deepcopy(reference), list[float](), list[float]()
@@ -114,23 +114,23 @@ def by_grpo(
     return model, rewards, letters
 
 
-def printed(rows: Iterator[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    """Yield the rows and print a summary of each, because a run takes a while."""
+def print_rows(rows: Iterator[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """Print a summary of each row before yielding it, to show progress."""
     for row in rows:
         print(row["seed"], row["stage"], row["pass@1"], row["letters"], flush=True)
         yield row
 
 
 def runs() -> Iterator[dict[str, Any]]:
-    """Yield a row for each seed and stage."""
+    """Yield a row for each seed and training stage."""
     lesson = defined(NEEDED, LESSON)
     for seed in SEEDS:
         tuned = fine_tuned(lesson, seed)
         yield {"seed": seed, "stage": "SFT", **measured(lesson, tuned, seed)}
-        policy, rewards, letters = by_grpo(lesson, tuned, seed)
+        policy, rewards, letters = train_with_grpo(lesson, tuned, seed)
         curves = {"reward by batch": rewards, "letters by batch": letters}
         yield {"seed": seed, "stage": "GRPO", **measured(lesson, policy, seed), **curves}
 
 
 if __name__ == "__main__":
-    store_runs(FILE, COMMAND, lambda: {"runs": list(printed(runs()))})
+    store_runs(FILE, COMMAND, lambda: {"runs": list(print_rows(runs()))})

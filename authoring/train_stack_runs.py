@@ -1,7 +1,7 @@
-"""The stored runs of lesson 06: layers with and without each part, at several depths and learning rates.
+"""Train the stored runs for lesson 06: layers with and without each part, at several depths and learning rates.
 
-``python -m authoring.train_stack_runs`` trains them with the lesson's own code and writes the results that the lesson
-reads. It takes about fifteen minutes on one core. A run that was stopped can be resumed.
+``python -m authoring.train_stack_runs`` uses the lesson's own code and stores the results for the lesson. It takes
+about fifteen minutes on one core. If you interrupt the command, run it again to train the remaining models.
 """
 
 import json
@@ -31,11 +31,11 @@ FACTS_KINDS = {
     "three attentions, pre-norm": ("PreNormNoFFN", 3, (0.003, 0.01)),
     "one layer, sums only": ("SumsOnly", 1, (0.003, 0.01, 0.03)),
 }
-"""The models that learn the facts: the class of their layers, the number of layers, and the learning rates."""
+"""Models that learn facts: class of the layers, number of layers, and learning rates."""
 
 
 class Setting(NamedTuple):
-    """The setting of one of the lesson's stacks, except the seed."""
+    """Setting of one of the lesson's stacks, except the seed."""
 
     kind: str
     depth: int
@@ -51,23 +51,23 @@ def settings() -> Iterator[Setting]:
 
 
 def facts_settings() -> Iterator[tuple[str, float]]:
-    """Yield every model that learns the facts, with each of its learning rates."""
+    """Yield every model that learns facts, with each of its learning rates."""
     for kind, (_, _, rates) in FACTS_KINDS.items():
         for rate in rates:
             yield kind, rate
 
 
 MASKS = {"both ways": "padding_mask", "only back": "decoder_mask"}
-"""The attention of the models that fill gaps, and the mask for it."""
+"""Mask for each direction of attention in the models that fill gaps."""
 
 
 def layer_class(name: str, lesson: dict[str, Any]) -> type[nn.Module]:
-    """Return the class of a layer: the lesson's, or the library's if the lesson leaves it to the learner."""
+    """Return the class of a layer, from ``parts`` if it is an exercise, otherwise from the lesson."""
     return getattr(lesson["parts"], name, None) or lesson[name]
 
 
 def losses(setting: Setting, lesson: dict[str, Any]) -> list[float]:
-    """Return the loss at the end of training for each seed."""
+    """Return the final loss for each seed."""
     names = {"post-norm": "EncoderLayer", "pre-norm": "PreNormEncoderLayer"}
     train, (name, depth, *rest) = lesson["name_the_token_before"], setting
     return [round(train(layer_class(names[name], lesson), depth, seed, *rest), 2) for seed in SEEDS]
@@ -85,7 +85,7 @@ def gaps(mask: str, lesson: dict[str, Any]) -> list[float]:
 
 
 def main() -> None:
-    """Train the runs that are not stored yet."""
+    """Train and store the runs that are missing from the file."""
     torch.set_num_threads(1)
     FILE.parent.mkdir(exist_ok=True)
     stored = json.loads(FILE.read_text(encoding="utf-8")) if FILE.exists() else {}

@@ -1,9 +1,8 @@
-"""Train the translator that lesson 08 loads into the learner's own Transformer, which would take too long in the
-lesson.
+"""Train the translator for lesson 08, which loads it into the learner's own Transformer.
 
 ``python -m authoring.train_translator`` downloads the wheel that ``message_pairs`` reads, trains on its messages, and
-stores parameters, tokenizer and card in ``transformer_course.stored_models``. If stopped, the command continues from
-``CHECKPOINT`` when you run it again.
+stores the parameters, tokenizer and model card in ``transformer_course.stored_models``. If you interrupt the command,
+run it again to continue from ``CHECKPOINT``.
 """
 
 import csv
@@ -51,13 +50,13 @@ N_FIRST_LOSSES = 3
 
 
 def new_translator(tokenizer: Tokenizer) -> Translator:
-    """Return the untrained model with its tokenizer: the library's Transformer, with the sizes of lesson 08."""
+    """Return the library's Transformer, untrained and with the sizes of lesson 08, together with its tokenizer."""
     torch.manual_seed(TRAINING.seed)
     return Translator(Transformer(TransformerConfig(**SIZES, dropout=DROPOUT)), tokenizer)
 
 
 def batches(translator: Translator, training: Pairs) -> Batches:
-    """Return the batches of all pairs."""
+    """Return the batches of all training pairs."""
     sources = InMemory(translator.encode_source(source) for source, _ in training)
     targets = InMemory(translator.encode_target(target) for _, target in training)
     return Batches(sources, targets, TRAINING.batch_tokens, PAD_ID, TRAINING.seed)
@@ -79,7 +78,7 @@ def scores(translator: Translator, pairs: Pairs) -> dict[str, float]:
 
 
 def card(translator: Translator, training: Pairs, held_out: Pairs, log: Path, seconds: float) -> dict[str, Any]:
-    """Return the card of a trained model."""
+    """Return the model card of a trained translator."""
     return {
         "command": COMMAND,
         "data": f"messages of {PROGRAM} {VERSION}, in English and French: those of at most {MAX_WORDS} plain words",
@@ -115,7 +114,7 @@ def main() -> None:
         print(f"step {run.progress.step} of {TRAINING.steps}: {seconds / 60:.1f} minutes", flush=True)
         if run.progress.step < goal:  # stopped with Ctrl-C
             return
-    # The stored parameters are the averaged ones; the decoder's embedding is tied to the encoder's.
+    # Store the averaged parameters. The decoder's embedding is tied to the encoder's, so it is stored once.
     averaged, _ = read_tensors(CHECKPOINT / PARAMETERS_FILE)
     parameters = {name: averaged[name].half().float() for name, _ in translator.model.named_parameters()}
     translator.model.load_state_dict(parameters, strict=False)

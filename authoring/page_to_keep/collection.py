@@ -1,4 +1,4 @@
-"""Build the notebook that shows the page, and the PDF to print."""
+"""Build the printable PDF and the notebook that shows the page."""
 
 from base64 import b64encode
 from collections.abc import Mapping
@@ -19,7 +19,7 @@ To print it, open `notebooks/{DOCUMENT_FILE}` in the folder of the course: one s
 
 
 def collect(_: Mapping[str, NotebookNode]) -> NotebookNode:
-    """Build a notebook that shows the page, with an alternative text; it needs none of the lessons."""
+    """Build a notebook that shows the page with an alternative text. The lessons are not needed."""
     drawn = page()
     words = f"<details><summary>What is on it, in words</summary>\n\n{drawn.alternative_text}\n\n</details>"
     picture = nbformat.v4.new_markdown_cell(
@@ -30,5 +30,5 @@ def collect(_: Mapping[str, NotebookNode]) -> NotebookNode:
 
 
 def document() -> bytes:
-    """Return the page as a PDF file, on A4."""
+    """Return the page as an A4 PDF file."""
     return page().pdf(*A4_INCHES)

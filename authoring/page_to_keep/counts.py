@@ -1,4 +1,4 @@
-"""The costs of three models of the library, counted on the models themselves without allocating memory."""
+"""Count the costs of three models from the library on the models themselves, without allocating memory."""
 
 from collections.abc import Mapping
 from functools import cache
@@ -21,39 +21,40 @@ PARTS = {
     "norms": "norm",
     "output": "head",
 }
-"""Parts of a model, each with a substring of its parameters' names."""
+"""For each part of a model, a substring that identifies its parameters."""
 BYTES_PER_NUMBER = 2
 
 
 class Costs(NamedTuple):
-    """The sizes and costs of a model.
+    """Sizes and costs of a model.
 
     Args:
-        sizes: Its sizes, by name in the code.
-        parameters: The number of parameters in each of its parts.
-        flops: Operations of the matrix products with parameters in the forward pass of one token; for a translator, of
-            one source and one target token.
-        flops_of_scores: Additional operations of a token per token that it attends to: scores and weighted values.
-        cache_bytes: Bytes of 16-bit keys and values that a token adds to the cache, over all layers.
+        sizes: The model's sizes, by their names in the code.
+        parameters: Number of parameters in each part.
+        flops: Operations of the matrix products with parameters in the forward pass of one token (for a translator, of
+            one source token and one target token).
+        flops_per_attended_token: Additional operations for each token that a token attends to, for the scores and the
+            weighted sum.
+        cache_bytes: Bytes that a token's 16-bit keys and values add to the cache, over all layers.
     """
 
     sizes: Mapping[str, int]
     parameters: Mapping[str, int]
     flops: int
-    flops_of_scores: int
+    flops_per_attended_token: int
     cache_bytes: int
 
     @property
     def total(self) -> int:
-        """The number of all parameters."""
+        """Total number of parameters."""
         return sum(self.parameters.values())
 
 
 @cache
-def three_models() -> dict[str, Costs]:
-    """Return the costs of the paper's base model, the smallest GPT-2 and the smallest Llama 3.
+def costs_of_three_models() -> dict[str, Costs]:
+    """Return the costs of the original base model, GPT-2 small and Llama 3 8B.
 
-    The base model has the 37,000 shared tokens of Vaswani et al. (2017), arXiv:1706.03762.
+    The base model has a shared vocabulary of 37,000 tokens, as in Vaswani et al. (2017), arXiv:1706.03762.
     """
     base = TransformerConfig(vocab_size=37_000)
     gpt2 = LanguageModelConfig.gpt2()
@@ -71,10 +72,10 @@ def costs(model: nn.Module, config: TransformerConfig | LanguageModelConfig) -> 
 
     Args:
         model: A translator with a shared vocabulary, or a language model.
-        config: Its configuration.
+        config: The model's configuration.
     """
     parameters = dict.fromkeys(PARTS, 0)
-    matrices = config.vocab_size * config.d_model  # of the output layer, tied or not
+    matrices = config.vocab_size * config.d_model  # the output layer, tied or not
     for name, parameter in model.named_parameters():
         part = next(part for part, word in PARTS.items() if word in name)
         parameters[part] += parameter.numel()
@@ -91,6 +92,6 @@ def costs(model: nn.Module, config: TransformerConfig | LanguageModelConfig) -> 
         sizes,
         parameters,
         flops=2 * matrices,
-        flops_of_scores=4 * n_attentions * config.d_model,
+        flops_per_attended_token=4 * n_attentions * config.d_model,
         cache_bytes=2 * config.n_layers * d_kv * BYTES_PER_NUMBER,
     )

@@ -1,6 +1,6 @@
-"""The Transformer of 2017 and the block of today, drawn for half a page.
+"""Draw the original Transformer and a modern block, each for half a page.
 
-The names are those in the code. The layers are post-norm, as in Vaswani et al. (2017), arXiv:1706.03762.
+The names are those in the code. The Transformer's layers are post-norm, as in Vaswani et al. (2017), arXiv:1706.03762.
 """
 
 from collections.abc import Mapping
@@ -10,14 +10,14 @@ from transformer_course.diagrams.canvas import Diagram
 from transformer_course.diagrams.elements import BLUE, GRAY, GREEN, ORANGE, PINK, Area, Box, Spot, text_width
 
 NAME_FONT_PT, SHAPE_FONT_PT = 6.4, 5.6
-"""Font sizes in points of box names, and of the shapes on arrows."""
+"""Font sizes of box names and of the shapes on arrows, in points."""
 BOX_HEIGHT = 0.19
 BOX_GAP = 0.16
 SUBLAYER_STEP = 0.66
 
 
 def transformer() -> Diagram:
-    """Return encoder and decoder, with the shape of the tensor on each arrow."""
+    """Draw the encoder and the decoder, with the shape of the tensor on each arrow."""
     d = Diagram("")
     source = _data(d, "source", (0, 0), "(b, n_source)")
     encoder = {"self_attention": "padding_mask", "feed_forward": ""}
@@ -45,13 +45,13 @@ def transformer() -> Diagram:
 
 
 def _stack(d: Diagram, tokens: Box, sublayers: Mapping[str, str], name: str) -> tuple[dict[str, Box], float]:
-    """Put one half of the model above its tokens; return its sublayers, and the y at which the stream leaves it.
+    """Draw the encoder or decoder above its tokens; return the sublayers and the y coordinate of the output.
 
     Args:
         d: The diagram.
-        tokens: The box of the tokens.
-        sublayers: The sublayers of a layer, each with its mask.
-        name: The name of a layer.
+        tokens: The box of the input tokens.
+        sublayers: The sublayers of a layer, each with its mask or "".
+        name: The label of the layer.
     """
     x = tokens.x
     left = x - 0.78
@@ -87,7 +87,7 @@ def _stack(d: Diagram, tokens: Box, sublayers: Mapping[str, str], name: str) -> 
 
 
 def inside_attention() -> Diagram:
-    """Return the inside of an attention layer, from left to right, with the output shape of each step."""
+    """Draw the steps of an attention layer from left to right, with the output shape of each step."""
     d = Diagram("")
     steps = [
         ("w_q, w_k, w_v", BLUE, "(b, n, d)"),
@@ -112,7 +112,7 @@ def inside_attention() -> Diagram:
 
 
 def block_of_today() -> Diagram:
-    """Return the block of Llama, with the changes from the layer of 2017 next to each part."""
+    """Draw a block of Llama, with the differences from the original layer next to each part."""
     d = Diagram("")
     x, left, y = 0.0, -0.72, 0.0
     d.text("(b, n, d)", (x + 0.07, -0.24), size=SHAPE_FONT_PT, align="left")
@@ -158,7 +158,7 @@ def _plus(d: Diagram, at: tuple[float, float]) -> Box:
 
 
 def _data(d: Diagram, name: str, at: tuple[float, float], shape: str) -> Box:
-    """Put data on a diagram as a square box, with its shape next to it."""
+    """Draw data as a square box with its shape next to it."""
     box = d.box(name, at, size=NAME_FONT_PT, height=BOX_HEIGHT, outline="square", look="outlined")
     if shape:
         d.text(shape, (box.right.x + 0.05, box.y), size=SHAPE_FONT_PT, align="left")

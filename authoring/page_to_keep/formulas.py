@@ -1,14 +1,14 @@
 r"""The formulas of the course, each with the lesson that derives it.
 
-They are written in the subset of TeX that matplotlib supports. The letters: b texts in a batch, n tokens, d =
-``d_model``, h heads of width d_k, V tokens in the vocabulary; x is a row of the residual stream.
+The formulas use the subset of TeX that matplotlib supports. The symbols are: batch size b, sequence length n, d =
+``d_model``, h heads of width d_k, vocabulary size V, and x for a row of the residual stream.
 """
 
 from typing import NamedTuple
 
 
 class Formula(NamedTuple):
-    """A formula, its name, and the number of its lesson."""
+    """A formula with its name and the number of its lesson."""
 
     name: str
     lesson: int

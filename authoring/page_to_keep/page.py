@@ -1,8 +1,8 @@
-"""Lay out the page, in portrait A4, in inches."""
+"""Lay out the page in portrait A4, with coordinates in inches."""
 
 from collections.abc import Mapping
 
-from authoring.page_to_keep.counts import Costs, three_models
+from authoring.page_to_keep.counts import Costs, costs_of_three_models
 from authoring.page_to_keep.drawings import block_of_today, inside_attention, transformer
 from authoring.page_to_keep.formulas import FORMULAS
 from transformer_course.diagrams.canvas import Diagram
@@ -13,7 +13,7 @@ MIN_FONT_PT = 5.5
 TITLE_FONT_PT = 11.0
 HEADING_FONT_PT = 7.0
 FORMULA_FONT_PT, NAME_FONT_PT, TABLE_FONT_PT = 8.0, 6.4, 5.9
-"""Font sizes in points of a formula (subscripts are 0.7 times as large), of its name, and of the table."""
+"""Font sizes of formulas, their names and the table, in points. Subscripts are 0.7 times the size of their formula."""
 COLUMNS = 3
 LEGEND = """b texts in a batch, n tokens in each, V tokens in the vocabulary;
 d = d_model, h heads of width d_k; N parameters, D tokens of training.
@@ -27,11 +27,11 @@ PARAMETER_COUNTS = {
     "norms": "LayerNorm 2 d, RMSNorm d",
     "output": "V d if not tied",
 }
-"""Formulas for the number of parameters of each part."""
+"""Formula for the number of parameters of each part."""
 
 
 def page() -> Diagram:
-    """Return the page."""
+    """Draw the whole page."""
     d = Diagram(_in_words(), lists=False)
     d.text("The Transformer on one page", (LEFT, 11.35), size=TITLE_FONT_PT, align="left", bold=True)
     d.text(LEGEND, (LEFT, 11.02), size=MIN_FONT_PT, align="left")
@@ -41,7 +41,7 @@ def page() -> Diagram:
     d.text("inside every\nattention", (LEFT, 7.07), size=MIN_FONT_PT, align="left")
     d.place(inside_attention(), 1.15, 7.1)
     _formulas(d, 6.82)
-    _counts(d, 2.2, three_models())
+    _counts(d, 2.2, costs_of_three_models())
     return d
 
 
@@ -50,7 +50,7 @@ def _rule(d: Diagram, y: float) -> None:
 
 
 def _formulas(d: Diagram, y: float) -> None:
-    """Put the formulas on the page in columns, each below its name and lesson number."""
+    """Draw the formulas in columns, each below its name and lesson number."""
     _rule(d, y)
     rows = -(-len(FORMULAS) // COLUMNS)
     for i, formula in enumerate(FORMULAS):
@@ -61,7 +61,7 @@ def _formulas(d: Diagram, y: float) -> None:
 
 
 def _counts(d: Diagram, y: float, models: Mapping[str, Costs]) -> None:
-    """Put a table of sizes, parameters and operations on the page."""
+    """Draw the table of sizes, parameters and operations."""
     _rule(d, y + 0.1)
     columns = [4.95, 6.32, RIGHT]
     lines: list[tuple[str, str, list[str]]] = [
@@ -76,7 +76,7 @@ def _counts(d: Diagram, y: float, models: Mapping[str, Costs]) -> None:
         (
             "forward, one token",
             "2 × matrices + 4 d n an attention; base: a pair of tokens",
-            [f"{costs.flops / 1e9:.2f}·10⁹ + {costs.flops_of_scores:,} n" for costs in all_costs],
+            [f"{costs.flops / 1e9:.2f}·10⁹ + {costs.flops_per_attended_token:,} n" for costs in all_costs],
         ),
         (
             "cache, one token",
@@ -104,7 +104,7 @@ def _sizes(costs: Costs) -> str:
 def _in_words() -> str:
     """Describe the page for readers who cannot see it."""
     formulas = "; ".join(f"{formula.name} ({formula.lesson:02})" for formula in FORMULAS)
-    parameters = "; ".join(f"{name} {costs.total:,}" for name, costs in three_models().items())
+    parameters = "; ".join(f"{name} {costs.total:,}" for name, costs in costs_of_three_models().items())
     return (
         "One page. Above, the Transformer with the shapes on its arrows, what happens inside every attention, and what "
         f"a block of today changes.\nFormulas, with their lessons: {formulas}.\nParameters: {parameters}."

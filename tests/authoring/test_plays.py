@@ -1,4 +1,4 @@
-"""Plays in a uniform format, from a small archive with all features of the real one."""
+"""Tests for reading plays, with a small archive that has all quirks of the real one."""
 
 import io
 import tarfile
@@ -52,14 +52,14 @@ THE END
 """
 
 
-def test_play_consists_of_speeches():
+def test_returns_speeches_in_uniform_format():
     assert play(ROMEO) == (
         "ROMEO: For what, I pray thee?\n\nBENVOLIO: For your\nbroken shin.\nWhy, Romeo!\n\nROMEO: Why?\n\n"
         "BENVOLIO: Ay.\n\nBENVOLIO: No more.\n\nROMEO: Good night."
     )
 
 
-def test_capitalized_names_may_lack_a_period_and_share_the_line():
+def test_accepts_capitalized_names_without_period_or_line_break():
     text = "DRAMATIS PERSONAE\n\nKING.\nA king.\n\nACT 1.\n\nPUCK\nHow now?\n\nALL. Farewell.\n\nMRS. FORD.\nI know.\n"
     assert play(text) == "PUCK: How now?\n\nALL: Farewell.\n\nMISTRESS FORD: I know."
 
@@ -69,7 +69,7 @@ def test_capitalized_names_may_lack_a_period_and_share_the_line():
     [("Hor", "HORATIO"), ("1 Clown", "FIRST CLOWN"), ("LORD", "LORD"), ("Ros. and Guil", "ROSENCRANTZ AND GUIL"),
      ("Glou", "GLOSTER"), ("GHOST", "GHOST")],
 )  # fmt: skip
-def test_abbreviated_names_are_completed(head, name):
+def test_completes_abbreviated_names(head, name):
     assert full_name(head, "[Enter Horatio, Rosencrantz and two Lords.] [Exeunt Lords and a Clown.]") == name
 
 

@@ -1,4 +1,4 @@
-"""The weights that lesson 03 reads match SmolLM2."""
+"""Tests that the attention weights stored for lesson 03 match SmolLM2."""
 
 import json
 
@@ -10,27 +10,27 @@ from authoring.record_heads import ANIMALS, COMMAND, N_SENTENCES, SENTENCE, SENT
 from transformer_course.published_models.published import published
 from transformer_lab.tensor_files import read_tensors
 
-NOTES = json.loads(SENTENCES.read_text(encoding="utf-8"))
+CARD = json.loads(SENTENCES.read_text(encoding="utf-8"))
 RECORDED, _ = read_tensors(WEIGHTS)
 
 
-def test_files_have_a_row_for_every_sentence():
-    assert NOTES["command"] == COMMAND
-    assert [tuple(template) for template in NOTES["templates"]] == list(TEMPLATES.items())
-    assert NOTES["words"] == list(record_heads.filled())
+def test_files_have_row_for_every_sentence():
+    assert CARD["command"] == COMMAND
+    assert [tuple(template) for template in CARD["templates"]] == list(TEMPLATES.items())
+    assert CARD["words"] == list(record_heads.filled())
     assert RECORDED["from_verb_to_nouns"].shape == (len(TEMPLATES), N_SENTENCES, 30, 9, 2)
-    assert [set(probabilities) for probabilities in NOTES["answers"].values()] == [set(ANIMALS)] * 2
+    assert [set(probabilities) for probabilities in CARD["answers"].values()] == [set(ANIMALS)] * 2
 
 
 def test_weights_sum_to_one_and_ignore_later_tokens():
-    n = len(NOTES["tokens"])
+    n = len(CARD["tokens"])
     weights = RECORDED["sentence"].float()
     assert weights.shape == (30, 9, n, n)
     torch.testing.assert_close(weights.sum(dim=-1), torch.ones(30, 9, n), atol=2e-3, rtol=0)
     assert not weights.triu(1).any()
 
 
-def test_from_verb_to_nouns_puts_the_subject_first(monkeypatch):
+def test_from_verb_to_nouns_puts_subject_first(monkeypatch):
     def read(text):
         tokens = text.rstrip(".").split()
         row = torch.arange(float(len(tokens)))
@@ -44,11 +44,11 @@ def test_from_verb_to_nouns_puts_the_subject_first(monkeypatch):
 
 
 @pytest.mark.thorough
-def test_command_reproduces_the_weights_of_the_sentence(monkeypatch):
+def test_command_reproduces_weights_of_sentence(monkeypatch):
     try:
         monkeypatch.setattr("sys.argv", ["record_heads", published("smollm2", download=False)])
     except FileNotFoundError:
-        pytest.skip("SmolLM2 is not in the cache of this machine")
+        pytest.skip("SmolLM2 is not in this machine's cache")
     tokens, weights, _ = record_heads.read(SENTENCE)
-    assert tokens == NOTES["tokens"]
+    assert tokens == CARD["tokens"]
     torch.testing.assert_close(weights, RECORDED["sentence"].float(), atol=5e-3, rtol=0)

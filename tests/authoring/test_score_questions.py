@@ -1,11 +1,20 @@
-"""Scores of options come from the model, whatever the cache holds before them."""
+"""Tests for scoring the options of questions, with and without text in the cache."""
 
 import json
 
 import pytest
 import torch
 
-from authoring.score_questions import ASKED, FILE, N_JUDGED, QUESTIONS, TEMPLATES, filled, option_log_p, shown
+from authoring.score_questions import (
+    FILE,
+    N_JUDGED,
+    QUESTIONS,
+    SETTINGS,
+    TEMPLATES,
+    filled,
+    format_examples,
+    option_log_p,
+)
 from transformer_lab.models.language_model import LanguageModel
 from transformer_lab.models.language_model_config import LanguageModelConfig
 
@@ -14,8 +23,8 @@ DATA = json.loads(QUESTIONS.read_text(encoding="utf-8"))
 QUESTION = DATA["questions"][0]
 
 
-def test_file_has_four_options_for_every_question_and_way_to_ask():
-    assert [(run["template"], run["n_examples"]) for run in CARD["scores"]] == ASKED
+def test_file_has_four_scores_for_every_question_and_setting():
+    assert [(run["template"], run["n_examples"]) for run in CARD["scores"]] == SETTINGS
     for run in CARD["scores"]:
         assert [len(options) for options in run["log_p"]] == [4] * 50
         assert all(number <= 0 for options in run["log_p"] for option in options for number in option)
@@ -24,14 +33,14 @@ def test_file_has_four_options_for_every_question_and_way_to_ask():
 
 
 @pytest.mark.parametrize("n_before", [0, 3])
-def test_cached_scores_match_a_pass_over_the_whole_text(n_before):
+def test_cached_scores_match_pass_over_whole_text(n_before):
     torch.manual_seed(0)
     model = LanguageModel(LanguageModelConfig(vocab_size=23, d_model=8, n_heads=2, d_ff=16, n_layers=2)).eval()
     before, prompt, options = [5, 6, 7][:n_before], [1, 2, 3, 4], [[8], [9, 10, 11], [12, 13]]
     cache = model.new_cache(50)
     if before:
         model(torch.tensor([before]), cache)
-    for _ in range(2):  # the cache again holds what it held
+    for _ in range(2):  # the second round checks that the cache is restored
         found = option_log_p(model, cache, prompt, options)
         for option, log_p in zip(options, found, strict=True):
             tokens = torch.tensor([[*before, *prompt, *option]])
@@ -40,10 +49,10 @@ def test_cached_scores_match_a_pass_over_the_whole_text(n_before):
             assert log_p == pytest.approx(expected, abs=1e-5)
 
 
-def test_templates_show_the_question_and_the_right_answer_of_examples():
+def test_templates_format_questions_and_correct_answers():
     prompt, answer, _ = TEMPLATES["letters"]
     assert filled(answer, QUESTION, 2) == " C"
     assert all(option in filled(prompt, QUESTION, 0) for option in QUESTION["options"])
-    text = shown(TEMPLATES["Question, Answer"], DATA["examples"][:2])
+    text = format_examples(TEMPLATES["Question, Answer"], DATA["examples"][:2])
     for example in DATA["examples"][:2]:
         assert f"Question: {example['question']}\nAnswer: {example['options'][example['right']]}\n\n" in text

@@ -1,4 +1,4 @@
-"""Stored runs come from the lesson's own code, and name the command that creates them."""
+"""Tests for running a lesson's own code and storing the results with the command."""
 
 import json
 
@@ -11,7 +11,7 @@ def test_executes_only_imports_and_requested_names():
     assert not {"split_heads", "MultiHeadAttention", "train"} & found.keys()
 
 
-def test_file_contains_the_command_and_the_tables(tmp_path):
+def test_file_contains_command_and_results(tmp_path):
     file = tmp_path / "runs" / "losses.json"
     store_runs(file, "python -m some.script", lambda: {"losses": [0.5], "heads": [[1, 2]]})
     assert json.loads(file.read_text(encoding="utf-8")) == {

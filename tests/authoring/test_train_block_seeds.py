@@ -1,4 +1,4 @@
-"""The losses that lesson 11 reads match its own models."""
+"""Tests that the losses stored for lesson 11 match its own models."""
 
 import json
 
@@ -8,7 +8,7 @@ from authoring.stored_runs import defined
 from authoring.train_block_seeds import COMMAND, FILE, LEARNING_RATES, LESSON, SEEDS, losses
 
 
-def test_file_has_a_loss_for_every_model_rate_and_seed():
+def test_file_has_loss_for_every_model_rate_and_seed():
     card = json.loads(FILE.read_text(encoding="utf-8"))
     assert card["command"] == COMMAND
     assert list(card["losses"]) == [str(rate) for rate in LEARNING_RATES]
@@ -18,11 +18,11 @@ def test_file_has_a_loss_for_every_model_rate_and_seed():
 
 
 LAST, ALL_BUT_LAST = slice(-1, None), slice(-1)
-"""Of the five models, the last one has all changes."""
+"""Slices of the five models. The last model has all changes."""
 
 
 @pytest.mark.parametrize("models", [LAST, pytest.param(ALL_BUT_LAST, marks=pytest.mark.thorough)])
-def test_command_reproduces_the_stored_losses(models: slice):
+def test_command_reproduces_stored_losses(models: slice):
     stored = json.loads(FILE.read_text(encoding="utf-8"))["losses"]["0.03"]
     for name, again in losses((0.03,), SEEDS[:1], models)["0.03"].items():
         assert again == pytest.approx(stored[name][:1], abs=0.06), name

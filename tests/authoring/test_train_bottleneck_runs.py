@@ -1,4 +1,4 @@
-"""The accuracies that lesson 00 reads match its own training code."""
+"""Tests that the accuracies stored for lesson 00 match its own training code and support its claims."""
 
 import json
 from collections import Counter
@@ -27,11 +27,11 @@ from transformer_lab.models.recurrent import RecurrentTranslator
 from transformer_lab.tensor_files import read_tensors
 
 CARD = json.loads(FILE.read_text(encoding="utf-8"))
-SIXTEEN = {name: [run[-1] for run in runs] for name, runs in CARD["copying"].items()}
-SLOWER = ", a third of the rate"
+AT_16_DIGITS = {name: [run[-1] for run in runs] for name, runs in CARD["copying"].items()}
+SLOWER_SUFFIX = ", a third of the rate"
 
 
-def test_file_has_a_run_for_every_setting_and_seed():
+def test_file_has_run_for_every_setting_and_seed():
     assert CARD["command"] == COMMAND
     n_lengths = len(defined(NEEDED, LESSON)["n_digits"])
     assert {name: [len(run) for run in runs] for name, runs in CARD["copying"].items()} == {
@@ -41,19 +41,22 @@ def test_file_has_a_run_for_every_setting_and_seed():
     assert found == [(steps, lr, task, len(SEEDS)) for steps, lr in STEPS_AND_RATES for task in REMEMBERING]
 
 
-@pytest.mark.parametrize("rate", ["", SLOWER])
+@pytest.mark.parametrize("rate", ["", SLOWER_SUFFIX])
 def test_attention_copies_better_than_doubled_width(rate: str):
-    assert min(SIXTEEN["attention, width 32" + rate]) > max(SIXTEEN["one vector, width 64" + rate]) + 0.1
+    assert min(AT_16_DIGITS["attention, width 32" + rate]) > max(AT_16_DIGITS["one vector, width 64" + rate]) + 0.1
 
 
-@pytest.mark.parametrize("rate", ["", SLOWER])
-def test_open_gates_change_nothing_in_copying(rate: str):
-    plain, opened = SIXTEEN["one vector, width 64" + rate], SIXTEEN["one vector, width 64, open gates" + rate]
+@pytest.mark.parametrize("rate", ["", SLOWER_SUFFIX])
+def test_open_gates_do_not_affect_copying(rate: str):
+    plain, opened = (
+        AT_16_DIGITS["one vector, width 64" + rate],
+        AT_16_DIGITS["one vector, width 64, open gates" + rate],
+    )
     assert sum(opened) / 3 == pytest.approx(sum(plain) / 3, abs=0.05)
 
 
 def test_more_steps_help_more_than_doubled_width():
-    narrow, wide, longer = (SIXTEEN[f"one vector, width {name}"] for name in ("32", "64", "64, 900 steps"))
+    narrow, wide, longer = (AT_16_DIGITS[f"one vector, width {name}"] for name in ("32", "64", "64, 900 steps"))
     assert max(narrow) < min(wide) and max(wide) < min(longer)
     assert sum(longer) - sum(wide) > 2 * (sum(wide) - sum(narrow))
 
@@ -65,7 +68,7 @@ def test_first_of_40_digits_needs_open_gates_or_short_texts(lr: float):
     assert min(right["40 digits, open gates"] + right["1 to 40 digits"]) > 0.8
 
 
-def test_models_of_the_lesson_are_stored():
+def test_stores_models_that_lesson_loads():
     tensors, _ = read_tensors(MODELS)
     n_parameters = Counter()
     for key, tensor in tensors.items():
@@ -83,7 +86,7 @@ def test_gate_bias_is_added_only_to_update_gates():
     assert z.min() > 0.9 and (second - first).abs().max() < 0.3  # open gates keep most of the state
 
 
-def test_target_is_the_first_of_the_digits_drawn():
+def test_target_is_first_digit_of_text():
     torch.manual_seed(0)
     lengths = set()
     for _ in range(200):
@@ -93,7 +96,7 @@ def test_target_is_the_first_of_the_digits_drawn():
     assert lengths == {38, 39, N_REMEMBERED}
 
 
-def test_command_reproduces_a_stored_run_of_remembering():
+def test_command_reproduces_remembering_run():
     stored = next(run for run in CARD["remembering"] if run["task"] == "1 to 40 digits")
     found = remembered(stored["task"], stored["steps"], stored["lr"], SEEDS[0], defined(NEEDED, LESSON))
     assert found == pytest.approx(stored["accuracy"][0], abs=0.2)
@@ -101,5 +104,5 @@ def test_command_reproduces_a_stored_run_of_remembering():
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("name", COPYING)
-def test_command_reproduces_a_stored_run_of_copying(name: str):
+def test_command_reproduces_copying_run(name: str):
     assert copied(name, SEEDS[0], defined(NEEDED, LESSON)) == pytest.approx(CARD["copying"][name][0], abs=0.1)

@@ -1,4 +1,4 @@
-"""The fractions of right dates that lesson 07 reads match its own models."""
+"""Tests that the accuracies stored for lesson 07 match its own models and support its claims."""
 
 import json
 
@@ -14,15 +14,15 @@ from authoring.train_decoder_runs import (
     LESSON,
     NEEDED,
     SEEDS,
-    diffusion,
-    exchanged,
-    of_family,
+    train_diffusion,
+    train_family,
+    train_layer_to_layer,
 )
 
 CARD = json.loads(FILE.read_text(encoding="utf-8"))
 
 
-def test_file_has_a_row_for_every_setting_and_seed():
+def test_file_has_row_for_every_setting_and_seed():
     assert CARD["command"] == COMMAND
     families = [(run["model"], run["formats"], run["seed"]) for run in CARD["families"]]
     assert families == [(*family, seed) for family in FAMILIES for seed in SEEDS]
@@ -32,7 +32,7 @@ def test_file_has_a_row_for_every_setting_and_seed():
     assert steps == [(n, seed, step) for n in (1, 2) for seed in SEEDS for step in DIFFUSION_STEPS]
 
 
-def test_verdicts_of_the_lesson_hold_with_every_seed():
+def test_claims_of_lesson_hold_for_every_seed():
     for run in CARD["exchanged"]:
         assert run["used last layer"] < run["used layer to layer"] - 0.2
     families = {(model, formats): [] for model, formats in FAMILIES}
@@ -50,20 +50,23 @@ def test_verdicts_of_the_lesson_hold_with_every_seed():
         assert dates[1, seed, 3] < dates[1, seed, 2]
 
 
-def test_command_reproduces_a_model_with_one_right_answer():
-    again = of_family(defined(NEEDED, LESSON), "EncoderOnly", "1", SEEDS[0])
+def test_command_reproduces_model_with_one_date_format():
+    again = train_family(defined(NEEDED, LESSON), "EncoderOnly", "1", SEEDS[0])
     assert again["greedy"] == pytest.approx(CARD["families"][0]["greedy"], abs=0.1)
 
 
 @pytest.mark.thorough
-def test_command_reproduces_a_model_trained_layer_to_layer():
-    again, stored = exchanged(defined(NEEDED, LESSON), DEPTHS[0], SEEDS[0]), CARD["exchanged"][0]
+def test_command_reproduces_layer_to_layer_model():
+    again, stored = train_layer_to_layer(defined(NEEDED, LESSON), DEPTHS[0], SEEDS[0]), CARD["exchanged"][0]
     for how in ("used layer to layer", "used last layer"):
         assert again[how] == pytest.approx(stored[how], abs=0.25)
 
 
 @pytest.mark.thorough
-def test_command_reproduces_texts_from_diffusion():
-    again, stored = diffusion(defined(NEEDED, LESSON), 2, SEEDS[0]), [r for r in CARD["diffusion"] if r["formats"] == 2]
+def test_command_reproduces_diffusion_model():
+    again, stored = (
+        train_diffusion(defined(NEEDED, LESSON), 2, SEEDS[0]),
+        [r for r in CARD["diffusion"] if r["formats"] == 2],
+    )
     for run, kept in zip(again, stored, strict=False):
         assert run["real dates"] == pytest.approx(kept["real dates"], abs=0.2)

@@ -1,4 +1,4 @@
-"""The runs that the lesson on architectures reads are those of its own code."""
+"""Tests that the runs stored for the lesson on architectures match its own code."""
 
 import json
 
@@ -8,7 +8,7 @@ from authoring.stored_runs import defined
 from authoring.train_expert_runs import COMMAND, FILE, LEARNING_RATES, LESSON, NEEDED, SEEDS, runs
 
 
-def test_every_kind_is_stored_at_every_rate_with_a_run_for_each_seed():
+def test_file_has_run_for_every_kind_rate_and_seed():
     card = json.loads(FILE.read_text(encoding="utf-8"))
     assert card["command"] == COMMAND
     assert list(card["runs"]) == [str(rate) for rate in LEARNING_RATES]
@@ -18,7 +18,7 @@ def test_every_kind_is_stored_at_every_rate_with_a_run_for_each_seed():
 
 
 @pytest.mark.parametrize("kind", ["narrow FFN", pytest.param("sigmoid and bias", marks=pytest.mark.thorough)])
-def test_the_command_still_gives_what_is_stored(kind: str):
+def test_command_reproduces_stored_run(kind: str):
     stored = json.loads(FILE.read_text(encoding="utf-8"))["runs"]["0.02"]
     [[known, _]] = runs((0.02,), SEEDS[:1], [kind])["0.02"][kind]
     assert known == pytest.approx(stored[kind][0][0], abs=0.05)

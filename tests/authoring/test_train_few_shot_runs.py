@@ -1,4 +1,4 @@
-"""The runs that lesson 09 reads are those of its own code."""
+"""Tests that the runs stored for lesson 09 match its own code and support its claims."""
 
 import json
 
@@ -9,13 +9,13 @@ from authoring.train_few_shot_runs import COMMAND, FILE, LEARNING_RATES, N_BLOCK
 CARD = json.loads(FILE.read_text(encoding="utf-8"))
 
 
-def test_every_setting_is_stored_with_each_seed():
+def test_file_has_run_for_every_setting_and_seed():
     assert CARD["command"] == COMMAND
     settings = [(run["n_blocks"], run["rate"], run["seed"]) for run in CARD["runs"]]
     assert settings == [(n, rate, seed) for n in N_BLOCKS for rate in LEARNING_RATES for seed in SEEDS]
 
 
-def test_the_command_still_gives_what_is_stored():
+def test_command_reproduces_stored_run():
     [run] = runs(N_BLOCKS[:1], LEARNING_RATES[1:2], SEEDS[:1])
     [stored] = [each for each in CARD["runs"] if all(each[key] == run[key] for key in ("n_blocks", "rate", "seed"))]
     assert run["right"] == pytest.approx(stored["right"], abs=0.05)
@@ -23,13 +23,13 @@ def test_the_command_still_gives_what_is_stored():
 
 
 @pytest.mark.parametrize("n_blocks", N_BLOCKS)
-def test_four_examples_help_at_every_rate(n_blocks: int):
+def test_four_examples_help_at_every_learning_rate(n_blocks: int):
     for run in CARD["runs"]:
         if run["n_blocks"] == n_blocks:
             assert run["right"][4] > run["right"][0] + 0.3
 
 
-def test_no_run_beats_the_best_possible():
+def test_no_run_beats_best_possible_accuracy():
     assert CARD["best"] == pytest.approx(best_possible(), abs=0.001)
     for run in CARD["runs"]:
         assert all(right < best + 0.03 for right, best in zip(run["right"], CARD["best"], strict=True))

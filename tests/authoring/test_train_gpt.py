@@ -1,4 +1,4 @@
-"""The stored GPT is the one that the command trains, and no held-out text is trained on."""
+"""Tests that the stored GPT matches the command that trains it, and that no held-out text is in the training data."""
 
 import hashlib
 import math
@@ -14,11 +14,11 @@ from transformer_lab.data.docstrings import python_docstrings
 from transformer_lab.data.tokenizers import bpe_tokenizer
 
 SQUARES = torch.arange(4000).square() % SIZES["vocab_size"]
-"""Learnable tokens that are the same on every machine."""
-ON_SQUARES = (7.5356, 7.5262, 7.5090, 7.4664, 7.4217, 7.3607)
+"""A learnable token sequence that is the same on every machine."""
+LOSSES_ON_SQUARES = (7.5356, 7.5262, 7.5090, 7.4664, 7.4217, 7.3607)
 
-# Reading all of Python's docstrings is slow, and the model changes only when it is stored again.
-of_stored_texts = pytest.mark.thorough
+# Reading all of Python's docstrings is slow, and the stored model rarely changes.
+reads_all_docstrings = pytest.mark.thorough
 
 
 @pytest.fixture(scope="module")
@@ -35,26 +35,26 @@ def take(run: Training, n: int) -> list[float]:
     return [run.step(N_STEPS) for _ in range(n)]
 
 
-def test_short_run_reproduces_the_stored_losses():
-    assert take(new_training(SQUARES), len(ON_SQUARES)) == pytest.approx(ON_SQUARES, rel=1e-3)
+def test_short_run_reproduces_stored_losses():
+    assert take(new_training(SQUARES), len(LOSSES_ON_SQUARES)) == pytest.approx(LOSSES_ON_SQUARES, rel=1e-3)
 
 
-@of_stored_texts
-def test_stored_model_has_the_commands_initial_state(stored, training_texts):
+@reads_all_docstrings
+def test_stored_model_has_same_initial_state(stored, training_texts):
     same = hashlib.sha256("".join(training_texts).encode()).hexdigest() == stored.card["training_sha256"]
     losses = take(new_training(encoded(training_texts, stored.tokenizer)), N_FIRST_LOSSES)
-    # Another Python version has other texts and therefore other batches.
+    # Other Python versions have different texts and therefore different batches.
     assert losses == pytest.approx(stored.card["first_losses"], rel=1e-3 if same else 0.02)
 
 
-@of_stored_texts
-def test_stored_tokenizer_matches_the_texts(stored, training_texts):
+@reads_all_docstrings
+def test_stored_tokenizer_matches_training_texts(stored, training_texts):
     again = bpe_tokenizer(training_texts, SIZES["vocab_size"]).get_vocab().keys()
-    # Another Python version has other texts and therefore other rare tokens.
+    # Other Python versions have different texts and therefore different rare tokens.
     assert len(again & stored.tokenizer.get_vocab().keys()) > 0.9 * len(again)
 
 
-def test_card_matches_the_command(stored):
+def test_card_matches_command(stored):
     assert (stored.sizes, stored.card["steps"]) == (SIZES, N_STEPS)
     losses = list(stored.card["mean_losses"].values())
     assert stored.card["first_losses"][0] == pytest.approx(math.log(SIZES["vocab_size"]), rel=0.02)
@@ -62,14 +62,14 @@ def test_card_matches_the_command(stored):
     assert stored.card["held_out_loss"] < losses[0]
 
 
-@of_stored_texts
-def test_held_out_texts_are_not_trained_on(training_texts):
+@reads_all_docstrings
+def test_training_texts_exclude_held_out_texts(training_texts):
     def runs(text, n=8):
         words = re.findall(r"\w+", text)
         return {tuple(words[i : i + n]) for i in range(len(words) - n + 1)}
 
     held_out, trained_on = (set().union(*map(runs, some)) for some in (python_docstrings()[1], training_texts))
-    assert len(held_out & trained_on) < 0.02 * len(held_out)  # phrases that occur in many modules
+    assert len(held_out & trained_on) < 0.02 * len(held_out)  # some phrases occur in many modules
 
 
 def test_reads_packages_and_reference_from_a_folder(tmp_path):

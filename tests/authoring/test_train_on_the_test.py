@@ -1,4 +1,4 @@
-"""The runs of the lesson on evaluation in which small models are trained on the test."""
+"""Tests for the stored runs in which small models are trained on the test."""
 
 import json
 
@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from authoring.score_questions import QUESTIONS
-from authoring.train_on_the_test import COMMAND, EPOCHS, FILE, SEEDS, WAYS, padded, right, run, text_of
+from authoring.train_on_the_test import COMMAND, EPOCHS, FILE, QUESTION_FORMATS, SEEDS, padded, right, run, text_of
 from transformer_course import parts
 from transformer_course.stored_models.stored_model import trained
 
@@ -14,21 +14,21 @@ CARD = json.loads(FILE.read_text(encoding="utf-8"))
 QUESTION = {"question": "What is ice?", "options": ["water", "fire", "wood", "sand"], "right": 0}
 
 
-def test_file_has_a_row_for_every_model_seed_half_and_epoch():
+def test_file_has_row_for_every_model_seed_half_and_epoch():
     assert CARD["command"] == COMMAND
     rows = [tuple(row[key] for key in ("model", "seed", "leaked half", "epochs")) for row in CARD["runs"]]
     expected = [(m, s, h, e) for m, seeds in SEEDS.items() for s in seeds for h in (0, 1) for e in EPOCHS]
     assert rows == expected
-    assert all(len(row[way]) == 50 for row in CARD["runs"] for way in WAYS)
+    assert all(len(row[kind]) == 50 for row in CARD["runs"] for kind in QUESTION_FORMATS)
 
 
-def test_half_of_the_questions_come_first_and_every_second_leaks():
+def test_questions_and_rephrased_questions_are_distinct():
     questions = json.loads(QUESTIONS.read_text(encoding="utf-8"))["questions"]
     assert len(questions) == 50 and all(len(q["options"]) == len({*q["options"]}) == 4 for q in questions)
     assert len({q["question"] for q in questions} | {q["rephrased"] for q in questions}) == 100
 
 
-def test_right_compares_sums_over_the_options_tokens_one_by_one():
+def test_right_compares_total_log_probability_of_options():
     torch.manual_seed(0)
     stored = trained("gpt-docstrings")
     model = stored.load_into(parts.GPT(**stored.sizes)).eval()
@@ -42,7 +42,7 @@ def test_right_compares_sums_over_the_options_tokens_one_by_one():
     assert right(model, stored.tokenizer, others) == [int(i == sums.index(max(sums))) for i in range(4)]
 
 
-def test_a_short_run_begins_with_the_untrained_model():
+def test_short_run_starts_with_stored_model():
     rows = list(run("gpt-docstrings", 1, 0, epochs=(0, 1)))
     assert [row["epochs"] for row in rows] == [0, 1]
     stored = next(row for row in CARD["runs"] if row["leaked half"] == 1)
@@ -50,7 +50,7 @@ def test_a_short_run_begins_with_the_untrained_model():
 
 
 @pytest.mark.thorough
-def test_command_reproduces_a_stored_run():
+def test_command_reproduces_stored_run():
     *_, last = run("gpt-docstrings", 0, 0)
     stored = next(row for row in CARD["runs"] if row["epochs"] == EPOCHS[-1])
     assert sum(last["as leaked"][::2]) == pytest.approx(sum(stored["as leaked"][::2]), abs=4)

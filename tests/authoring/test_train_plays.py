@@ -1,6 +1,6 @@
-"""The stored models of the plays are those that the command trains: same initial state, same format.
+"""Tests that the stored models of the plays match the command that trains them: same initial state, same format.
 
-The plays are not on every machine, so the first batches of both runs are stored next to this test as token ids.
+The archive of the plays may be missing, so the first batches of both runs are stored next to this test as token IDs.
 """
 
 import math
@@ -22,7 +22,7 @@ FIRST_BATCHES, _ = read_tensors(Path(__file__).parent / "first_batches_of_plays.
 
 
 @pytest.mark.parametrize("kind", RECIPES)
-def test_stored_model_has_the_commands_initial_state(kind, monkeypatch):
+def test_stored_model_has_same_initial_state(kind, monkeypatch):
     batches = iter(FIRST_BATCHES[kind].long())
     run = RECIPES[kind].training(torch.arange(1000))
     monkeypatch.setattr(run, "draw", lambda: next(batches))
@@ -31,16 +31,16 @@ def test_stored_model_has_the_commands_initial_state(kind, monkeypatch):
 
 
 @pytest.mark.parametrize("kind", RECIPES)
-def test_stored_batches_come_from_the_plays(kind):
+def test_stored_batches_contain_speeches(kind):
     recipe, tokenizer = RECIPES[kind], trained(f"{kind}-plays").tokenizer
     assert FIRST_BATCHES[kind].shape[1:] == (recipe.batch, recipe.length + 1)
     texts = [tokenizer.decode(row) for row in FIRST_BATCHES[kind][0].tolist()]
-    assert sum(text.count("\n\n") for text in texts) > len(texts)  # there are several speeches
+    assert sum(text.count("\n\n") for text in texts) > len(texts)  # most texts contain several speeches
     assert any("thou" in text for text in texts)
 
 
 @pytest.mark.parametrize("kind", RECIPES)
-def test_card_matches_the_command(kind):
+def test_card_matches_command(kind):
     recipe, card = RECIPES[kind], trained(f"{kind}-plays").card
     assert card["steps"] == recipe.steps
     assert card["tokens_per_step"] == recipe.batch * recipe.length
@@ -54,23 +54,23 @@ def test_card_matches_the_command(kind):
 
 
 @pytest.mark.parametrize("kind", RECIPES)
-def test_loss_on_plays_matches_the_card(kind):
+def test_loss_on_plays_matches_card(kind):
     stored, batches = trained(f"{kind}-plays"), FIRST_BATCHES[kind].long().flatten(0, 1)
     run = RECIPES[kind].training(torch.arange(1000))
-    run.model.load_state_dict(named_by_the_library(kind), strict=False)
+    run.model.load_state_dict(with_library_names(kind), strict=False)
     with torch.no_grad():
         loss = batch_loss(run.model, (batches[:, :-1],), batches[:, 1:], 0).item() / batches[:, 1:].numel()
     assert loss == pytest.approx(list(stored.card["mean_losses"].values())[-1], rel=0.07)
 
 
-def named_by_the_library(kind: str) -> dict[str, torch.Tensor]:
+def with_library_names(kind: str) -> dict[str, torch.Tensor]:
     if kind == "llama":
         return load_language_model(FOLDER / "llama-plays").state_dict()
     stored = dict(trained("gpt-plays").parameters)
     return {**stored, "head.weight": stored["embedding.weight"]}
 
 
-def test_loader_reads_the_llama_folder():
+def test_loader_reads_llama_folder():
     folder, config = FOLDER / "llama-plays", RECIPES["llama"].config
     loaded, stored = load_language_model(folder), trained("llama-plays")
     assert (loaded.config.n_kv_heads, loaded.config.d_ff, loaded.config.tie_embeddings) == (2, config.d_ff, True)
@@ -80,7 +80,7 @@ def test_loader_reads_the_llama_folder():
 
 
 @pytest.mark.parametrize("kind", RECIPES)
-def test_short_run_is_stored_and_its_checkpoint_removed(kind, tmp_path, monkeypatch):
+def test_short_run_stores_model_and_removes_checkpoint(kind, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("authoring.train_plays.FOLDER", tmp_path / "stored")
     monkeypatch.setattr("transformer_course.stored_models.stored_model.FOLDER", tmp_path / "stored")

@@ -1,4 +1,4 @@
-"""The accuracies that lesson 05 reads match its own models."""
+"""Tests that the accuracies stored for lesson 05 match its own models."""
 
 import json
 from itertools import product
@@ -29,7 +29,7 @@ CARD = json.loads(FILE.read_text(encoding="utf-8"))
 RUNS = CARD["runs"]
 
 
-def test_file_has_a_row_for_every_setting_and_seed():
+def test_file_has_row_for_every_setting_and_seed():
     assert CARD["command"] == COMMAND
     schemes = {(r["n_layers"], r["steps"], r["scheme"], r["rate"], r["seed"]) for r in RUNS if r["table"] == "schemes"}
     assert schemes == {(*d, s, r, seed) for d, s, r, seed in product(DEPTHS_AND_STEPS, SCHEMES, LEARNING_RATES, SEEDS)}
@@ -53,8 +53,8 @@ def test_accuracies_are_means_over_three_ranges_of_positions():
     assert accuracies(setting, 7, {"trained": trained}) == [2.5, 5.5, 11.5]
 
 
-def _again(table: str, **wanted: object):
-    """Retrain the first seed of a setting, and compare it with the stored result."""
+def _check_stored_run(table: str, **wanted: object):
+    """Retrain the first seed of a setting and compare the result with the stored one."""
     chosen = [(t, s) for t, s in settings() if t == table and all(getattr(s, k) == v for k, v in wanted.items())]
     lesson = defined(NEEDED, LESSON)
     for (name, setting), stored in zip(
@@ -64,15 +64,15 @@ def _again(table: str, **wanted: object):
         assert accuracies(setting, 0, lesson) == pytest.approx(kept, abs=0.1), (name, setting)
 
 
-def test_command_reproduces_a_stored_run():
-    _again("schemes", scheme="rotary", n_layers=1, rate=0.01)
+def test_command_reproduces_stored_rotary_run():
+    _check_stored_run("schemes", scheme="rotary", n_layers=1, rate=0.01)
 
 
 @pytest.mark.thorough
-def test_command_reproduces_the_run_that_decides_about_alibi():
-    _again("schemes", scheme="alibi", n_layers=2, rate=0.01)
+def test_command_reproduces_stored_alibi_run():
+    _check_stored_run("schemes", scheme="alibi", n_layers=2, rate=0.01)
 
 
 @pytest.mark.parametrize("name", ["with <bos>", *[pytest.param(n, marks=pytest.mark.thorough) for n in COUNTERS]])
-def test_command_reproduces_a_model_that_counts(name: str):
+def test_command_reproduces_counting_model(name: str):
     assert sum(counted(name, 0)) / 16 == pytest.approx(sum(CARD["counting"][name][0]) / 16, abs=0.1)

@@ -1,4 +1,4 @@
-"""The losses that lesson 13 reads come from its own models."""
+"""Tests that the losses stored for lesson 13 match its own models and support its claims."""
 
 import json
 from itertools import product
@@ -11,13 +11,13 @@ from authoring.train_precision_runs import COMMAND, FILE, LESSON, NEEDED, PRECIS
 CARD = json.loads(FILE.read_text(encoding="utf-8"))
 
 
-def test_file_has_every_setting():
+def test_file_has_run_for_every_setting_and_seed():
     assert CARD["command"] == COMMAND
     found = [(run["rate"], run["kind"], run["seed"]) for run in CARD["precisions"]]
     assert found == list(product(PRECISION_RATES, PRECISIONS, SEEDS))
 
 
-def test_precision_takes_means_of_ten_steps():
+def test_precision_averages_loss_over_ten_steps():
     def train_in_16_bits(*arguments):
         assert arguments == (7, True, False, 0.5)
         return [float(step) for step in range(60)], 0.25
@@ -26,13 +26,13 @@ def test_precision_takes_means_of_ten_steps():
     assert found == {"losses": [4.5, 14.5, 24.5, 34.5, 44.5, 54.5], "unchanged": 0.25}
 
 
-def test_command_reproduces_a_stored_run():
+def test_command_reproduces_stored_run():
     [stored] = [r for r in CARD["precisions"] if (r["rate"], r["kind"], r["seed"]) == (0.01, "float32", 0)]
     again = precision(0.01, "float32", 0, defined(NEEDED, LESSON))
     assert again["losses"] == pytest.approx(stored["losses"], abs=0.05)
 
 
-def test_what_the_lesson_says_holds_with_every_seed():
+def test_claims_of_lesson_hold_for_every_seed():
     losses = {(r["rate"], r["kind"], r["seed"]): r["losses"][-1] for r in CARD["precisions"]}
     for rate, seed in product(PRECISION_RATES, SEEDS):
         exact = losses[rate, "float32", seed]

@@ -1,4 +1,4 @@
-"""The runs of the residual stream are measured correctly, and the stored runs match them."""
+"""Tests that the stacks are measured correctly and that the stored runs match the command."""
 
 import pytest
 import torch
@@ -11,9 +11,9 @@ from authoring.train_residual_runs import (
     SEEDS,
     STEPS,
     WARMUPS,
-    NameTheTokenBefore,
-    gathered,
+    PreviousTokenModel,
     measure,
+    merge_seeds,
     train,
 )
 from transformer_course.views.residual_runs import MEASURES, stored
@@ -22,9 +22,9 @@ TOKENS = torch.randint(16, (3, 11), generator=torch.Generator().manual_seed(1))
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
-def test_measurements_match_a_plain_loop(layout):
+def test_measurements_match_plain_loop(layout):
     torch.manual_seed(0)
-    model = NameTheTokenBefore(layout, 3)
+    model = PreviousTokenModel(layout, 3)
     measured = dict(zip(MEASURES, measure(model, TOKENS).layers, strict=True))
     loss = model(TOKENS)
     loss.backward()
@@ -40,34 +40,34 @@ def test_measurements_match_a_plain_loop(layout):
         assert measured["turn"][i].item() == pytest.approx(turn.item(), abs=1e-5)
 
 
-def test_loss_is_that_of_predicting_the_previous_token():
+def test_loss_is_cross_entropy_of_previous_token():
     torch.manual_seed(0)
-    model = NameTheTokenBefore("pre-norm", 1)
+    model = PreviousTokenModel("pre-norm", 1)
     scores = model.output(model.encoder(TOKENS)).log_softmax(dim=-1)
-    wanted = [-scores[i, j, TOKENS[i, j - 1]] for i in range(3) for j in range(1, 11)]
-    assert model(TOKENS).item() == pytest.approx(torch.stack(wanted).mean().item(), rel=1e-5)
+    expected = [-scores[i, j, TOKENS[i, j - 1]] for i in range(3) for j in range(1, 11)]
+    assert model(TOKENS).item() == pytest.approx(torch.stack(expected).mean().item(), rel=1e-5)
 
 
-def test_every_depth_layout_and_warm_up_is_stored():
+def test_file_has_run_for_every_depth_layout_and_warmup():
     kinds = {(run.depth, run.layout, run.warmup) for run in stored()}
     assert kinds == {(depth, layout, warmup) for depth in DEPTHS for layout in LAYOUTS for warmup in WARMUPS}
     assert all(run.steps == list(STEPS) and len(run.losses[0]) == len(SEEDS) for run in stored())
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
-def test_stored_runs_have_the_commands_initial_state(layout, monkeypatch):
+def test_stored_runs_have_same_initial_state(layout, monkeypatch):
     monkeypatch.setattr(train_residual_runs, "STEPS", (0,))
     (kept,) = [run for run in stored() if (run.depth, run.layout, run.warmup) == (4, layout, 50)]
-    again = gathered(layout, 4, 50, [train(layout, 4, 50, seed) for seed in SEEDS])
+    again = merge_seeds(layout, 4, 50, [train(layout, 4, 50, seed) for seed in SEEDS])
     assert again.losses[0] == pytest.approx(kept.losses[0], rel=0.02)
     for name in MEASURES:
         assert again.measures[name][0] == pytest.approx(kept.measures[name][0], rel=0.02, abs=0.005)
 
 
 @pytest.mark.thorough
-def test_stored_runs_match_the_commands_later_steps():
+def test_command_reproduces_stored_runs():
     (kept,) = [run for run in stored() if (run.depth, run.layout, run.warmup) == (2, "pre-norm", 0)]
-    again = gathered("pre-norm", 2, 0, [train("pre-norm", 2, 0, seed) for seed in SEEDS])
+    again = merge_seeds("pre-norm", 2, 0, [train("pre-norm", 2, 0, seed) for seed in SEEDS])
     for moment in range(STEPS.index(50) + 1):
         assert again.losses[moment] == pytest.approx(kept.losses[moment], rel=0.02)
     assert max(again.losses[-1] + kept.losses[-1]) < 0.1

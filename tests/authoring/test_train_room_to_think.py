@@ -1,4 +1,4 @@
-"""The runs that lesson 14 reads match its own model and puzzle."""
+"""Tests that the runs stored for lesson 14 match its own model and puzzle."""
 
 import json
 
@@ -14,26 +14,26 @@ from authoring.train_room_to_think import (
     NEEDED,
     SEEDS,
     answered,
-    by_grpo,
     fine_tuned,
+    train_with_grpo,
 )  # fmt: skip
 
 CARD = json.loads(FILE.read_text(encoding="utf-8"))
 
 
-def test_file_has_a_row_for_every_seed_and_stage():
+def test_file_has_row_for_every_seed_and_stage():
     assert CARD["command"] == COMMAND
     assert [(row["seed"], row["stage"]) for row in CARD["runs"]] == [(s, t) for s in SEEDS for t in ("SFT", "GRPO")]
     assert all(len(row["letters by batch"]) == N_BATCHES for row in CARD["runs"] if row["stage"] == "GRPO")
 
 
-def test_working_out_helps_before_grpo_and_answers_grow():
+def test_working_out_helps_and_grpo_lengthens_answers():
     for sft, grpo in zip(CARD["runs"][::2], CARD["runs"][1::2], strict=True):
         assert sft["right, worked out"] - sft["right, at once"] > 0.3
         assert grpo["letters"] - sft["letters"] > 0.5 and grpo["pass@1"] - sft["pass@1"] > 0.1
 
 
-def test_judges_only_the_last_letter():
+def test_grades_only_last_letter():
     lesson = defined(NEEDED, LESSON)
     right = [lesson["letters"].encode(text).ids for text in ("fedb", "b", "a")]
     lesson |= {
@@ -44,16 +44,16 @@ def test_judges_only_the_last_letter():
     assert answered(lesson, torch.nn.Identity(), 1, 3)["right"].tolist() == [[1.0, 1.0, 0.0]]
 
 
-def test_short_run_returns_a_number_per_batch():
+def test_short_run_returns_reward_and_length_per_batch():
     lesson = defined(NEEDED, LESSON)
-    _, rewards, letters = by_grpo(lesson, fine_tuned(lesson, 0, n_steps=2), 0, n_batches=1)
+    _, rewards, letters = train_with_grpo(lesson, fine_tuned(lesson, 0, n_steps=2), 0, n_batches=1)
     assert len(rewards) == len(letters) == 1
 
 
 @pytest.mark.thorough
-def test_command_reproduces_a_stored_run():
+def test_command_reproduces_stored_run():
     lesson = defined(NEEDED, LESSON)
-    _, rewards, letters = by_grpo(lesson, fine_tuned(lesson, 0), 0)
+    _, rewards, letters = train_with_grpo(lesson, fine_tuned(lesson, 0), 0)
     stored = CARD["runs"][1]
     assert sum(rewards[-10:]) / 10 == pytest.approx(sum(stored["reward by batch"][-10:]) / 10, abs=0.1)
     assert sum(letters[-10:]) / 10 == pytest.approx(sum(stored["letters by batch"][-10:]) / 10, abs=0.3)

@@ -1,4 +1,4 @@
-"""The results that lesson 06 reads match its own layers."""
+"""Tests that the results stored for lesson 06 match its own layers and support its claims."""
 
 import json
 
@@ -25,7 +25,7 @@ UNTRAINED = {"size", "alike", "stack", "measure", "NormsOnly", "SumsOnly", "Neit
 CARD = json.loads(FILE.read_text(encoding="utf-8"))
 
 
-def test_file_has_every_setting_with_a_number_for_each_seed():
+def test_file_has_result_for_every_setting_and_seed():
     assert CARD["command"] == COMMAND
     assert {(kind, rate) for kind, rate, _ in CARD["facts"]} == set(facts_settings())
     assert {Setting(*row[:-1]) for row in CARD["runs"]} == set(settings())
@@ -33,20 +33,20 @@ def test_file_has_every_setting_with_a_number_for_each_seed():
     assert {len(row[-1]) for row in CARD["facts"] + CARD["runs"] + CARD["gaps"]} == {len(SEEDS)}
 
 
-def test_layers_are_those_of_the_lesson_and_the_library():
+def test_finds_layers_in_lesson_and_library():
     lesson = defined(NEEDED, LESSON)
     classes = {name: layer_class(name, lesson) for name, *_ in FACTS_KINDS.values()}
     assert classes["NoReLU"] is lesson["NoReLU"]
     assert classes["EncoderLayer"] is lesson["parts"].EncoderLayer
 
 
-def test_losses_are_per_seed_and_depend_on_warm_up():
+def test_losses_are_per_seed_and_depend_on_warmup():
     lesson = defined(NEEDED, LESSON)
     without, with_warm_up = (losses(Setting("pre-norm", 2, 0.01, 6, warmup), lesson) for warmup in (0, 6))
     assert len(without) == len(SEEDS) and without != with_warm_up
 
 
-def test_lesson_describes_the_stored_results():
+def test_stored_results_support_claims_of_lesson():
     known = {(kind, rate): sum(found) / len(SEEDS) for kind, rate, found in CARD["facts"]}
     assert known["one layer", 0.01] > 0.9
     for rate in (0.003, 0.01):
@@ -65,8 +65,8 @@ def test_lesson_describes_the_stored_results():
 
 
 @pytest.mark.slow
-def test_lesson_describes_its_untrained_stacks():
-    """Uses more seeds than the lesson, for 24 layers with the library's initialization, as the lesson says."""
+def test_untrained_stacks_support_claims_of_lesson():
+    """Uses 24 layers and the library's initialization, as in the lesson, but more seeds."""
     lesson = defined(UNTRAINED, LESSON)
     parts, seeds = lesson["parts"], range(5)
     kinds = {name: lesson[name] for name in ("NormsOnly", "SumsOnly", "Neither", "CutStream")}
@@ -74,7 +74,7 @@ def test_lesson_describes_its_untrained_stacks():
     found = {name: [lesson["measure"](kind, seed) for seed in seeds] for name, kind in kinds.items()}
 
     def exponents(name: str, what: str) -> list[list[float]]:
-        """Return the base-10 logarithm after each layer for each seed; 1e-30 stands for 0."""
+        """Return the base-10 logarithm after each layer for each seed, with 0 replaced by 1e-30."""
         return [run[what].clamp(min=1e-30).log10().tolist() for run in found[name]]
 
     assert all(abs(run[0] - run[-1]) < 2 for run in exponents("NormsOnly", "x"))
@@ -91,6 +91,6 @@ def test_lesson_describes_its_untrained_stacks():
 
 
 @pytest.mark.thorough
-def test_models_still_learn_the_facts():
+def test_command_reproduces_stored_facts_run():
     (stored,) = [known for kind, rate, known in CARD["facts"] if (kind, rate) == ("one layer", 0.01)]
     assert facts("one layer", 0.01, defined(NEEDED, LESSON)) == pytest.approx(stored, abs=0.05)

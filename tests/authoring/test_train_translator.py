@@ -1,4 +1,4 @@
-"""The stored translator is the one that the command trains."""
+"""Tests that the stored translator matches the command that trains it."""
 
 import json
 import math
@@ -18,13 +18,13 @@ from transformer_lab.training.log import LOG_FILE
 from transformer_lab.training.trainer import Trainer
 
 BATCHES = Path(__file__).with_name("first_batches.json")
-"""The tokens of the first training batches of the stored model; the wheel is too large to download in a test."""
+"""Tokens of the stored model's first training batches. The wheel is too large to download in a test."""
 VERBS = {"open": "ouvrez", "close": "fermez", "move": "déplacez", "see": "voyez", "take": "prenez", "hide": "cachez"}
 NOUNS = {"lamp": "lampe", "door": "porte", "key": "clé", "room": "pièce", "page": "page", "table": "table"}
 
 
 class FirstBatches:
-    """The stored batches instead of those of a corpus."""
+    """Stand-in for ``Batches`` that returns the stored first batches."""
 
     pad_id = PAD_ID
 
@@ -40,13 +40,13 @@ def stored():
     return trained(NAME)
 
 
-def test_stored_model_has_the_commands_initial_state(stored, tmp_path):
+def test_stored_model_has_same_initial_state(stored, tmp_path):
     Trainer(new_translator(stored.tokenizer).model, FirstBatches(), TRAINING, tmp_path).run(N_FIRST_LOSSES)
-    # Dropout draws different numbers on a different kind of processor.
+    # Dropout draws different random numbers on other processors.
     assert losses_in(tmp_path / LOG_FILE) == pytest.approx(stored.card["first_losses"], rel=0.01)
 
 
-def test_first_batches_use_the_stored_tokenizer(stored):
+def test_first_batches_use_stored_tokenizer(stored):
     for batch in FirstBatches().batches:
         for source, target in zip(batch.source.tolist(), batch.target.tolist(), strict=True):
             assert source[-1] in (EOS_ID, PAD_ID)
@@ -55,21 +55,21 @@ def test_first_batches_use_the_stored_tokenizer(stored):
             assert stored.tokenizer.encode(text).ids == target[1 : target.index(EOS_ID)]
 
 
-def test_card_matches_the_command(stored):
+def test_card_matches_command(stored):
     assert (stored.sizes, stored.card["steps"]) == (SIZES, TRAINING.steps)
     assert stored.card["first_losses"][0] == pytest.approx(math.log(SIZES["vocab_size"]), rel=0.1)
     means = list(stored.card["mean_losses"].values())
     assert means[-1] < 1.02 * min(means) < means[0] / 2
 
 
-def test_first_batches_contain_no_held_out_sentence(stored):
+def test_first_batches_exclude_held_out_sentences(stored):
     held_out = {words(source) for source, _ in stored.card["held_out"]}
     read = {words(stored.tokenizer.decode(row)) for batch in FirstBatches().batches for row in batch.source.tolist()}
     assert len(read) > 50
     assert not held_out & read
 
 
-def test_losses_match_the_log(tmp_path):
+def test_reads_losses_from_log(tmp_path):
     (tmp_path / LOG_FILE).write_text("step,lr,loss\n1,0.1,7.00004\n2,0.2,5\n")
     assert losses_in(tmp_path / LOG_FILE) == [7.00004, 5.0]
 
@@ -102,6 +102,6 @@ def test_command_trains_stops_resumes_and_stores(tmp_path, monkeypatch):
     assert not (tmp_path / "run").exists()
     assert (again.sizes, again.card["steps"], len(again.card["first_losses"])) == (small, 3, 3)
     assert [list(pair) in again.card["held_out"] for pair in texts[-2:]] == [True, True]
-    assert again.card["training_pairs"] == len(VERBS) * len(NOUNS)  # those with two words
+    assert again.card["training_pairs"] == len(VERBS) * len(NOUNS)  # only the two-word messages
     assert DROPOUT > 0
     assert set(again.parameters) == dict(new_translator(again.tokenizer).model.named_parameters()).keys()

@@ -1,4 +1,4 @@
-"""The stored notebook and PDF match what the sources produce."""
+"""Tests that the stored notebook and PDF match their sources."""
 
 import re
 import zlib
@@ -12,13 +12,13 @@ from transformer_course.diagrams.canvas import Diagram
 
 
 def streams(pdf: bytes) -> list[bytes]:
-    """Return the drawing commands of a PDF, without compression, which differs between machines."""
+    """Return the decompressed drawing commands of a PDF, because compression differs between machines."""
     found = re.findall(rb"(?<!end)stream\n(.*?)\nendstream", pdf, re.DOTALL)
     return [zlib.decompress(stream) for stream in found]
 
 
 @pytest.mark.slow
-def test_stored_pdf_matches_the_page():
+def test_stored_pdf_matches_page():
     stored, drawn = (FOLDER / DOCUMENT_FILE).read_bytes(), document()
     assert len(streams(drawn)) > 1
     assert streams(stored) == streams(drawn), "run notebooks/build.py page_to_keep"
@@ -26,8 +26,8 @@ def test_stored_pdf_matches_the_page():
 
 
 @pytest.mark.slow
-def test_stored_notebook_has_the_picture_and_its_description(monkeypatch):
-    monkeypatch.setattr(Diagram, "png", lambda _: b"")  # slow, and not compared
+def test_stored_notebook_has_picture_and_description(monkeypatch):
+    monkeypatch.setattr(Diagram, "png", lambda _: b"")  # slow to draw and not compared
     book = nbformat.read(FOLDER / "page_to_keep.ipynb", as_version=4)
     nbformat.validate(book)
     assert [cell.id for cell in book.cells] == ["title", "page"]

@@ -1,11 +1,11 @@
-"""The costs on the page match the models, and the formulas next to them."""
+"""Tests that the costs match the models, published numbers, and the formulas on the page."""
 
 import pytest
 import torch
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.utils.flop_counter import FlopCounterMode
 
-from authoring.page_to_keep.counts import costs, three_models
+from authoring.page_to_keep.counts import costs, costs_of_three_models
 from transformer_lab.models.language_model import LanguageModel
 from transformer_lab.models.language_model_config import LanguageModelConfig
 from transformer_lab.models.transformer import Transformer
@@ -19,9 +19,9 @@ MODELS = {
 }
 
 
-def test_part_sizes_match_the_formulas():
+def test_parameters_of_parts_match_formulas():
     v, d, n, d_ff = 37_000, 512, 6, 2048
-    base = three_models()["Transformer base"].parameters
+    base = costs_of_three_models()["Transformer base"].parameters
     assert base == {
         "embedding": v * d,
         "positions": 0,
@@ -32,7 +32,7 @@ def test_part_sizes_match_the_formulas():
         "output": 0,
     }
     v, d, n, d_ff = 128_256, 4096, 32, 14_336
-    assert three_models()["Llama 3 8B"].parameters == {
+    assert costs_of_three_models()["Llama 3 8B"].parameters == {
         "embedding": v * d,
         "positions": 0,
         "self-attention": n * (2 * d * d + 2 * d * d * 8 // 32),
@@ -41,28 +41,28 @@ def test_part_sizes_match_the_formulas():
         "norms": (2 * n + 1) * d,
         "output": v * d,
     }
-    assert three_models()["GPT-2 small"].parameters["positions"] == 1024 * 768
+    assert costs_of_three_models()["GPT-2 small"].parameters["positions"] == 1024 * 768
 
 
 def test_totals_match_published_numbers():
-    totals = {name: model.total for name, model in three_models().items()}
+    totals = {name: model.total for name, model in costs_of_three_models().items()}
     assert totals == {"Transformer base": 63_082_496, "GPT-2 small": 124_439_808, "Llama 3 8B": 8_030_261_248}
 
 
 @pytest.mark.parametrize("name", MODELS)
-def test_operations_match_those_counted_by_torch(name):
-    """If torch counts the scores at all, it counts the full square, even with a causal mask."""
+def test_operations_match_torchs_flop_counter(name):
+    """torch counts the scores of all pairs of tokens, even with a causal mask."""
     kind, config = MODELS[name]
     model, n = kind(config).eval(), 7
     tokens = torch.randint(1, 31, (1, n))
     with sdpa_kernel(SDPBackend.MATH), FlopCounterMode(display=False) as counter, torch.no_grad():
         model(tokens, tokens) if kind is Transformer else model(tokens)
     counted = costs(model, config)
-    assert counter.get_total_flops() == n * (counted.flops + n * counted.flops_of_scores)
+    assert counter.get_total_flops() == n * (counted.flops + n * counted.flops_per_attended_token)
 
 
 @pytest.mark.parametrize("name", MODELS)
-def test_cache_holds_keys_and_values_of_each_layer(name):
+def test_cache_bytes_match_keys_and_values_of_layers(name):
     kind, config = MODELS[name]
     tables = [p for key, p in kind(config).named_parameters() if key.endswith(("w_k.weight", "w_v.weight"))]
     tables = tables[-2 * config.n_layers :] if kind is LanguageModel else tables[-4 * config.n_layers :][::2]

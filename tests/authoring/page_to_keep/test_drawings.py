@@ -1,11 +1,11 @@
-"""The drawings have the arrows of the models."""
+"""Tests that the drawings have the same connections as the models."""
 
 import itertools
 
 from authoring.page_to_keep.drawings import block_of_today, inside_attention, transformer
 
 
-def test_encoder_and_decoder_arrows_match_the_model():
+def test_encoder_and_decoder_arrows_match_model():
     d = transformer()
     links = d.links()
     assert {("labels", "target"), ("source", "embedding"), ("target", "embedding"), ("positions", "+")} <= links
@@ -21,7 +21,7 @@ def test_encoder_and_decoder_arrows_match_the_model():
     assert d.flaws() == []
 
 
-def test_attention_runs_from_first_to_last_projection():
+def test_attention_arrows_connect_consecutive_steps():
     d = inside_attention()
     names = [box.name for box in d.boxes]
     assert [(a.points[0].of, a.points[-1].of) for a in d.arrows] == list(itertools.pairwise(names))
@@ -29,7 +29,7 @@ def test_attention_runs_from_first_to_last_projection():
     assert d.flaws() == []
 
 
-def test_modern_norms_come_before_the_sublayers():
+def test_modern_norms_come_before_sublayers():
     d = block_of_today()
     assert {("RMSNorm", "w_q, w_k, w_v"), ("RMSNorm", "w_gate, w_up"), ("w_o", "+"), ("w_down", "+")} <= d.links()
     assert d.flaws() == []

@@ -1,4 +1,4 @@
-"""The formulas: each occurs once, and not before the lesson that teaches its term."""
+"""Tests for the formulas: unique names, and the right lesson for each."""
 
 from authoring.glossary import terms_of
 from authoring.page_to_keep.formulas import FORMULAS
@@ -6,7 +6,7 @@ from notebooks.build import FOLDER, sources
 from transformer_course.exercises import LESSONS
 
 
-def test_formula_is_not_before_the_lesson_of_its_term():
+def test_formula_follows_definition_of_its_term():
     homes = {term.name: name for name, book in sources(FOLDER).items() for term in terms_of(book)}
     order = ["primer", *LESSONS]
     numbered = {int(name[:2]): i for i, name in enumerate(order) if name[0].isdigit()}

@@ -1,4 +1,4 @@
-"""The page fits on one A4 sheet without overlaps."""
+"""Tests that the page fits on one A4 sheet without overlaps."""
 
 import re
 
@@ -6,12 +6,12 @@ import pytest
 
 from authoring.page_to_keep import page as page_module
 from authoring.page_to_keep.collection import A4_INCHES
-from authoring.page_to_keep.counts import three_models
+from authoring.page_to_keep.counts import costs_of_three_models
 from authoring.page_to_keep.formulas import FORMULAS
 from transformer_course.diagrams.elements import text_width
 
 MARGIN = 0.2
-"""Width in inches of the margin in which many printers cannot print."""
+"""Width of the margin in which many printers cannot print, in inches."""
 
 
 @pytest.fixture(scope="module")
@@ -19,7 +19,7 @@ def drawn():
     return page_module.page()
 
 
-def test_page_has_no_overlaps_and_fits_the_paper(drawn):
+def test_page_has_no_overlaps_and_fits_paper(drawn):
     assert drawn.flaws() == []
     x0, y0, x1, y1 = drawn.extent
     assert x1 - x0 <= A4_INCHES[0] - 2 * MARGIN
@@ -28,7 +28,7 @@ def test_page_has_no_overlaps_and_fits_the_paper(drawn):
 
 def test_all_text_is_large_enough(drawn):
     assert min(label.size for label in drawn.labels if label.words) >= page_module.MIN_FONT_PT
-    # the font size of subscripts, which have no subscripts themselves
+    # subscripts are 0.7 times the size, and no subscript is nested
     assert 0.7 * page_module.FORMULA_FONT_PT >= page_module.MIN_FONT_PT
     assert not any(re.search(r"[_^]\{[^}]*[_^]", formula.tex) for formula in FORMULAS)
 
@@ -41,4 +41,4 @@ def test_formulas_stay_in_their_columns(drawn):
 def test_page_contains_formulas_and_numbers(drawn):
     printed = {label.words for label in drawn.labels}
     assert {formula.tex for formula in FORMULAS} <= printed
-    assert {f"{model.total:,}" for model in three_models().values()} <= printed
+    assert {f"{model.total:,}" for model in costs_of_three_models().values()} <= printed
