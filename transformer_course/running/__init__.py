@@ -8,8 +8,9 @@ a ``crash_report``, the findings of ``introspect`` and, if a case requires them,
 
 ``instrumentation`` inserts calls into an attempt's code, and a ``trace_recorder`` receives these calls and records the
 value of every expression. ``trace`` runs the instrumented code, or the code with one of the ``code_edits``.
-``edit_candidates`` lists these edits, including ``call_edits`` and ``loop_edits``, each as a ``tree_edit``.
-``trace_data`` serializes traces for another process.
+``edit_candidates`` lists these edits, including ``call_edits`` and ``loop_edits``, each as a ``tree_edit``, and
+``edit_guards`` keep edited code from running forever or crashing the process. ``trace_data`` serializes traces for
+another process.
 
 ``dependencies`` finds the names that code needs, and ``ipython_syntax`` turns a cell into Python. ``find_answer`` finds
 the answers in a submitted notebook, ``answer_job`` records the calls of one of them, with ``stand_in_ipython`` for its

@@ -13,8 +13,9 @@ from functools import cached_property
 from typing import Any, Protocol
 
 from transformer_course.running.case import Case
-from transformer_course.running.code_edits import ROUND, CodeEdit, CodeEdits, RoundCounter
+from transformer_course.running.code_edits import CodeEdit, CodeEdits
 from transformer_course.running.crash_report import message_of
+from transformer_course.running.edit_guards import ROUND, STORED, RoundCounter, stored
 from transformer_course.running.instrumentation import (
     RECORD,
     REPLACE,
@@ -109,21 +110,22 @@ class Traced:
         """Call the attempt on a case with one edit, and record only the output."""
         if id(case) not in self._n_rounds:
             counter = RoundCounter()
-            self._run_counted(case, counter)
+            self._run_guarded(case, None, counter)
             self._n_rounds[id(case)] = counter.n_rounds
         try:
-            with self._code_edits.applied(edit):
-                return self._run_counted(case, RoundCounter(2 * self._n_rounds[id(case)] + EXTRA_ROUNDS))
+            return self._run_guarded(case, edit, RoundCounter(2 * self._n_rounds[id(case)] + EXTRA_ROUNDS))
         except (SyntaxError, ValueError):
             return Trace(error=("SyntaxError", ""))
 
-    def _run_counted(self, case: Case, counter: RoundCounter) -> Trace:
-        """Call the attempt with the edits that are currently applied, and count the iterations of its loops."""
-        codes = []
-        for definition, tree in zip(self._definitions, self._code_edits.trees, strict=True):
-            module = ast.fix_missing_locations(ast.Module([tree], []))
-            codes.append(compile(module, definition.file, "exec"))
-        [trace] = self._traces(case, codes, {ROUND: counter}, TraceRecorder({}, is_recording=False))
+    def _run_guarded(self, case: Case, edit: int | None, counter: RoundCounter) -> Trace:
+        """Call the attempt with an edit, and count the iterations of its loops."""
+        trees = self._code_edits.guarded_trees(edit)
+        codes = [
+            compile(ast.Module([tree], []), definition.file, "exec")
+            for definition, tree in zip(self._definitions, trees, strict=True)
+        ]
+        names = {ROUND: counter, STORED: stored}
+        [trace] = self._traces(case, codes, names, TraceRecorder({}, is_recording=False))
         return trace
 
     def run_twice(self, case: Case) -> tuple[Trace, Trace]:
