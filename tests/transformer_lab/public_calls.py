@@ -1,6 +1,6 @@
-"""Calls of every public function and module with inputs of a wrong kind; run as a program, it prints their outcomes.
+"""Calls of every public function and module with invalid and unusual inputs; run as a program to print the outcomes.
 
-Shapes are not checked in that program, as in a user's: the library's own errors are what counts.
+The program does not check shape annotations, like a user's program, so the errors come from the library itself.
 """
 
 import json
@@ -31,12 +31,12 @@ class Call:
     """A public function or module, and inputs that it accepts.
 
     Args:
-        function: What is called.
-        inputs: Its tensors by name.
-        options: Its other arguments.
-        any_rank: Whether its inputs may have any number of axes.
-        decodes: Whether it returns token ids that a model has chosen.
-        model: The model that it runs.
+        function: The function or module to call.
+        inputs: The tensor arguments by name.
+        options: The other arguments.
+        any_rank: Whether the inputs may have any number of dimensions.
+        decodes: Whether the function returns token ids that a model has generated.
+        model: The model that the function runs.
     """
 
     function: Callable[..., Any]
@@ -47,7 +47,7 @@ class Call:
     model: nn.Module | None = None
 
     def __call__(self, **changed: Any) -> Any:
-        """Call the function, with some inputs replaced, and return the first of its results."""
+        """Call the function with some inputs replaced; return its first result."""
         result = self.function(**{**self.inputs, **changed}, **self.options)
         return result[0] if isinstance(result, tuple) else result
 
@@ -69,7 +69,7 @@ def decoding(function: Callable[..., Any], model: nn.Module, inputs: dict[str, T
 
 
 def tensor_calls() -> dict[str, Call]:
-    """Return a call of everything public that takes tensors."""
+    """Return a valid call of every public function and module that takes tensors."""
     torch.manual_seed(0)
     heads = BATCH, N_HEADS
     qkv = {"q": floats(*heads, N, 4), "k": floats(*heads, N_KEY, 4), "v": floats(*heads, N_KEY, 4)}
@@ -109,18 +109,18 @@ def tensor_calls() -> dict[str, Call]:
 
 
 def wrong_inputs(call: Call) -> Iterator[tuple[str, str, Tensor | list[Any], list[str]]]:
-    """Yield a kind of fault, an input, what takes its place, and what the error must name."""
+    """Yield the kind of fault, the name of an input, its invalid value, and the values that the error must contain."""
     for name, x in call.inputs.items():
         yield "list", name, x.tolist(), ["list"]
         other = x.long() if x.is_floating_point() else x.float()
         yield "dtype", name, other, [str(other.dtype)]
         yield "boolean", name, x > 0, ["torch.bool"]
         if not call.any_rank:
-            yield "one axis", name, x.flatten(), [str((x.numel(),))]
-            yield "no axis", name, x.flatten()[0], ["()"]
-            yield "one axis more", name, x[None, None, None], [str((1, 1, 1, *x.shape))]
+            yield "one dimension", name, x.flatten(), [str((x.numel(),))]
+            yield "no dimensions", name, x.flatten()[0], ["()"]
+            yield "too many dimensions", name, x[None, None, None], [str((1, 1, 1, *x.shape))]
         if x.is_floating_point():
-            if name not in ("v", "values"):  # whose width may differ from that of the others
+            if name not in ("v", "values"):  # the width of values may differ from the other widths
                 yield "width", name, x[..., 1:], [str((*x.shape[:-1], x.shape[-1] - 1))]
             if call.model is not None:
                 yield "float64", name, x.double(), ["torch.float64", "torch.float32"]
@@ -133,15 +133,16 @@ def wrong_inputs(call: Call) -> Iterator[tuple[str, str, Tensor | list[Any], lis
 
 
 def special_calls(public: str) -> Iterator[tuple[str, Callable[[], bool], list[str]]]:
-    """Yield unusual calls of something public: each returns whether its result is right, or its error names something.
+    """Yield unusual calls of a public function or module.
 
     Yields:
-        What is unusual, the call, and what its error must name; nothing if it must be right.
+        A description, a function that makes the call and returns whether the result is correct, and the values that
+        the error must contain; an empty list if the call must succeed.
     """
     call = tensor_calls()[public]
 
     @cache
-    def expected() -> Tensor:  # only when a call is made: tests ask for the names alone
+    def expected() -> Tensor:  # computed on demand, because tests may need only the names of the calls
         return call()
 
     yield "an empty batch", lambda: len(call(**{name: x[:0] for name, x in call.inputs.items()})) == 0, []
@@ -164,18 +165,18 @@ def special_calls(public: str) -> Iterator[tuple[str, Callable[[], bool], list[s
         yield "all on the meta device", lambda: on_meta()().is_meta and on_meta()().shape == expected().shape, []
     for name, x in call.inputs.items():
         for value in (torch.nan, torch.inf, -torch.inf) if x.is_floating_point() else ():
-            yield f"{value} in a row of {name}", lambda n=name, v=value: spoils_one_row(call, n, v, expected()), []
+            yield f"{value} in a row of {name}", lambda n=name, v=value: changes_one_row(call, n, v, expected()), []
 
 
 def with_model(call: Call, model: nn.Module) -> Call:
-    """Return the same call of another model."""
+    """Return the same call with a different model."""
     if "model" in call.options:
         return Call(call.function, call.inputs, call.options | {"model": model})
     return Call(model, call.inputs)
 
 
 def converted(public: str, dtype: torch.dtype = torch.float32, device: str = "cpu") -> Call:
-    """Return a call with parameters and inputs of another dtype or on another device."""
+    """Return a call with parameters and inputs converted to a dtype and device."""
     call = tensor_calls()[public]
     if call.model is not None:
         call.model.to(device, dtype)
@@ -184,7 +185,7 @@ def converted(public: str, dtype: torch.dtype = torch.float32, device: str = "cp
 
 
 def broken(public: str, value: float) -> Call:
-    """Return a call of a model whose embeddings hold a value that no number is."""
+    """Return a call of a model whose embeddings are filled with NaN or infinity."""
     call = tensor_calls()[public]
     assert call.model is not None
     for embedding in (m for m in call.model.modules() if isinstance(m, nn.Embedding)):
@@ -192,8 +193,8 @@ def broken(public: str, value: float) -> Call:
     return call
 
 
-def spoils_one_row(call: Call, name: str, value: float, expected: Tensor) -> bool:
-    """Return whether a value in the first row of an input changes that row of the result, and no other."""
+def changes_one_row(call: Call, name: str, value: float, expected: Tensor) -> bool:
+    """Return whether a value in the first row of an input changes only the first row of the result."""
     x = call.inputs[name].clone()
     x[0, ..., 0] = value
     result = call(**{name: x})
@@ -205,42 +206,48 @@ def same(result: Tensor, expected: Tensor) -> bool:
 
 
 def close(result: Tensor, expected: Tensor) -> bool:
-    """Return whether a result in half precision is near one in float32; of token ids, the number may do."""
+    """Return whether a half-precision result is close to a float32 result; for token ids, compare only the shapes."""
     if not result.is_floating_point():
         return result.shape == expected.shape
     return result.element_size() == 2 and torch.allclose(result.float(), expected, atol=0.06, rtol=0.06)
 
 
 def other_calls() -> dict[str, tuple[Callable[[], Any], str]]:
-    """Return calls of what takes no tensors, and calls with masks, each with what its error must name."""
+    """Return calls without tensors and calls with masks, each with a text that its error must contain."""
     attention, x = lab.MultiHeadAttention(D_MODEL, N_HEADS).eval(), floats(BATCH, N, D_MODEL)
     model = lab.LanguageModel(TEXT).eval()
     compiled = torch.compile(model, backend="eager")
     broken_text = text_generator()
     nn.init.constant_(broken_text.model.head.weight, torch.nan)
     return {
-        "attend: mask of another number of keys": (lambda: attention(x, x, x, mask(N, N + 1)), "(5, 6)"),
-        "attend: mask of another batch size": (lambda: attention(x, x, x, mask(3, 1, N, N)), "(3, 1, 5, 5)"),
-        "attend: mask of another number of heads": (lambda: attention(x, x, x, mask(BATCH, 3, N, N)), "(2, 3, 5, 5)"),
+        "attend: mask with a different number of keys": (lambda: attention(x, x, x, mask(N, N + 1)), "(5, 6)"),
+        "attend: mask with a different batch size": (lambda: attention(x, x, x, mask(3, 1, N, N)), "(3, 1, 5, 5)"),
+        "attend: mask with a different number of heads": (
+            lambda: attention(x, x, x, mask(BATCH, 3, N, N)),
+            "(2, 3, 5, 5)",
+        ),
         "attend: mask on another device": (lambda: attention(x, x, x, mask(N, N).to("meta")), "meta"),
         "attend: mask of integers": (lambda: attention(x, x, x, mask(N, N).int()), "torch.int32"),
         "attend: bias of float64": (lambda: attention(x, x, x, mask(N, N).double()), "torch.float64"),
         "greedy_decode: language model": (lambda: lab.greedy_decode(model, ids(2, 3), 1, 2, 3), "LanguageModel"),
         "beam_search: language model": (lambda: lab.beam_search(model, ids(2, 3), 1, 2, 3, 2), "LanguageModel"),
-        "causal_mask: number that is no integer": (lambda: lab.causal_mask(2.5), "n_query=2.5"),
+        "causal_mask: fractional length": (lambda: lab.causal_mask(2.5), "n_query=2.5"),
         "causal_mask: text": (lambda: lab.causal_mask("3"), "n_query='3'"),
         "causal_mask: negative": (lambda: lab.causal_mask(-1), "n_query=-1"),
         "causal_mask: no positions": (lambda: lab.causal_mask(0).shape == (0, 0), ""),
         "causal_mask: on the meta device": (lambda: lab.causal_mask(3, device="meta").is_meta, ""),
-        "sinusoidal_encoding: number that is no integer": (lambda: lab.sinusoidal_encoding(2.5, 8), "length=2.5"),
+        "sinusoidal_encoding: fractional length": (lambda: lab.sinusoidal_encoding(2.5, 8), "length=2.5"),
         "sinusoidal_encoding: odd width": (lambda: lab.sinusoidal_encoding(3, 7), "d=7"),
         "sinusoidal_encoding: base NaN": (lambda: lab.sinusoidal_encoding(3, 8, torch.nan), "base=nan"),
         "sinusoidal_encoding: base infinity": (lambda: lab.sinusoidal_encoding(3, 8, torch.inf), "base=inf"),
         "sinusoidal_encoding: no positions": (lambda: lab.sinusoidal_encoding(0, 8).shape == (0, 8), ""),
-        "TransformerConfig: width that is no integer": (lambda: lab.TransformerConfig(13, d_model=8.0), "d_model=8.0"),
+        "TransformerConfig: float width": (lambda: lab.TransformerConfig(13, d_model=8.0), "d_model=8.0"),
         "TransformerConfig: text": (lambda: lab.TransformerConfig("13"), "vocab_size='13'"),
         "TransformerConfig: dropout NaN": (lambda: lab.TransformerConfig(13, dropout=torch.nan), "dropout=nan"),
-        "LanguageModelConfig: no integer": (lambda: lab.LanguageModelConfig(13, n_kv_heads=1.0), "n_kv_heads=1.0"),
+        "LanguageModelConfig: float number of heads": (
+            lambda: lab.LanguageModelConfig(13, n_kv_heads=1.0),
+            "n_kv_heads=1.0",
+        ),
         "LanguageModelConfig: dropout": (lambda: lab.LanguageModelConfig(13, attention_dropout=2), "dropout=2"),
         "LanguageModelConfig: NumPy integer": (lambda: lab.LanguageModelConfig(np.int64(13)).d_ff == 3072, ""),
         "initialize: compiled": (lambda: lab.initialize(torch.compile(lab.Transformer(TRANSLATOR))) is None, ""),
@@ -251,9 +258,9 @@ def other_calls() -> dict[str, tuple[Callable[[], Any], str]]:
         "record_attention: float16": (lambda: recorded(lab.LanguageModel(TEXT).half())[-1].dtype == torch.float16, ""),
         "trace_shapes: compiled": (lambda: rows(compiled) == rows(model), ""),
         "trace_shapes: on the meta device": (lambda: rows(lab.LanguageModel(TEXT).to("meta")) == rows(model), ""),
-        "TextGenerator: one text for several": (lambda: text_generator().generate("abc"), "'abc'"),
-        "TextGenerator: number for a text": (lambda: text_generator().generate([3]), "int"),
-        "TextGenerator: bytes for a text": (lambda: list(text_generator().stream(b"abc")), "bytes"),
+        "TextGenerator: string instead of a list": (lambda: text_generator().generate("abc"), "'abc'"),
+        "TextGenerator: number instead of a text": (lambda: text_generator().generate([3]), "int"),
+        "TextGenerator: bytes instead of a text": (lambda: list(text_generator().stream(b"abc")), "bytes"),
         "TextGenerator: no texts": (lambda: text_generator().generate([]) == [], ""),
         "TextGenerator: empty text": (lambda: text_generator().generate([""]), "the prompt is empty"),
         "TextGenerator: NaN among the parameters": (lambda: broken_text.generate(["abc"], 3), "nan"),
@@ -268,14 +275,14 @@ def mask(*shape: int) -> Tensor:
 
 
 def recorded(model: nn.Module) -> list[Tensor]:
-    """Return the attention weights of each layer, for the same tokens."""
+    """Return the attention weights of each layer for fixed tokens."""
     with lab.record_attention(model) as weights:
         model.eval()(torch.arange(N, device=next(model.parameters()).device)[None])
     return [weights[f"blocks.{i}.self_attention"] for i in range(STACK["n_layers"])]
 
 
-def same_weights(one: nn.Module, other: nn.Module) -> bool:
-    return all(map(same, recorded(one), recorded(other)))
+def same_weights(first: nn.Module, second: nn.Module) -> bool:
+    return all(map(same, recorded(first), recorded(second)))
 
 
 def rows(model: nn.Module) -> list[list[Any]]:
@@ -298,24 +305,24 @@ def continued(compile_text: bool = False) -> list[str]:
 
 
 def outcome(call: Callable[[], Any]) -> list[str]:
-    """Return the type of an error, its message, and whether the library raised it; or what was returned."""
+    """Return the type and message of an error and whether the library raised it, or a description of the result."""
     try:
         result = call()
-    except Exception as error:  # of any type: that is the question
+    except Exception as error:  # the test checks the type
         [*_, last] = traceback.extract_tb(error.__traceback__)
         return [type(error).__name__, str(error), "ours" if last.filename.startswith(LIBRARY) else last.filename]
-    return ["right" if result is True else "returned", str(getattr(result, "shape", result)), ""]
+    return ["correct" if result is True else "returned", str(getattr(result, "shape", result)), ""]
 
 
 def calls() -> Iterator[tuple[str, Callable[[], Any], list[str]]]:
-    """Yield all calls: the name, the call, and what its error must name; nothing if its result must be right."""
+    """Yield the name of each call, the call, and the values that its error must contain; none if it must succeed."""
     for public, call in tensor_calls().items():
         for kind, name, x, expected in wrong_inputs(call):
             yield f"{public}: {kind} of {name}", partial(call, **{name: x}), expected
         for kind, special, expected in special_calls(public):
             yield f"{public}: {kind}", special, expected
-    for name, (other, named) in other_calls().items():
-        yield name, other, [named] if named else []
+    for name, (other, expected_text) in other_calls().items():
+        yield name, other, [expected_text] if expected_text else []
 
 
 def names() -> list[str]:

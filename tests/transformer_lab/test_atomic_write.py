@@ -1,4 +1,4 @@
-"""Files are replaced whole or not at all."""
+"""Tests for atomic writes: a file is replaced completely or not at all."""
 
 import os
 from pathlib import Path
@@ -29,7 +29,7 @@ def test_flushes_the_new_file_before_replacing_the_old(tmp_path, monkeypatch):
 
 
 class Full(OSError):
-    """Stands for a disk without space."""
+    """An error that simulates a full disk."""
 
 
 @pytest.mark.parametrize("error", [Full, KeyboardInterrupt])
@@ -69,7 +69,7 @@ def test_overwrites_the_temporary_file_of_a_killed_program(tmp_path):
     path = tmp_path / "data.bin"
     with atomic_write(path) as temporary:
         temporary.write_bytes(b"old")
-    Path(temporary).write_bytes(b"left by a program that was killed")
+    Path(temporary).write_bytes(b"incomplete file of a killed program")
     with atomic_write(path) as temporary:
         temporary.write_bytes(b"new")
     assert list(tmp_path.iterdir()) == [path] and path.read_bytes() == b"new"

@@ -1,4 +1,4 @@
-"""What no model can take is refused, and what it can take is not."""
+"""Tests for argument checks: valid arguments pass, and invalid ones raise an error with their values."""
 
 import re
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ from transformer_lab.checks import (
         torch.zeros(2, 7, dtype=torch.int64),
         torch.zeros(2, 3, dtype=torch.int64, device="meta"),
     ],
-    ids=["int32", "no sentence", "the longest", "elsewhere"],
+    ids=["int32", "empty batch", "maximum length", "meta device"],
 )
 def test_accepts_tokens_up_to_the_maximum_length(tokens):
     check_tokens(tokens, max_length=7)
@@ -44,7 +44,7 @@ def test_accepts_tokens_up_to_the_maximum_length(tokens):
         (torch.zeros(2, 3, 1).long(), "tokens must be int64 of shape (batch, n); got torch.int64 of shape (2, 3, 1)"),
         (torch.zeros(2, 8, device="meta").long(), "the model accepts 1 to max_length=7 tokens; got 8"),
     ],
-    ids=["too long", "empty", "numbers", "truths", "1 axis", "3 axes", "elsewhere"],
+    ids=["too long", "empty", "floats", "booleans", "1 dimension", "3 dimensions", "meta device"],
 )
 def test_rejects_invalid_tokens(tokens, message):
     with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
@@ -99,18 +99,18 @@ def test_rejects_token_id_outside_the_vocabulary(token_id):
 
 @dataclass
 class Config:
-    """Fields with choices and without."""
+    """A configuration with an integer field and two literal fields."""
 
     width: int
     norm: Literal["layer", "rms"] = "layer"
-    places: Literal["learned", "rotary"] = "learned"
+    positions: Literal["learned", "rotary"] = "learned"
 
 
 @pytest.mark.parametrize(
     "wrong, message",
     [
         ({"norm": "batch"}, "norm must be one of layer, rms; got norm='batch'"),
-        ({"places": None}, "places must be one of learned, rotary; got places=None"),
+        ({"positions": None}, "positions must be one of learned, rotary; got positions=None"),
     ],
 )
 def test_rejects_field_value_outside_its_literal(wrong, message):

@@ -1,4 +1,4 @@
-"""Where to compute."""
+"""Tests for choosing a device and for creating tensors without memory."""
 
 import pytest
 import torch
@@ -28,7 +28,7 @@ def test_widest_float_is_float64_except_on_mps(device, dtype):
     assert widest_float(torch.device(device)) == dtype
 
 
-def test_initialization_works_again_after_the_block():
+def test_initialization_works_after_the_block():
     with without_memory():
         assert torch.empty(3).normal_().is_meta
     assert torch.nn.Linear(3, 3).weight.any()

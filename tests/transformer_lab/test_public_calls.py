@@ -1,4 +1,4 @@
-"""Every public function and module: a right result, or an error of the library that names what is wrong."""
+"""Tests for every public function and module: a call returns a correct result or the library names the problem."""
 
 import json
 import os
@@ -23,14 +23,14 @@ def outcomes():
 
 
 @pytest.mark.parametrize("name", names())
-def test_returns_a_right_result_or_a_helpful_error(outcomes, name):
-    kind, message, raised_by, named = outcomes[name]
-    if not named:
-        assert (kind, message) == ("right", "True")
+def test_returns_correct_result_or_names_the_problem(outcomes, name):
+    kind, message, raised_by, expected = outcomes[name]
+    if not expected:
+        assert (kind, message) == ("correct", "True")
         return
     assert kind in ("ValueError", "TypeError"), message
     assert raised_by == "ours"
-    for value in named:
+    for value in expected:
         assert value in message
 
 

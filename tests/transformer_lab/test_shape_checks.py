@@ -1,4 +1,4 @@
-"""A call is checked unless one of its kind has passed before: what is remembered lets nothing wrong through."""
+"""Tests for shape checks: a call is checked unless a similar call has passed before, and no wrong call passes."""
 
 import sys
 from collections.abc import Callable
@@ -31,12 +31,12 @@ def lengths(texts: list[Int[Tensor, " n"]], side: Literal["left", "right"] = "ri
 
 
 @checked
-def scaled(module: nn.Linear, by: float) -> Float[Tensor, " n"]:
-    return module.bias * by
+def scaled(module: nn.Linear, factor: float) -> Float[Tensor, " n"]:
+    return module.bias * factor
 
 
-def counted(monkeypatch) -> list[str]:
-    """Note which functions are called, and which of these calls are checked in full."""
+def record_checks(monkeypatch) -> list[str]:
+    """Record the names of the functions whose calls are checked."""
     calls = []
 
     def jaxtyped(typechecker: object) -> Callable[..., Any]:
@@ -65,19 +65,19 @@ def counted(monkeypatch) -> list[str]:
         lambda: scaled(nn.Linear(2, 3), "2"),
     ],
 )
-def test_wrong_call_is_found_after_right_ones(call):
+def test_rejects_wrong_calls_after_valid_calls(call):
     for _ in range(2):
         scores(torch.zeros(2, 3), torch.zeros(5, 3))
         scores(q=torch.zeros(2, 3), k=torch.zeros(5, 3))
         first(torch.zeros(7, 3), 2)
         lengths([torch.ones(3).long()])
-        scaled(nn.Linear(2, 3), 2)  # where a float is wanted, an int will do
+        scaled(nn.Linear(2, 3), 2)  # an int is accepted for a float
         with pytest.raises(TypeCheckError):
             call()
 
 
-def test_same_kind_of_call_is_checked_once(monkeypatch):
-    calls = counted(monkeypatch)
+def test_similar_calls_are_checked_once(monkeypatch):
+    calls = record_checks(monkeypatch)
     check = check_once(lambda *args, **keywords: None)
     for _ in range(3):
         check(torch.rand(2, 3), torch.rand(5, 3))
@@ -87,12 +87,12 @@ def test_same_kind_of_call_is_checked_once(monkeypatch):
     check(torch.rand(2, 3), torch.rand(5, 3).double())
     check(torch.rand(2, 3), nn.Parameter(torch.rand(5, 3)))
     check(1, 1.0)
-    check(True, 1)  # which are equal, and not of one type
+    check(True, 1)  # equal to (1, 1.0) but of different types
     assert len(calls) == 7
 
 
 def test_collections_are_checked_every_time(monkeypatch):
-    calls = counted(monkeypatch)
+    calls = record_checks(monkeypatch)
     given, returned = check_once(len), check_once(lambda n: [torch.rand(n)])
     for _ in range(3):
         given([torch.rand(2)])
@@ -119,16 +119,16 @@ def test_different_result_is_checked_without_another_call():
 
 def test_failed_call_is_not_cached():
     @check_once
-    def wants_text(x: str) -> None: ...
+    def takes_text(x: str) -> None: ...
 
     for _ in range(2):
         with pytest.raises(TypeCheckError):
-            wants_text(1)
+            takes_text(1)
 
 
 def test_cache_of_calls_is_limited(monkeypatch):
     monkeypatch.setattr(shape_checks, "MAX_CACHED_CALLS", 3)
-    calls = counted(monkeypatch)
+    calls = record_checks(monkeypatch)
     check = check_once(lambda n: None)
     for n in [*range(5), *range(5)]:
         check(n)
@@ -168,7 +168,7 @@ class Layer:
     ):
         with pytest.raises(TypeCheckError):
             wrong()
-    assert module.plain("as it is") == ["as it is"]
+    assert module.plain("unchecked") == ["unchecked"]
 
 
 def test_jaxtyping_is_unchanged_for_other_packages():
@@ -177,7 +177,7 @@ def test_jaxtyping_is_unchanged_for_other_packages():
         return n
 
     with pytest.raises(TypeCheckError):
-        plain("no number")
+        plain("not a number")
     with jaxtyping.jaxtyped("context"):
         assert isinstance(torch.zeros(2, 3), Float[Tensor, "n d"])
         assert not isinstance(torch.zeros(3, 3), Float[Tensor, "n d"])

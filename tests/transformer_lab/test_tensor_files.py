@@ -1,4 +1,4 @@
-"""Tensor files: all comes back, the old file stays whole, and what is damaged or does not fit is named."""
+"""Tests for tensor files: round trips, atomic replacement, and errors about corrupted or mismatched files."""
 
 import errno
 import json
@@ -65,12 +65,12 @@ def test_error_lists_all_mismatched_parameters(tmp_path):
     model = nn.Linear(3, 2)
     with pytest.raises(ValueError) as caught:
         load_parameters(model, {"weight": torch.zeros(3, 2), "scale": torch.zeros(1)}, tmp_path / "x")
-    said = "bias is missing; scale is unknown; weight has the shape (3, 2), not (2, 3)"
-    assert str(caught.value) == f"{tmp_path / 'x'} does not match the model: {said}"
+    mismatches = "bias is missing; scale is unknown; weight has the shape (3, 2), not (2, 3)"
+    assert str(caught.value) == f"{tmp_path / 'x'} does not match the model: {mismatches}"
 
 
 def test_info_is_json_metadata(tmp_path):
-    """Anyone can read it, with any safetensors library, and reading it runs no code."""
+    """Any safetensors library can read the metadata, and reading it executes no code."""
     path = tmp_path / "x.safetensors"
     write_tensors(path, {"a": torch.zeros(2)}, {"step": 3})
     data = path.read_bytes()
@@ -94,7 +94,7 @@ def test_full_disk_error_names_the_file_and_keeps_the_old_one(tmp_path, monkeypa
     assert list(tmp_path.iterdir()) == [path]
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="there are no such modes")
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no Unix file modes")
 def test_umask_determines_file_permissions(tmp_path):
     before = os.umask(0o027)
     try:

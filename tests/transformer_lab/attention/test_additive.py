@@ -1,4 +1,4 @@
-"""Additive attention against plain loops; what it shares with all attention is in ``test_attention_properties``."""
+"""Tests for additive attention against loops. ``test_properties`` covers the properties of all kinds of attention."""
 
 import math
 
@@ -15,7 +15,7 @@ from transformer_lab.attention.additive import AdditiveAttention, additive_score
 
 
 def score_by_loops(w_q: Tensor, w_k: Tensor, w: Tensor, query: Tensor, key: Tensor) -> float:
-    """Compute the additive score of one pair, one hidden number at a time."""
+    """Compute the additive score of one query-key pair, one hidden unit at a time."""
     return sum(w_i.item() * math.tanh(dot(a, query) + dot(b, key)) for a, b, w_i in zip(w_q, w_k, w, strict=True))
 
 
@@ -59,8 +59,8 @@ def test_every_parameter_gets_a_gradient():
     assert all((parameter.grad != 0).all() for parameter in attention.parameters())
 
 
-def test_large_queries_saturate_all_scores():
-    """The tanh is full, which a dot product never is."""
+def test_large_queries_saturate_every_score():
+    """tanh saturates; a dot product never does."""
     torch.manual_seed(0)
     w_q, w_k, w = torch.rand(7, 3) + 1, torch.randn(7, 5), torch.randn(7)
     scores = additive_scores(torch.full((1, 2, 3), 100.0), torch.randn(1, 11, 5), w_q, w_k, w)

@@ -1,4 +1,4 @@
-"""One query, many queries, with and without the weights: against plain loops and against torch."""
+"""Tests for dot-product attention against loops and against torch, with and without attention weights."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ from tests.helpers.strategies import Inputs, attention_inputs, generators, norma
 from transformer_lab.attention.dot_product import attend, masked_softmax, scaled_dot_product_attention, soft_lookup
 from transformer_lab.attention.masks import causal_mask
 
-either = pytest.mark.parametrize("attention", [mix, attend])
+both_functions = pytest.mark.parametrize("attention", [mix, attend])
 
 
 @given(sizes=sizes(3), rng=generators())
@@ -31,47 +31,47 @@ def test_soft_lookup_approaches_a_dict_lookup():
     assert_close(soft_lookup(torch.tensor([0.0, 1.0, 0.0]), keys, values), torch.tensor([5.0]))
 
 
-@either
+@both_functions
 @given(inputs=attention_inputs())
 def test_unmasked_attention_matches_the_formula(attention, inputs):
     q, k, v, _ = inputs
     assert_close(attention(q, k, v), by_loops(scaled_dot, q, k, v))
 
 
-@either
+@both_functions
 @given(inputs=attention_inputs())
 def test_masked_attention_matches_the_formula_on_visible_keys(attention, inputs):
     assert_close(attention(*inputs), by_loops(scaled_dot, *inputs))
 
 
-@either
+@both_functions
 @given(inputs=attention_inputs())
 def test_mask_convention_matches_torch(attention, inputs):
     q, k, v, mask = inputs
     assert_close(attention(q, k, v, mask), F.scaled_dot_product_attention(q, k, v, attn_mask=mask))
 
 
-@either
+@both_functions
 @given(inputs=attention_inputs(), rng=generators())
 def test_dot_product_bias_equals_longer_vectors(attention, inputs, rng):
     q, k, v, mask = inputs
-    q_more, k_more = normal(rng, *q.shape[:-1], 2), normal(rng, *k.shape[:-1], 2)
-    long, short = q.shape[-1] + 2, q.shape[-1]
-    longer_q = torch.cat([q / short**0.5, q_more], dim=-1) * long**0.5
-    longer_k = torch.cat([k, k_more], dim=-1)
-    for observed in (mask, None):
-        biased = attention(q, k, v, observed, bias=q_more @ k_more.mT)
-        assert_close(biased, by_loops(scaled_dot, longer_q, longer_k, v, observed))
+    extra_q, extra_k = normal(rng, *q.shape[:-1], 2), normal(rng, *k.shape[:-1], 2)
+    d_k, longer_d_k = q.shape[-1], q.shape[-1] + 2
+    longer_q = torch.cat([q / d_k**0.5, extra_q], dim=-1) * longer_d_k**0.5
+    longer_k = torch.cat([k, extra_k], dim=-1)
+    for optional_mask in (mask, None):
+        biased = attention(q, k, v, optional_mask, bias=extra_q @ extra_k.mT)
+        assert_close(biased, by_loops(scaled_dot, longer_q, longer_k, v, optional_mask))
 
 
-@either
+@both_functions
 @pytest.mark.parametrize("mask", [None, torch.ones(1, 7, dtype=torch.bool)], ids=["no mask", "mask"])
 def test_dropout_drops_and_rescales_weights(attention, mask):
     torch.manual_seed(0)
-    q, k, v = torch.randn(500, 5), torch.randn(7, 5), torch.eye(7)  # one value per key: the output shows the weights
-    share = attention(q, k, v, mask, dropout=0.2) / attention(q, k, v, mask)
-    kept = share > 0
-    assert_close(share[kept], torch.full_like(share[kept], 1 / 0.8))
+    q, k, v = torch.randn(500, 5), torch.randn(7, 5), torch.eye(7)  # with one-hot values, the output is the weights
+    scale = attention(q, k, v, mask, dropout=0.2) / attention(q, k, v, mask)
+    kept = scale > 0
+    assert_close(scale[kept], torch.full_like(scale[kept], 1 / 0.8))
     assert kept.float().mean().item() == pytest.approx(0.8, abs=0.03)
 
 
@@ -89,40 +89,40 @@ def test_output_is_the_weighted_sum_of_values(inputs):
     assert_close(weights @ inputs.v, output)
 
 
-@either
+@both_functions
 @pytest.mark.parametrize("size", [1e-30, 1e30])
 def test_large_scores_do_not_overflow(attention, size):
     q, k, v = torch.tensor([[size]]), torch.tensor([[1.0], [-1.0]]), torch.tensor([[3.0], [5.0]])
     assert_close(attention(q, k, v), torch.tensor([[3.0 if size > 1 else 4.0]]))
 
 
-@either
+@both_functions
 def test_masked_key_stays_masked_with_poor_alternatives(attention):
     q, k, v = torch.tensor([[1.0]]), torch.tensor([[-1e12], [0.0]]), torch.tensor([[3.0], [5.0]])
     assert_close(attention(q, k, v, torch.tensor([[True, False]])), torch.tensor([[3.0]]))
 
 
-@either
+@both_functions
 @pytest.mark.parametrize("mask", [None, torch.ones(3, 0, dtype=torch.bool)])
-def test_no_keys_return_zeros(attention, mask):
+def test_attention_over_no_keys_returns_zeros(attention, mask):
     output = attention(torch.ones(2, 3, 5), torch.ones(2, 0, 5), torch.ones(2, 0, 7), mask)
     assert torch.equal(output, torch.zeros(2, 3, 7))
 
 
-def test_attend_uses_torchs_kernel(monkeypatch):
-    def watched(*inputs: Tensor, **options: Any) -> Tensor:
+def test_attend_calls_the_torch_kernel(monkeypatch):
+    def recording_kernel(*inputs: Tensor, **options: Any) -> Tensor:
         masks.append(options.get("attn_mask"))
         return original(*inputs, **options)
 
     masks, original = [], F.scaled_dot_product_attention
-    monkeypatch.setattr(F, "scaled_dot_product_attention", watched)
+    monkeypatch.setattr(F, "scaled_dot_product_attention", recording_kernel)
     mask = torch.tensor([[True, False], [False, True]])
     attend(*torch.ones(3, 2, 5))
     attend(*torch.ones(3, 2, 5), mask)
     attend(*torch.ones(3, 2, 5), torch.tensor([[False, False], [False, True]]))
     assert masks[0] is None
     assert torch.equal(masks[1], mask)
-    assert masks[2].any(dim=-1).all(), "some kernels give nan for a row that is hidden altogether"
+    assert masks[2].any(dim=-1).all(), "some kernels return NaN for a fully masked row"
 
 
 @pytest.mark.parametrize("n_kv_heads", [1, 2])
@@ -179,7 +179,7 @@ def test_rejects_mismatched_batches_or_heads(leading):
         attend(torch.ones(4, 3, 2, 5), k, k, bias=torch.zeros(2, 7))
 
 
-@either
+@both_functions
 @pytest.mark.parametrize(
     "wrong",
     [
@@ -190,17 +190,17 @@ def test_rejects_mismatched_batches_or_heads(leading):
         {"mask": torch.ones(11, 3, 7, dtype=torch.bool)},
         {"mask": torch.ones(3, 7)},
     ],
-    ids=["d_k", "n_key", "batch", "mask transposed", "mask of another batch", "mask of numbers"],
+    ids=["d_k", "n_key", "batch", "transposed mask", "mask with a different batch size", "float mask"],
 )
 def test_rejects_mismatched_shapes(attention, wrong):
-    fitting = Inputs(torch.ones(2, 3, 5), torch.ones(2, 7, 5), torch.ones(2, 7, 11), torch.ones(3, 7, dtype=torch.bool))
-    attention(*fitting)
+    valid = Inputs(torch.ones(2, 3, 5), torch.ones(2, 7, 5), torch.ones(2, 7, 11), torch.ones(3, 7, dtype=torch.bool))
+    attention(*valid)
     with pytest.raises(TypeCheckError, match=f"parameter '{next(iter(wrong))}'"):
-        attention(*fitting._replace(**wrong))
+        attention(*valid._replace(**wrong))
 
 
-@either
-def test_infinite_bias_hides_keys_as_a_mask_does(attention):
+@both_functions
+def test_infinite_bias_hides_keys_like_a_mask(attention):
     torch.manual_seed(0)
     allowed = torch.rand(5, 7) < 0.6
     allowed[2] = False
@@ -212,6 +212,6 @@ def test_infinite_bias_hides_keys_as_a_mask_does(attention):
         output = attention(q, k, v, **options)
         output.square().sum().backward()
         results.append([output, q.grad, k.grad, v.grad])
-    for one, other in zip(*results, strict=True):
-        assert one.isfinite().all()
-        assert_close(one, other)
+    for masked, biased in zip(*results, strict=True):
+        assert masked.isfinite().all()
+        assert_close(masked, biased)

@@ -1,4 +1,4 @@
-"""Heads that share keys and values: against plain loops, and against heads that have their own."""
+"""Tests for grouped-query attention against loops and against multi-head attention."""
 
 import pytest
 import torch
@@ -57,12 +57,12 @@ def test_applies_rotation_and_bias():
 
 @pytest.mark.parametrize("n_kv_heads", [1, 2, 6])
 def test_shared_keys_and_values_are_not_copied(n_kv_heads, monkeypatch):
-    def watched(q, k, v, **options):
+    def recording_kernel(q, k, v, **options):
         heads.append((q.shape[1], k.shape[1], v.shape[1]))
         return original(q, k, v, **options)
 
     heads, original = [], F.scaled_dot_product_attention
-    monkeypatch.setattr(F, "scaled_dot_product_attention", watched)
+    monkeypatch.setattr(F, "scaled_dot_product_attention", recording_kernel)
     GroupedQueryAttention(D_MODEL * 2, 6, n_kv_heads)(torch.randn(BATCH, N_KEY, D_MODEL * 2), draw_mask(n_query=N_KEY))
     assert heads == [(6, n_kv_heads, n_kv_heads)]
 

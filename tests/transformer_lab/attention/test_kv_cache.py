@@ -1,4 +1,4 @@
-"""Key/value caches: what they keep, share and forget. What models do with them is in generation/test_decode.py."""
+"""Tests for key/value caches. ``generation/test_decode.py`` tests how models use them."""
 
 import pytest
 import torch
@@ -42,11 +42,11 @@ def test_appended_keys_are_in_order_and_reordered_together():
 
 
 def test_append_joined_matches_append():
-    apart, joined = KVCache(60), KVCache(60)
+    separate, joined = KVCache(60), KVCache(60)
     for n in (3, 1, 1, 17):
         k, v = drawn(n)
-        wanted = torch.stack(apart.append(k, v))
-        assert_close(joined.append_joined(torch.stack([k, v])), wanted)
+        expected = torch.stack(separate.append(k, v))
+        assert_close(joined.append_joined(torch.stack([k, v])), expected)
     with pytest.raises(ValueError, match="the cache has room for max_length=60 tokens; got 61"):
         joined.append_joined(torch.stack(drawn(39)))
 
@@ -58,7 +58,7 @@ def test_buffer_grows_rarely_and_is_at_most_half_empty():
         n_copies += memory is not None and k.untyped_storage().data_ptr() != memory.untyped_storage().data_ptr()
         memory = k
         assert n <= k.stride(1) // k.stride(2) <= max(INITIAL_CAPACITY_TOKENS, 2 * n, 500 if n > 250 else 0)
-    assert n_copies == 5  # at 17, 35, 71, 143 and 287 tokens
+    assert n_copies == 5  # the buffer grows at 17, 35, 71, 143 and 287 tokens
 
 
 def test_truncated_tokens_are_overwritten():

@@ -1,4 +1,4 @@
-"""Caches in any order of use, against lists of tensors: what two models' caches give, with sources shared by rows."""
+"""Stateful tests for key/value caches: any sequence of operations matches a reference made of plain lists."""
 
 import pytest
 import torch
@@ -13,7 +13,7 @@ MAX_LENGTH, N_HEADS, D_K = 7, 2, 3
 
 
 class Rows:
-    """The plain model: each row is a list of tokens, and each layer has a list of keys of every row."""
+    """The reference: a list of tokens for each row, and for each layer a list of keys for each row."""
 
     def __init__(self, n_layers: int, sources: list[int]) -> None:
         self.tokens: list[list[int]] = [[] for _ in sources]
@@ -23,21 +23,21 @@ class Rows:
     def append(self, tokens: torch.Tensor, keys: list[torch.Tensor]) -> None:
         for row, new in enumerate(tokens.tolist()):
             self.tokens[row] = self.tokens[row] + new
-            for layer, of_layer in enumerate(keys):
-                self.keys[layer][row] = self.keys[layer][row] + list(of_layer[row].unbind(1))
+            for layer, layer_keys in enumerate(keys):
+                self.keys[layer][row] = self.keys[layer][row] + list(layer_keys[row].unbind(1))
 
     def reorder(self, rows: list[int]) -> None:
         self.tokens = [self.tokens[row] for row in rows]
-        self.keys = [[of_layer[row] for row in rows] for of_layer in self.keys]
+        self.keys = [[layer_keys[row] for row in rows] for layer_keys in self.keys]
         self.sources = [self.sources[row] for row in rows]
 
     def truncate(self, length: int) -> None:
         self.tokens = [tokens[:length] for tokens in self.tokens]
-        self.keys = [[keys[:length] for keys in of_layer] for of_layer in self.keys]
+        self.keys = [[keys[:length] for keys in layer_keys] for layer_keys in self.keys]
 
 
 class Caches(RuleBasedStateMachine):
-    """A model with cross-attention and one without, of other depths, each with its cache."""
+    """Two caches with different numbers of layers: one for a model with cross-attention and one for a model without."""
 
     @initialize(n_sources=st.integers(1, 3), seed=st.integers(0, 99))
     def begin(self, n_sources: int, seed: int) -> None:
@@ -67,7 +67,7 @@ class Caches(RuleBasedStateMachine):
 
     @rule(which=st.sampled_from([0, 1]), data=st.data())
     def reorder_within_each_source(self, which: int, data: st.DataObject) -> None:
-        """Continue other rows, as many for each source as before, as beam search does."""
+        """Select rows the way beam search does, without changing the number of rows per source."""
         rows = self.rows[which]
         each = [[row for row, s in enumerate(rows.sources) if s == source] for source in sorted({*rows.sources})]
         self.reorder(which, [data.draw(st.sampled_from(own)) for own in each for _ in own])
@@ -94,18 +94,18 @@ class Caches(RuleBasedStateMachine):
 
     @precondition(lambda self: self.caches[0].length and len(self.rows[0].tokens) > 1)
     @rule()
-    def refuse_another_number_of_rows(self) -> None:
+    def reject_a_different_number_of_rows(self) -> None:
         with pytest.raises(ValueError, match="the cache has batch size"):
             self.caches[0].with_new(torch.zeros(1, 1, dtype=torch.int64))
 
     @invariant()
-    def each_holds_what_was_read_and_nothing_else(self) -> None:
+    def caches_match_the_reference(self) -> None:
         for cache, rows in zip(self.caches, self.rows, strict=True):
             n = len(rows.tokens[0])
             assert cache.length == n and {layer.self_attention.length for layer in cache.layers} == {n}
-            nothing = torch.zeros(len(rows.tokens), 0, dtype=torch.int64)
+            no_tokens = torch.zeros(len(rows.tokens), 0, dtype=torch.int64)
             if n:
-                assert cache.with_new(nothing).tolist() == rows.tokens
+                assert cache.with_new(no_tokens).tolist() == rows.tokens
             for layer, keys in zip(cache.layers, rows.keys, strict=True):
                 if n:
                     expected = torch.stack([torch.stack(row, dim=1) for row in keys])

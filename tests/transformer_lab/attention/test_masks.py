@@ -1,4 +1,4 @@
-"""Masks entry by entry, and by what they do: whose gradient arrives where."""
+"""Tests for masks: their entries, and which keys receive gradients from which queries."""
 
 from itertools import product
 
@@ -19,7 +19,7 @@ lengths = st.integers(1, 7)
 
 
 def influence(mask: Tensor, n_query: int, n_key: int) -> list[list[bool]]:
-    """Return whether any gradient flows from what each query gets to what each position holds."""
+    """Return, for each query and each key, whether gradient flows from the query's output to the key and value."""
     memory = torch.randn(n_key, 5, requires_grad=True)
     output, _ = scaled_dot_product_attention(torch.randn(n_query, 5), memory, memory, mask)
     return [(grad(row.sum(), memory, retain_graph=True)[0] != 0).any(dim=-1).tolist() for row in output]
@@ -32,7 +32,7 @@ def test_padding_mask_is_false_at_padding(tokens):
     assert mask[:, 0, 0].tolist() == [[token != PAD for token in sentence] for sentence in tokens.tolist()]
 
 
-def test_padding_gets_no_gradient_and_tokens_do():
+def test_gradients_reach_tokens_but_not_padding():
     tokens = torch.tensor([[5, PAD, 0, 7, PAD]])
     assert influence(padding_mask(tokens, PAD)[0, 0], n_query=3, n_key=5) == [[True, False, True, True, False]] * 3
 
@@ -52,7 +52,7 @@ def test_last_query_is_aligned_with_the_last_key(n_query, n_past):
 
 
 @pytest.mark.parametrize("n_query", [7, 3, 1])
-def test_future_gets_no_gradient_and_the_past_does(n_query):
+def test_gradients_reach_the_past_but_not_the_future(n_query):
     n_past = 7 - n_query
     reached = influence(causal_mask(n_query, 7), n_query, 7)
     assert reached == [[s <= n_past + t for s in range(7)] for t in range(n_query)]
@@ -116,7 +116,9 @@ def test_rejects_lengths_that_leave_a_query_without_keys(n_query, n_key):
         causal_mask(n_query, n_key)
 
 
-@pytest.mark.parametrize("tokens", [torch.zeros(3, dtype=torch.long), torch.zeros(2, 3)], ids=["one axis", "numbers"])
+@pytest.mark.parametrize(
+    "tokens", [torch.zeros(3, dtype=torch.long), torch.zeros(2, 3)], ids=["one dimension", "floats"]
+)
 @pytest.mark.parametrize("make", [padding_mask, decoder_mask])
 def test_rejects_tokens_that_are_not_an_integer_batch(make, tokens):
     with pytest.raises(TypeCheckError, match="parameter 'tokens'"):

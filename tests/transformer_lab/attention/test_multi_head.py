@@ -1,4 +1,4 @@
-"""Several heads: against plain loops, against torch's own, and against what must hold for any of them."""
+"""Tests for multi-head attention against loops, against torch, and for properties of every head."""
 
 import pytest
 import torch
@@ -32,10 +32,10 @@ def test_each_head_gets_adjacent_features(sizes, n_heads, rng):
 def test_merge_heads_inverts_split_heads(sizes, n_heads, rng):
     batch, n, d_k = sizes
     x = normal(rng, batch, n, n_heads * d_k)
-    assert torch.equal(merge_heads(split_heads(x, n_heads).contiguous()), x)  # as a matrix product leaves them
+    assert torch.equal(merge_heads(split_heads(x, n_heads).contiguous()), x)  # contiguous like a matrix product
 
 
-def test_heads_with_empty_dimensions_can_be_split():
+def test_split_heads_accepts_empty_dimensions():
     for shape in [(0, 5, 6), (2, 0, 6)]:
         assert merge_heads(split_heads(torch.zeros(shape), n_heads=3)).shape == shape
 
@@ -43,7 +43,7 @@ def test_heads_with_empty_dimensions_can_be_split():
 @pytest.mark.parametrize(
     "mask", [None, draw_mask(), draw_mask(BATCH, 1), draw_mask(BATCH, N_HEADS)], ids=["none", "2", "3", "4"]
 )
-def test_heads_equal_separate_attentions_concatenated(mask):
+def test_output_matches_concatenated_single_heads(mask):
     attention = drawn(MultiHeadAttention(D_MODEL, N_HEADS))
     inputs = vectors(BATCH, N_QUERY, D_MODEL), vectors(BATCH, N_KEY, D_MODEL), vectors(BATCH, N_KEY, D_MODEL)
     assert_close(attention(*inputs, mask), heads_by_loops(attention, *inputs, mask))
@@ -51,14 +51,14 @@ def test_heads_equal_separate_attentions_concatenated(mask):
 
 @either_way
 @pytest.mark.parametrize(
-    "mask", [None, draw_mask(), draw_mask(BATCH, N_HEADS)], ids=["all seen", "one mask", "one per head"]
+    "mask", [None, draw_mask(), draw_mask(BATCH, N_HEADS)], ids=["no mask", "one mask", "one per head"]
 )
 @pytest.mark.parametrize("observed", [False, True], ids=["fused", "recorded"])
 def test_cross_attention_matches_torch(copied_from, mask, observed):
     ours, theirs = MultiHeadAttention(D_MODEL, N_HEADS), nn.MultiheadAttention(D_MODEL, N_HEADS, batch_first=True)
     make_twins(ours, theirs, copied_from)
     query, key, value = vectors(BATCH, N_QUERY, D_MODEL), vectors(BATCH, N_KEY, D_MODEL), vectors(BATCH, N_KEY, D_MODEL)
-    hidden = None if mask is None else ~mask.reshape(-1, N_QUERY, N_KEY).squeeze(0)  # there, True means hidden
+    hidden = None if mask is None else ~mask.reshape(-1, N_QUERY, N_KEY).squeeze(0)  # in torch, True means hidden
     with record_attention(ours if observed else nn.Module()) as recorded:
         output = ours(query, key, value, mask)
     their_output, their_weights = theirs(query, key, value, attn_mask=hidden, average_attn_weights=False)
@@ -77,7 +77,7 @@ def test_self_attention_with_padding_matches_torch(copied_from):
     assert_twins(ours, theirs, ours(x, x, x, real), their_output, x)
 
 
-def test_every_head_sees_the_whole_input():
+def test_every_head_depends_on_the_whole_input():
     attention = drawn(MultiHeadAttention(D_MODEL, N_HEADS))
     x = vectors(1, N_KEY, D_MODEL)
     with record_attention(attention) as recorded:
@@ -95,7 +95,7 @@ def test_fully_masked_query_returns_bias_with_finite_gradients():
     for observed in [False, True]:
         with record_attention(attention if observed else nn.Module()):
             output = attention(query, key, key, mask)
-        assert torch.equal(output[:, 2], attention.w_o.bias.expand(BATCH, -1))  # w_o of zeros
+        assert torch.equal(output[:, 2], attention.w_o.bias.expand(BATCH, -1))  # w_o applied to zeros
         gradients = torch.autograd.grad(output.sum(), [query, key, *attention.parameters()])
         assert all(gradient.isfinite().all() for gradient in gradients)
         assert (gradients[0][:, 2] == 0).all()
@@ -104,17 +104,16 @@ def test_fully_masked_query_returns_bias_with_finite_gradients():
 def test_recording_weights_has_no_side_effects(monkeypatch):
     attention = drawn(MultiHeadAttention(D_MODEL, N_HEADS))
     query, key, mask = vectors(BATCH, N_QUERY, D_MODEL), vectors(BATCH, N_KEY, D_MODEL), draw_mask()
-    unseen = attention(query, key, key, mask)
+    unrecorded = attention(query, key, key, mask)
     with record_attention(attention) as recorded:
         observed = attention(query, key, key, mask)
-    assert_close(observed, unseen)
+    assert_close(observed, unrecorded)
     assert_close(recorded[""].sum(dim=-1), torch.ones(BATCH, N_HEADS, N_QUERY, dtype=torch.float64))
     assert (recorded[""][~mask.expand(BATCH, N_HEADS, -1, -1)] == 0).all()
     recorded.clear()
-    monkeypatch.delattr(
-        "transformer_lab.attention.multi_head.scaled_dot_product_attention"
-    )  # keeps weights: not used any more
-    assert torch.equal(attention(query, key, key, mask), unseen)
+    # outside the block, the function that computes weights must not be called
+    monkeypatch.delattr("transformer_lab.attention.multi_head.scaled_dot_product_attention")
+    assert torch.equal(attention(query, key, key, mask), unrecorded)
     assert not recorded
 
 
@@ -163,12 +162,12 @@ def test_three_dimensional_mask_is_per_sentence_or_per_head(observed):
     batch = N_HEADS + 1
     attention, x = MultiHeadAttention(D_MODEL, N_HEADS).double(), vectors(batch, N_KEY, D_MODEL)
     rng = torch.Generator().manual_seed(0)
-    of_sentences, of_heads = (torch.rand(n, N_KEY, N_KEY, generator=rng) < 0.5 for n in (batch, N_HEADS))
+    per_sentence, per_head = (torch.rand(n, N_KEY, N_KEY, generator=rng) < 0.5 for n in (batch, N_HEADS))
     with record_attention(attention if observed else nn.Module()):
-        together = attention(x, x, x, of_sentences)
-        assert_close(attention(x, x, x, of_heads), attention(x, x, x, of_heads.expand(batch, -1, -1, -1)))
+        together = attention(x, x, x, per_sentence)
+        assert_close(attention(x, x, x, per_head), attention(x, x, x, per_head.expand(batch, -1, -1, -1)))
     for i in range(batch):
-        assert_close(together[i, None], attention(x[i, None], x[i, None], x[i, None], of_sentences[i]))
+        assert_close(together[i, None], attention(x[i, None], x[i, None], x[i, None], per_sentence[i]))
 
 
 def test_float_mask_is_added_to_the_scores():
@@ -177,21 +176,21 @@ def test_float_mask_is_added_to_the_scores():
     x, added = vectors(BATCH, N_KEY, D_MODEL), vectors(N_KEY, N_KEY).detach()
     added[0, 1:] = -torch.inf
     assert_close(ours(x, x, x, added), theirs(x, x, x, attn_mask=added)[0])
-    added[1] = -torch.inf  # theirs gives nan there
+    added[1] = -torch.inf  # torch returns NaN for this query
     assert_close(ours(x, x, x, added)[:, 1], ours.w_o.bias.expand(BATCH, -1))
 
 
-@pytest.mark.parametrize("shape", [(N_KEY,), (1, 1, 1, N_KEY, N_KEY)], ids=["one axis", "five axes"])
+@pytest.mark.parametrize("shape", [(N_KEY,), (1, 1, 1, N_KEY, N_KEY)], ids=["one dimension", "five dimensions"])
 def test_rejects_mask_with_wrong_number_of_dimensions(shape):
     with pytest.raises(ValueError, match="a mask must have shape"):
         mask_of_heads(torch.ones(shape, dtype=torch.bool), BATCH, N_HEADS)
 
 
-@pytest.mark.parametrize("n", [N_HEADS, N_HEADS + 2], ids=["as many sentences as heads", "neither"])
+@pytest.mark.parametrize("n", [N_HEADS, N_HEADS + 2], ids=["ambiguous size", "size of neither"])
 def test_rejects_ambiguous_three_dimensional_mask(n):
     attention, x = MultiHeadAttention(D_MODEL, N_HEADS).double(), vectors(N_HEADS, N_KEY, D_MODEL)
-    said = f"got {N_HEADS} sentences, {N_HEADS} heads and a mask of shape \\({n}, "
-    with pytest.raises(ValueError, match=said):
+    message = f"got {N_HEADS} sentences, {N_HEADS} heads and a mask of shape \\({n}, "
+    with pytest.raises(ValueError, match=message):
         attention(x, x, x, torch.ones(n, N_KEY, N_KEY, dtype=torch.bool))
 
 
@@ -234,11 +233,11 @@ def test_attends_to_cached_keys_and_values():
         assert_close(step, attention(x[:, end - step.shape[1] : end], x[:, :end], x[:, :end]))
 
 
-def test_fully_hidden_query_has_finite_gradients_while_weights_are_recorded():
+def test_recording_keeps_gradients_of_fully_masked_queries_finite():
     attention = drawn(MultiHeadAttention(D_MODEL, N_HEADS))
-    hides_all = torch.zeros(N_QUERY, N_KEY)
-    hides_all[1] = -torch.inf
-    hides_all[2, 0] = -torch.inf
+    mask = torch.zeros(N_QUERY, N_KEY)
+    mask[1] = -torch.inf  # hides every key from query 1
+    mask[2, 0] = -torch.inf
     gradients = []
     for observed in (True, False):
         x, memory = vectors(BATCH, N_QUERY, D_MODEL).requires_grad_(), vectors(BATCH, N_KEY, D_MODEL)
@@ -246,7 +245,7 @@ def test_fully_hidden_query_has_finite_gradients_while_weights_are_recorded():
             x.copy_(torch.linspace(-1, 1, x.numel()).view_as(x))
             memory.copy_(torch.linspace(2, -1, memory.numel()).view_as(memory))
         with record_attention(attention if observed else nn.Module()) as weights:
-            attention(x, memory, memory, hides_all).square().sum().backward()
+            attention(x, memory, memory, mask).square().sum().backward()
         gradients.append(x.grad)
         if observed:
             assert weights[""][:, :, 1].abs().sum() == 0

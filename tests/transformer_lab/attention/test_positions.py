@@ -1,4 +1,4 @@
-"""Positions against plain loops, complex numbers and the numbers of the papers."""
+"""Tests for positions against loops, complex numbers and values from the papers."""
 
 import math
 from itertools import pairwise
@@ -28,10 +28,10 @@ from transformer_lab.attention.positions import (
 
 BASES = st.sampled_from([10.0, 100.0, 10000.0, 500000.0])
 even_widths = st.sampled_from([2, 4, 6, 10, 16])
-far = st.integers(0, 100_000)
+any_position = st.integers(0, 100_000)
 
 
-def exact(numbers: list[Any]) -> Tensor:
+def float64(numbers: list[Any]) -> Tensor:
     return torch.tensor(numbers, dtype=torch.float64)
 
 
@@ -41,28 +41,28 @@ def sinusoid(position: int, feature: int, d_model: int, base: float) -> float:
 
 
 @pytest.mark.parametrize("encode", [sinusoidal_encoding])
-@given(d_model=even_widths, base=BASES, position=far)
-def test_sines_are_at_even_and_cosines_at_odd_features(encode, d_model, base, position):
+@given(d_model=even_widths, base=BASES, position=any_position)
+def test_even_features_are_sines_and_odd_are_cosines(encode, d_model, base, position):
     encoding = encode(position + 1, d_model, base)
     assert encoding.shape == (position + 1, d_model)
     assert encoding.dtype == torch.float32
-    expected = exact([sinusoid(position, feature, d_model, base) for feature in range(d_model)])
+    expected = float64([sinusoid(position, feature, d_model, base) for feature in range(d_model)])
     assert_close(encoding[position].double(), expected, rtol=0, atol=1e-7)
 
 
-def test_sinusoids_match_values_by_hand():
+def test_sinusoids_match_hand_computed_values():
     x = torch.tensor([[0.1, 0.2, 0.3, 0.4], [0.2, 0.3, 0.4, 0.5], [0.3, 0.4, 0.5, 0.6], [0.4, 0.5, 0.6, 0.7]])
-    placed = x + sinusoidal_encoding(4, 4)
-    assert_close(placed[0], torch.tensor([0.1, 1.2, 0.3, 1.4]))
-    assert_close(placed[3], torch.tensor([0.5411, -0.4900, 0.6300, 1.6996]), rtol=0, atol=5e-5)
+    encoded = x + sinusoidal_encoding(4, 4)
+    assert_close(encoded[0], torch.tensor([0.1, 1.2, 0.3, 1.4]))
+    assert_close(encoded[3], torch.tensor([0.5411, -0.4900, 0.6300, 1.6996]), rtol=0, atol=5e-5)
 
 
 @given(d_model=even_widths, base=BASES, position=st.integers(0, 500), offset=st.integers(0, 500))
 def test_offset_is_a_rotation_at_every_position(d_model, base, position, offset):
     angles = [offset / base ** (2 * i / d_model) for i in range(d_model // 2)]
-    turn = torch.block_diag(*(exact([[math.cos(a), math.sin(a)], [-math.sin(a), math.cos(a)]]) for a in angles))
+    rotation = torch.block_diag(*(float64([[math.cos(a), math.sin(a)], [-math.sin(a), math.cos(a)]]) for a in angles))
     encoding = sinusoidal_encoding(position + offset + 1, d_model, base).double()
-    assert_close(turn @ encoding[position], encoding[position + offset], rtol=0, atol=1e-6)
+    assert_close(rotation @ encoding[position], encoding[position + offset], rtol=0, atol=1e-6)
 
 
 @pytest.mark.parametrize("offset, product", [(0, 256.0), (10, 173.8), (50, 131.1)])
@@ -81,64 +81,66 @@ def test_dot_products_of_encodings_decrease_on_average():
 
 
 def by_complex_numbers(x: Tensor, positions: Tensor, base: float) -> Tensor:
-    """Each pair of neighbors a complex number, multiplied by e^(i·angle)."""
+    """Multiply each pair of adjacent features, read as a complex number, by e^(i·angle)."""
     d = x.shape[-1]
     pairs = torch.complex(x[..., 0::2], x[..., 1::2])
-    angles = exact([[p / base ** (2 * i / d) for i in range(d // 2)] for p in positions.tolist()])
+    angles = float64([[p / base ** (2 * i / d) for i in range(d // 2)] for p in positions.tolist()])
     return torch.view_as_real(pairs * torch.polar(torch.ones_like(angles), angles)).flatten(-2)
 
 
 @pytest.mark.parametrize("rotate", [apply_rotary])
 @given(leading=st.integers(1, 3).flatmap(sizes), d=even_widths, base=BASES, rng=generators(), data=st.data())
-def test_rotation_multiplies_neighbors_as_complex_numbers(rotate, leading, d, base, rng, data):
+def test_rotation_multiplies_feature_pairs_as_complex_numbers(rotate, leading, d, base, rng, data):
     x = normal(rng, *leading, d)
-    positions = torch.tensor(data.draw(st.lists(far, min_size=leading[-1], max_size=leading[-1])))
+    positions = torch.tensor(data.draw(st.lists(any_position, min_size=leading[-1], max_size=leading[-1])))
     assert_close(rotate(x, positions, base), by_complex_numbers(x, positions, base), rtol=1e-9, atol=1e-9)
 
 
-@given(d=even_widths, base=BASES, rng=generators(), positions=st.tuples(far, far), shift=far)
+@given(d=even_widths, base=BASES, rng=generators(), positions=st.tuples(any_position, any_position), shift=any_position)
 def test_rotated_scores_depend_only_on_distance(d, base, rng, positions, shift):
     q, k = normal(rng, 1, d), normal(rng, 1, d)
 
     def score(shift: int) -> Tensor:
-        turned = (apply_rotary(x, torch.tensor([p + shift]), base) for x, p in zip((q, k), positions, strict=True))
-        return (next(turned) * next(turned)).sum()
+        rotated_q, rotated_k = (
+            apply_rotary(x, torch.tensor([p + shift]), base) for x, p in zip((q, k), positions, strict=True)
+        )
+        return (rotated_q * rotated_k).sum()
 
     assert_close(score(shift), score(0), rtol=1e-8, atol=1e-8)
 
 
-def test_rotated_scores_do_depend_on_distance():
-    q = torch.ones(1, 4)  # its own best match where it stands
+def test_rotated_scores_decrease_with_distance():
+    q = torch.ones(1, 4)  # matches itself best at distance 0
     scores = [(q * apply_rotary(q, torch.tensor([distance]))).sum() for distance in range(4)]
     assert_close(scores[0], torch.tensor(4.0))
-    assert all(near > far for near, far in pairwise(scores))
+    assert all(nearer > farther for nearer, farther in pairwise(scores))
 
 
-@given(d=even_widths, base=BASES, rng=generators(), position=far)
+@given(d=even_widths, base=BASES, rng=generators(), position=any_position)
 def test_rotation_preserves_length_and_position_0(d, base, rng, position):
     x = normal(rng, 2, d)
-    turned = apply_rotary(x, torch.tensor([0, position]), base)
-    assert_close(turned.norm(dim=-1), x.norm(dim=-1))
-    assert torch.equal(turned[0], x[0])
+    rotated = apply_rotary(x, torch.tensor([0, position]), base)
+    assert_close(rotated.norm(dim=-1), x.norm(dim=-1))
+    assert torch.equal(rotated[0], x[0])
 
 
 @given(sizes=sizes(3), rng=generators(), data=st.data())
 def test_batch_rows_may_have_different_positions(sizes, rng, data):
     batch, n_heads, n = sizes
     x = normal(rng, batch, n_heads, n, 6)
-    rows = st.lists(far, min_size=n, max_size=n)
+    rows = st.lists(any_position, min_size=n, max_size=n)
     positions = torch.tensor(data.draw(st.lists(rows, min_size=batch, max_size=batch)))
-    turned = Rotation(positions, d_k=6, base=100.0).rotate(x)
+    rotated = Rotation(positions, d_k=6, base=100.0).rotate(x)
     one_by_one = torch.stack([by_complex_numbers(x[b], positions[b], base=100.0) for b in range(batch)])
-    assert_close(turned, one_by_one, rtol=1e-9, atol=1e-9)
+    assert_close(rotated, one_by_one, rtol=1e-9, atol=1e-9)
 
 
 @given(
     d=even_widths, base=BASES, factor=st.sampled_from([2.0, 8.0]), length=st.sampled_from([50, 8192]),
-    turns=st.sampled_from([(1.0, 4.0), (0.5, 9.0)]),
+    n_turns=st.sampled_from([(1.0, 4.0), (0.5, 9.0)]),
 )  # fmt: skip
-def test_scaled_frequencies_match_transformers(d, base, factor, length, turns):
-    low, high = turns
+def test_scaled_frequencies_match_transformers(d, base, factor, length, n_turns):
+    low, high = n_turns
     common = {"rope_theta": base, "factor": factor}
     options = {
         "linear": common,
@@ -152,17 +154,17 @@ def test_scaled_frequencies_match_transformers(d, base, factor, length, turns):
         assert attention_factor == 1.0
 
 
-def test_llama3_scaling_slows_only_slow_rotations():
-    frequencies = torch.tensor([4.1, 4.0, 2.5, 1.0, 0.9]) * 2 * math.pi / 100  # turns in 100 positions
-    slower = Llama3Scaling(factor=8.0, original_max_length=100).scale(frequencies) / frequencies
-    assert_close(slower, torch.tensor([1.0, 1.0, (1 + 1 / 8) / 2, 1 / 8, 1 / 8]))
+def test_llama3_scaling_slows_only_low_frequencies():
+    frequencies = torch.tensor([4.1, 4.0, 2.5, 1.0, 0.9]) * 2 * math.pi / 100  # turns per 100 positions
+    ratio = Llama3Scaling(factor=8.0, original_max_length=100).scale(frequencies) / frequencies
+    assert_close(ratio, torch.tensor([1.0, 1.0, (1 + 1 / 8) / 2, 1 / 8, 1 / 8]))
 
 
-@given(d=even_widths, base=BASES, rng=generators(), position=far)
+@given(d=even_widths, base=BASES, rng=generators(), position=any_position)
 def test_linear_scaling_divides_positions(d, base, rng, position):
     x = normal(rng, 1, d)
-    turned = Rotation(torch.tensor([4 * position]), d, base, LinearScaling(4.0)).rotate(x)
-    assert_close(turned, apply_rotary(x, torch.tensor([position]), base), rtol=1e-9, atol=1e-9)
+    rotated = Rotation(torch.tensor([4 * position]), d, base, LinearScaling(4.0)).rotate(x)
+    assert_close(rotated, apply_rotary(x, torch.tensor([position]), base), rtol=1e-9, atol=1e-9)
 
 
 @pytest.mark.parametrize(
@@ -189,20 +191,20 @@ def test_rejects_vectors_with_the_wrong_width(width):
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.bfloat16], ids=str)
 def test_rotation_preserves_dtype(dtype):
     x = torch.ones(2, 3, 4, dtype=dtype)
-    turned = apply_rotary(x, torch.tensor([0, 1, 100_000]))
-    assert turned.dtype == dtype
+    rotated = apply_rotary(x, torch.tensor([0, 1, 100_000]))
+    assert rotated.dtype == dtype
     in_float64 = apply_rotary(x.double(), torch.tensor([0, 1, 100_000]))
-    assert_close(turned.double(), in_float64, rtol=0, atol=3 * torch.finfo(dtype).eps)
+    assert_close(rotated.double(), in_float64, rtol=0, atol=3 * torch.finfo(dtype).eps)
 
 
 def test_angles_are_exact_on_devices_without_float64(monkeypatch):
-    """As Apple's MPS: there the waves are kept in float32, but angles in float32 would be off by 0.005."""
+    """On Apple's MPS, sines and cosines are stored in float32, but float32 angles would be off by 0.005."""
     monkeypatch.setattr(positions, "widest_float", lambda _device: torch.float32)
     where, x = torch.tensor([[0, 99_999, 100_000]]), torch.randn(1, 2, 3, 8)
     rotation = Rotation(where, 8)
     assert rotation.cos.dtype == rotation.sin.dtype == torch.float32
-    exactly = by_complex_numbers(x[0].double(), where[0], base=10000.0)
-    assert_close(rotation.rotate(x)[0].double(), exactly, rtol=0, atol=1e-6)
+    expected = by_complex_numbers(x[0].double(), where[0], base=10000.0)
+    assert_close(rotation.rotate(x)[0].double(), expected, rtol=0, atol=1e-6)
 
 
 def test_alibi_slopes_match_the_paper():

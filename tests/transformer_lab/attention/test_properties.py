@@ -1,4 +1,4 @@
-"""What holds for attention whatever the scores: by dot products, with and without weights, and additive."""
+"""Tests for properties of every kind of attention: dot-product attention with and without weights, and additive."""
 
 import pytest
 import torch
@@ -15,7 +15,7 @@ from transformer_lab.attention.dot_product import attend
 
 
 def additive(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None = None) -> Tensor:
-    """Additive attention with parameters drawn afresh from a fixed seed, and any number of leading axes."""
+    """Compute additive attention with parameters from a fixed seed and any number of leading dimensions."""
     leading = q.shape[:-2]
     if mask is not None:
         mask = mask.expand(*leading, q.shape[-2], k.shape[-2]).reshape(-1, q.shape[-2], k.shape[-2])
@@ -31,7 +31,7 @@ any_attention = pytest.mark.parametrize("attention", [mix, attend, additive])
 
 @any_attention
 @given(inputs=attention_inputs(), data=st.data())
-def test_shuffling_keys_with_their_values_changes_nothing(attention, inputs, data):
+def test_output_is_invariant_to_key_order(attention, inputs, data):
     q, k, v, mask = inputs
     order = data.draw(st.permutations(range(k.shape[-2])))
     shuffled = attention(q, k[..., order, :], v[..., order, :], mask[..., order])
@@ -63,7 +63,7 @@ def test_outputs_stay_within_the_range_of_visible_values(attention, inputs):
 def test_fully_masked_query_returns_zeros_with_finite_gradients(attention, inputs):
     q, k, v, mask = (x.clone() for x in inputs)
     leaves = [x.requires_grad_() for x in (q, k, v)]
-    with torch.autograd.set_detect_anomaly(True):  # no nan on the way either
+    with torch.autograd.set_detect_anomaly(True):  # detects NaN in intermediate gradients, too
         output = attention(q, k, v, mask)
         gradients = grad(output.square().sum(), leaves)
     assert (output[~mask.any(dim=-1)] == 0).all()
@@ -73,7 +73,7 @@ def test_fully_masked_query_returns_zeros_with_finite_gradients(attention, input
 
 @any_attention
 @given(inputs=attention_inputs(), rng=generators(), n=st.integers(1, 4))
-def test_appending_masked_keys_changes_nothing(attention, inputs, rng, n):
+def test_appending_masked_keys_preserves_the_output(attention, inputs, rng, n):
     q, k, v, mask = inputs
     longer = (torch.cat([x, 9 * normal(rng, *x.shape[:-2], n, x.shape[-1])], dim=-2) for x in (k, v))
     hidden = torch.zeros(*mask.shape[:-1], n, dtype=torch.bool)

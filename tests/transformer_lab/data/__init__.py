@@ -1,1 +1,1 @@
-"""Tests of the data: dates, corpora, tokenizers, stores and batches."""
+"""Tests for the data package: dates, corpora, tokenizers, token stores and batches."""

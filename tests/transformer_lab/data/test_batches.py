@@ -1,4 +1,4 @@
-"""Batches: within their budget, every pair once an epoch, with little padding, and the same for the same seed."""
+"""Tests for batches: they fit the token budget, cover each epoch, contain little padding and depend on the seed."""
 
 from itertools import islice
 
@@ -14,7 +14,7 @@ PAD = 0
 
 
 def corpus(lengths):
-    """Return pairs of these lengths; the first token of each is its number."""
+    """Return pairs with these lengths, in which every token is the number of the pair, counted from 1."""
     sides = []
     for side in (0, 1):
         sides.append(InMemory(np.full(pair[side], 1 + i, np.int64) for i, pair in enumerate(lengths)))
@@ -26,13 +26,13 @@ PAIRS = corpus(LENGTHS)
 
 
 def epoch_of(batches, n_pairs):
-    """Return the batches until all pairs have come."""
-    taken, observed = [], 0
+    """Return the batches of the first epoch."""
+    epoch, n_seen = [], 0
     for batch in batches:
-        taken.append(batch)
-        observed += len(batch.source)
-        if observed >= n_pairs:
-            return taken
+        epoch.append(batch)
+        n_seen += len(batch.source)
+        if n_seen >= n_pairs:
+            return epoch
     raise AssertionError
 
 
@@ -44,7 +44,7 @@ def test_batches_respect_the_budget_and_cover_every_pair(lengths, n_tokens):
     for batch in batches:
         assert max(batch.source.numel(), batch.target.numel()) <= n_tokens
         for source, target in zip(batch.source, batch.target, strict=True):
-            assert source[0] == target[0]  # still the pair it was
+            assert source[0] == target[0]  # source and target still belong together
             assert lengths[int(source[0]) - 1] == (int((source != PAD).sum()), int((target != PAD).sum()))
 
 
@@ -67,8 +67,8 @@ def stream(seed):
     return list(islice(Batches(*PAIRS, 200, PAD, seed).from_step(0), 150))
 
 
-def same(one, other):
-    pairs = zip(one, other, strict=True)
+def same(first, second):
+    pairs = zip(first, second, strict=True)
     return all(torch.equal(a.source, b.source) and torch.equal(a.target, b.target) for a, b in pairs)
 
 
@@ -77,7 +77,7 @@ def test_seed_determines_the_batches():
     assert not same(stream(1), stream(2))
 
 
-def test_every_epoch_has_a_different_mixed_order():
+def test_every_epoch_shuffles_differently():
     batches = Batches(*PAIRS, 200, PAD, seed=0)
     assert [i.tolist() for i in batches.plan(0)] != [i.tolist() for i in batches.plan(1)]
     longest = [max(max(LENGTHS[i]) for i in indices) for indices in batches.plan(0)]
@@ -94,7 +94,7 @@ def test_inputs_and_labels_are_shifted_targets():
 
 
 @given(st.integers(0, 60), st.integers(1, 9))
-def test_windows_predict_every_token_but_the_first_once(n, length):
+def test_windows_predict_each_token_except_the_first_once(n, length):
     windows = list(split_into_windows(range(n), length))
     assert [token for window in windows for token in window[1:]] == list(range(1, n))
     assert all(window == list(range(window[0], window[-1] + 1)) for window in windows)
@@ -109,7 +109,12 @@ def test_window_epoch_covers_each_window_within_the_budget():
     plan = batches.plan(0)
     taken = list(islice(batches.from_step(0), len(plan)))
     assert sorted(int(row[0]) for batch in taken for row in batch.tokens) == [7 * i for i in range(21)]
-    assert {batch.inputs[0].shape for batch in taken} <= {(3, 7), (2, 7), (1, 7), (1, 2)}  # 3 · 7 is all that fits
+    assert {batch.inputs[0].shape for batch in taken} <= {
+        (3, 7),
+        (2, 7),
+        (1, 7),
+        (1, 2),
+    }  # 3 · 7 tokens fill the budget
     assert sum(int((batch.labels != batches.pad_id).sum()) for batch in taken) == 20 * 7 + 2
     again = WindowBatches(WINDOWS, n_tokens=21, seed=0).from_step(5)
     assert torch.equal(next(again).tokens, taken[5].tokens)

@@ -1,4 +1,4 @@
-"""Batches in any order of use: whoever reads them, from whatever step, gets what one reader from the start gets."""
+"""Stateful tests for batches: readers that start at any step get the same batches as a reader from the start."""
 
 import numpy as np
 from hypothesis import settings
@@ -11,12 +11,12 @@ N_TOKENS = 24
 
 
 def numbers(batch: Batch | TextBatch) -> list[int]:
-    """Return the items in a batch: the first token of each is its number."""
+    """Return the numbers of the items in a batch; each item's first token is its number."""
     return (batch.source if isinstance(batch, Batch) else batch.tokens)[:, 0].tolist()
 
 
 class Readers(RuleBasedStateMachine):
-    """Several readers of the same batches; what all have read of a step must be the same."""
+    """Several readers of the same batches; all readers of a step must get the same batch."""
 
     @initialize(lengths=st.lists(st.integers(2, N_TOKENS), min_size=1, max_size=25), pairs=st.booleans())
     def begin(self, lengths: list[int], pairs: bool) -> None:
@@ -28,7 +28,7 @@ class Readers(RuleBasedStateMachine):
         self.readers = [(0, self.batches.from_step(0))]
 
     @rule(which=st.integers(0, 9), n=st.integers(1, 8))
-    def go_on(self, which: int, n: int) -> None:
+    def read_more(self, which: int, n: int) -> None:
         which %= len(self.readers)
         step, batches = self.readers[which]
         for _ in range(n):
@@ -36,9 +36,9 @@ class Readers(RuleBasedStateMachine):
             step += 1
         self.readers[which] = (step, batches)
 
-    @rule(step=st.integers(0, 60), anew=st.booleans())
-    def begin_at_any_step(self, step: int, anew: bool) -> None:
-        self.batches = self.make() if anew else self.batches
+    @rule(step=st.integers(0, 60), recreate=st.booleans())
+    def begin_at_any_step(self, step: int, recreate: bool) -> None:
+        self.batches = self.make() if recreate else self.batches
         self.readers.append((step, self.batches.from_step(step)))
 
     @rule(which=st.integers(0, 9))

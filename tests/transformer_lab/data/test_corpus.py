@@ -1,4 +1,4 @@
-"""Corpora: what is read from files of every kind, and what is said of bad lines."""
+"""Tests for reading corpora from plain and gzipped files, and for reporting bad lines."""
 
 import gzip
 from pathlib import Path
@@ -10,8 +10,8 @@ from transformer_lab.data.corpus import MAX_LISTED_ERRORS, LineErrors, Pair, rea
 PAIRS = [("ein Hund", "a dog"), ("zwei Hunde", "two dogs"), ("Überall Hunde", "dogs “everywhere”")]
 
 
-def written(path: Path, data: bytes, packed: bool = False) -> Path:
-    path.write_bytes(gzip.compress(data) if packed else data)
+def written(path: Path, data: bytes, gzipped: bool = False) -> Path:
+    path.write_bytes(gzip.compress(data) if gzipped else data)
     return path
 
 
@@ -23,18 +23,18 @@ def sides(pairs: list[tuple[str, str]], end: str = "\n") -> list[bytes]:
     return ["".join(side + end for side in column).encode() for column in zip(*pairs, strict=True)]
 
 
-@pytest.mark.parametrize("packed", [False, True])
+@pytest.mark.parametrize("gzipped", [False, True])
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
-def test_table_and_file_pair_give_the_same_pairs(tmp_path, packed, end):
+def test_table_and_file_pair_give_the_same_pairs(tmp_path, gzipped, end):
     expected = [Pair(number, *pair) for number, pair in enumerate(PAIRS, start=1)]
-    one = written(tmp_path / "corpus.tsv", table(PAIRS, end), packed)
-    two = [written(tmp_path / name, data, packed) for name, data in zip("ab", sides(PAIRS, end), strict=True)]
-    assert list(read_pairs([one], LineErrors())) == expected
-    assert list(read_pairs(two, LineErrors())) == expected
+    table_file = written(tmp_path / "corpus.tsv", table(PAIRS, end), gzipped)
+    side_files = [written(tmp_path / name, data, gzipped) for name, data in zip("ab", sides(PAIRS, end), strict=True)]
+    assert list(read_pairs([table_file], LineErrors())) == expected
+    assert list(read_pairs(side_files, LineErrors())) == expected
 
 
 def test_gzip_is_recognized_by_content_not_name(tmp_path):
-    assert list(read_lines(written(tmp_path / "plain", b"a\nb\n", packed=True))) == [b"a\n", b"b\n"]
+    assert list(read_lines(written(tmp_path / "plain", b"a\nb\n", gzipped=True))) == [b"a\n", b"b\n"]
     assert list(read_lines(written(tmp_path / "named.gz", b"a\nb\n"))) == [b"a\n", b"b\n"]
 
 
@@ -47,7 +47,7 @@ def test_byte_order_mark_is_removed(tmp_path):
     assert list(read_pairs([written(tmp_path / "bom", b"\xef\xbb\xbfa\tb\n")], LineErrors())) == [Pair(1, "a", "b")]
 
 
-def test_more_columns_are_ignored(tmp_path):
+def test_ignores_additional_columns(tmp_path):
     assert list(read_pairs([written(tmp_path / "wide", b"a\tb\tc\td\n")], LineErrors())) == [Pair(1, "a", "b")]
 
 
@@ -57,7 +57,7 @@ def test_lines_are_read_lazily(tmp_path):
 
 
 BAD = b"a\tb\n" + b"\tb\n" + b"a\t \n" + b"no tab\n" + b"\n" + b"\xffa\tb\n" + b"c\td\n"
-SAID = {
+BAD_LINES = {
     2: "an empty side",
     3: "an empty side",
     4: "no tab, so no translation",
@@ -69,8 +69,8 @@ SAID = {
 def test_bad_table_lines_are_skipped_and_reported(tmp_path):
     errors = LineErrors()
     assert list(read_pairs([written(tmp_path / "bad.tsv", BAD)], errors)) == [Pair(1, "a", "b"), Pair(7, "c", "d")]
-    assert errors.examples == [f"bad.tsv, line {number}: {what}" for number, what in SAID.items()]
-    assert errors.counts == {what: list(SAID.values()).count(what) for what in SAID.values()}
+    assert errors.examples == [f"bad.tsv, line {number}: {reason}" for number, reason in BAD_LINES.items()]
+    assert errors.counts == {reason: list(BAD_LINES.values()).count(reason) for reason in BAD_LINES.values()}
     assert "skipped 1 × an empty line, 2 × an empty side" in str(errors)
 
 
@@ -94,7 +94,7 @@ def test_rejects_files_of_unequal_length(tmp_path):
             list(read_pairs(paths, LineErrors()))
 
 
-@pytest.mark.parametrize("packed", [False, True], ids=["plain", "gzipped"])
+@pytest.mark.parametrize("gzipped", [False, True], ids=["plain", "gzipped"])
 @pytest.mark.parametrize(
     ("content", "message"),
     [
@@ -104,13 +104,13 @@ def test_rejects_files_of_unequal_length(tmp_path):
     ],
     ids=["UTF-16", "UTF-16 BE", "CR"],
 )
-def test_rejects_utf16_and_bare_cr(tmp_path, content, message, packed):
-    path = written(tmp_path / "corpus.tsv", gzip.compress(content) if packed else content)
+def test_rejects_utf16_and_bare_cr(tmp_path, content, message, gzipped):
+    path = written(tmp_path / "corpus.tsv", gzip.compress(content) if gzipped else content)
     with pytest.raises(ValueError, match=message):
         list(read_pairs([path], LineErrors()))
 
 
-def test_many_bad_lines_are_counted_and_some_listed(tmp_path):
+def test_counts_all_bad_lines_and_lists_some(tmp_path):
     errors = LineErrors()
     assert list(read_pairs([written(tmp_path / "bad", b"\n" * 1234)], errors)) == []
     assert errors.counts == {"an empty line": 1234}

@@ -1,4 +1,4 @@
-"""The embedded task: what is written means one date only, in many languages, and what is held out stays out."""
+"""Tests for the dates task: each string means one date, many languages are covered, and held-out strings stay out."""
 
 import re
 import unicodedata
@@ -25,7 +25,7 @@ SOME_DAYS = [
 
 
 def scripts(text: str) -> set[str]:
-    """Name the scripts of a text's letters, from the names that Unicode gives them."""
+    """Return the scripts of the letters in a text, taken from their Unicode names."""
     return {unicodedata.name(character).split()[0] for character in text if character.isalpha()}
 
 
@@ -44,11 +44,11 @@ def scripts(text: str) -> set[str]:
         ("ar", "medium", True, "ar ٠٣/٠٣/٢٠٢١"),
     ],
 )
-def test_dates_follow_their_languages_format(locale, style, native, written):
+def test_dates_follow_the_format_of_their_locale(locale, style, native, written):
     assert write_date(date(2021, 3, 3), locale, style, native) == written
 
 
-def test_written_date_has_only_one_meaning():
+def test_each_written_date_has_one_meaning():
     meanings: dict[str, set[date]] = {}
     for day in SOME_DAYS:
         for locale in LOCALES:

@@ -1,4 +1,4 @@
-"""The texts of Python's own docstrings."""
+"""Tests for the corpus of docstrings from Python's standard library."""
 
 import re
 from pathlib import Path
@@ -47,7 +47,7 @@ def test_about_one_module_in_ten_is_held_out(tmp_path: Path):
     assert sorted(numbers(train) + numbers(held_out)) == list(range(1, 50 * HOLD_OUT_EVERY + 1))
 
 
-def test_additional_module_does_not_change_the_others(tmp_path: Path):
+def test_additional_module_preserves_the_split_of_others(tmp_path: Path):
     write(tmp_path, 50)
     train, held_out = python_docstrings(tmp_path)
     (tmp_path / "m000_of_a_distribution.py").write_text('"""Module 0."""')
@@ -65,7 +65,7 @@ def test_duplicates_and_modules_without_docstrings_are_dropped(tmp_path: Path):
     assert held_out == []
 
 
-def test_this_python_has_enough_text_without_leaks():
+def test_installed_python_has_enough_docstrings_without_leaks():
     train, held_out = python_docstrings()
     assert sum(map(len, train)) > 400_000
     assert sum(map(len, held_out)) > 20_000

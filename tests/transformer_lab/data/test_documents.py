@@ -1,4 +1,4 @@
-"""Documents: what stands between two separators, whole, and the last of them held out."""
+"""Tests for reading, writing and holding out documents."""
 
 import gzip
 
@@ -24,7 +24,7 @@ def test_written_documents_round_trip(tmp_path):
     assert list(read_documents([tmp_path / "none.txt"], LineErrors())) == []
 
 
-def test_line_that_is_not_utf8_is_skipped_and_reported(tmp_path):
+def test_skips_and_reports_lines_that_are_not_utf8(tmp_path):
     path = tmp_path / "bad.txt"
     path.write_bytes(b"a\n\xff\nb\n")
     errors = LineErrors()
@@ -34,7 +34,7 @@ def test_line_that_is_not_utf8_is_skipped_and_reported(tmp_path):
 
 @given(st.lists(st.integers(1, 500), min_size=1, max_size=30))
 def test_holds_out_the_fewest_last_documents_with_enough_bytes(sizes):
-    n, enough = n_held_out(sizes), HELD_OUT_FRACTION * sum(sizes)
+    n, required_bytes = n_held_out(sizes), HELD_OUT_FRACTION * sum(sizes)
     assert 0 <= n < len(sizes)
-    assert sum(sizes[len(sizes) - n :]) >= enough or n == len(sizes) - 1
-    assert n == 0 or sum(sizes[len(sizes) - n + 1 :]) < enough
+    assert sum(sizes[len(sizes) - n :]) >= required_bytes or n == len(sizes) - 1
+    assert n == 0 or sum(sizes[len(sizes) - n + 1 :]) < required_bytes

@@ -1,4 +1,4 @@
-"""Preparing: from files to a tokenizer and tokens, once."""
+"""Tests for preparing a corpus: files are converted to a tokenizer and stored tokens once."""
 
 import json
 import os
@@ -55,7 +55,7 @@ def test_million_character_line_is_skipped_before_tokenizing(corpus, tmp_path):
     assert len(sources) == len(PAIRS)
 
 
-def test_notices_a_changed_corpus_of_the_same_size(corpus, tmp_path):
+def test_detects_changed_corpus_of_equal_size(corpus, tmp_path):
     prepare([corpus], tmp_path / "data", 300, max_length=20, errors=LineErrors())
     text = corpus.read_text("utf-8")
     corpus.write_text(text[:-2] + ("q" if text[-2] != "q" else "p") + text[-1], "utf-8")
@@ -63,7 +63,7 @@ def test_notices_a_changed_corpus_of_the_same_size(corpus, tmp_path):
         prepare([corpus], tmp_path / "data", 300, max_length=20, errors=LineErrors())
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="pipes have no path there")
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no named pipes in the file system")
 def test_rejects_a_pipe_before_reading_it(tmp_path):
     os.mkfifo(tmp_path / "pipe")
     for path in (tmp_path / "pipe", tmp_path):
@@ -102,7 +102,7 @@ def test_prepared_corpus_is_reused(corpus, tmp_path):
     assert first.to_str() == second.to_str() and list(sources[7]) == list(again[7])
 
 
-def test_rejects_another_corpus_or_vocabulary(corpus, tmp_path):
+def test_rejects_different_corpus_or_vocabulary_size(corpus, tmp_path):
     prepare([corpus], tmp_path / "data", 300, max_length=20, errors=LineErrors())
     with pytest.raises(ValueError, match=r"vocab_size=300, .*, not from .*vocab_size=301, "):
         prepare([corpus], tmp_path / "data", 301, max_length=20, errors=LineErrors())
@@ -112,7 +112,7 @@ def test_rejects_another_corpus_or_vocabulary(corpus, tmp_path):
         prepare([corpus], tmp_path / "data", 300, max_length=20, errors=LineErrors())
 
 
-def test_interrupted_preparation_is_repeated(corpus, tmp_path):
+def test_repeats_interrupted_preparation(corpus, tmp_path):
     data = tmp_path / "data"
     prepare([corpus], data, 300, max_length=20, errors=LineErrors())
     (data / ORIGIN).unlink()
@@ -148,7 +148,7 @@ def test_windows_contain_every_document_between_end_tokens(texts, tmp_path, hold
     assert {len(window) for window in list(windows)[:-1]} == {8}
 
 
-def test_tokenizer_does_not_see_held_out_text(tmp_path):
+def test_tokenizer_training_excludes_held_out_text(tmp_path):
     write_documents(tmp_path / "a.txt", [*DOCUMENTS, "xyxyxyxyxy " * 20])
     tokenizer, _ = prepare_text(
         [tmp_path / "a.txt"], tmp_path / "data", 300, max_length=7, hold_out=True, errors=LineErrors()
@@ -156,7 +156,7 @@ def test_tokenizer_does_not_see_held_out_text(tmp_path):
     assert len(tokenizer.encode("xyxyxyxyxy").ids) == 10
 
 
-def test_texts_are_prepared_once_and_not_mixed(texts, tmp_path):
+def test_reuses_prepared_text_only_with_equal_settings(texts, tmp_path):
     errors = LineErrors()
     texts[0].write_bytes(b"\xff\n" + texts[0].read_bytes())
     prepare_text(texts, tmp_path / "data", 300, max_length=7, hold_out=True, errors=errors)

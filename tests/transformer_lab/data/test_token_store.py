@@ -1,4 +1,4 @@
-"""Stores: what is written is read, from any place, without being held in memory."""
+"""Tests for token stores: sequences round-trip, can be read in any order, and stay on disk."""
 
 import tracemalloc
 
@@ -18,7 +18,7 @@ def store(path, sequences):
 
 
 @given(st.lists(st.lists(st.integers(0, 2**32 - 1), max_size=5), max_size=9))
-def test_reads_what_was_written(tmp_path_factory, sequences):
+def test_written_sequences_round_trip(tmp_path_factory, sequences):
     read = store(tmp_path_factory.mktemp("store") / "x.tokens", sequences)
     assert len(read) == len(sequences)
     assert [sequence.tolist() for sequence in read] == sequences if sequences else True
@@ -30,7 +30,7 @@ def test_sequences_are_int64_for_torch(tmp_path):
 
 
 def test_tokens_stay_on_disk(tmp_path):
-    """In memory are 12 bytes for each sequence, however long it is."""
+    """A store keeps 12 bytes per sequence in memory, regardless of the sequence's length."""
     n = 20_000
     store(tmp_path / "x.tokens", [[7] * 50] * n)
     tracemalloc.start()

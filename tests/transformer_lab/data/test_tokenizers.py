@@ -1,4 +1,4 @@
-"""Tokenizers: every text survives the way there and back, and no text can pass for a special token."""
+"""Tests for tokenizers: texts round-trip, and no text is encoded as a special token."""
 
 import pytest
 from hypothesis import given
@@ -58,11 +58,11 @@ def test_texts_are_read_once_and_lazily():
 
 
 @pytest.mark.parametrize("tokenizer", [CHARACTERS, PIECES], ids=["characters", "pieces"])
-def test_special_tokens_in_a_text_are_plain_characters(tokenizer, tmp_path):
+def test_special_token_strings_in_text_stay_plain_text(tokenizer, tmp_path):
     tokenizer.save(str(tmp_path / "tokenizer.json"))
-    for one in (tokenizer, load_tokenizer(tmp_path / "tokenizer.json")):
+    for original_or_loaded in (tokenizer, load_tokenizer(tmp_path / "tokenizer.json")):
         for token in SPECIAL_TOKENS:
-            assert not {PAD_ID, BOS_ID, EOS_ID} & set(one.encode(f"a{token}b").ids)
+            assert not {PAD_ID, BOS_ID, EOS_ID} & set(original_or_loaded.encode(f"a{token}b").ids)
 
 
 @pytest.mark.parametrize("tokenizer", [CHARACTERS, PIECES], ids=["characters", "pieces"])

@@ -1,4 +1,4 @@
-"""The cache of beams against the model's own: whatever rows go on, each sees what its ancestors have written."""
+"""Tests for the beam cache against the model's cache: after any reordering, each beam attends to its ancestors."""
 
 import pytest
 import torch
@@ -17,7 +17,7 @@ def model_cache():
 
 
 def append(cache, tokens, kv):
-    """Do what a model does with its cache."""
+    """Append keys, values and tokens to a cache the way a model does."""
     for layer, (k, v) in zip(cache.layers, kv, strict=True):
         layer.self_attention.append(k, v)
     cache.commit(cache.with_new(tokens))
@@ -49,16 +49,16 @@ def test_write_back_matches_the_models_cache(n_read, n_steps):
         for i, layer in enumerate(theirs.layers):
             k, v = beams.append(i, kv[i].permute(1, 3, 0, 2, 4).reshape(n_rows, -1))
             q = torch.randn(n_rows, HEADS, 1, D_K, generator=rng)
-            wanted = (q @ layer.self_attention.kept[0].mT).softmax(-1) @ layer.self_attention.kept[1]
-            mine = q.view(beams.n_sources, -1, HEADS, D_K).transpose(1, 2).reshape(len(k), -1, D_K)
-            mixed = (mine @ k + (0 if bias is None else bias)).softmax(-1) @ v
-            mixed = mixed.view(beams.n_sources, HEADS, -1, D_K).transpose(1, 2).reshape(wanted.shape)
-            assert_close(mixed, wanted)
+            expected = (q @ layer.self_attention.kept[0].mT).softmax(-1) @ layer.self_attention.kept[1]
+            grouped_q = q.view(beams.n_sources, -1, HEADS, D_K).transpose(1, 2).reshape(len(k), -1, D_K)
+            output = (grouped_q @ k + (0 if bias is None else bias)).softmax(-1) @ v
+            output = output.view(beams.n_sources, HEADS, -1, D_K).transpose(1, 2).reshape(expected.shape)
+            assert_close(output, expected)
     beams.write_back()
     assert torch.equal(ours.tokens, theirs.tokens)
-    for mine, other in zip(ours.layers, theirs.layers, strict=True):
-        assert torch.equal(mine.self_attention.kept, other.self_attention.kept)
-        assert torch.equal(mine.source.k, other.source.k)
+    for our_layer, their_layer in zip(ours.layers, theirs.layers, strict=True):
+        assert torch.equal(our_layer.self_attention.kept, their_layer.self_attention.kept)
+        assert torch.equal(our_layer.source.k, their_layer.source.k)
 
 
 def test_reorder_does_not_copy_keys_and_values():
@@ -66,6 +66,6 @@ def test_reorder_does_not_copy_keys_and_values():
     beams.extend(torch.tensor([[3], [4]]))
     beams.reorder(torch.tensor([0, 0, 1, 1]))
     beams.extend(torch.tensor([[3], [4], [5], [6]]))
-    place = beams._buffer.data_ptr()
+    address = beams._buffer.data_ptr()
     beams.reorder(torch.tensor([1, 0, 2, 2]))
-    assert beams._buffer.data_ptr() == place
+    assert beams._buffer.data_ptr() == address

@@ -1,4 +1,4 @@
-"""A module is bypassed only where calling it would do nothing else, and gives what it would give when called."""
+"""Tests for bypassing modules: results match a call, and customized modules are called normally."""
 
 import pytest
 import torch
@@ -40,11 +40,11 @@ def hooked() -> nn.Module:
 
 class Doubled(nn.Linear):
     def forward(self, x):
-        _batch, _n, _d = x.shape  # as a learner's may be written
+        _batch, _n, _d = x.shape  # a learner's module may require three dimensions
         return 2 * super().forward(x)
 
 
-def with_own_forward() -> nn.Module:
+def with_replaced_forward() -> nn.Module:
     module = nn.Linear(5, 5)
     module.forward = module.forward
     return module
@@ -57,39 +57,39 @@ def with_own_forward() -> nn.Module:
         FeedForward(5, 7), FeedForward(5, 7, bias=False),
     ],
 )  # fmt: skip
-def test_bypassed_modules_match_their_calls(module, monkeypatch):
+def test_bypassed_modules_match_called_modules(module, monkeypatch):
     x = torch.randn(3, 5)
-    wanted = module(x)
+    expected = module(x)
     monkeypatch.setattr(type(module), "forward", lambda self, x: pytest.fail("called"))
-    assert_close(call(module, x), wanted)
+    assert_close(call(module, x), expected)
 
 
-def test_hook_on_the_hidden_layer_sees_it_before_the_relu():
-    network, seen = FeedForward(5, 7), []
-    network.w_1.register_forward_hook(lambda module, arguments, output: seen.append(output))
+def test_hook_on_hidden_layer_receives_values_before_relu():
+    network, outputs = FeedForward(5, 7), []
+    network.w_1.register_forward_hook(lambda module, arguments, output: outputs.append(output))
     x = torch.randn(3, 5)
     call(network, x)
-    assert_close(seen[0][0], network.w_1(x))
+    assert_close(outputs[0][0], network.w_1(x))
 
 
-def with_own_activation() -> nn.Module:
+def with_replaced_activation() -> nn.Module:
     module = FeedForward(5, 7)
     module.activation = torch.tanh
     return module
 
 
-@pytest.mark.parametrize("module", [hooked(), Doubled(5, 5), nn.RMSNorm(5), with_own_activation()])
-def test_other_modules_are_called_with_one_sentence(module):
+@pytest.mark.parametrize("module", [hooked(), Doubled(5, 5), nn.RMSNorm(5), with_replaced_activation()])
+def test_calls_other_modules_with_a_batch_of_one(module):
     x = torch.randn(3, 5)
     assert_close(call(module, x), module(x[None])[0])
 
 
 @pytest.mark.parametrize(
     "module",
-    [Doubled(5, 5), hooked(), with_own_forward(), weight_norm(nn.Linear(5, 5))],
+    [Doubled(5, 5), hooked(), with_replaced_forward(), weight_norm(nn.Linear(5, 5))],
     ids=lambda m: type(m).__name__,
 )
-def test_modules_that_do_more_than_their_class_are_not_bypassed(module):
+def test_does_not_bypass_customized_modules(module):
     assert may_bypass(nn.Linear(5, 5), nn.Linear)
     assert not may_bypass(module, nn.Linear)
 
@@ -119,20 +119,20 @@ def test_global_hook_is_detected_while_registered(register):
 def test_flop_counter_and_recording_are_detected():
     attention = MultiHeadAttention(4, 2)
     hooks = hooks_of(attention)
-    for watching in (FlopCounterMode(display=False), record_attention(attention)):
-        with watching:
+    for observer in (FlopCounterMode(display=False), record_attention(attention)):
+        with observer:
             assert any(hooks) and not may_bypass(attention, MultiHeadAttention)
         assert not any(hooks) and may_bypass(attention, MultiHeadAttention)
 
 
 @pytest.mark.parametrize(
-    "module, known",
+    "module, expected",
     [(nn.Linear(2, 2).eval(), True), (nn.Linear(2, 2), False), (Doubled(2, 2).eval(), False), (hooked().eval(), False)],
-    ids=["known", "training", "a subclass", "a hook"],
+    ids=["eval mode", "training mode", "subclass", "hook"],
 )
-def test_bypasses_only_in_inference(module, known):
+def test_bypasses_only_in_inference(module, expected):
     with torch.no_grad():
-        assert may_bypass_in_inference([module], {nn.Linear}) is known
+        assert may_bypass_in_inference([module], {nn.Linear}) is expected
         with torch.autocast("cpu", torch.bfloat16):
             assert not may_bypass_in_inference([module], {nn.Linear})
     assert not may_bypass_in_inference([module], {nn.Linear})

@@ -1,4 +1,4 @@
-"""Dropout of fewer random numbers: the probability, the scale, and that features are dropped independently."""
+"""Tests for dropout that splits each random number into four: its probability, scale and independence."""
 
 import math
 
@@ -12,7 +12,7 @@ N = 400_000
 
 
 @pytest.mark.parametrize("p", [0.1, 0.5, 0.9])
-def test_drops_the_right_fraction_and_keeps_the_mean(p):
+def test_drops_the_requested_fraction_and_preserves_the_mean(p):
     torch.manual_seed(0)
     output = dropout(nn.Dropout(p), torch.ones(N - 3))
     dropped = (output == 0).double().mean().item()
@@ -21,7 +21,7 @@ def test_drops_the_right_fraction_and_keeps_the_mean(p):
     assert scale == pytest.approx(1 / (1 - p), rel=1e-3)
 
 
-def test_features_of_one_draw_are_dropped_independently():
+def test_features_sharing_a_random_number_drop_independently():
     torch.manual_seed(0)
     dropped = (dropout(nn.Dropout(0.3), torch.ones(N // 4, 4)) == 0).double()
     assert torch.allclose(torch.corrcoef(dropped.mT), torch.eye(4, dtype=torch.float64), atol=5 / math.sqrt(N // 4))
@@ -48,7 +48,7 @@ class Doubled(nn.Dropout):
         return 2 * x
 
 
-def test_hook_sees_the_dropped_features():
+def test_hook_receives_the_dropout_output():
     module, observed = nn.Dropout(0.5), []
     module.register_forward_hook(lambda _module, _args, output: observed.append(output))
     assert torch.equal(dropout(module, torch.ones(3, 5)), observed[0][0])

@@ -1,4 +1,4 @@
-"""Layers as functions: each gives what its module gives, however its weights are stored."""
+"""Tests for functional layers: each matches its module for every weight layout."""
 
 import pytest
 import torch

@@ -1,4 +1,4 @@
-"""Attention of packed rows beside torch's own attention of each sentence, value and gradients."""
+"""Tests for attention on packed rows: values and gradients match torch's attention on each sentence."""
 
 import pytest
 import torch
@@ -22,8 +22,8 @@ def draw(*shape: int) -> Tensor:
     return torch.randn(*shape, dtype=torch.float64, requires_grad=True)
 
 
-def each_by_itself(q: Tensor, k: Tensor, v: Tensor, n_queries, n_keys, is_causal: bool) -> Tensor:
-    """Return torch's attention of each sentence, one below the other."""
+def attend_sentence_by_sentence(q: Tensor, k: Tensor, v: Tensor, n_queries, n_keys, is_causal: bool) -> Tensor:
+    """Compute torch's attention for each sentence, and concatenate the rows of all sentences."""
 
     def heads(x, lengths):
         return [part.view(-1, N_HEADS, D_K).transpose(0, 1) for part in x[: sum(lengths)].split(lengths)]
@@ -54,7 +54,7 @@ def test_self_attention_matches_torch(monkeypatch, together, multiple, lengths):
     for is_causal in (False, True):
         ours = attend_rows(x, rows, None, rows, N_HEADS, is_causal)
         assert len(ours) == len(rows.index)
-        assert_same(ours, each_by_itself(*x.chunk(3, dim=1), lengths, lengths, is_causal), [x])
+        assert_same(ours, attend_sentence_by_sentence(*x.chunk(3, dim=1), lengths, lengths, is_causal), [x])
 
 
 @pytest.mark.parametrize("together", [0, 48], ids=["apart", "together"])
@@ -64,11 +64,11 @@ def test_cross_attention_matches_torch(monkeypatch, together, multiple):
     rows, key_rows = rows_of(QUERIES, multiple), rows_of(KEYS, multiple)
     q, kv = draw(len(rows.index), N_HEADS * D_K), draw(len(key_rows.index), 2 * N_HEADS * D_K)
     ours = attend_rows(q, rows, kv, key_rows, N_HEADS, is_causal=False)
-    assert_same(ours, each_by_itself(q, *kv.chunk(2, dim=1), QUERIES, KEYS, is_causal=False), [q, kv])
+    assert_same(ours, attend_sentence_by_sentence(q, *kv.chunk(2, dim=1), QUERIES, KEYS, is_causal=False), [q, kv])
 
 
 @pytest.mark.parametrize("together", [0, 48], ids=["apart", "together"])
-def test_padding_rows_have_no_effect_and_stay_finite(monkeypatch, together):
+def test_padding_rows_stay_finite_and_have_no_effect(monkeypatch, together):
     monkeypatch.setattr(packed_attention, "MAX_PADDED_LENGTH", together)
     rows = rows_of(QUERIES, 4)
     x = draw(len(rows.index), 3 * N_HEADS * D_K)

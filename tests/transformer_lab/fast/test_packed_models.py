@@ -1,4 +1,4 @@
-"""Models on packed rows beside the models themselves: losses and gradients, with dropout in the same places."""
+"""Tests for models on packed rows: losses and gradients match the padded models, with dropout at the same positions."""
 
 from collections.abc import Callable
 from copy import deepcopy
@@ -24,14 +24,14 @@ from transformer_lab.models.transformer import Transformer
 PAD = 0
 ALL = {
     **CONFIGS,
-    "bias of each token": replace(TRANSLATES, output_bias=True),
-    "target padding not hidden": replace(TRANSLATES, hide_target_padding=False, feed_forward="gelu"),
+    "output bias": replace(TRANSLATES, output_bias=True),
+    "visible target padding": replace(TRANSLATES, hide_target_padding=False, feed_forward="gelu"),
     "GPT, norms before and after": replace(CONTINUES, norm_placement="both", bias=False),
 }
 
 
 class EveryThird(nn.Module):
-    """Drops the same features everywhere, so that any other place of dropout gives other numbers."""
+    """Drop the same features everywhere, so that dropout at a different position changes the result."""
 
     def forward(self, x: Tensor) -> Tensor:
         keep = torch.arange(x.shape[-1]) % 3 > 0
@@ -75,11 +75,11 @@ def test_losses_and_gradients_match_the_model(model):
     assert_same(model, *batch(model, (6, 6), (5, 5)))  # without padding
 
 
-@pytest.mark.parametrize(("apart_from", "longest"), [(6, 9), (0, 128), (48, 5)])
+@pytest.mark.parametrize(("max_padded", "max_formula"), [(6, 9), (0, 128), (48, 5)])
 @pytest.mark.parametrize("multiple", [1, 4])
-def test_batched_single_and_kernel_paths_agree(model, monkeypatch, apart_from, longest, multiple):
-    monkeypatch.setattr(packed_attention, "MAX_PADDED_LENGTH", apart_from)
-    monkeypatch.setattr(packed_models, "MAX_FORMULA_LENGTH", longest)
+def test_batched_single_and_kernel_paths_agree(model, monkeypatch, max_padded, max_formula, multiple):
+    monkeypatch.setattr(packed_attention, "MAX_PADDED_LENGTH", max_padded)
+    monkeypatch.setattr(packed_models, "MAX_FORMULA_LENGTH", max_formula)
     monkeypatch.setattr(packed_models, "row_multiple", lambda tokens: multiple)
     assert_same(model, *batch(model))
 
@@ -97,66 +97,66 @@ def test_tied_vocabulary_gradient_is_dense_and_separate():
 
 
 def test_dropout_and_long_sentences_use_the_kernel(monkeypatch):
-    taken = []
-    monkeypatch.setattr(packed_models, "attend_rows", lambda *args: taken.append(1) or attend_rows(*args))
+    calls = []
+    monkeypatch.setattr(packed_models, "attend_rows", lambda *args: calls.append(1) or attend_rows(*args))
     model = build(TRANSLATES)
     inputs, labels = batch(model)
     packed_loss(model, inputs, labels, PAD)
-    assert taken
-    taken.clear()
+    assert calls
+    calls.clear()
     monkeypatch.setattr(packed_models, "MAX_FORMULA_LENGTH", 8)
     packed_loss(model, inputs, labels, PAD)
-    assert len(taken) == len(model.encoder.layers)  # sources have 8 tokens, targets 9
-    taken.clear()
+    assert len(calls) == len(model.encoder.layers)  # sources have at most 8 tokens, targets 9
+    calls.clear()
     monkeypatch.setattr(packed_models, "MAX_FORMULA_LENGTH", 128)
     for module in model.modules():
         if isinstance(module, MultiHeadAttention):
             module.dropout = 0.5
     packed_loss(model.train(), inputs, labels, PAD)
-    assert not taken
+    assert not calls
 
 
 def test_autocast_rounds_the_number_of_rows(monkeypatch):
     model = build(TRANSLATES).float()
-    taken = set()
+    row_counts = set()
 
-    def count(tokens, *rest, was=F.embedding, **options):
-        taken.add(tokens.numel())
-        return was(tokens, *rest, **options)
+    def record_rows(tokens, *rest, original=F.embedding, **options):
+        row_counts.add(tokens.numel())
+        return original(tokens, *rest, **options)
 
-    monkeypatch.setattr(F, "embedding", count)
-    for half, numbers in ((False, {60, 61, 62, 63}), (True, {64})):
-        taken.clear()
+    monkeypatch.setattr(F, "embedding", record_rows)
+    for half, expected in ((False, {60, 61, 62, 63}), (True, {64})):
+        row_counts.clear()
         with torch.autocast("cpu", torch.bfloat16, enabled=half):
             packed_loss(model, *batch(model, (16, 16, 16, 13, 1), (16, 16, 16, 8, 4)), PAD)
             packed_loss(model, *batch(model, (16, 16, 16, 10, 3), (16, 16, 16, 8, 7)), PAD)
-        assert taken == numbers
+        assert row_counts == expected
 
 
 def test_matches_in_single_precision(model):
     assert_same(model.float(), *batch(model))
 
 
-class Learners(MultiHeadAttention):
-    """Attention of a learner, which knows nothing of packed rows."""
+class LearnersAttention(MultiHeadAttention):
+    """A learner's attention, which does not support packed rows."""
 
     def forward(self, query, key, value, mask=None, cache=None):
         return 2 * super().forward(query, key, value, mask, cache)
 
 
-def test_other_attention_classes_get_the_padded_batch():
+def test_other_attention_classes_receive_the_padded_batch():
     model = build(TRANSLATES)
     for layer in (*model.encoder.layers, *model.decoder.layers):
         for name, module in list(layer.named_children()):
             if isinstance(module, MultiHeadAttention):
-                theirs = Learners(8, 2).double()
+                theirs = LearnersAttention(8, 2).double()
                 theirs.load_state_dict(module.state_dict())
                 setattr(layer, name, theirs)
     assert_same(model, *batch(model))
 
 
 class LearnersEmbedding(nn.Embedding):
-    """Embedding of a learner, which insists on a batch."""
+    """A learner's embedding, which requires a batch dimension."""
 
     def forward(self, tokens):
         _batch, _n = tokens.shape
@@ -220,29 +220,27 @@ class Subclass(Transformer):
         return 2 * super().decode(*args)
 
 
-def spoilt(kind: str, request: pytest.FixtureRequest) -> nn.Module:
+def unsupported_model(kind: str, request: pytest.FixtureRequest) -> nn.Module:
     model = build(TRANSLATES)
     match kind:
-        case "another class":
+        case "subclass":
             twin = Subclass(TRANSLATES).double()
             twin.load_state_dict(model.state_dict())
             return twin
-        case "a hook":
+        case "hook":
             model.decoder.layers[1].register_forward_hook(lambda *_: None)
-        case "another forward":
+        case "replaced forward":
             model.encoder.forward = deepcopy(model.encoder).forward
-        case "a hook of all modules":
+        case "global hook":
             request.addfinalizer(register_module_forward_hook(lambda *_: None).remove)
         case "half precision":
             model.bfloat16()
     return model
 
 
-@pytest.mark.parametrize(
-    "kind", ["another class", "a hook", "a hook of all modules", "another forward", "half precision"]
-)
+@pytest.mark.parametrize("kind", ["subclass", "hook", "global hook", "replaced forward", "half precision"])
 def test_unsupported_models_use_the_plain_path(kind, request):
-    model = spoilt(kind, request)
+    model = unsupported_model(kind, request)
     assert not supports_packing(model, *batch(model), PAD)
 
 
@@ -256,7 +254,7 @@ def test_padding_before_a_token_uses_the_plain_path(side):
 
 
 @pytest.mark.parametrize("config", [TRANSLATES, CONTINUES])
-def test_autocast_loss_is_as_exact_as_the_plain_path(config):
+def test_autocast_loss_has_the_plain_paths_precision(config):
     model = build(config).float()
     inputs, labels = batch(model)
 

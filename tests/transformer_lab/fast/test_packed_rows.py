@@ -1,4 +1,4 @@
-"""Packed rows: nothing but padding is lost, and gradients come back to where the vectors came from."""
+"""Tests for packed rows: packing drops only padding, and gradients return to the packed positions."""
 
 import pytest
 import torch
@@ -20,13 +20,13 @@ def test_unpacking_inverts_packing_except_at_padding():
 
 @pytest.mark.parametrize(("multiple", "n_rows"), [(3, 9), (5, 10), (7, 8), (2, 8), (12, 8)])
 def test_padding_fills_rows_up_to_a_multiple(multiple, n_rows):
-    """Of 12 positions 8 are real; 14 rows cannot be made of them, and 12 would be the batch as it was."""
+    """8 of 12 positions are real. Rounding up to 14 is impossible, and to 12 useless: 8 rows remain."""
     x, rows = torch.randn(3, 4, 5), PackedRows(REAL, multiple)
-    taken = REAL.clone()
-    taken.view(-1)[rows.index] = True
+    packed = REAL.clone()
+    packed.view(-1)[rows.index] = True
     assert len(set(rows.index.tolist())) == n_rows and rows.n_real == 8
     assert torch.equal(rows.pack(x)[:8], x[REAL])
-    assert torch.equal(rows.unpack(rows.pack(x)), x * taken[..., None])
+    assert torch.equal(rows.unpack(rows.pack(x)), x * packed[..., None])
     assert rows.positions.tolist() == [i % 4 for i in rows.index.tolist()]
 
 
@@ -41,7 +41,7 @@ def test_gradients_match_plain_operations(real, multiple):
     assert gradcheck(rows.unpack, torch.randn(len(rows.index), 2, dtype=torch.float64, requires_grad=True))
 
 
-def test_nothing_is_copied_without_padding():
+def test_packing_copies_nothing_without_padding():
     x, rows = torch.randn(3, 4, 5), PackedRows(torch.ones_like(REAL))
     assert rows.is_full
     assert rows.pack(x).data_ptr() == rows.unpack(rows.pack(x)).data_ptr() == x.data_ptr()

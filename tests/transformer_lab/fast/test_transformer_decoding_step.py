@@ -1,4 +1,4 @@
-"""The step in fewer operations: it gives what the plain path gives, and is taken only where it does."""
+"""Tests for a Transformer's fast decoding step: it matches the plain path and is used only where it applies."""
 
 import pytest
 import torch
@@ -28,7 +28,7 @@ SOURCES = {
 }
 
 
-def plain(model, source, max_length):
+def plain_state(model, source, max_length):
     state = TranslationState(model, source, max_length)
     state._step = None
     return state
@@ -39,28 +39,28 @@ def plain(model, source, max_length):
 @pytest.mark.parametrize("form", FORMS, ids=str)
 def test_every_step_matches_the_plain_path(form, source):
     model, source = translator(1, **form).double(), torch.tensor(SOURCES[source])
-    both = [TranslationState(model, source, 9), plain(model, source, 9)]
+    states = [TranslationState(model, source, 9), plain_state(model, source, 9)]
     beams = torch.tensor([0, 0, 1, 1, 2, 2])
     rows = [None, beams, torch.tensor([1, 0, 2, 3, 5, 5]), torch.tensor([2, 3, 4, 5]), None, None]
-    steps = [3, BOS, 5, PAD, 7, 8]  # the fourth is padding in the target, which is masked or not
+    steps = [3, BOS, 5, PAD, 7, 8]  # the fourth is target padding, which is masked unless hide_target_padding is off
     for token, order in zip(steps, rows, strict=True):
-        tokens = torch.full((len(both[0].source), 1), token) + torch.arange(len(both[0].source))[:, None] % 2
-        ours, theirs = (state.next_logits(tokens) for state in both)
-        assert_close(ours, theirs)
+        tokens = torch.full((len(states[0].source), 1), token) + torch.arange(len(states[0].source))[:, None] % 2
+        fast, plain = (state.next_logits(tokens) for state in states)
+        assert_close(fast, plain)
         if order is not None:
-            for state in both:
+            for state in states:
                 state.reorder(order)
 
 
-def counted(monkeypatch):
+def record_step_calls(monkeypatch):
     calls, step = [], TransformerStep.__call__
     monkeypatch.setattr(TransformerStep, "__call__", lambda *args: calls.append(args[1]) or step(*args))
     return calls
 
 
 @torch.no_grad()
-def test_used_for_single_tokens_but_not_for_a_prompt(monkeypatch):
-    calls, source = counted(monkeypatch), torch.tensor(SOURCES["padding"])
+def test_fast_step_handles_single_tokens_but_not_prompts(monkeypatch):
+    calls, source = record_step_calls(monkeypatch), torch.tensor(SOURCES["padding"])
     state = TranslationState(translator(), source, 9)
     state.next_logits(torch.full((3, 2), BOS))
     assert not calls
@@ -71,7 +71,7 @@ def test_used_for_single_tokens_but_not_for_a_prompt(monkeypatch):
 @torch.no_grad()
 @pytest.mark.parametrize("token", [-1, 11])
 def test_rejects_token_id_outside_the_vocabulary(token, monkeypatch):
-    calls = counted(monkeypatch)
+    calls = record_step_calls(monkeypatch)
     state = TranslationState(translator(), torch.tensor([[4, 5]]), 9)
     with pytest.raises(ValueError, match=f"^token ids must be from 0 to vocab_size − 1 = 10; got {token}$"):
         state.next_logits(torch.tensor([[token]]))
@@ -104,18 +104,18 @@ def hook(model):
     model.decoder.layers[2].norm_2.register_forward_hook(lambda _, args, output: -output)
 
 
-def own_forward(model):
+def replaced_forward(model):
     layer = model.decoder.layers[0]
     layer.forward = lambda *args, forward=layer.forward: forward(*args) + 1
 
 
 @pytest.mark.parametrize(
     "change",
-    [lora, other_linear, other_network, hook, own_forward, nn.Module.train],
+    [lora, other_linear, other_network, hook, replaced_forward, nn.Module.train],
     ids=lambda change: change.__name__,
 )
-def test_not_used_if_modules_behave_differently(change, monkeypatch):
-    calls, source = counted(monkeypatch), torch.tensor(SOURCES["padding"])
+def test_customized_modules_use_the_plain_path(change, monkeypatch):
+    calls, source = record_step_calls(monkeypatch), torch.tensor(SOURCES["padding"])
     model = translator()
     change(model)
     with torch.no_grad():
@@ -123,8 +123,8 @@ def test_not_used_if_modules_behave_differently(change, monkeypatch):
     assert not calls
 
 
-def test_not_used_with_gradients_or_while_recording(monkeypatch):
-    calls, source, model = counted(monkeypatch), torch.tensor(SOURCES["padding"]), translator()
+def test_gradients_and_recording_use_the_plain_path(monkeypatch):
+    calls, source, model = record_step_calls(monkeypatch), torch.tensor(SOURCES["padding"]), translator()
     begin = torch.full((3, 1), BOS)
     assert TranslationState(model, source, 9).next_logits(begin).requires_grad
     with torch.no_grad():
@@ -138,7 +138,7 @@ def test_not_used_with_gradients_or_while_recording(monkeypatch):
 
 
 @torch.no_grad()
-def test_global_hook_sees_every_layer_at_every_step():
+def test_global_hook_fires_for_every_layer_and_step():
     model, observed = translator(), []
     state = TranslationState(model, torch.tensor(SOURCES["padding"]), 9)
     state.next_logits(torch.full((3, 1), BOS))
@@ -152,8 +152,8 @@ def test_global_hook_sees_every_layer_at_every_step():
 
 
 @torch.no_grad()
-def test_autocast_in_the_middle_switches_to_the_plain_path(monkeypatch):
-    calls, state = counted(monkeypatch), TranslationState(translator(), torch.tensor(SOURCES["padding"]), 9)
+def test_autocast_switches_to_the_plain_path(monkeypatch):
+    calls, state = record_step_calls(monkeypatch), TranslationState(translator(), torch.tensor(SOURCES["padding"]), 9)
     with torch.autocast("cpu", torch.bfloat16):
         state.next_logits(torch.full((3, 1), BOS))
     assert not calls

@@ -1,4 +1,4 @@
-"""The last layer and the loss in one, beside torch's two, value and gradients."""
+"""Tests for the fused last layer and loss: values and gradients match torch's separate operations."""
 
 import pytest
 import torch
@@ -47,14 +47,14 @@ def test_rows_after_the_last_target_are_ignored(monkeypatch, rows_at_once):
     assert_close(torch.autograd.grad(ours, tensors), torch.autograd.grad(theirs, tensors))
 
 
-def test_extreme_logits_give_a_finite_loss():
+def test_loss_is_finite_for_extreme_logits():
     tensors, targets = draw(bias=True)
     large = [1000 * tensor.detach() for tensor in tensors]
     assert_close(fast(large, targets, 0.1), plain(large, targets, 0.1))
 
 
 @pytest.mark.parametrize("bias", [False, True])
-def test_no_rows_give_zero_loss_and_gradients(bias):
+def test_empty_input_returns_zero_loss_and_gradients(bias):
     tensors, targets = draw(bias)
     value = fast([tensors[0][:0], *tensors[1:]], targets[:0], 0.1)
     assert value.item() == 0
@@ -69,13 +69,13 @@ def test_without_gradients_only_the_value_is_computed():
     assert_close(value, plain(tensors, targets, 0.1).detach())
 
 
-def test_logits_of_all_rows_never_exist_at_once(monkeypatch):
+def test_computes_logits_in_chunks(monkeypatch):
     monkeypatch.setattr(module, "ROWS_PER_CHUNK", 2)
-    taken = []
+    chunk_sizes = []
     linear = module._linear
-    monkeypatch.setattr(module, "_linear", lambda rows, *rest: taken.append(len(rows)) or linear(rows, *rest))
+    monkeypatch.setattr(module, "_linear", lambda rows, *rest: chunk_sizes.append(len(rows)) or linear(rows, *rest))
     fast(*draw(bias=False), 0.0)
-    assert taken == [2, 2, 2, 1]
+    assert chunk_sizes == [2, 2, 2, 1]
 
 
 def test_second_backward_raises():

@@ -1,4 +1,4 @@
-"""Beam search: against all texts there are, against greedy decoding, and by the scores of what it finds."""
+"""Tests for beam search against exhaustive search and greedy decoding, and for its scores."""
 
 import itertools
 
@@ -20,7 +20,7 @@ def translator(seed=0, vocab_size=7, **others):
     torch.manual_seed(seed)
     config = TransformerConfig(vocab_size, d_model=12, n_heads=3, d_ff=20, n_layers=2, max_length=13, **others)
     model = Transformer(config).eval()
-    for parameter in model.parameters():  # as they are drawn, all tokens are nearly as likely
+    for parameter in model.parameters():  # larger parameters make the predictions less uniform
         parameter.data.mul_(2.0)
     return model
 
@@ -28,13 +28,13 @@ def translator(seed=0, vocab_size=7, **others):
 SOURCE = torch.tensor([[4, 5, 6, 3, 0], [3, 3, 0, 0, 0], [6, 5, 4, 3, 5]])
 
 
-def log_probability(model, source, written):
-    """Add up what the model says of each token up to the end, in one pass and in float64."""
-    ends = (written == EOS).nonzero()
-    n = int(ends[0]) + 1 if len(ends) else len(written)
-    target = torch.cat([torch.tensor([BOS]), written[: n - 1]])
-    message = uncached_logits(model.double(), source[None], target[None])[0].log_softmax(-1)
-    return message[torch.arange(n), written[:n]].sum(), n
+def log_probability(model, source, text):
+    """Sum the log-probabilities of the tokens up to the end token, in one float64 pass; return the sum and length."""
+    ends = (text == EOS).nonzero()
+    n = int(ends[0]) + 1 if len(ends) else len(text)
+    target = torch.cat([torch.tensor([BOS]), text[: n - 1]])
+    log_p = uncached_logits(model.double(), source[None], target[None])[0].log_softmax(-1)
+    return log_p[torch.arange(n), text[:n]].sum(), n
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -46,7 +46,7 @@ def test_beam_of_one_is_greedy_decoding(seed):
 
 @pytest.mark.parametrize("seed", range(5))
 @pytest.mark.parametrize("alpha", [0.0, 0.6, 1.0])
-def test_score_belongs_to_the_returned_text(seed, alpha):
+def test_score_matches_the_returned_text(seed, alpha):
     model = translator(seed)
     state = TranslationState(model, SOURCE, 9)
     begin = torch.full((3, 1), BOS)
@@ -80,18 +80,18 @@ def test_wide_beam_finds_the_best_text(alpha):
     assert beam_search(model, source, BOS, EOS, longest, 500, alpha).tolist() == [text.tolist()]
 
 
-def test_wider_beam_finds_likelier_texts():
-    better = 0
+def test_wider_beam_finds_more_probable_texts():
+    n_better = 0
     for seed in range(8):
         model = translator(seed)
         begin = torch.full((3, 1), BOS)
-        one, ten = (
+        greedy_scores, beam_scores = (
             beam_search_from_state(TranslationState(model, SOURCE, 8), begin, 8, EOS, beam_size, 0.0)[1]
             for beam_size in (1, 10)
         )
-        better += int((ten > one + 1e-4).sum())
-        assert (ten >= one - 1e-4).sum() >= 2  # a beam may lose what greedy decoding finds, but seldom does
-    assert better > 4
+        n_better += int((beam_scores > greedy_scores + 1e-4).sum())
+        assert (beam_scores >= greedy_scores - 1e-4).sum() >= 2  # a beam may drop the greedy text, but rarely does
+    assert n_better > 4
 
 
 @pytest.mark.parametrize("beam_size", [1, 3])
@@ -118,17 +118,17 @@ def test_beams_share_source_keys_projected_once():
 
 
 class Ending(TranslationState):
-    """A state that ends each sentence at a length of its own, and notes how many rows and sources there are."""
+    """A state that ends each sentence at a different length and records the numbers of rows and sources."""
 
     def __init__(self, *arguments):
         super().__init__(*arguments)
         self.rows_and_sources = []
 
     def next_logits(self, tokens):
-        message = super().next_logits(tokens)
+        logits = super().next_logits(tokens)
         self.rows_and_sources.append((len(tokens), len(self.cache.layers[1].source.k)))
-        message[:, EOS] += torch.where(len(self.rows_and_sources) > self.source.sum(dim=1) % 9, 20.0, -20.0)
-        return message
+        logits[:, EOS] += torch.where(len(self.rows_and_sources) > self.source.sum(dim=1) % 9, 20.0, -20.0)
+        return logits
 
 
 @pytest.mark.parametrize("beam_size", [1, 3])
@@ -145,9 +145,9 @@ def test_finished_sentences_are_dropped_with_their_sources(beam_size):
     assert all(n_rows == n_sources * beam_size for n_rows, n_sources in others)
     for row, text, score in zip(source, texts, scores, strict=True):
         state = Ending(model, row[None], 13)
-        [alone], [its_score] = beam_search_from_state(state, torch.tensor([[BOS]]), 13, EOS, beam_size, 0.6)
+        [alone], [score_alone] = beam_search_from_state(state, torch.tensor([[BOS]]), 13, EOS, beam_size, 0.6)
         assert text.tolist() == alone.tolist() + [EOS] * (len(text) - len(alone))
-        assert_close(score, its_score)
+        assert_close(score, score_alone)
 
 
 @pytest.mark.parametrize(("beam_size", "longest"), [(0, 5), (3, 0)])

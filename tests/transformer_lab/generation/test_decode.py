@@ -1,4 +1,4 @@
-"""Decoding with a cache says at every step what reading the whole text again would say."""
+"""Tests for decoding: with a cache, every step matches reading the whole text again."""
 
 import itertools
 
@@ -15,9 +15,10 @@ from transformer_lab.generation.sampling import filter_logits, greedy
 
 @torch.no_grad()
 @pytest.mark.parametrize("form", [*FORMS, GPT, LLAMA], ids=name)
-@pytest.mark.parametrize("cuts", [[5, 6, 7, 8, 9, 10, 11, 12, 13], [1, 4, 5, 11, 13]], ids=["one", "several"])
+@pytest.mark.parametrize(
+    "cuts", [[5, 6, 7, 8, 9, 10, 11, 12, 13], [1, 4, 5, 11, 13]], ids=["single tokens", "several tokens"]
+)
 def test_cached_logits_match_uncached_for_language_models(form, cuts):
-    """Also when the text comes in pieces of several tokens."""
     model = language_model(**form)
     text = torch.randint(1, 11, (3, 13))
     cache = model.new_cache(13)
@@ -36,8 +37,8 @@ def test_padding_anywhere_does_not_change_cached_logits(form):
     cache = model.new_cache()
     for start, end in itertools.pairwise([0, 1, 4, 5, 6, 8]):
         real = text[:, start:end] != PAD
-        said, whole = model(text[:, start:end], cache), model(text[:, :end])[:, start:]
-        assert_close(said[real], whole[real], atol=1e-5, rtol=1e-5)
+        cached, uncached = model(text[:, start:end], cache), model(text[:, :end])[:, start:]
+        assert_close(cached[real], uncached[real], atol=1e-5, rtol=1e-5)
 
 
 @torch.no_grad()
@@ -51,8 +52,8 @@ def test_cached_logits_match_uncached_for_transformers(others):
     memory = model.encode(source)
     cache = model.new_cache(memory)
     for start, end in itertools.pairwise([0, 1, 2, 5, 6, 12]):
-        said = model.decode(target[:, start:end], memory, source, cache)
-        assert_close(said, model(source, target[:, :end])[:, start:], atol=1e-5, rtol=1e-5)
+        cached = model.decode(target[:, start:end], memory, source, cache)
+        assert_close(cached, model(source, target[:, :end])[:, start:], atol=1e-5, rtol=1e-5)
 
 
 @pytest.mark.parametrize("form", [form for form in FORMS if form["pad_id"] == PAD], ids=name)
@@ -60,8 +61,8 @@ def test_cached_logits_match_uncached_for_transformers(others):
 def test_texts_of_different_lengths_continue_as_if_alone(form, side):
     model = language_model(1, **form)
     texts = [[5, 6, 7, 8, 9], [3, 4], [10]]
-    fill = [[PAD] * (5 - len(text)) for text in texts]
-    rows = [f + t if side == "left" else t + f for t, f in zip(texts, fill, strict=True)]
+    padding = [[PAD] * (5 - len(text)) for text in texts]
+    rows = [p + t if side == "left" else t + p for t, p in zip(texts, padding, strict=True)]
     together = generate(model, torch.tensor(rows), 8, temperature=0)[:, 5:]
     for text, added in zip(texts, together, strict=True):
         assert added.tolist() == generate(model, torch.tensor([text]), 8, temperature=0)[0, len(text) :].tolist()
@@ -76,7 +77,7 @@ def test_greedy_text_matches_an_uncached_loop(form):
     for _ in range(14):
         expected = torch.cat([expected, model(expected)[:, -1:].argmax(-1)], dim=1)
     assert generate(model, text, 14, temperature=0).tolist() == expected.tolist()
-    assert len(set(expected[:, 3:].flatten().tolist())) > 3  # it does not say the same again and again
+    assert len(set(expected[:, 3:].flatten().tolist())) > 3  # the text does not repeat itself
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -88,23 +89,23 @@ def test_greedy_decode_matches_an_uncached_loop(seed):
 
 
 class Scripted:
-    """A decoding state that says what is written in a table, whatever it reads."""
+    """A decoding state that predicts the tokens of a table, regardless of its input."""
 
     def __init__(self, *columns):
         self.columns = torch.tensor(columns)
         self.rows = torch.arange(self.columns.shape[1])
-        self.n_asked = []
+        self.batch_sizes = []
 
     def next_logits(self, tokens):
         column, self.columns = self.columns[0], self.columns[1:]
-        self.n_asked.append(len(tokens))
+        self.batch_sizes.append(len(tokens))
         return torch.nn.functional.one_hot(column[self.rows], 11).float()
 
     def reorder(self, rows):
         self.rows = self.rows[rows]
 
 
-def test_finished_rows_stay_finished_and_decoding_stops_at_the_last_end():
+def test_finished_rows_stay_finished_until_all_have_ended():
     script = Scripted([5, 6, EOS], [EOS, 7, 8], [9, EOS, 9], [10, 10, 10])
     columns = list(generate_steps(script, torch.full((3, 1), BOS), 9, greedy, EOS))
     assert torch.stack(columns, dim=1).tolist() == [[5, EOS, EOS], [6, 7, EOS], [EOS, EOS, EOS]]
@@ -116,7 +117,7 @@ def test_finished_rows_are_dropped_when_half_have_finished():
     assert torch.stack(columns, dim=1).tolist() == [
         [5, 8, EOS, EOS, EOS], [EOS] * 5, [6, EOS, EOS, EOS, EOS], [7, 8, 3, 4, EOS],
     ]  # fmt: skip
-    assert script.n_asked == [4, 4, 2, 1, 1]
+    assert script.batch_sizes == [4, 4, 2, 1, 1]
 
 
 def test_generates_max_new_tokens_without_eos():
@@ -125,7 +126,7 @@ def test_generates_max_new_tokens_without_eos():
 
 
 def test_sample_frequencies_match_the_model():
-    """Chi-square over the second token that is added, which stands on a cached first one."""
+    """Run a chi-square test on the second new token, which is predicted with the first in the cache."""
     model = language_model(3, **GPT)
     n = 20_000
     text = torch.tensor([[5, 6]]).expand(n, 2)
@@ -135,30 +136,30 @@ def test_sample_frequencies_match_the_model():
         if len(second) < 500:
             continue
         with torch.no_grad():
-            message = filter_logits(model(torch.tensor([[5, 6, first]]))[:, -1], 1.5, 6).softmax(-1)[0].double()
-        counts, expected = second.bincount(minlength=11), message * len(second)
+            probabilities = filter_logits(model(torch.tensor([[5, 6, first]]))[:, -1], 1.5, 6).softmax(-1)[0].double()
+        counts, expected = second.bincount(minlength=11), probabilities * len(second)
         assert (counts[expected == 0] == 0).all()
         kept = expected > 0
         chi_square = ((counts[kept] - expected[kept]) ** 2 / expected[kept]).sum()
-        assert chi_square < 20.5  # 1 in 1000 for the 5 degrees of freedom of 6 tokens
+        assert chi_square < 20.5  # p = 0.001 with the 5 degrees of freedom of 6 tokens
 
 
 def test_tokens_are_yielded_one_at_a_time():
-    """Each is there before the next is computed, so that it can be shown, and writing can be stopped."""
+    """Each token is yielded before the next is computed, so the caller can display it and stop at any time."""
     model = language_model(5, **GPT)
-    asked = []
+    lengths = []
 
-    class Watched(TextState):
+    class RecordingState(TextState):
         def next_logits(self, tokens):
-            asked.append(tokens.shape[1])
+            lengths.append(tokens.shape[1])
             return super().next_logits(tokens)
 
-    stream = generate_steps(Watched(model, 12), torch.tensor([[5, 6, 7]]), 9, greedy)
-    assert asked == []
+    stream = generate_steps(RecordingState(model, 12), torch.tensor([[5, 6, 7]]), 9, greedy)
+    assert lengths == []
     next(stream)
-    assert asked == [3]
+    assert lengths == [3]
     next(stream)
-    assert asked == [3, 1]
+    assert lengths == [3, 1]
     assert torch.is_grad_enabled()
 
 
@@ -171,7 +172,7 @@ def test_rejects_too_long_text_before_generating():
 
 
 @pytest.mark.parametrize("prompt", [[5], [5, 6, 7], [5] * 18], ids=len)
-def test_zero_new_tokens_returns_the_prompt_and_rejects_fewer(prompt):
+def test_accepts_zero_but_not_negative_new_tokens(prompt):
     model, tokens = language_model(**GPT), torch.tensor([prompt])
     assert generate(model, tokens, 0).tolist() == [prompt]
     with pytest.raises(ValueError, match="max_new_tokens must not be negative; got max_new_tokens=-1"):
@@ -185,7 +186,9 @@ def test_rejects_tokens_beyond_cache_or_model_length():
     model(torch.tensor([[5, 6, 7]]), cache)
     with pytest.raises(ValueError, match="room for max_length=4 tokens; got 5"):
         model(torch.tensor([[5, 6]]), cache)
-    assert_close(model(torch.tensor([[8]]), cache), model(torch.tensor([[5, 6, 7, 8]]))[:, 3:])  # it lost nothing
+    assert_close(
+        model(torch.tensor([[8]]), cache), model(torch.tensor([[5, 6, 7, 8]]))[:, 3:]
+    )  # the cache lost nothing
     cache = model.new_cache()
     model(torch.ones(1, 16, dtype=torch.int64), cache)
     with pytest.raises(ValueError, match="max_length=17 tokens; got 2 after 16"):
@@ -201,7 +204,7 @@ def test_truncated_tokens_have_no_influence():
     assert_close(model(torch.tensor([[9]]), cache), model(torch.tensor([[5, 6, 9]]))[:, 2:])
 
 
-def by_plain_calls(model, source, tokens, n_new, rng, **options):
+def sample_uncached(model, source, tokens, n_new, rng, **options):
     """Sample a translation by calling the whole model for each token."""
     for _ in range(n_new):
         probabilities = filter_logits(model(source, tokens)[:, -1], **options).softmax(dim=-1)
@@ -214,7 +217,7 @@ def by_plain_calls(model, source, tokens, n_new, rng, **options):
 @pytest.mark.parametrize("options", [{"temperature": 1.3}, {"top_k": 3}, {"temperature": 2.0, "top_p": 0.8}], ids=name)
 def test_sampled_translation_matches_the_full_model(begin, options):
     model, source = translator(), torch.tensor([[3, 4, 5, PAD], [6, 7, 8, 9], [10, 3, PAD, PAD]])
-    expected = by_plain_calls(model, source, torch.tensor(begin), 9, torch.Generator().manual_seed(5), **options)
+    expected = sample_uncached(model, source, torch.tensor(begin), 9, torch.Generator().manual_seed(5), **options)
     sampled = generate(
         model, torch.tensor(begin), 9, **options, generator=torch.Generator().manual_seed(5), source=source
     )

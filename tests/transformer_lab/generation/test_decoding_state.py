@@ -1,4 +1,4 @@
-"""Decoding states: at every step they say what reading the whole text again would say, whatever rows go on."""
+"""Tests for decoding states: after any reordering, each step matches reading the whole text again."""
 
 import pytest
 import torch
@@ -21,7 +21,7 @@ def test_rejects_lengths_outside_the_models_range(length):
 
 @torch.no_grad()
 @pytest.mark.parametrize("kind", ["text", "translation"])
-def test_reordered_rows_continue_from_their_new_rows(kind):
+def test_reordered_rows_continue_the_selected_texts(kind):
     tokens, more, rows = torch.randint(3, 11, (3, 4)), torch.randint(3, 11, (6, 1)), torch.tensor([0, 0, 1, 1, 2, 2])
     again, last = torch.tensor([1, 1, 2, 3, 5, 4]), torch.randint(3, 11, (6, 1))
     if kind == "text":
@@ -37,7 +37,7 @@ def test_reordered_rows_continue_from_their_new_rows(kind):
     state.reorder(again)
     text = torch.cat([text[again], last], dim=1)
     if kind == "translation":
-        assert rows[again].tolist() == [0, 0, 1, 1, 2, 2]  # rows about one sentence stay next to each other
+        assert rows[again].tolist() == [0, 0, 1, 1, 2, 2]  # rows of the same sentence stay adjacent
     assert_close(state.next_logits(last), whole(text), atol=1e-5, rtol=1e-5)
 
 
@@ -62,13 +62,14 @@ def test_only_the_last_real_position_reaches_the_head(form):
 
 @pytest.mark.parametrize("hidden", [True, False])
 def test_single_token_needs_a_mask_only_if_padding_is_masked(hidden, monkeypatch):
-    def watched(*inputs, **options):
+    def recording_kernel(*inputs, **options):
         masks.append(options["attn_mask"])
         return original(*inputs, **options)
 
     masks, original = [], F.scaled_dot_product_attention
     model = translator(hide_target_padding=hidden)
-    monkeypatch.setattr(F, "scaled_dot_product_attention", watched)
-    TranslationState(model, torch.tensor([[4, 5]]), 9).next_logits(torch.tensor([[BOS]]))  # with gradients: plain
-    of_self_attention = masks[3::2]  # after the encoder's
-    assert [mask is not None for mask in of_self_attention] == 3 * [hidden]
+    monkeypatch.setattr(F, "scaled_dot_product_attention", recording_kernel)
+    # with gradients enabled, the state uses the plain path
+    TranslationState(model, torch.tensor([[4, 5]]), 9).next_logits(torch.tensor([[BOS]]))
+    self_attention_masks = masks[3::2]  # the first three masks are the encoder's
+    assert [mask is not None for mask in self_attention_masks] == 3 * [hidden]

@@ -1,4 +1,4 @@
-"""The repetition penalty: against that of ``transformers``, and against a plain loop over each text."""
+"""Tests for the repetition penalty against ``transformers`` and against a loop over each text."""
 
 import pytest
 import torch
@@ -37,7 +37,7 @@ def test_matches_transformers(text, penalty):
     state = PenalizedState(Constant(), penalty, PAD)
     state.next_logits(text[:, :8])
     assert_close(state.next_logits(text[:, 8:]), expected)
-    assert (expected != LOGITS).any(dim=0).sum() == VOCAB - 1  # all but padding
+    assert (expected != LOGITS).any(dim=0).sum() == VOCAB - 1  # all tokens except padding are penalized
 
 
 PENALTY = 1.3
@@ -45,7 +45,7 @@ PENALTY = 1.3
 
 @torch.no_grad()
 def uncached(model, text, n_new):
-    """Continue one text greedily, reading all of it at every step."""
+    """Continue one text greedily, reading the whole text at every step."""
     for _ in range(n_new):
         logits = model(text)[0, -1].tolist()
         for token in set(text[0].tolist()):
@@ -63,12 +63,12 @@ def test_each_row_keeps_its_own_penalty_after_others_end():
     )
     n_rows = []
 
-    class Watched(PenalizedState):
+    class RecordingState(PenalizedState):
         def next_logits(self, tokens):
             n_rows.append(len(tokens))
             return super().next_logits(tokens)
 
-    state = Watched(TextState(model, 13), PENALTY, PAD)
+    state = RecordingState(TextState(model, 13), PENALTY, PAD)
     steps = torch.stack(list(generate_steps(state, texts, 10, greedy, EOS)), dim=1)
     assert_close(generate(model, texts, 10, temperature=0, eos_id=EOS, repetition_penalty=PENALTY)[:, 4:], steps)
     ends = set()

@@ -1,4 +1,4 @@
-"""Sampling: which tokens may come, and how often they do."""
+"""Tests for sampling: which tokens a filter keeps, and how often each is drawn."""
 
 import pytest
 import torch
@@ -6,15 +6,15 @@ from torch.testing import assert_close
 
 from transformer_lab.generation.sampling import check_logits, filter_logits, greedy, make_sampler, sample_next
 
-SHARES = torch.tensor([[0.1, 0.4, 0.2, 0.3]])
+PROBABILITIES = torch.tensor([[0.1, 0.4, 0.2, 0.3]])
 
 
-def shares(**how):
-    return filter_logits(SHARES.log(), **how).softmax(-1)[0].tolist()
+def filtered(**options):
+    return filter_logits(PROBABILITIES.log(), **options).softmax(-1)[0].tolist()
 
 
 @pytest.mark.parametrize(
-    ("how", "expected"),
+    ("options", "expected"),
     [
         ({}, [0.1, 0.4, 0.2, 0.3]),
         ({"top_k": 1}, [0, 1, 0, 0]),
@@ -26,7 +26,7 @@ def shares(**how):
         ({"top_p": 0.69}, [0, 4 / 7, 0, 3 / 7]),
         ({"top_p": 0.71}, [0, 4 / 9, 2 / 9, 3 / 9]),
         ({"top_p": 1.0}, [0.1, 0.4, 0.2, 0.3]),
-        ({"top_k": 3, "top_p": 0.75}, [0, 4 / 7, 0, 3 / 7]),  # 0.4 + 0.3 are 78 % of what top_k leaves
+        ({"top_k": 3, "top_p": 0.75}, [0, 4 / 7, 0, 3 / 7]),  # after top_k, 0.4 and 0.3 have 78 % of the probability
         ({"min_p": 0.49}, [0, 4 / 9, 2 / 9, 3 / 9]),
         ({"min_p": 0.51}, [0, 4 / 7, 0, 3 / 7]),
         ({"min_p": 1.0}, [0, 1, 0, 0]),
@@ -36,8 +36,8 @@ def shares(**how):
     ],
     ids=str,
 )
-def test_filtered_probabilities_match_expected_values(how, expected):
-    assert shares(**how) == pytest.approx(expected, abs=1e-6)
+def test_filtered_probabilities_match_expected_values(options, expected):
+    assert filtered(**options) == pytest.approx(expected, abs=1e-6)
 
 
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16, torch.float32], ids=str)
@@ -69,17 +69,17 @@ def test_greedy_picks_the_first_of_tied_tokens(rows):
 
 
 @pytest.mark.parametrize(
-    "how", [{}, {"top_k": 3}, {"top_p": 0.8}, {"temperature": 2.0, "top_k": 4, "top_p": 0.9}], ids=str
+    "options", [{}, {"top_k": 3}, {"top_p": 0.8}, {"temperature": 2.0, "top_k": 4, "top_p": 0.9}], ids=str
 )
-def test_sample_frequencies_match_probabilities(how):
+def test_sample_frequencies_match_probabilities(options):
     logits = torch.randn(1, 7, generator=torch.Generator().manual_seed(1))
     n = 30_000
-    drawn = sample_next(logits.expand(n, 7), **how, generator=torch.Generator().manual_seed(2))
-    expected = filter_logits(logits, **how).softmax(-1)[0].double() * n
+    drawn = sample_next(logits.expand(n, 7), **options, generator=torch.Generator().manual_seed(2))
+    expected = filter_logits(logits, **options).softmax(-1)[0].double() * n
     counts = drawn.bincount(minlength=7)
     assert (counts[expected == 0] == 0).all()
     kept = expected > 0
-    assert ((counts[kept] - expected[kept]) ** 2 / expected[kept]).sum() < 22.5  # 1 in 1000 for 6 degrees of freedom
+    assert ((counts[kept] - expected[kept]) ** 2 / expected[kept]).sum() < 22.5  # p = 0.001 with 6 degrees of freedom
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float16])
@@ -92,13 +92,13 @@ def test_tiny_temperature_does_not_overflow(temperature, dtype):
 def test_generator_determines_the_samples():
     logits = torch.zeros(5, 11)
     before = torch.get_rng_state()
-    one, again = (sample_next(logits, generator=torch.Generator().manual_seed(3)) for _ in range(2))
-    assert one.tolist() == again.tolist()
+    first, second = (sample_next(logits, generator=torch.Generator().manual_seed(3)) for _ in range(2))
+    assert first.tolist() == second.tolist()
     assert torch.equal(torch.get_rng_state(), before)
 
 
 @pytest.mark.parametrize(
-    "how",
+    "options",
     [
         {"temperature": 0.0},
         {"temperature": -1.0},
@@ -111,10 +111,10 @@ def test_generator_determines_the_samples():
     ],
     ids=str,
 )
-def test_rejects_invalid_sampling_options(how):
-    [(name, value)] = how.items()
+def test_rejects_invalid_sampling_options(options):
+    [(name, value)] = options.items()
     with pytest.raises(ValueError, match=f"{name}={value}"):
-        filter_logits(SHARES.log(), **how)
+        filter_logits(PROBABILITIES.log(), **options)
 
 
 def test_make_sampler_rejects_options_immediately():
@@ -126,7 +126,7 @@ def test_make_sampler_rejects_options_immediately():
 
 @pytest.mark.parametrize("wrong", [[0.0, torch.nan, 1.0], [0.0, torch.inf, 1.0], [-torch.inf] * 3], ids=str)
 def test_rejects_logits_that_define_no_distribution(wrong):
-    fine = [-torch.inf, 0.0, 5.0]
-    check_logits(torch.tensor([fine, fine]))
+    valid = [-torch.inf, 0.0, 5.0]
+    check_logits(torch.tensor([valid, valid]))
     with pytest.raises(ValueError, match=r"the maximum of row 1 of the logits is (nan|inf|-inf): check for NaN"):
-        check_logits(torch.tensor([fine, wrong]))
+        check_logits(torch.tensor([valid, wrong]))

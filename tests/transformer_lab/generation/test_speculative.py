@@ -1,4 +1,4 @@
-"""Speculative decoding writes what the model alone would write, as often, and in fewer passes."""
+"""Tests for speculative decoding: it preserves the model's distribution and needs fewer passes."""
 
 import pytest
 import torch
@@ -11,59 +11,62 @@ from transformer_lab.models.language_model import LanguageModel
 from transformer_lab.models.language_model_config import LanguageModelConfig
 
 
-def model(seed, vocab_size=5, n_layers=2, loud=4.0, max_length=23):
+def model(seed, vocab_size=5, n_layers=2, scale=4.0, max_length=23):
     torch.manual_seed(seed)
     config = LanguageModelConfig(
         vocab_size, d_model=12, n_heads=3, d_ff=20, n_layers=n_layers, max_length=max_length, positions="rotary"
     )
-    made = LanguageModel(config).eval()
-    for parameter in made.parameters():
-        parameter.data.mul_(loud if parameter.dim() > 1 else 1.0)
-    return made
+    language_model = LanguageModel(config).eval()
+    for parameter in language_model.parameters():
+        parameter.data.mul_(scale if parameter.dim() > 1 else 1.0)
+    return language_model
 
 
-def message(model, text, **how):
+def next_probabilities(model, text, **options):
     with torch.no_grad():
-        return filter_logits(model(torch.tensor([text]))[0, -1:], **how).softmax(-1)[0].double()
+        return filter_logits(model(torch.tensor([text]))[0, -1:], **options).softmax(-1)[0].double()
 
 
 @pytest.mark.parametrize(
-    "drawn",
+    "case",
     one_in(2, [({}, 3), ({"temperature": 0.7, "top_k": 2}, 1), ({"top_p": 0.8}, 3), ({"min_p": 0.3}, 2)]),
     ids=str,
 )
-def test_distribution_matches_the_model_alone(drawn):
-    """Chi-square over all texts of two new tokens."""
-    how, num_draft_tokens = drawn
+def test_distribution_matches_the_model_alone(case):
+    """Run a chi-square test over all continuations of two tokens."""
+    options, num_draft_tokens = case
     large, small = model(0, vocab_size=3, n_layers=1), model(1, vocab_size=3, n_layers=1)
     generator = torch.Generator().manual_seed(2)
     n, counts = 500, torch.zeros(9, dtype=torch.float64)
     for _ in range(n):
-        text = speculate(large, small, torch.tensor([[2, 1]]), 2, num_draft_tokens, generator=generator, **how)
+        text = speculate(large, small, torch.tensor([[2, 1]]), 2, num_draft_tokens, generator=generator, **options)
         counts[int(text[0, 2]) * 3 + int(text[0, 3])] += 1
-    first = message(large, [2, 1], **how)
-    expected = n * torch.cat([first[t] * message(large, [2, 1, t], **how) for t in range(3)])
-    draft = n * torch.cat([message(small, [2, 1], **how)[t] * message(small, [2, 1, t], **how) for t in range(3)])
+
+    def expected_counts(model):
+        first = next_probabilities(model, [2, 1], **options)
+        return n * torch.cat([first[t] * next_probabilities(model, [2, 1, t], **options) for t in range(3)])
+
+    expected, draft = expected_counts(large), expected_counts(small)
     assert (counts[expected == 0] == 0).all()
     kept = expected > 0
-    assert ((counts - expected) ** 2 / expected)[kept].sum() < 26  # 1 in 1000 for 8 degrees of freedom
-    assert ((draft - expected) ** 2 / expected)[kept].sum() > 100  # what the draft alone would write differs
+    assert ((counts - expected) ** 2 / expected)[kept].sum() < 26  # p = 0.001 with 8 degrees of freedom
+    assert ((draft - expected) ** 2 / expected)[kept].sum() > 100  # the draft alone has a different distribution
 
 
-def passes(model):
-    count = []
-    model.norm.register_forward_hook(lambda *_: count.append(1))
-    return count
+def record_passes(model):
+    passes = []
+    model.norm.register_forward_hook(lambda *_: passes.append(1))
+    return passes
 
 
 def test_accepts_all_tokens_of_an_identical_draft():
     large, small = model(0), model(0)
-    n_large, n_small = passes(large), passes(small)
+    large_passes, small_passes = record_passes(large), record_passes(small)
     text = speculate(
         large, small, torch.tensor([[3, 1]]), 20, num_draft_tokens=4, generator=torch.Generator().manual_seed(3)
     )
     assert text.shape == (1, 22)
-    assert (len(n_large), len(n_small)) == (4, 16)  # each pass takes 4 guesses and adds a token
+    assert (len(large_passes), len(small_passes)) == (4, 16)  # each large pass accepts 4 draft tokens and adds one
 
 
 def test_greedy_text_does_not_depend_on_the_draft():
@@ -96,7 +99,7 @@ def test_stops_at_eos():
         ({"max_new_tokens": 22}, "1 to max_length=23 tokens; got 24"),
         ({"draft": model(0, max_length=9)}, "1 to max_length=9 tokens; got 12"),
     ],
-    ids=["texts", "vocabularies", "guesses", "negative", "length", "room of the draft"],
+    ids=["texts", "vocabularies", "draft tokens", "negative", "length", "draft length"],
 )
 def test_rejects_invalid_arguments(arguments, message):
     given = {"model": model(0), "draft": model(1), "tokens": torch.tensor([[3, 1, 2]]), "max_new_tokens": 10}

@@ -1,4 +1,4 @@
-"""Recording attention weights: what is recorded is right, and the model is left as it was."""
+"""Tests for recording attention weights: the weights are correct, and the model is unchanged afterwards."""
 
 import pytest
 import torch
@@ -13,7 +13,7 @@ from transformer_lab.models.language_model import LanguageModel
 from transformer_lab.models.language_model_config import LanguageModelConfig
 
 
-def listeners(model: nn.Module) -> list[object]:
+def weights_hooks_of(model: nn.Module) -> list[object]:
     return [hook for module in model.modules() if isinstance(module, AttentionBase) for hook in module.weights_hooks]
 
 
@@ -32,7 +32,7 @@ def test_records_the_weights_of_every_head_by_module_name():
     assert (causal.triu(1) == 0).all()
 
 
-def test_beams_of_a_source_are_queries_of_one_row():
+def test_beams_of_a_source_share_one_row():
     model = transformer().eval()
     with record_attention(model) as weights:
         beam_search(model, SOURCE, bos_id=1, eos_id=2, max_length=4, beam_size=3)
@@ -46,23 +46,23 @@ def test_language_model_has_a_weight_for_every_query_head():
     assert [tuple(w.shape) for w in weights.values()] == 2 * [(1, 3, 4, 4)]
 
 
-class OfAnotherMake(nn.Module):
-    """The same layers as in the library's class, and a way of its own."""
+class OtherAttention(nn.Module):
+    """Attention with the library's layer names but a different implementation."""
 
     def __init__(self, d_model: int, n_heads: int) -> None:
         super().__init__()
         self.n_heads = n_heads
         self.w_q, self.w_k, self.w_v, self.w_o = (nn.Linear(d_model, d_model) for _ in "qkvo")
 
-    def forward(self, one: Tensor, other: Tensor, third: Tensor, mask: Tensor | None = None) -> Tensor:
-        q, k, v = (x.unflatten(-1, (self.n_heads, -1)).transpose(1, 2) for x in (one, other, third))
+    def forward(self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None) -> Tensor:
+        q, k, v = (x.unflatten(-1, (self.n_heads, -1)).transpose(1, 2) for x in (query, key, value))
         return nn.functional.scaled_dot_product_attention(q, k, v, mask).transpose(1, 2).flatten(2)
 
 
 @pytest.mark.parametrize("by_name", [False, True])
 def test_records_the_same_weights_for_another_attention_class(by_name):
     torch.manual_seed(0)
-    ours, other = MultiHeadAttention(12, 3), OfAnotherMake(12, 3)
+    ours, other = MultiHeadAttention(12, 3), OtherAttention(12, 3)
     other.load_state_dict(ours.state_dict())
     query, key, value = torch.randn(2, 5, 12), torch.randn(2, 7, 12), torch.randn(2, 7, 12)
     mask = torch.rand(2, 1, 5, 7) < 0.7
@@ -91,10 +91,10 @@ def test_records_nothing_outside_the_block():
         pass
     model(SOURCE, TARGET)
     assert weights == {}
-    assert listeners(model) == []
+    assert weights_hooks_of(model) == []
 
 
-def test_keeps_the_last_of_several_passes():
+def test_keeps_only_the_last_pass():
     model = transformer()
     with record_attention(model) as weights:
         model(SOURCE, TARGET)
@@ -109,23 +109,23 @@ def test_nested_blocks_record_independently():
             model(SOURCE, TARGET)
         assert set(inner) < {name.removeprefix("decoder.") for name in outer}
         assert len(outer) == 6
-        within = inner["layers.0.self_attention"]
-        assert outer["decoder.layers.0.self_attention"] is within
+        recorded_inside = inner["layers.0.self_attention"]
+        assert outer["decoder.layers.0.self_attention"] is recorded_inside
         model(SOURCE, TARGET)
-        assert outer["decoder.layers.0.self_attention"] is not within
-        assert inner["layers.0.self_attention"] is within
-    assert listeners(model) == []
+        assert outer["decoder.layers.0.self_attention"] is not recorded_inside
+        assert inner["layers.0.self_attention"] is recorded_inside
+    assert weights_hooks_of(model) == []
 
 
 def test_models_are_recorded_separately():
-    one, other = transformer(), transformer()
-    with record_attention(one) as of_one, record_attention(other) as of_other:
-        one(SOURCE, TARGET)
-        assert len(of_one) == 6
-        assert of_other == {}
-        other(SOURCE[:, :2], TARGET)
-    assert of_one["encoder.layers.0.self_attention"].shape == (2, 3, 5, 5)
-    assert of_other["encoder.layers.0.self_attention"].shape == (2, 3, 2, 2)
+    first, second = transformer(), transformer()
+    with record_attention(first) as first_weights, record_attention(second) as second_weights:
+        first(SOURCE, TARGET)
+        assert len(first_weights) == 6
+        assert second_weights == {}
+        second(SOURCE[:, :2], TARGET)
+    assert first_weights["encoder.layers.0.self_attention"].shape == (2, 3, 5, 5)
+    assert second_weights["encoder.layers.0.self_attention"].shape == (2, 3, 2, 2)
 
 
 def test_removes_hooks_after_an_error():
@@ -134,4 +134,4 @@ def test_removes_hooks_after_an_error():
         model(SOURCE, TARGET)
         _ = 1 / 0
     assert len(weights) == 6
-    assert listeners(model) == []
+    assert weights_hooks_of(model) == []

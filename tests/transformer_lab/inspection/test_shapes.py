@@ -1,4 +1,4 @@
-"""Tables of shapes: what they list, and that the model is left as it was."""
+"""Tests for tables of shapes: their rows are correct, and the model is unchanged afterwards."""
 
 from dataclasses import replace
 
@@ -48,8 +48,8 @@ def test_counts_shared_parameters_once():
     assert table.parameters[0] == sum(parameter.numel() for parameter in model.parameters())
     tied = LanguageModel(LanguageModelConfig(11, **SIZES))
     untied = LanguageModel(replace(tied.config, tie_embeddings=False))
-    one, other = (trace_shapes(model, torch.tensor([[1, 2]])).parameters[0] for model in (tied, untied))
-    assert other - one == 11 * 12
+    n_tied, n_untied = (trace_shapes(model, torch.tensor([[1, 2]])).parameters[0] for model in (tied, untied))
+    assert n_untied - n_tied == 11 * 12
 
 
 def test_module_called_twice_has_two_rows():
@@ -61,7 +61,7 @@ def test_module_called_twice_has_two_rows():
 
 
 class Nested(nn.Module):
-    """Takes and gives tensors in tuples, lists and dictionaries, among other things."""
+    """A module whose inputs and outputs are nested tuples, lists and dictionaries with some other values."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -79,7 +79,7 @@ def test_finds_tensors_in_tuples_lists_and_dicts():
     assert table["output shape"].tolist() == ["(7, 5), (1, 5), (1, 5), ()", "(7, 5), (1, 5), (1, 5)"]
 
 
-def test_traces_torchs_own_models():
+def test_traces_models_built_from_torch():
     model = nn.TransformerEncoder(nn.TransformerEncoderLayer(12, 2, 7, batch_first=True), 2).eval()
     table = trace_shapes(model, torch.zeros(2, 5, 12))
     assert table[table.module == "layers.1.linear1"]["output shape"].tolist() == ["(2, 5, 7)"]
@@ -107,9 +107,9 @@ def test_removes_hooks_after_an_error():
 
 
 def test_tracing_computes_no_gradients():
-    kept = []
+    requires_grad = []
     model = nn.Sequential(nn.Linear(3, 5))
-    model.register_forward_hook(lambda _model, _args, output: kept.append(output.requires_grad))
+    model.register_forward_hook(lambda _model, _args, output: requires_grad.append(output.requires_grad))
     trace_shapes(model, torch.zeros(2, 3))
-    assert kept == [False]
+    assert requires_grad == [False]
     assert hooks(model) == 1

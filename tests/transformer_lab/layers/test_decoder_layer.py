@@ -1,4 +1,4 @@
-"""Decoder layers: against one number at a time, against torch's own, and by what its parts must do."""
+"""Tests for decoder layers against a scalar reference implementation and against torch."""
 
 import pytest
 import torch
@@ -67,14 +67,14 @@ def test_zero_sublayers_pass_the_input_through(layer):
 def test_dropout_applies_to_sublayer_outputs(layer):
     ours = layer(D_MODEL, N_HEADS, D_FF, dropout=0.5).double()
     x, memory = vectors(BATCH, N, D_MODEL), vectors(BATCH, N_SOURCE, D_MODEL)
-    given, dropped, said = [], [], []
-    ours.dropout.register_forward_hook(lambda module, args, output: given.append(args[0]) or dropped.append(output))
+    inputs, outputs, sublayer_outputs = [], [], []
+    ours.dropout.register_forward_hook(lambda module, args, output: inputs.append(args[0]) or outputs.append(output))
     for sublayer in [ours.self_attention, ours.cross_attention, ours.feed_forward]:
-        sublayer.register_forward_hook(lambda module, args, output: said.append(output))
+        sublayer.register_forward_hook(lambda module, args, output: sublayer_outputs.append(output))
     ours.train()(x, memory)
-    assert len(given) == len(said) == 3
-    assert all(added is by_sublayer for added, by_sublayer in zip(given, said, strict=True))
-    assert all(0 < (output == 0).sum() < output.numel() for output in dropped)
+    assert len(inputs) == len(sublayer_outputs) == 3
+    assert all(x is y for x, y in zip(inputs, sublayer_outputs, strict=True))
+    assert all(0 < (output == 0).sum() < output.numel() for output in outputs)
     assert torch.equal(ours.eval()(x, memory), ours(x, memory))
 
 

@@ -1,4 +1,4 @@
-"""Token embeddings: an id outside the vocabulary is named, and all others are looked up."""
+"""Tests for token embeddings: valid ids are looked up, and the error names an id outside the vocabulary."""
 
 import pytest
 import torch
@@ -7,9 +7,9 @@ from torch import nn
 from transformer_lab.layers.embedding import look_up
 
 
-@pytest.mark.parametrize(("tokens", "named"), [([0, 11], 11), ([0, -1], -1), ([99, -1], -1)])
-def test_rejects_token_ids_outside_the_vocabulary(tokens, named):
-    with pytest.raises(ValueError, match=f"^token ids must be from 0 to vocab_size − 1 = 10; got {named}$"):
+@pytest.mark.parametrize(("tokens", "invalid_id"), [([0, 11], 11), ([0, -1], -1), ([99, -1], -1)])
+def test_rejects_token_ids_outside_the_vocabulary(tokens, invalid_id):
+    with pytest.raises(ValueError, match=f"^token ids must be from 0 to vocab_size − 1 = 10; got {invalid_id}$"):
         look_up(nn.Embedding(11, 8), torch.tensor([tokens]))
 
 

@@ -1,4 +1,4 @@
-"""Encoder layers: against one number at a time, against torch's own, and by what its parts must do."""
+"""Tests for encoder layers against a scalar reference implementation and against torch."""
 
 import pytest
 import torch
@@ -55,16 +55,16 @@ def test_zero_sublayers_pass_the_input_through(layer):
 @layers
 def test_dropout_applies_to_sublayer_outputs(layer):
     ours, x = layer(D_MODEL, N_HEADS, D_FF, dropout=0.5).double(), vectors(BATCH, N, D_MODEL)
-    added: list[Tensor] = []
-    ours.dropout.register_forward_hook(lambda module, args, output: added.extend([args[0], output]))
-    attended, computed = [], []
-    ours.self_attention.register_forward_hook(lambda module, args, output: attended.append(output))
-    ours.feed_forward.register_forward_hook(lambda module, args, output: computed.append(output))
+    inputs_and_outputs: list[Tensor] = []
+    ours.dropout.register_forward_hook(lambda module, args, output: inputs_and_outputs.extend([args[0], output]))
+    contexts, network_outputs = [], []
+    ours.self_attention.register_forward_hook(lambda module, args, output: contexts.append(output))
+    ours.feed_forward.register_forward_hook(lambda module, args, output: network_outputs.append(output))
     assert not torch.equal(ours.train()(x), ours(x))
     assert torch.equal(ours.eval()(x), ours(x))
-    assert added[0] is attended[0]
-    assert added[2] is computed[0]
-    assert (added[1] == 0).any()
+    assert inputs_and_outputs[0] is contexts[0]
+    assert inputs_and_outputs[2] is network_outputs[0]
+    assert (inputs_and_outputs[1] == 0).any()
 
 
 @layers

@@ -1,4 +1,4 @@
-"""Feed-forward networks against torch's own layers and one number at a time."""
+"""Tests for feed-forward networks against a scalar reference implementation."""
 
 import math
 
@@ -55,8 +55,8 @@ def linear(layer: nn.Linear, x: Tensor) -> list[float]:
 @given(rng=generators())
 def test_matches_its_formula_at_one_position(kind, activation, rng):
     network, x = drawn_network(kind, rng, d_model=3, d_ff=7), normal(rng, 3)
-    middle = torch.tensor([activation(z) for z in linear(network.w_1, x)], dtype=torch.float64)
-    assert_close(network(x), torch.tensor(linear(network.w_2, middle), dtype=torch.float64))
+    hidden = torch.tensor([activation(z) for z in linear(network.w_1, x)], dtype=torch.float64)
+    assert_close(network(x), torch.tensor(linear(network.w_2, hidden), dtype=torch.float64))
 
 
 @pytest.mark.parametrize("kind, activation", [(SwiGLU, silu), (GeGLU, gelu_tanh)], ids=["silu", "gelu"])
@@ -64,25 +64,25 @@ def test_matches_its_formula_at_one_position(kind, activation, rng):
 def test_gate_scales_the_other_projection(kind, activation, rng):
     network, x = drawn_network(kind, rng, d_model=3, d_ff=7), normal(rng, 3)
     gates, up = linear(network.w_gate, x), linear(network.w_up, x)
-    middle = torch.tensor([activation(gate) * z for gate, z in zip(gates, up, strict=True)], dtype=torch.float64)
-    assert_close(network(x), torch.tensor(linear(network.w_down, middle), dtype=torch.float64))
+    hidden = torch.tensor([activation(gate) * z for gate, z in zip(gates, up, strict=True)], dtype=torch.float64)
+    assert_close(network(x), torch.tensor(linear(network.w_down, hidden), dtype=torch.float64))
 
 
 @any_network
 @given(rng=generators(), data=st.data())
-def test_works_at_each_position_separately(kind, rng, data):
+def test_treats_each_position_independently(kind, rng, data):
     network, x = drawn_network(kind, rng, d_model=3, d_ff=7), normal(rng, 2, 5, 3)
     sentence, position = data.draw(st.integers(0, 1)), data.draw(st.integers(0, 4))
     others = torch.ones(2, 5, dtype=torch.bool)
     others[sentence, position] = False
-    before, seen_there = network(x), []
-    for change in (100, -100):  # in one of the two directions, a ReLU that was dead comes to life
+    before, position_changed = network(x), []
+    for change in (100, -100):  # one of the two directions activates ReLUs that were 0
         changed = x.clone()
         changed[sentence, position] += change
         after = network(changed)
         assert_close(after[others], before[others])
-        seen_there.append(not torch.allclose(after[~others], before[~others]))
-    assert any(seen_there)
+        position_changed.append(not torch.allclose(after[~others], before[~others]))
+    assert any(position_changed)
     assert_close(network(x[1, 3]), before[1, 3])
 
 
@@ -98,7 +98,7 @@ def test_parameter_names_match_the_formulas_and_bias_is_optional():
     assert shapes(SwiGLU(3, 7)) == {"w_gate.weight": (7, 3), "w_up.weight": (7, 3), "w_down.weight": (3, 7)}
 
 
-def test_gated_network_of_two_thirds_width_has_equal_parameters():
+def test_gated_network_needs_two_thirds_of_the_width():
     def count(network: nn.Module) -> int:
         return sum(parameter.numel() for parameter in network.parameters())
 

@@ -1,4 +1,4 @@
-"""LoRA: one changed matrix, the layer as it was at the start, and small matrices that alone are trained."""
+"""Tests for LoRA: it starts as the original layer, adds a low-rank update, and trains only the added matrices."""
 
 from copy import deepcopy
 

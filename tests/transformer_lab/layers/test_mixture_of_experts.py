@@ -1,4 +1,4 @@
-"""The router of a mixture of experts, against one token at a time."""
+"""Tests for the router of a mixture of experts, one token at a time."""
 
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,4 +1,4 @@
-"""Norms against torch's own modules, which the models use, and against one number at a time."""
+"""Tests for the norms against torch's implementations, and for their invariances and numerical range."""
 
 import pytest
 import torch
@@ -14,7 +14,7 @@ from tests.helpers.strategies import generators, normal, sizes
 from transformer_lab.layers.norms import layer_norm, make_norm, rms_norm
 
 EPS = st.sampled_from([1e-5, 0.1, 3.0])
-"""Also large ones, so that one sees where eps is added."""
+"""The large values make the result depend on where eps is added."""
 shapes = st.integers(1, 4).flatmap(sizes)
 
 
@@ -22,7 +22,7 @@ def unshifted_layer_norm(x: Tensor, weight: Tensor, eps: float = 1e-5) -> Tensor
     return layer_norm(x, weight, torch.zeros_like(weight), eps)
 
 
-either = pytest.mark.parametrize("norm", [unshifted_layer_norm, rms_norm])
+both_norms = pytest.mark.parametrize("norm", [unshifted_layer_norm, rms_norm])
 
 
 @given(shape=shapes, rng=generators(), eps=EPS)
@@ -53,9 +53,9 @@ def test_norms_ignore_scale_and_layer_norm_ignores_offset(rng, size, shift):
     assert_close(rms_norm(size * x, weight, eps=0.0), rms_norm(x, weight, eps=0.0))
 
 
-@either
+@both_norms
 @given(rng=generators(), data=st.data())
-def test_normalizes_each_position_separately(norm, rng, data):
+def test_normalizes_each_position_independently(norm, rng, data):
     x, weight = normal(rng, 2, 5, 7), normal(rng, 7)
     sentence, position = data.draw(st.integers(0, 1)), data.draw(st.integers(0, 4))
     changed = x.clone()
@@ -66,27 +66,27 @@ def test_normalizes_each_position_separately(norm, rng, data):
     assert not torch.allclose(norm(changed, weight)[~others], norm(x, weight)[~others])
 
 
-@either
+@both_norms
 @pytest.mark.parametrize("dtype, tolerance", [(torch.float16, 2e-3), (torch.bfloat16, 2e-2)], ids=str)
 @pytest.mark.parametrize("size", [1e-3, 1.0, 1e4])
 def test_half_precision_does_not_overflow_and_keeps_its_dtype(norm, dtype, tolerance, size):
     torch.manual_seed(0)
     x, weight = (size * torch.randn(5, 7)).to(dtype), torch.randn(7).to(dtype)
-    normed = norm(x, weight)
-    assert normed.dtype == dtype
-    assert_close(normed.double(), norm(x.double(), weight.double()), rtol=tolerance, atol=tolerance)
+    normalized = norm(x, weight)
+    assert normalized.dtype == dtype
+    assert_close(normalized.double(), norm(x.double(), weight.double()), rtol=tolerance, atol=tolerance)
 
 
-@either
-def test_zero_features_stay_zero_with_finite_gradients(norm):
+@both_norms
+def test_zero_input_stays_zero_with_finite_gradients(norm):
     x, weight = torch.zeros(1, 7, requires_grad=True), torch.ones(7)
-    normed = norm(x, weight)
-    (gradient,) = grad(normed.sum(), x)
-    assert torch.equal(normed, torch.zeros(1, 7))
+    normalized = norm(x, weight)
+    (gradient,) = grad(normalized.sum(), x)
+    assert torch.equal(normalized, torch.zeros(1, 7))
     assert gradient.isfinite().all()
 
 
-@either
+@both_norms
 def test_rejects_weight_with_the_wrong_width(norm):
     with pytest.raises(TypeCheckError, match="parameter 'weight'"):
         norm(torch.ones(5, 7), torch.ones(5))

@@ -1,6 +1,6 @@
-"""Export and compile small models, in a process in which no shapes are checked: the checks are no part of a graph.
+"""Export and compile small models in a process without shape checks, which cannot be part of a graph.
 
-Texts are longer than the window of 3: shorter ones are another graph, without its mask.
+Texts are longer than the window of 3, because shorter texts need no window mask and have a different graph.
 """
 
 import sys
@@ -17,7 +17,7 @@ SHAPES = ((2, 5), (5, 9), (3, 4))
 
 
 def check_export(model: nn.Module) -> None:
-    """Export a model with free batch and lengths, and compare at other shapes."""
+    """Export a model with dynamic batch size and lengths, and compare its output at other shapes."""
     batch = Dim("batch", min=2, max=64)
     n = {0: batch, 1: Dim("n", min=4, max=16)}
     axes = (
@@ -31,7 +31,7 @@ def check_export(model: nn.Module) -> None:
 
 
 def check_compile(model: nn.Module) -> None:
-    """Compile a model to a single graph, and compare at all shapes."""
+    """Compile a model to a single graph, and compare its output at all shapes."""
     torch.compiler.reset()
     graphs = []
 

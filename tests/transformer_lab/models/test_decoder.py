@@ -1,4 +1,4 @@
-"""The decoder: its layers one after another, each against one number at a time, and what holds for all of it."""
+"""Tests for the decoder against a scalar reference implementation of its layers, and for its cache."""
 
 import pytest
 import torch

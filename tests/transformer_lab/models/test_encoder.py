@@ -1,4 +1,4 @@
-"""The encoder: its layers one after another, each against one number at a time, and what holds for all of it."""
+"""Tests for the encoder against a scalar reference implementation of its layers."""
 
 import pytest
 import torch

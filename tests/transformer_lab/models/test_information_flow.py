@@ -1,6 +1,6 @@
-"""What can reach which output: of every model, in training and in use, by gradients and by changes.
+"""Tests for the information flow in every model, in training and eval mode, by gradients and by changed inputs.
 
-No output may depend on a token after it, or on padding; and it must depend on everything else that was given.
+An output must not depend on a later token or on padding, and it must depend on every other input token.
 """
 
 from collections.abc import Callable, Iterator
@@ -22,8 +22,8 @@ from transformer_lab.models.transformer import Transformer
 from transformer_lab.models.transformer_config import TransformerConfig
 
 PAD, SOURCE_PAD, NEVER, UNUSED, VOCAB_SIZE, D_MODEL = 4, 9, 11, 12, 13, 12
-# Each token occurs once in its sentence. One sentence is full; the others have padding after, before, or between; in
-# the last two, source or target is nothing but padding.
+# Each token occurs once in its sentence. The first sentence has no padding; the others have padding after, before or
+# between tokens; in the last two, the source or the target consists only of padding.
 SOURCE = torch.tensor(
     [[1, 2, 3, 4, 5, 6, 7], [4, 8, 3, 2, 9, 9, 9], [9, 9, 9, 1, 3, 2, 0], [9, 8, 9, 9, 3, 1, 9], 7 * [9], range(7)]
 )
@@ -36,13 +36,13 @@ ENDING = torch.tensor(
 FULL = torch.tensor([[1, 2, 3, 5, 6], [PAD, 8, 9, 7, 0]])
 
 
-class EncoderAlone(Transformer):
+class EncoderOnly(Transformer):
     def forward(self, source):
         return self.encode(source)
 
 
-class Given(NamedTuple):
-    """An input of a model."""
+class Input(NamedTuple):
+    """An input of a model: tokens, the id of padding, and whether an output depends only on earlier tokens."""
 
     tokens: Tensor
     pad_id: int
@@ -50,10 +50,10 @@ class Given(NamedTuple):
 
 
 class Model(NamedTuple):
-    """A model and what it is given."""
+    """A function that creates a model, and the inputs of the model."""
 
     make: Callable[[], nn.Module]
-    given: list[Given]
+    inputs: list[Input]
 
 
 def transformers() -> Iterator[tuple[str, Model]]:
@@ -70,10 +70,10 @@ def transformers() -> Iterator[tuple[str, Model]]:
             VOCAB_SIZE, d_model=D_MODEL, n_heads=3, d_ff=17, n_layers=2, max_length=11, dropout=0.0,
             source_pad_id=SOURCE_PAD, target_pad_id=PAD, **others,
         )  # fmt: skip
-        written = TARGET if config.hide_target_padding else ENDING
-        source, target = Given(SOURCE, SOURCE_PAD, only_past=False), Given(written, PAD, only_past=True)
+        tokens = TARGET if config.hide_target_padding else ENDING
+        source, target = Input(SOURCE, SOURCE_PAD, only_past=False), Input(tokens, PAD, only_past=True)
         yield f"Transformer, {name}", Model(lambda config=config: Transformer(config), [source, target])
-        yield f"encoder, {name}", Model(lambda config=config: EncoderAlone(config), [source])
+        yield f"encoder, {name}", Model(lambda config=config: EncoderOnly(config), [source])
 
 
 def language_models() -> Iterator[tuple[str, Model]]:
@@ -85,13 +85,13 @@ def language_models() -> Iterator[tuple[str, Model]]:
             VOCAB_SIZE, d_model=D_MODEL, n_heads=3, n_kv_heads=n_kv_heads, d_ff=17, n_layers=2, max_length=11,
             dropout=0.0, positions=where, norm=norm, feed_forward=feed_forward, pad_id=PAD,
         )  # fmt: skip
-        name = f"LanguageModel, {where} positions, {norm} norm, {feed_forward}, {n_kv_heads or 'as many'} kv heads"
-        yield name, Model(lambda config=config: LanguageModel(config), [Given(TARGET, PAD, only_past=True)])
+        name = f"LanguageModel, {where} positions, {norm} norm, {feed_forward}, {n_kv_heads or 'all'} kv heads"
+        yield name, Model(lambda config=config: LanguageModel(config), [Input(TARGET, PAD, only_past=True)])
         if norm == "rms" and feed_forward == "swiglu":
             unpadded = replace(config, pad_id=None)
             yield (
-                f"LanguageModel without padding, {where} positions, {n_kv_heads or 'as many'} kv heads",
-                Model(lambda config=unpadded: LanguageModel(config), [Given(FULL, NEVER, only_past=True)]),
+                f"LanguageModel without padding, {where} positions, {n_kv_heads or 'all'} kv heads",
+                Model(lambda config=unpadded: LanguageModel(config), [Input(FULL, NEVER, only_past=True)]),
             )
 
 
@@ -101,27 +101,27 @@ def recurrent_models() -> Iterator[tuple[str, Model]]:
             translator.__name__,
             Model(
                 lambda translator=translator: translator(VOCAB_SIZE, VOCAB_SIZE, D_MODEL, SOURCE_PAD),
-                [Given(SOURCE, SOURCE_PAD, only_past=False), Given(ENDING, PAD, only_past=True)],
+                [Input(SOURCE, SOURCE_PAD, only_past=False), Input(ENDING, PAD, only_past=True)],
             ),
         )
 
 
 MODELS = {**dict(transformers()), **dict(language_models()), **dict(recurrent_models())}
-"""Each test takes one in three of these in all their ways, so every model in some: a thorough run takes all."""
+"""A test runs one in three combinations of model, mode and method, so every model is covered; a thorough run, all."""
 
 
-def named(case: tuple[Any, ...]) -> str:
-    """Return the name of a case in a report."""
+def case_id(case: tuple[Any, ...]) -> str:
+    """Return the pytest id of a case."""
     return "-".join(getattr(part, "__name__", str(part)) for part in case)
 
 
 @contextmanager
 def probed(model: nn.Module, probes: list[Tensor]) -> Iterator[None]:
-    """Add to each embedded token what a probe holds for it: one probe per input, a row per sentence and token."""
-    waiting = iter(probes)
+    """Add a probe to the embeddings of each input; a probe has a vector for each sentence and token id."""
+    remaining = iter(probes)
 
     def add_probe(module: nn.Module, args: tuple[Tensor], output: Tensor) -> Tensor:
-        return output + next(waiting)[torch.arange(len(output))[:, None], args[0]]
+        return output + next(remaining)[torch.arange(len(output))[:, None], args[0]]
 
     handles = [m.register_forward_hook(add_probe) for m in model.modules() if isinstance(m, nn.Embedding)]
     yield
@@ -129,33 +129,35 @@ def probed(model: nn.Module, probes: list[Tensor]) -> Iterator[None]:
         handle.remove()
 
 
-def silent(given: list[Given]) -> list[Tensor]:
-    return [torch.zeros(len(one.tokens), UNUSED + 2, D_MODEL, dtype=torch.float64, requires_grad=True) for one in given]
+def zero_probes(inputs: list[Input]) -> list[Tensor]:
+    return [
+        torch.zeros(len(each.tokens), UNUSED + 2, D_MODEL, dtype=torch.float64, requires_grad=True) for each in inputs
+    ]
 
 
-def by_gradient(model: nn.Module, given: list[Given]) -> list[Tensor]:
-    """Whether any gradient flows from each output back to each token, for each input: (batch, n_output, n_input)."""
-    probes = silent(given)
+def by_gradient(model: nn.Module, inputs: list[Input]) -> list[Tensor]:
+    """Return for each input whether gradient flows from each output to each token: (batch, n_output, n_input)."""
+    probes = zero_probes(inputs)
     with probed(model, probes):
-        output = model(*(one.tokens for one in given))
+        output = model(*(each.tokens for each in inputs))
     rows = []
     for t in range(output.shape[1]):
         back = torch.autograd.grad(output[:, t], probes, torch.randn_like(output[:, t]), retain_graph=True)
         rows.append([(gradient != 0).any(dim=-1) for gradient in back])
-    return [torch.stack([row[i].gather(1, one.tokens) for row in rows], dim=1) for i, one in enumerate(given)]
+    return [torch.stack([row[i].gather(1, each.tokens) for row in rows], dim=1) for i, each in enumerate(inputs)]
 
 
-def by_change(model: nn.Module, given: list[Given]) -> list[Tensor]:
-    """Whether each output changes if a token is another, or if padding is embedded as something else."""
-    before = model(*(one.tokens for one in given))
+def by_change(model: nn.Module, inputs: list[Input]) -> list[Tensor]:
+    """Return whether each output changes when a token is replaced, or when the embedding of padding changes."""
+    before = model(*(each.tokens for each in inputs))
     changes = []
-    for i, one in enumerate(given):
+    for i, changed in enumerate(inputs):
         columns = []
-        for s in range(one.tokens.shape[1]):
-            tokens, probes = [other.tokens.clone() for other in given], [probe.detach() for probe in silent(given)]
-            real = one.tokens[:, s] != one.pad_id
+        for s in range(changed.tokens.shape[1]):
+            tokens, probes = [x.tokens.clone() for x in inputs], [probe.detach() for probe in zero_probes(inputs)]
+            real = changed.tokens[:, s] != changed.pad_id
             tokens[i][real, s] = UNUSED
-            probes[i][~real, one.pad_id] = torch.randn(D_MODEL, dtype=torch.float64)
+            probes[i][~real, changed.pad_id] = torch.randn(D_MODEL, dtype=torch.float64)
             with probed(model, probes):
                 after = model(*tokens)
             columns.append(((after - before).abs() > 1e-12).any(dim=-1))
@@ -163,31 +165,31 @@ def by_change(model: nn.Module, given: list[Given]) -> list[Tensor]:
     return changes
 
 
-@pytest.mark.parametrize("case", one_in(3, product(MODELS, [True, False], [by_gradient, by_change])), ids=named)
+@pytest.mark.parametrize("case", one_in(3, product(MODELS, [True, False], [by_gradient, by_change])), ids=case_id)
 def test_information_flows_exactly_where_the_mask_allows(case):
     name, training, influence = case
     model = MODELS[name]
     network = drawn(model.make()).train(training)
-    written = model.given[-1]
-    n_output = written.tokens.shape[1]
-    for one, arrives in zip(model.given, influence(network, model.given), strict=True):
-        real = one.tokens != one.pad_id
-        may_arrive = real[:, None, :].expand(-1, n_output, -1)
-        if one.only_past:
-            may_arrive = may_arrive.tril()
-        if one is written:  # padding does reach the output at its own position, of which nobody makes use
+    target = model.inputs[-1]
+    n_output = target.tokens.shape[1]
+    for each, reaches in zip(model.inputs, influence(network, model.inputs), strict=True):
+        real = each.tokens != each.pad_id
+        may_reach = real[:, None, :].expand(-1, n_output, -1)
+        if each.only_past:
+            may_reach = may_reach.tril()
+        if each is target:  # padding does reach the outputs at padding, which are never used
             both_padding = ~real[:, :, None] & ~real[:, None, :]
-            arrives = arrives & ~both_padding
-        assert torch.equal(arrives, may_arrive)
+            reaches = reaches & ~both_padding
+        assert torch.equal(reaches, may_reach)
 
 
-def with_padding(one: Given, at: int) -> Tensor:
-    return torch.cat([one.tokens[:, :at], torch.full((len(one.tokens), 2), one.pad_id), one.tokens[:, at:]], dim=1)
+def with_padding(x: Input, at: int) -> Tensor:
+    return torch.cat([x.tokens[:, :at], torch.full((len(x.tokens), 2), x.pad_id), x.tokens[:, at:]], dim=1)
 
 
 @pytest.mark.parametrize("model", [model for name, model in MODELS.items() if name.endswith("RecurrentTranslator")])
 @pytest.mark.parametrize("at", [0, 3])
 def test_source_padding_does_not_change_a_recurrent_model(model, at):
     network = drawn(model.make())
-    source, target = model.given
+    source, target = model.inputs
     assert_close(network(with_padding(source, at), target.tokens), network(source.tokens, target.tokens))

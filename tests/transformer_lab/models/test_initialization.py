@@ -1,4 +1,4 @@
-"""How parameters are initialized: their spread, and which are 0 or 1."""
+"""Tests for parameter initialization: standard deviations, and which parameters are 0 or 1."""
 
 import pytest
 import torch

@@ -1,18 +1,18 @@
-"""What does not fit a model is refused by a ValueError that names it, also where shapes are not checked."""
+"""Tests that models reject invalid arguments by name, even without shape checks."""
 
 import os
 import subprocess
 import sys
 from pathlib import Path
 
-REFUSED = {
+INVALID_CALLS = {
     "Transformer(small)(tokens(2, 12), tokens(2, 3))": "1 to max_length=11 tokens; got 12",
     "Transformer(small)(tokens(2, 3), tokens(2, 12))": "1 to max_length=11 tokens; got 12",
     "Transformer(small)(tokens(2, 0), tokens(2, 3))": "1 to max_length=11 tokens; got 0",
     "Transformer(small)(tokens(2, 3), tokens(2, 0))": "1 to max_length=11 tokens; got 0",
     "Transformer(small)(tokens(2, 3) + 12, tokens(2, 3))": "from 0 to vocab_size − 1 = 12; got 13",
     "Transformer(small)(tokens(2, 3), tokens(2, 3) - 2)": "from 0 to vocab_size − 1 = 12; got -1",
-    "Transformer(apart)(tokens(2, 3) + 9, tokens(2, 3) + 9)": "from 0 to vocab_size − 1 = 9; got 10",
+    "Transformer(two_vocabularies)(tokens(2, 3) + 9, tokens(2, 3) + 9)": "from 0 to vocab_size − 1 = 9; got 10",
     "Transformer(small)(tokens(2, 3).float(), tokens(2, 3))": "got torch.float32 of shape (2, 3)",
     "Transformer(small)(tokens(2, 3), tokens(2, 3).bool())": "got torch.bool of shape (2, 3)",
     "Transformer(small)(tokens(3), tokens(2, 3))": "got torch.int64 of shape (3,)",
@@ -68,7 +68,7 @@ REFUSED = {
     "Transformer(replace(small, attention_dropout=1.5))": "between 0 and 1; got attention_dropout=1.5",
     "LanguageModel(replace(text, attention_dropout=-0.1))": "between 0 and 1; got attention_dropout=-0.1",
 }  # fmt: skip
-SETTING = f"""
+SCRIPT = f"""
 from dataclasses import replace
 import torch
 from transformer_lab.attention.additive import AdditiveAttention
@@ -85,11 +85,11 @@ from transformer_lab.models.transformer import Transformer
 from transformer_lab.models.transformer_config import TransformerConfig
 small = TransformerConfig(vocab_size=13, d_model=12, n_heads=3, d_ff=17, n_layers=2, max_length=11)
 text = LanguageModelConfig(vocab_size=13, d_model=12, n_heads=3, d_ff=17, n_layers=2, max_length=11)
-apart = replace(small, source_vocab_size=10)
+two_vocabularies = replace(small, source_vocab_size=10)
 zeros = torch.zeros(5, 5)
 tokens = lambda *shape: torch.ones(shape, dtype=torch.long)
 Transformer(small)(tokens(2, 3), tokens(2, 11))
-for line in {list(REFUSED)}:
+for line in {list(INVALID_CALLS)}:
     try:
         eval(line)
         print("accepted")
@@ -102,10 +102,10 @@ def test_error_names_the_invalid_argument():
     env = os.environ | {"TRANSFORMER_LAB_CHECK_SHAPES": "0", "PYTHONIOENCODING": "utf-8"}
     root = Path(__file__).parents[3]
     done = subprocess.run(
-        [sys.executable, "-c", SETTING], cwd=root, env=env, capture_output=True, encoding="utf-8", check=False
+        [sys.executable, "-c", SCRIPT], cwd=root, env=env, capture_output=True, encoding="utf-8", check=False
     )
     assert not done.stderr
     messages = done.stdout.splitlines()
-    assert len(messages) == len(REFUSED)  # one line each
-    for (line, expected), message in zip(REFUSED.items(), messages, strict=True):
+    assert len(messages) == len(INVALID_CALLS)  # one line per call
+    for (line, expected), message in zip(INVALID_CALLS.items(), messages, strict=True):
         assert expected in message, line

@@ -1,4 +1,4 @@
-"""The language model in all its forms, against the plainest computation of one text at a time."""
+"""Tests for the language model with every option, against a reference that computes one text at a time."""
 
 from dataclasses import replace
 from typing import Any, get_args
@@ -26,7 +26,7 @@ SIZES = {"d_model": 12, "n_heads": 3, "d_ff": 17, "n_layers": 2, "max_length": 1
 
 
 def padded(texts: list[list[int]], gaps: list[list[int]]) -> Tensor:
-    """Write texts into one batch with gaps[i][j] times padding before token j of text i, and the rest at its end."""
+    """Join texts to a batch with gaps[i][j] padding tokens before token j of text i and the rest at the end."""
     rows = [[x for token, gap in zip(text, before, strict=False) for x in [PAD] * gap + [token]]
             for text, before in zip(texts, gaps, strict=True)]  # fmt: skip
     n = max(map(len, rows))
@@ -72,13 +72,13 @@ def test_padded_batch_matches_single_texts(config, texts, rng, data):
     logits = model(tokens)
     for row, text in enumerate(texts):
         expected = logits_of(dict(model.named_parameters()), config, torch.tensor(text))
-        # The sinusoids are kept in float32.
+        # The sinusoids are stored in float32.
         assert_close(logits[row][tokens[row] != PAD], expected, rtol=1e-5, atol=1e-5)
 
 
 @given(config=configs, texts=texts, rng=generators(), n_new=st.integers(1, 3))
 @torch.no_grad()
-def test_cached_reading_matches_reading_at_once(config, texts, rng, n_new):
+def test_cached_logits_match_a_single_pass(config, texts, rng, n_new):
     tokens = padded(texts, [[1] * len(text) for text in texts])
     model = drawn(config, rng)
     cache = model.new_cache()
@@ -110,7 +110,7 @@ def test_cached_reading_matches_reading_at_once(config, texts, rng, n_new):
     ],
     ids=["GPT-2", "Llama 2", "Llama 3", "Qwen 3", "Gemma 3"],
 )
-def test_published_kinds_match_the_plain_computation(config):
+def test_published_architectures_match_the_reference(config):
     rng = torch.Generator().manual_seed(0)
     model = drawn(config, rng)
     tokens, probe = torch.randint(0, 19, (2, 5), generator=rng), torch.randn(2, 5, 19, generator=rng).double()
@@ -130,21 +130,21 @@ def test_local_blocks_have_no_gradient_beyond_the_window(positions, pad_id):
     x: list[Tensor] = []
     model.embedding.register_forward_hook(lambda _module, _args, output: x.append(output) or output.requires_grad_())
     logits = model(torch.tensor([[1, 2, 4, 5, 6, 7, 8, 9]]))
-    for position in range(8):  # two blocks: twice two positions
+    for position in range(8):  # two blocks reach back two positions each
         reached = grad(logits[0, position].square().sum(), x, retain_graph=True)[0][0].abs().sum(dim=-1) > 0
         assert reached.tolist() == [position - 4 <= i <= position for i in range(8)]
 
 
 @pytest.fixture
 def kernel_options(monkeypatch):
-    """The mask that each call of torch's kernel is given, and whether it is to be causal by itself."""
+    """Record the mask and the ``is_causal`` option of each call of torch's kernel."""
 
-    def watched(*inputs: Tensor, **options: Any) -> Tensor:
+    def recording_kernel(*inputs: Tensor, **options: Any) -> Tensor:
         observed.append((options.get("attn_mask"), options.get("is_causal", False)))
         return original(*inputs, **options)
 
     observed, original = [], F.scaled_dot_product_attention
-    monkeypatch.setattr(F, "scaled_dot_product_attention", watched)
+    monkeypatch.setattr(F, "scaled_dot_product_attention", recording_kernel)
     return observed
 
 
@@ -191,7 +191,7 @@ def test_new_tokens_are_aligned_with_the_last_keys(kernel_options):
 @any_positions
 @pytest.mark.parametrize("n_kv_heads", [None, 2])
 def test_kernel_mask_matches_an_explicit_mask(positions, n_kv_heads):
-    """A token that pads, but does not occur, brings the mask."""
+    """A model with a padding token passes an explicit mask even if the text contains no padding."""
     config = replace(SMALL, positions=positions, n_kv_heads=n_kv_heads, pad_id=None)
     masked = drawn(replace(config, pad_id=PAD), torch.Generator().manual_seed(0))
     unmasked = LanguageModel(config).double()
@@ -210,7 +210,7 @@ def test_padding_before_and_after_are_equivalent(positions, text, rng):
 
 
 @any_positions
-def test_text_of_only_padding_gives_finite_logits(positions):
+def test_only_padding_gives_finite_logits_and_gradients(positions):
     model = LanguageModel(replace(SMALL, positions=positions))
     logits = model(torch.tensor([[PAD, PAD, PAD], [1, 2, PAD]]))
     assert logits.isfinite().all()
@@ -220,8 +220,8 @@ def test_text_of_only_padding_gives_finite_logits(positions):
 @any_positions
 def test_one_layer_without_positions_ignores_order(positions):
     model = drawn(replace(SMALL, positions=positions, n_layers=1), torch.Generator().manual_seed(0))
-    one, other = model(torch.tensor([[1, 2, 4, 5], [4, 1, 2, 5]]))[:, -1]
-    assert torch.allclose(one, other) == (positions == "none")
+    original, reordered = model(torch.tensor([[1, 2, 4, 5], [4, 1, 2, 5]]))[:, -1]
+    assert torch.allclose(original, reordered) == (positions == "none")
 
 
 @pytest.mark.parametrize("positions", ["sinusoidal", "rotary", "alibi", "none"])
@@ -280,7 +280,7 @@ def test_next_logits_belong_to_the_last_real_token(pad_id):
 
 
 @pytest.mark.parametrize("tied", [True, False])
-def test_moving_to_the_meta_device_and_back_keeps_embeddings_tied(tied):
+def test_meta_device_round_trip_keeps_embeddings_tied(tied):
     model = LanguageModel(replace(SMALL, tie_embeddings=tied)).to("meta")
     assert (model.head.weight is model.embedding.weight) == tied
     model.to_empty(device="cpu")

@@ -1,4 +1,4 @@
-"""What a language model may be made of: as many parameters as published, and nothing that cannot be."""
+"""Tests for language model configurations: published parameter counts, options, and invalid combinations."""
 
 from dataclasses import replace
 
@@ -36,7 +36,7 @@ def test_bias_false_removes_every_bias():
         model = LanguageModel(replace(SMALL, n_layers=1, **others))
         return [name for name, _ in model.named_parameters() if "bias" in name]
 
-    assert len(biases()) == 4 + 2 + 2 + 1  # attention, feed-forward network, its norms, the norm at the end
+    assert len(biases()) == 4 + 2 + 2 + 1  # attention, feed-forward network, the block's norms, the final norm
     assert biases(bias=False) == []
     assert len(biases(norm="rms", feed_forward="swiglu")) == 4
 
@@ -50,7 +50,7 @@ def test_qkv_bias_is_independent_of_bias():
     assert biased(bias=True, qkv_bias=False) == {"w_o"}
 
 
-def test_block_has_the_norms_of_its_placement():
+def test_norm_placement_selects_the_norms():
     def norms(**others: object) -> list[str]:
         block = LanguageModel(replace(SMALL, norm="rms", **others)).blocks[1]
         return [name.removesuffix(".weight") for name, _ in block.named_parameters() if "norm" in name]

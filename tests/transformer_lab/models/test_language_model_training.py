@@ -1,4 +1,4 @@
-"""How a language model starts, what it drops, which numbers it computes with, and that every kind of it learns."""
+"""Tests for training language models: initialization, dropout, dtypes, and learning with every combination."""
 
 import math
 from dataclasses import replace
@@ -20,10 +20,10 @@ from transformer_lab.models.language_model import LanguageModel
 FEED_FORWARDS = get_args(FeedForwardName)
 
 
-@pytest.mark.parametrize(  # one in 7 of the 60: by turns, each position, norm and feed-forward is among them
+@pytest.mark.parametrize(  # one in 7 of 60 combinations, which covers each position, norm and feed-forward network
     "kind", one_in(7, product(POSITIONS, get_args(NormName), FEED_FORWARDS)), ids=" ".join
 )
-def test_every_kind_learns_in_one_step(kind):
+def test_every_variant_learns_in_one_step(kind):
     positions, norm, feed_forward = kind
     torch.manual_seed(0)
     tokens = torch.tensor([[1, 2, 4, 5, 6], [7, 8, PAD, PAD, PAD]])
@@ -42,7 +42,7 @@ def test_every_kind_learns_in_one_step(kind):
         model = LanguageModel(replace(SMALL, **named, n_kv_heads=n_kv_heads, pad_id=pad_id))
         before = loss(model)
         before.backward()
-        for name, parameter in model.named_parameters():  # a bias on all keys alike drops out of the softmax
+        for name, parameter in model.named_parameters():  # a bias shared by all keys cancels in the softmax
             assert (parameter.grad != 0).any() or name.endswith("w_k.bias")
         torch.optim.SGD(model.parameters(), lr=0.1).step()
         assert loss(model) < before
@@ -56,8 +56,8 @@ def test_initial_parameters_match_gpt2():
             if parameter.dim() == 1:
                 assert (parameter == (0 if name.endswith("bias") else 1)).all()
             else:
-                adds_up = name.endswith(("w_o.weight", "w_2.weight", "w_down.weight"))
-                assert parameter.std().item() == pytest.approx(0.02 / math.sqrt(16) if adds_up else 0.02, rel=0.05)
+                is_residual = name.endswith(("w_o.weight", "w_2.weight", "w_down.weight"))
+                assert parameter.std().item() == pytest.approx(0.02 / math.sqrt(16) if is_residual else 0.02, rel=0.05)
                 assert abs(parameter.mean().item()) < 0.001
 
 
@@ -69,20 +69,20 @@ def test_initial_predictions_are_nearly_uniform(positions):
 
 
 def test_positions_do_not_dominate_the_tokens():
-    """Sinusoids are larger than embeddings of this size: unscaled, tokens would be a fiftieth of what blocks get."""
+    """Sinusoids are much larger than initial embeddings: unscaled, tokens would be a fiftieth of the blocks' input."""
     torch.manual_seed(0)
     model = LanguageModel(replace(SMALL, d_model=516, positions="sinusoidal"))
     x = []
     model.blocks[0].register_forward_pre_hook(lambda _block, args: x.append(args[0]))
     model(torch.tensor([[1, 2, 4], [5, 6, 7]]))
-    tokens_apart, positions_apart = (x[0][0] - x[0][1]).norm(), (x[0][:, 0] - x[0][:, 2]).norm()
-    assert tokens_apart > positions_apart / 3
+    token_distance, position_distance = (x[0][0] - x[0][1]).norm(), (x[0][:, 0] - x[0][:, 2]).norm()
+    assert token_distance > position_distance / 3
 
 
-@pytest.mark.parametrize("share", ["dropout", "attention_dropout"])
-def test_dropout_is_active_only_in_training(share):
+@pytest.mark.parametrize("option", ["dropout", "attention_dropout"])
+def test_dropout_is_active_only_in_training(option):
     torch.manual_seed(0)
-    model = drawn(replace(SMALL, **{share: 0.5}), torch.Generator().manual_seed(0))
+    model = drawn(replace(SMALL, **{option: 0.5}), torch.Generator().manual_seed(0))
     tokens = torch.tensor([[1, 2, 4, 5]])
     assert not torch.allclose(model(tokens), model(tokens))
     model.eval()

@@ -1,4 +1,4 @@
-"""What encoder and decoder have in common: how tokens are embedded, and what is stacked."""
+"""Tests for the base class of encoder and decoder: embeddings, positions and the options of the layers."""
 
 import math
 
@@ -32,7 +32,7 @@ def test_embeds_scales_and_adds_positions(stack, learned):
             wave = math.sin if i % 2 == 0 else math.cos
             position = ours.positions[t, i] if learned else wave(t / 10000 ** (i // 2 * 2 / D_MODEL))
             x[sentence, t, i] = ours.embedding.weight[token, i] * math.sqrt(D_MODEL) + position
-    assert_close(ours.embed(TOKENS), x, atol=1e-6, rtol=1e-6)  # the table of sinusoids has float32's digits
+    assert_close(ours.embed(TOKENS), x, atol=1e-6, rtol=1e-6)  # the sinusoids are stored in float32
 
 
 @stacks

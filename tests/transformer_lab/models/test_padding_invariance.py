@@ -1,4 +1,4 @@
-"""In a batch with padding, every sentence is what it is alone, in all the forms that a Transformer may have."""
+"""Tests that padding does not change a sentence's output, for every configuration of a Transformer."""
 
 from typing import get_args
 

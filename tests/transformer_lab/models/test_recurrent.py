@@ -1,4 +1,4 @@
-"""Recurrent translators against a plain loop over one sentence, one step at a time, and against torch's own GRU."""
+"""Tests for recurrent translators against a step-by-step reference for one sentence and against torch's GRU."""
 
 import pytest
 import torch
@@ -17,7 +17,7 @@ targets = st.lists(st.integers(0, 12), min_size=1, max_size=4)
 
 
 def gru(parameters: dict[str, Tensor], name: str, suffix: str, x: Tensor, h: Tensor) -> Tensor:
-    """One step of Cho et al. (2014), with the reset gate where torch has it."""
+    """Compute one GRU step of Cho et al. (2014), with the reset gate applied where torch applies it."""
     from_x = parameters[f"{name}.weight_ih{suffix}"] @ x + parameters[f"{name}.bias_ih{suffix}"]
     from_h = parameters[f"{name}.weight_hh{suffix}"] @ h + parameters[f"{name}.bias_hh{suffix}"]
     (r_x, z_x, n_x), (r_h, z_h, n_h) = from_x.chunk(3), from_h.chunk(3)
@@ -26,7 +26,7 @@ def gru(parameters: dict[str, Tensor], name: str, suffix: str, x: Tensor, h: Ten
 
 
 def logits_of(model: RecurrentTranslator, source: list[int], target: list[int]) -> Tensor:
-    """Translate one sentence without padding, in the plainest way."""
+    """Compute the logits for one sentence without padding, one step at a time."""
     parameters = dict(model.named_parameters())
     h, states = torch.zeros(D, dtype=torch.float64), []
     for token in source:
@@ -95,16 +95,16 @@ def contexts_of(model: RecurrentTranslator, source: Tensor, target: Tensor) -> T
 
 def test_context_changes_between_steps_only_with_attention():
     source, target = torch.tensor([[5, 6, 7, 8]]), torch.tensor([[1, 9, 10]])
-    one = contexts_of(drawn(RecurrentTranslator, torch.Generator().manual_seed(0)), source, target)
-    assert torch.equal(one[0], one[1])
-    assert torch.equal(one[0], one[2])
-    other = contexts_of(drawn(AttentiveRecurrentTranslator, torch.Generator().manual_seed(0)), source, target)
-    assert (other[0] - other[1]).abs().max() > 0.01
-    assert (other[1] - other[2]).abs().max() > 0.01
+    fixed = contexts_of(drawn(RecurrentTranslator, torch.Generator().manual_seed(0)), source, target)
+    assert torch.equal(fixed[0], fixed[1])
+    assert torch.equal(fixed[0], fixed[2])
+    attentive = contexts_of(drawn(AttentiveRecurrentTranslator, torch.Generator().manual_seed(0)), source, target)
+    assert (attentive[0] - attentive[1]).abs().max() > 0.01
+    assert (attentive[1] - attentive[2]).abs().max() > 0.01
 
 
-def test_query_is_the_state_before_the_step():
-    """So the first context cannot know the first target token, as it would if the state after the step asked."""
+def test_query_is_the_state_before_each_step():
+    """The first context must not depend on the first target token, which only the state after the step has read."""
     model = drawn(AttentiveRecurrentTranslator, torch.Generator().manual_seed(0))
     source = torch.tensor([[5, 6, 7, 8], [5, 6, 7, 8]])
     first, second = contexts_of(model, source, torch.tensor([[1, 9], [2, 9]]))
@@ -124,7 +124,7 @@ def test_hook_receives_the_attention_weights():
 
 
 @both
-def test_source_of_only_padding_gives_finite_results(kind):
+def test_padding_only_source_gives_finite_results(kind):
     model = drawn(kind, torch.Generator().manual_seed(0))
     logits = model(torch.tensor([[PAD, PAD], [5, PAD]]), torch.tensor([[1, 9, 10], [1, 9, 10]]))
     assert (contexts_of(model, torch.tensor([[PAD, PAD]]), torch.tensor([[1, 9]])) == 0).all()

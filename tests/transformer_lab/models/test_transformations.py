@@ -1,4 +1,4 @@
-"""Models under the transformations of torch: each gives what the model alone gives, or its derivative."""
+"""Tests for models under torch's transformations: vmap, grad, jvp, export, compile, checkpointing and parallelism."""
 
 import os
 import pickle
@@ -35,32 +35,32 @@ def parameters(model: nn.Module) -> Parameters:
     return {name: parameter.detach() for name, parameter in model.named_parameters()}
 
 
-def loss(model: nn.Module, numbers: Parameters, *tokens: Tensor) -> Tensor:
-    logits = functional_call(model, numbers, tokens)
+def loss(model: nn.Module, values: Parameters, *tokens: Tensor) -> Tensor:
+    logits = functional_call(model, values, tokens)
     return cross_entropy(logits[:, :-1].transpose(1, 2), tokens[-1][:, 1:])
 
 
 def test_functional_call_uses_other_parameters(model):
     tokens = inputs(model, 2, 5)
-    before, others = model(*tokens), {name: 2 * number for name, number in parameters(model).items()}
+    before, doubled = model(*tokens), {name: 2 * value for name, value in parameters(model).items()}
     twice = deepcopy(model)
     with torch.no_grad():
         for parameter in twice.parameters():
             parameter *= 2
-    assert_close(functional_call(model, others, tokens), twice(*tokens))
+    assert_close(functional_call(model, doubled, tokens), twice(*tokens))
     assert torch.equal(model(*tokens), before)
 
 
 def test_vmap_returns_per_sentence_gradients(model):
-    tokens, numbers = inputs(model, 3, 5), parameters(model)
+    tokens, values = inputs(model, 3, 5), parameters(model)
     with sdpa_kernel(SDPBackend.MATH):
-        each = vmap(grad(lambda p, *row: loss(model, p, *(x[None] for x in row))), (None, *[0] * len(tokens)))
-        together = each(numbers, *tokens)
+        per_sentence = vmap(grad(lambda p, *row: loss(model, p, *(x[None] for x in row))), (None, *[0] * len(tokens)))
+        gradients = per_sentence(values, *tokens)
     for i in range(3):
         alone = torch.autograd.grad(loss(model, dict(model.named_parameters()), *(x[i, None] for x in tokens)),
                                     list(model.parameters()), allow_unused=True)  # fmt: skip
-        for gradient, (name, number) in zip(alone, numbers.items(), strict=True):
-            assert_close(together[name][i], torch.zeros_like(number) if gradient is None else gradient)
+        for gradient, (name, value) in zip(alone, values.items(), strict=True):
+            assert_close(gradients[name][i], torch.zeros_like(value) if gradient is None else gradient)
 
 
 @pytest.mark.filterwarnings("ignore:`torch.jit.script` is deprecated:DeprecationWarning")
@@ -86,25 +86,25 @@ def test_export_and_compile_capture_one_graph_for_all_shapes():
     command = [sys.executable, "-m", "tests.transformer_lab.models.capture_graphs", *names]
     run = subprocess.run(command, capture_output=True, text=True, env=environment)
     assert run.returncode == 0, run.stderr
-    assert run.stdout.splitlines() == [f"{what} {name}" for name in names for what in ("exported", "compiled")]
+    assert run.stdout.splitlines() == [f"{action} {name}" for name in names for action in ("exported", "compiled")]
 
 
 @pytest.mark.parametrize("assign", [False, True], ids=["copied", "assigned"])
-def test_meta_model_loads_the_parameters_of_another(model, assign):
+def test_meta_model_loads_another_models_parameters(model, assign):
     with torch.device("meta"):
         empty = type(model)(model.config).eval()
     empty.to(torch.float64).to_empty(device="cpu")
     empty.load_state_dict(model.state_dict(), assign=assign)
     tokens = inputs(model, 2, 5)
     assert torch.equal(empty(*tokens), model(*tokens))
-    if not assign:  # torch assigns a tensor to each name, and knows no ties
+    if not assign:  # with assign=True, torch assigns a separate tensor to each name and unties shared parameters
         assert len(list(empty.parameters())) == len(list(model.parameters()))
 
 
 @pytest.mark.parametrize(
     "copy", [deepcopy, lambda model: pickle.loads(pickle.dumps(model))], ids=["deepcopy", "pickle"]
 )
-def test_deepcopy_is_equal_tied_and_independent(model, copy):
+def test_copy_is_equal_tied_and_independent(model, copy):
     tokens, twin = inputs(model, 2, 5), copy(model)
     before = model(*tokens)
     assert torch.equal(twin(*tokens), before)
@@ -117,27 +117,27 @@ def test_deepcopy_is_equal_tied_and_independent(model, copy):
 
 @pytest.mark.filterwarnings("ignore:Mismatch dtype between input and weight:UserWarning")
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
-def test_half_precision_gives_similar_results(model, dtype):
+def test_half_precision_matches_float64_approximately(model, dtype):
     tokens = inputs(model, 2, 5)
     with torch.autocast("cpu", dtype):
         mixed = model.float()(*tokens)
     half = model.to(dtype)(*tokens)
     exact = model.double()(*tokens)
     assert half.dtype == dtype
-    for close in (mixed, half):
-        assert_close(close.double(), exact, rtol=0.05, atol=0.05)
+    for approximate in (mixed, half):
+        assert_close(approximate.double(), exact, rtol=0.05, atol=0.05)
 
 
 def test_checkpointing_gives_the_same_gradients(model):
     tokens = inputs(model, 2, 5)
     layers = model.decoder.layers if isinstance(model, Transformer) else model.blocks
     model(*tokens).square().mean().backward()
-    kept = {name: p.grad.clone() for name, p in model.named_parameters() if p.grad is not None}
+    expected = {name: p.grad.clone() for name, p in model.named_parameters() if p.grad is not None}
     model.zero_grad()
     for layer in layers:
         layer.forward = lambda *args, forward=layer.forward: checkpoint(forward, *args, use_reentrant=False)
     model(*tokens).square().mean().backward()
-    assert_close({name: p.grad for name, p in model.named_parameters() if p.grad is not None}, kept)
+    assert_close({name: p.grad for name, p in model.named_parameters() if p.grad is not None}, expected)
 
 
 def test_fsdp_gives_the_same_loss_and_gradients(model, tmp_path):
@@ -161,9 +161,9 @@ def gradients(model: nn.Module, tokens: tuple[Tensor, ...]) -> list[Tensor | Non
 
 
 def gradients_of_half(world, config) -> list[Tensor | None]:
-    """Be one of two processes, each of which takes every other sentence; the wrapper averages their gradients."""
+    """Run in one of two processes, each of which takes every other sentence; torch averages their gradients."""
     model = build(config)
-    wrapped = DistributedDataParallel(model, find_unused_parameters=True)  # an expert that no token went to
+    wrapped = DistributedDataParallel(model, find_unused_parameters=True)  # an expert may receive no token
     return gradients(wrapped, tuple(x[world.rank :: world.size] for x in inputs(model, 4, 5)))
 
 
@@ -172,11 +172,11 @@ def gradients_of_halves(world) -> dict[str, list[Tensor | None]]:
 
 
 @pytest.mark.thorough
-@pytest.mark.skipif(sys.platform == "win32", reason="gloo on Windows wants a device of its own")
+@pytest.mark.skipif(sys.platform == "win32", reason="on Windows, gloo needs an explicit network device")
 def test_two_processes_match_the_gradients_of_one():
-    both = run_processes(gradients_of_halves, seconds=600)
+    reports = run_processes(gradients_of_halves, seconds=600)
     for name, config in CONFIGS.items():
         model = build(config)
         alone = gradients(model, inputs(model, 4, 5))
-        for halves in both:
-            assert_close(halves[name], alone)
+        for report in reports:
+            assert_close(report[name], alone)

@@ -1,4 +1,4 @@
-"""The whole Transformer: against torch's own, its parameters counted and drawn."""
+"""Tests for the whole Transformer against torch's layers, and for its parameters and dropout."""
 
 from functools import partial
 
@@ -40,12 +40,12 @@ def small(**others: object) -> Transformer:
 
 
 class FromTorch(nn.Module):
-    """The same model around torch's own encoder and decoder."""
+    """A Transformer built from torch's encoder and decoder, without embeddings."""
 
     def __init__(self, ours: Transformer) -> None:
         super().__init__()
         config = ours.config
-        # No modules: torch's decoder forgets them when it copies its layer.
+        # functions, because torch's decoder loses activation modules when it copies its layer
         activations = {"relu": F.relu, "gelu": F.gelu, "gelu_tanh": partial(F.gelu, approximate="tanh"), "silu": F.silu}
         activation = activations[config.feed_forward]
         options = {"dropout": 0.0, "activation": activation, "batch_first": True, "norm_first": config.pre_norm}
@@ -57,7 +57,7 @@ class FromTorch(nn.Module):
             custom_encoder=nn.TransformerEncoder(
                 nn.TransformerEncoderLayer(*sizes, **options),
                 config.n_layers,
-                # Of post-norm, too, nn.Transformer norms the last layer's output once more; the paper does not.
+                # nn.Transformer adds a final norm even for post-norm; the paper does not
                 nn.LayerNorm(config.d_model) if config.pre_norm else None,
                 enable_nested_tensor=False,
             ),
@@ -101,7 +101,7 @@ def test_matches_torch_between_the_same_embeddings(others, copied_from):
 
 
 @pytest.mark.parametrize("name, parameters", [("base", 63_082_496), ("big", 214_245_376)])
-def test_papers_models_have_the_documented_parameter_counts(name, parameters):
+def test_base_and_big_have_the_documented_parameter_counts(name, parameters):
     config = getattr(TransformerConfig, name)(37_000)
     with torch.device("meta"):
         assert sum(parameter.numel() for parameter in Transformer(config).parameters()) == parameters
@@ -109,10 +109,10 @@ def test_papers_models_have_the_documented_parameter_counts(name, parameters):
 
 
 def test_shared_vocabulary_shares_embeddings_and_last_layer():
-    shared, apart = small(), small(source_vocab_size=10)
+    shared, separate = small(), small(source_vocab_size=10)
     assert shared.encoder.embedding.weight is shared.decoder.embedding.weight
-    assert apart.encoder.embedding.weight.shape == (10, 12)
-    assert apart.decoder.embedding.weight.shape == (13, 12)
+    assert separate.encoder.embedding.weight.shape == (10, 12)
+    assert separate.decoder.embedding.weight.shape == (13, 12)
     logits = shared(SOURCE, TARGET)
     with torch.no_grad():
         shared.decoder.embedding.weight[11] *= 2  # a token that occurs in neither text
@@ -150,12 +150,12 @@ def test_attention_dropout_is_off_by_default(attention_dropout):
         *(f"decoder.layers.{i}.{which}_attention" for i in range(2) for which in ["self", "cross"]),
     ]
     assert list(weights) == names
-    whole = all(torch.allclose(rows.sum(dim=-1), torch.ones(())) for rows in weights.values())
-    assert whole is (attention_dropout == 0)
+    sums_are_one = all(torch.allclose(rows.sum(dim=-1), torch.ones(())) for rows in weights.values())
+    assert sums_are_one is (attention_dropout == 0)
 
 
 @variants
-def test_texts_of_only_padding_do_not_affect_others(others):
+def test_padding_only_texts_do_not_affect_others(others):
     model = drawn(small(**others))
     source = torch.cat([SOURCE, torch.full((1, 7), SOURCE_PAD)])
     target = torch.cat([TARGET, torch.full((1, 5), PAD)])
@@ -168,8 +168,8 @@ def test_texts_of_only_padding_do_not_affect_others(others):
 @variants
 def test_padding_token_can_begin_a_target(others):
     model = drawn(small(**others, hide_target_padding=False))
-    nothing_pads = small(**others, target_pad_id=11).double()  # 11 does not occur
-    nothing_pads.load_state_dict(model.state_dict())
+    without_padding = small(**others, target_pad_id=11).double()  # token 11 does not occur
+    without_padding.load_state_dict(model.state_dict())
     target = torch.tensor([[PAD, 2, 3, 5, 12], [PAD, 0, 9, PAD, PAD]])
-    assert_close(model(SOURCE, target), nothing_pads(SOURCE, target))
+    assert_close(model(SOURCE, target), without_padding(SOURCE, target))
     assert_close(model(SOURCE, target)[1, :3], model(SOURCE[1:], target[1:, :3])[0])

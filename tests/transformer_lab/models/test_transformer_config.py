@@ -1,4 +1,4 @@
-"""What a Transformer may be made of: the paper's sizes, and nothing that cannot be."""
+"""Tests for Transformer configurations: the paper's sizes, and invalid values."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Folders of published language models with their tokenizers, made here: GPT-2's two forms, and Llama's."""
+"""Create folders like those of published language models: GPT-2 with both tokenizer formats, and Llama."""
 
 import json
 import re
@@ -17,8 +17,8 @@ FORMS = ["tokenizer.json", "vocab.json", "Llama"]
 
 
 def publish(folder: Path, form: str = "tokenizer.json", **sizes: object) -> PreTrainedModel:
-    """Fill a folder as such models are published, with one that was never trained but likes words."""
-    tokenizer = llamas() if form == "Llama" else gpt2s()
+    """Write a published model's files to a folder; the model is untrained but prefers tokens that are words."""
+    tokenizer = llama_tokenizer() if form == "Llama" else gpt2_tokenizer()
     bos_id, eos_id = (tokenizer.token_to_id(token) for token in (("<s>", "</s>") if form == "Llama" else (END, END)))
     make = llama if form == "Llama" else gpt2
     sizes |= {"vocab_size": tokenizer.get_vocab_size(), "bos_token_id": bos_id, "eos_token_id": eos_id}
@@ -37,8 +37,8 @@ def publish(folder: Path, form: str = "tokenizer.json", **sizes: object) -> PreT
     return model
 
 
-def gpt2s() -> Tokenizer:
-    """Learn a tokenizer like GPT-2's, in which a character may be several tokens."""
+def gpt2_tokenizer() -> Tokenizer:
+    """Learn a tokenizer like GPT-2's, in which a character may consist of several tokens."""
     tokenizer = Tokenizer(models.BPE())
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     tokenizer.decoder = decoders.ByteLevel()
@@ -48,11 +48,13 @@ def gpt2s() -> Tokenizer:
     return tokenizer
 
 
-def llamas() -> Tokenizer:
-    """Learn a tokenizer like Llama's: ``<s>`` begins every text, ▁ every word, and what is unknown is bytes."""
+def llama_tokenizer() -> Tokenizer:
+    """Learn a tokenizer like Llama's: texts begin with ``<s>``, words with ▁, and unknown characters become bytes."""
     tokenizer = Tokenizer(models.BPE(unk_token="<unk>", byte_fallback=True, fuse_unk=True))
     tokenizer.normalizer = normalizers.Sequence([normalizers.Prepend("▁"), normalizers.Replace(" ", "▁")])
-    tokenizer.pre_tokenizer = pre_tokenizers.Split("▁", "merged_with_next")  # while it learns: no token holds two words
+    tokenizer.pre_tokenizer = pre_tokenizers.Split(
+        "▁", "merged_with_next"
+    )  # during training, keeps tokens from spanning words
     steps = [decoders.Replace("▁", " "), decoders.ByteFallback(), decoders.Fuse(), decoders.Strip(" ", 1, 0)]
     tokenizer.decoder = decoders.Sequence(steps)
     special = ["<unk>", "<s>", "</s>"]

@@ -1,4 +1,4 @@
-"""A folder with the tokenizer of a published translator, made here: source.spm, target.spm, and a vocabulary."""
+"""Create a folder with the tokenizer files of a published translator: source.spm, target.spm, and a vocabulary."""
 
 import io
 import json
@@ -17,13 +17,13 @@ GERMAN = [
 LANGUAGE = ">>deu<<"
 
 
-def write_tokenizer(folder: Path, apart: bool = False) -> dict[str, int]:
-    """Write the files as published folders have them, and give the vocabulary of the target.
+def write_tokenizer(folder: Path, separate: bool = False) -> dict[str, int]:
+    """Write the tokenizer files of a published folder; return the target vocabulary.
 
-    In the vocabulary, ``</s>`` and ``<unk>`` come first and ``<pad>`` last, and no id is sentencepiece's own.
+    In the vocabulary, ``</s>`` and ``<unk>`` come first and ``<pad>`` last, so ids differ from sentencepiece's ids.
     """
     pieces = {side: _train(folder / f"{side}.spm", texts) for side, texts in (("source", ENGLISH), ("target", GERMAN))}
-    if apart:
+    if separate:
         _write(folder / "vocab.json", pieces["source"])
         return _write(folder / "target_vocab.json", pieces["target"])
     return _write(folder / "vocab.json", [*pieces["target"], *pieces["source"]])

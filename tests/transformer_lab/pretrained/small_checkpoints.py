@@ -1,4 +1,4 @@
-"""Models as others publish them: small ones of ``transformers`` itself, all sizes different, and all numbers drawn."""
+"""Small published models, created by ``transformers``, with distinct sizes and random parameters."""
 
 import json
 from pathlib import Path
@@ -44,7 +44,7 @@ LLAMA3_ROPE = {
 
 
 class Published(NamedTuple):
-    """A model as ``transformers`` makes it."""
+    """The class and configuration of a model in ``transformers``."""
 
     model: type[PreTrainedModel]
     config: PretrainedConfig
@@ -80,8 +80,8 @@ def marian(**overrides: object) -> Published:
 
 VARIANTS = {
     "GPT-2": gpt2(),
-    "GPT-2, d_ff not said": gpt2(n_inner=None),
-    "GPT-2, head apart": gpt2(tie_word_embeddings=False),
+    "GPT-2, default d_ff": gpt2(n_inner=None),
+    "GPT-2, untied": gpt2(tie_word_embeddings=False),
     "GPT-2, large eps": gpt2(layer_norm_epsilon=0.1),
     "GPT-2, relu": gpt2(activation_function="relu"),
     "Llama": llama(),
@@ -105,7 +105,7 @@ VARIANTS = {
         layer_types=["sliding_attention", "full_attention"],
     ),
     "Gemma 3": gemma3(num_hidden_layers=7, sliding_window_pattern=6, head_dim=10, query_pre_attn_scalar=10),
-    "Gemma 3, head apart, scaled": gemma3(
+    "Gemma 3, untied, scaled": gemma3(
         tie_word_embeddings=False,
         rope_parameters={
             "full_attention": {"rope_type": "linear", "factor": 8.0, "rope_theta": 50.0},
@@ -119,20 +119,20 @@ VARIANTS = {
 
 
 def drawn(published: Published) -> PreTrainedModel:
-    """Make the model, every parameter drawn so widely that a mistake anywhere shows."""
+    """Create the model with random parameters that are large enough for any conversion mistake to change the logits."""
     torch.manual_seed(1)
     model = published.model(published.config).eval()
     for name, tensor in model.state_dict().items():
         if "embed_positions" not in name:
             small = tensor.dim() == 1 or any(word in name for word in ("bias", "shared", "embed_tokens", "lm_head"))
-            stretches = tensor.dim() == 1 and "weight" in name
+            is_norm_weight = tensor.dim() == 1 and "weight" in name
             std = 0.2 if tensor.dim() == 1 else (1.0 if small else 2.5) / model.config.hidden_size**0.5
-            nn.init.normal_(tensor, mean=float(stretches), std=std)
+            nn.init.normal_(tensor, mean=float(is_norm_weight), std=std)
     return model
 
 
 def loaded(folder: Path) -> LanguageModel | Transformer:
-    """Load it into our class."""
+    """Load a folder as one of our models."""
     kind = json.loads((folder / "config.json").read_text())["model_type"]
     return load_translation_model(folder) if kind == "marian" else load_language_model(folder)
 
@@ -143,7 +143,7 @@ def texts(n: int, vocab_size: int = PAD) -> Tensor:
 
 
 def logits(model: nn.Module) -> Tensor:
-    """Return a model's logits, ours or theirs: of two texts, or of two translations of padded sources."""
+    """Return the logits of our or their model for two texts, or for two translations of padded sources."""
     with torch.no_grad():
         if isinstance(model, Transformer | transformers.MarianMTModel):
             source, target = texts(11), texts(7)
@@ -156,38 +156,38 @@ def logits(model: nn.Module) -> Tensor:
 
 
 def difference(ours: nn.Module, theirs: nn.Module) -> float:
-    """Return the largest difference of their logits."""
+    """Return the largest absolute difference between the logits of both models."""
     return (logits(ours) - logits(theirs)).abs().max().item()
 
 
 def greedy(model: nn.Module, n_tokens: int) -> list[list[int]]:
-    """Continue two texts, or translate two, always with the likeliest token, by the simplest loop there is."""
+    """Continue or translate two texts greedily, with a loop that reads the whole text at each step."""
     if isinstance(model, Transformer):
-        source, written = texts(11), torch.full((2, 1), PAD)
+        source, tokens = texts(11), torch.full((2, 1), PAD)
         source[1, 8:] = PAD
         for _ in range(n_tokens):
-            written = torch.cat([written, model(source, written)[:, -1:].argmax(dim=-1)], dim=1)
+            tokens = torch.cat([tokens, model(source, tokens)[:, -1:].argmax(dim=-1)], dim=1)
     else:
-        written = texts(5)
+        tokens = texts(5)
         for _ in range(n_tokens):
-            written = torch.cat([written, model(written)[:, -1:].argmax(dim=-1)], dim=1)
-    return [until_the_end(row[-n_tokens:].tolist()) for row in written]
+            tokens = torch.cat([tokens, model(tokens)[:, -1:].argmax(dim=-1)], dim=1)
+    return [until_eos(row[-n_tokens:].tolist()) for row in tokens]
 
 
 def their_greedy(model: PreTrainedModel, n_tokens: int) -> list[list[int]]:
-    """Do the same with ``transformers``."""
+    """Continue or translate the texts of ``greedy`` with ``transformers``."""
     if isinstance(model, transformers.MarianMTModel):
-        given = texts(11)
-        given[1, 8:] = PAD
-        mask, start = given != PAD, 1
+        inputs = texts(11)
+        inputs[1, 8:] = PAD
+        mask, start = inputs != PAD, 1
     else:
-        given = texts(5)
-        mask, start = torch.ones_like(given), 5
-    written = model.generate(
-        given, attention_mask=mask, max_new_tokens=n_tokens, do_sample=False, num_beams=1, pad_token_id=PAD
+        inputs = texts(5)
+        mask, start = torch.ones_like(inputs), 5
+    outputs = model.generate(
+        inputs, attention_mask=mask, max_new_tokens=n_tokens, do_sample=False, num_beams=1, pad_token_id=PAD
     )
-    return [until_the_end(row[start:].tolist()) for row in written]
+    return [until_eos(row[start:].tolist()) for row in outputs]
 
 
-def until_the_end(tokens: list[int]) -> list[int]:
+def until_eos(tokens: list[int]) -> list[int]:
     return tokens[: tokens.index(EOS)] if EOS in tokens else tokens

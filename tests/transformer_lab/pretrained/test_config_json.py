@@ -1,4 +1,4 @@
-"""Configurations: defaults are those of ``transformers``, and what cannot be is named."""
+"""Tests for reading ``config.json``: defaults match ``transformers``, and errors name invalid options."""
 
 from typing import get_args
 
@@ -16,14 +16,14 @@ from transformer_lab.pretrained.load import LANGUAGE_MODELS
 
 @pytest.mark.parametrize("kind", LANGUAGE_MODELS)
 def test_defaults_match_transformers(kind):
-    layout, everything = LANGUAGE_MODELS[kind], CONFIG_MAPPING[kind]().to_dict()
-    assert layout.config_of(Options({}, "nothing")) == layout.config_of(Options(everything, "everything"))
+    layout, defaults = LANGUAGE_MODELS[kind], CONFIG_MAPPING[kind]().to_dict()
+    assert layout.config_of(Options({}, "empty")) == layout.config_of(Options(defaults, "defaults"))
 
 
 def test_translation_defaults_match_transformers():
-    ours = {"scale_embedding": True, "activation_function": "relu"}  # their defaults are nothing that we have
-    everything = Options(MarianConfig().to_dict() | ours, "everything")
-    assert marian.config_of(Options(ours, "nothing")) == marian.config_of(everything)
+    required = {"scale_embedding": True, "activation_function": "relu"}  # our models do not support their defaults
+    defaults = Options(MarianConfig().to_dict() | required, "defaults")
+    assert marian.config_of(Options(required, "required")) == marian.config_of(defaults)
 
 
 @pytest.mark.parametrize("theirs", FEED_FORWARD_OF_ACTIVATION)
@@ -41,7 +41,7 @@ def test_every_feed_forward_network_has_a_published_name():
     assert all(FEED_FORWARD_OF_ACTIVATION[theirs] == ours for ours, theirs in ACTIVATION_OF_FEED_FORWARD.items())
 
 
-def test_null_means_the_default():
+def test_null_selects_the_default():
     assert Options({"n_inner": None}, "here").get("n_inner", 7) == 7
 
 
@@ -55,7 +55,7 @@ def test_null_means_the_default():
         (False, 0.5, "here: x must be float; got False"),
     ],
 )
-def test_error_names_options_of_the_wrong_type(value, default, message):
+def test_error_names_option_of_the_wrong_type(value, default, message):
     with pytest.raises(ValueError, match=message):
         Options({"x": value}, "here").get("x", default)
 

@@ -1,4 +1,4 @@
-"""Each option of a published language model with another value than usual: refused by name, or logits as theirs."""
+"""Tests for every option of published language models: a changed value matches ``transformers`` or is rejected."""
 
 import dataclasses
 import json
@@ -59,9 +59,9 @@ WINDOWS: Changes = {
     "max_window_layers": [1],
     "layer_types": [["full_attention", "full_attention"]],
 }
-REFUSED: Changes = {"hidden_act": ["gelu", "relu"], "rope_parameters": OTHER_ROTARY}
+UNSUPPORTED_SHARED: Changes = {"hidden_act": ["gelu", "relu"], "rope_parameters": OTHER_ROTARY}
 GATED = {name: SHARED[name] for name in SHARED if name != "hidden_act"} | {"hidden_activation": ["gelu_new", "silu"]}
-EQUAL: dict[str, Changes] = {
+SUPPORTED: dict[str, Changes] = {
     "GPT2Config": WITHOUT_EFFECT | {
         "vocab_size": [41], "n_positions": [31], "n_embd": [36], "n_layer": [1, 3], "n_head": [3],
         "n_inner": [23, None], "activation_function": ["relu", "silu", "gelu"], "attn_pdrop": [0.3],
@@ -82,15 +82,15 @@ EQUAL: dict[str, Changes] = {
         ],
     },
 }  # fmt: skip
-NAMED: dict[str, Changes] = {
+UNSUPPORTED: dict[str, Changes] = {
     "GPT2Config": {
         "activation_function": ["quick_gelu"], "resid_pdrop": [0.3], "embd_pdrop": [0.3], "scale_attn_weights": [False],
         "scale_attn_by_inverse_layer_idx": [True], "add_cross_attention": [True],
     },
-    "LlamaConfig": REFUSED | {"mlp_bias": [True]},
-    "MistralConfig": REFUSED,
-    "Qwen2Config": REFUSED | {"layer_types": [["full_attention", "sliding_attention"]]},
-    "Qwen3Config": REFUSED | {"layer_types": [["full_attention", "sliding_attention"]]},
+    "LlamaConfig": UNSUPPORTED_SHARED | {"mlp_bias": [True]},
+    "MistralConfig": UNSUPPORTED_SHARED,
+    "Qwen2Config": UNSUPPORTED_SHARED | {"layer_types": [["full_attention", "sliding_attention"]]},
+    "Qwen3Config": UNSUPPORTED_SHARED | {"layer_types": [["full_attention", "sliding_attention"]]},
     "Gemma3TextConfig": {
         "hidden_activation": ["gelu", "relu"], "query_pre_attn_scalar": [8], "head_dim": [6],
         "final_logit_softcapping": [30.0], "attn_logit_softcapping": [50.0], "use_bidirectional_attention": [True],
@@ -100,7 +100,7 @@ NAMED: dict[str, Changes] = {
         ],
     },
 }  # fmt: skip
-TOGETHER: dict[str, list[dict[str, Any]]] = {
+COMBINATIONS: dict[str, list[dict[str, Any]]] = {
     "LlamaConfig": [
         {"rope_theta": 30.0, "rope_scaling": {"type": "linear", "factor": 3.0}, "rope_parameters": None},
         {"rope_theta": 30.0, "rope_scaling": LLAMA3_ROPE | {"rope_theta": 30.0}, "rope_parameters": None},
@@ -123,10 +123,10 @@ TOGETHER: dict[str, list[dict[str, Any]]] = {
 
 
 def usual(kind: str) -> dict[str, Any]:
-    """Return the options of a small model, as ``config.json`` holds them."""
+    """Return the options of a small model in the format of ``config.json``."""
     sizes = {"GPT2Config": GPT2, "Gemma3TextConfig": GEMMA3}.get(kind, LLAMA)
-    own = {"head_dim": 8} if kind == "Qwen3Config" else {"sliding_window": 4} if kind == "MistralConfig" else {}
-    return {"model_type": getattr(transformers, kind).model_type, **sizes, **own}
+    extra = {"head_dim": 8} if kind == "Qwen3Config" else {"sliding_window": 4} if kind == "MistralConfig" else {}
+    return {"model_type": getattr(transformers, kind).model_type, **sizes, **extra}
 
 
 def cases(changes: dict[str, Changes]) -> list[Any]:
@@ -139,7 +139,7 @@ def cases(changes: dict[str, Changes]) -> list[Any]:
 
 
 def publish(options: dict[str, Any], folder: Path) -> transformers.PreTrainedModel:
-    """Write a folder whose configuration holds these options, and no others; return their model."""
+    """Write a folder whose configuration contains only these options; return the model in ``transformers``."""
     (folder / "config.json").write_text(json.dumps(options))
     config = AutoConfig.from_pretrained(folder)
     kind = type(AutoModelForCausalLM.from_config(config))
@@ -149,21 +149,21 @@ def publish(options: dict[str, Any], folder: Path) -> transformers.PreTrainedMod
     return theirs
 
 
-@pytest.mark.parametrize("kind", EQUAL)
+@pytest.mark.parametrize("kind", SUPPORTED)
 def test_every_option_is_covered(kind: str):
     theirs = {field.name for field in dataclasses.fields(getattr(transformers, kind))}
     common = {field.name for field in dataclasses.fields(PretrainedConfig)}
-    assert theirs - common <= EQUAL[kind].keys() | NAMED[kind].keys()
+    assert theirs - common <= SUPPORTED[kind].keys() | UNSUPPORTED[kind].keys()
 
 
-@pytest.mark.parametrize("kind, name, value", one_in(3, cases(EQUAL)))  # five kinds share most options
+@pytest.mark.parametrize("kind, name, value", one_in(3, cases(SUPPORTED)))  # five kinds share most options
 def test_supported_option_matches_transformers_logits(kind: str, name: str, value: object, tmp_path: Path):
     theirs = publish(usual(kind) | {name: value}, tmp_path)
     ours = load_language_model(tmp_path)
     assert difference(ours, theirs) < 5e-5 and logits(ours).std() > 0.5
 
 
-@pytest.mark.parametrize("kind, name, value", cases(NAMED))
+@pytest.mark.parametrize("kind, name, value", cases(UNSUPPORTED))
 def test_unsupported_option_is_rejected_by_name(kind: str, name: str, value: object, tmp_path: Path):
     (tmp_path / "config.json").write_text(json.dumps(usual(kind) | {name: value}))
     with pytest.raises(ValueError, match=rf"config.json.*{name}"):
@@ -171,7 +171,7 @@ def test_unsupported_option_is_rejected_by_name(kind: str, name: str, value: obj
 
 
 @pytest.mark.parametrize(
-    "kind, options", [(kind, options) for kind, together in TOGETHER.items() for options in together], ids=str
+    "kind, options", [(kind, options) for kind, combined in COMBINATIONS.items() for options in combined], ids=str
 )
 def test_combined_options_match_transformers_logits(kind: str, options: dict[str, Any], tmp_path: Path):
     theirs = publish({name: value for name, value in (usual(kind) | options).items() if value is not None}, tmp_path)
@@ -179,7 +179,7 @@ def test_combined_options_match_transformers_logits(kind: str, options: dict[str
     assert difference(ours, theirs) < 2e-4 and logits(ours).std() > 0.5  # 8e-5 with seven layers
 
 
-# Settings of our own
+# Settings of our models
 
 SETTINGS: Changes = {
     "vocab_size": [41], "d_model": [36], "n_heads": [3, 12], "n_kv_heads": [1, 2, None], "d_k": [6], "d_ff": [23],
@@ -190,7 +190,7 @@ SETTINGS: Changes = {
     "norm": ["layer", "rms"], "norm_eps": [0.1], "norm_placement": ["before", "after", "both"], "qk_norm": [True],
     "feed_forward": ["relu", "gelu", "silu", "swiglu", "geglu"], "bias": [True, False], "qkv_bias": [True, False],
     "tie_embeddings": [True, False], "scaled_embeddings": [True],
-    "pad_id": [PAD],  # it occurs in no text: theirs masks padding only where it is told to
+    "pad_id": [PAD],  # occurs in no text, because transformers masks padding only if it gets a mask
 }  # fmt: skip
 SMALL = {"d_model": 24, "n_heads": 6, "d_ff": 19, "n_layers": 2, "max_length": 29}
 GEMMA = {

@@ -1,4 +1,4 @@
-"""What is GPT-2's own: options that only they have, and the forms in which it is published."""
+"""Tests for loading GPT-2: its dropout options and the tensor names and dtypes of published files."""
 
 import pytest
 import torch

@@ -1,4 +1,4 @@
-"""Folders of published models: in one file or many, fetched or not, damaged, and pickled."""
+"""Tests for folders of published models: single files, shards, pickles, downloads and corrupted files."""
 
 import json
 import pickle
@@ -20,7 +20,7 @@ def assert_tensors(found):
     assert all(torch.equal(found[name], TENSORS[name]) for name in TENSORS)
 
 
-def test_reads_what_was_written(tmp_path):
+def test_written_model_round_trips(tmp_path):
     write_model(tmp_path / "new" / "folder", {"model_type": "gpt2"}, TENSORS)
     assert_tensors(read_model_tensors(tmp_path / "new" / "folder"))
     assert read_json(tmp_path / "new" / "folder" / "config.json") == {"model_type": "gpt2"}
@@ -37,7 +37,7 @@ def test_reads_tensors_from_several_files(tmp_path):
         load_translation_model(tmp_path)
 
 
-def test_index_cannot_read_outside_its_folder(tmp_path):
+def test_index_cannot_reference_files_outside_its_folder(tmp_path):
     write_model(tmp_path, {}, TENSORS)
     inside = tmp_path / "inside"
     inside.mkdir()
@@ -86,7 +86,7 @@ def test_reads_pickled_tensors_without_safetensors(tmp_path):
 
 
 class Trap:
-    """Creates a file when it is unpickled."""
+    """An object that creates a file when it is unpickled."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -99,18 +99,18 @@ def pickled(found: object, path: Path) -> None:
     path.write_bytes(pickle.dumps(found, protocol=2))
 
 
-@pytest.mark.parametrize("save", [torch.save, pickled], ids=["as torch saves", "as python pickles"])
-def test_never_runs_code_in_a_pickle(tmp_path, save):
-    sprung, path = tmp_path / "sprung", tmp_path / "pytorch_model.bin"
-    save({"trap": Trap(sprung)}, path)
+@pytest.mark.parametrize("save", [torch.save, pickled], ids=["torch.save", "pickle"])
+def test_never_executes_code_in_a_pickle(tmp_path, save):
+    created, path = tmp_path / "created", tmp_path / "pytorch_model.bin"
+    save({"trap": Trap(created)}, path)
     with pytest.raises(ValueError, match=r"pytorch_model.bin is corrupted or contains objects other than tensors$"):
         read_model_tensors(tmp_path)
-    assert not sprung.exists()
+    assert not created.exists()
     if save is pickled:
         pickle.loads(path.read_bytes())
     else:
         torch.load(path, weights_only=False)
-    assert sprung.exists(), "the trap does not work"
+    assert created.exists(), "unpickling the trap without protection must create the file"
 
 
 def test_rejects_a_file_that_is_not_a_pickle(tmp_path):
@@ -137,20 +137,20 @@ def test_local_folder_is_not_downloaded(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("has_safetensors", [True, False])
 def test_downloads_pickles_only_without_safetensors(tmp_path, monkeypatch, has_safetensors):
-    asked = []
+    downloads = []
 
     def download(name, allow_patterns):
-        asked.append((name, allow_patterns))
+        downloads.append((name, allow_patterns))
         if has_safetensors:
             write_model(tmp_path, {}, TENSORS)
         return str(tmp_path)
 
     monkeypatch.setattr(huggingface_hub, "snapshot_download", download)
     assert fetch_model("Helsinki-NLP/opus-mt-en-de") == tmp_path
-    wanted = [["*.json", "model*.safetensors", "*.spm", "merges.txt"], ["pytorch_model*.bin"]][
+    expected = [["*.json", "model*.safetensors", "*.spm", "merges.txt"], ["pytorch_model*.bin"]][
         : 1 if has_safetensors else 2
     ]
-    assert asked == [("Helsinki-NLP/opus-mt-en-de", patterns) for patterns in wanted]
+    assert downloads == [("Helsinki-NLP/opus-mt-en-de", patterns) for patterns in expected]
 
 
 def test_failed_download_is_reported_in_one_line(monkeypatch):

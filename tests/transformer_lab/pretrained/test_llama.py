@@ -1,4 +1,4 @@
-"""What is Llama's own: rotary positions that are scaled, and how older versions say things."""
+"""Tests for loading Llama: attention dropout, and the rotary options and tensors of older versions."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""What Llama's relatives share: which layers are local, and what is refused because it contradicts itself."""
+"""Tests for the layout that Llama, Mistral, Qwen and Gemma share: local layers and contradictory options."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Published models, ours and theirs: the same logits, the same texts, and both ways."""
+"""Tests for loading and saving published models: logits and texts match ``transformers`` in both directions."""
 
 import json
 from collections.abc import Callable
@@ -26,7 +26,7 @@ from tests.transformer_lab.pretrained.small_checkpoints import (
     logits,
     texts,
     their_greedy,
-    until_the_end,
+    until_eos,
 )
 from transformer_lab.attention.positions import LinearScaling, Llama3Scaling
 from transformer_lab.generation.decode import generate
@@ -54,16 +54,16 @@ class Both(NamedTuple):
     ours: LanguageModel | Transformer
 
 
-@pytest.fixture(scope="module", params=one_in(2, VARIANTS))  # of each family some
+@pytest.fixture(scope="module", params=one_in(2, VARIANTS))  # covers each model family
 def both(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Both:
     theirs, folder = drawn(VARIANTS[request.param]), tmp_path_factory.mktemp("published")
     theirs.save_pretrained(folder)
     return Both(theirs, folder, loaded(folder))
 
 
-def read_by_them(kind: type[PreTrainedModel], folder: Path) -> PreTrainedModel:
+def load_with_transformers(kind: type[PreTrainedModel], folder: Path) -> PreTrainedModel:
     model, report = kind.from_pretrained(folder, output_loading_info=True)
-    assert not any(report[what] for what in ("unexpected_keys", "mismatched_keys", "error_msgs"))
+    assert not any(report[problem] for problem in ("unexpected_keys", "mismatched_keys", "error_msgs"))
     assert set(report["missing_keys"]) <= {marian.OUTPUT_BIAS}
     return model.eval()
 
@@ -81,17 +81,18 @@ def test_greedy_output_matches_transformers_token_for_token(both: Both):
 def test_cached_generation_matches_uncached(both: Both):
     if isinstance(both.ours, LanguageModel):
         cached = generate(both.ours, texts(5), 15, temperature=0, eos_id=EOS)[:, 5:].tolist()
-        assert [until_the_end(row) for row in cached] == greedy(both.ours, 15)
+        assert [until_eos(row) for row in cached] == greedy(both.ours, 15)
 
 
 def test_transformers_loads_what_we_save(both: Both, tmp_path: Path):
     save_pretrained(both.ours, tmp_path, bos_id=PAD, eos_id=EOS)
-    again = read_by_them(type(both.theirs) if isinstance(both.ours, Transformer) else AutoModelForCausalLM, tmp_path)
+    kind = type(both.theirs) if isinstance(both.ours, Transformer) else AutoModelForCausalLM
+    reloaded = load_with_transformers(kind, tmp_path)
     for name, tensor in both.theirs.state_dict().items():
         rounding = 1e-6 if "norm" in name else 0  # Gemma stores scales as differences from 1
-        assert_close(again.state_dict()[name], tensor, rtol=0, atol=rounding, msg=name)
-    assert difference(both.ours, again) < 1e-4
-    assert greedy(both.ours, 5) == their_greedy(again, 5)
+        assert_close(reloaded.state_dict()[name], tensor, rtol=0, atol=rounding, msg=name)
+    assert difference(both.ours, reloaded) < 1e-4
+    assert greedy(both.ours, 5) == their_greedy(reloaded, 5)
     assert loaded(tmp_path).config == both.ours.config
 
 
@@ -114,31 +115,31 @@ OURS = {
     "Gemma 3's": LanguageModelConfig.llama(37, **SIZES, **GEMMA, window=SlidingWindow(3, (False, True), 50.0)),
     "Gemma 3's, no window": LanguageModelConfig.llama(37, **SIZES, **GEMMA, bias=True),
     "the paper's": TransformerConfig(37, **TRANSLATES),
-    "of two vocabularies": TransformerConfig(43, 37, **TRANSLATES, feed_forward="gelu"),
+    "two vocabularies": TransformerConfig(43, 37, **TRANSLATES, feed_forward="gelu"),
 }
 
 
-def made(config: LanguageModelConfig | TransformerConfig) -> LanguageModel | Transformer:
+def create(config: LanguageModelConfig | TransformerConfig) -> LanguageModel | Transformer:
     return LanguageModel(config) if isinstance(config, LanguageModelConfig) else Transformer(config)
 
 
 @pytest.mark.parametrize("config", OURS.values(), ids=OURS)
 def test_own_model_is_loaded_by_both_libraries(config: LanguageModelConfig | TransformerConfig, tmp_path: Path):
-    ours = made(config).eval()
+    ours = create(config).eval()
     for parameter in ours.parameters():
         nn.init.normal_(parameter, std=0.3)
     save_pretrained(ours, tmp_path, bos_id=PAD, eos_id=EOS)
     kind = VARIANTS["Marian"].model if isinstance(ours, Transformer) else AutoModelForCausalLM
-    assert difference(ours, read_by_them(kind, tmp_path)) < 1e-4
+    assert difference(ours, load_with_transformers(kind, tmp_path)) < 1e-4
     assert_close(logits(loaded(tmp_path)), logits(ours))
 
 
 @pytest.mark.parametrize("config", [OURS["GPT-2's"], OURS["the paper's"]], ids=["GPT-2's", "the paper's"])
 @pytest.mark.parametrize("compiled", ["model", "layers"])
-def test_compiled_model_is_saved_as_the_model_is(
+def test_compiled_model_is_saved_like_the_original(
     config: LanguageModelConfig | TransformerConfig, compiled: str, tmp_path: Path
 ):
-    ours = made(config).eval()
+    ours = create(config).eval()
     expected = logits(ours)
     if compiled == "layers":
         for layers in (module for module in list(ours.modules()) if isinstance(module, nn.ModuleList)):
@@ -151,58 +152,62 @@ def test_compiled_model_is_saved_as_the_model_is(
 EntryEdit = Callable[[Entry], Entry]
 
 
-def swap(one: str, other: str, within: str = "") -> EntryEdit:
-    """Load each of two parameters into the other."""
+def swap(first: str, second: str, within: str = "") -> EntryEdit:
+    """Return an edit that swaps two parameters."""
 
     def swapped(name: str) -> str:
-        return name.replace(one, "?").replace(other, one).replace("?", other)
+        return name.replace(first, "?").replace(second, first).replace("?", second)
 
     return lambda e: e._replace(ours=tuple(map(swapped, e.ours))) if within in e.theirs else e
 
 
 def unconverted(kind: type[Conversion], within: str = "") -> EntryEdit:
-    """Load tensors as they are that have to be converted."""
+    """Return an edit that omits a required conversion."""
     return lambda e: e._replace(conversion=Conversion()) if isinstance(e.conversion, kind) and within in e.theirs else e
 
 
 MISTAKES: dict[str, tuple[str, object, EntryEdit]] = {
-    "a square matrix is not turned round": ("GPT-2", gpt2, unconverted(Transpose, "attn.c_proj")),
-    "GPT-2's queries for keys": ("GPT-2", gpt2, swap("w_q", "w_k")),
-    "GPT-2's keys for values": ("GPT-2", gpt2, swap("w_k", "w_v")),
-    "GPT-2's first norm for the second": ("GPT-2", gpt2, swap("norm_1", "norm_2")),
-    "rotary halves taken for pairs": ("Llama", LlamaLayout, unconverted(InterleaveHalves)),
-    "rotary halves of the queries taken for pairs": ("Llama", LlamaLayout, unconverted(InterleaveHalves, "q_proj")),
-    "Llama's queries for keys": ("Llama, multi-head", LlamaLayout, swap("w_q", "w_k")),
-    "Llama's keys for values": ("Llama", LlamaLayout, swap("w_k", "w_v")),
-    "the gate for what passes it": ("Llama", LlamaLayout, swap("w_gate", "w_up")),
-    "rotary halves of the scales of queries taken for pairs": ("Qwen 3", LlamaLayout, unconverted(Chain, "q_norm")),
-    "the scales of queries for those of keys": ("Qwen 3", LlamaLayout, swap("norm_q", "norm_k")),
-    "a norm before a sublayer for one after it": ("Gemma 3", LlamaLayout, swap(".norm_2", ".post_norm_1")),
-    "differences from 1 for scales": ("Gemma 3", LlamaLayout, unconverted(AddOne)),
-    "a bias of queries as it is": ("Qwen 2", LlamaLayout, unconverted(InterleaveHalves, "q_proj.bias")),
-    "sines and cosines by turns": ("Marian", marian, unconverted(InterleaveHalves)),
-    "features of one norm in another order": (
+    "square matrix not transposed": ("GPT-2", gpt2, unconverted(Transpose, "attn.c_proj")),
+    "GPT-2's queries and keys swapped": ("GPT-2", gpt2, swap("w_q", "w_k")),
+    "GPT-2's keys and values swapped": ("GPT-2", gpt2, swap("w_k", "w_v")),
+    "GPT-2's norms swapped": ("GPT-2", gpt2, swap("norm_1", "norm_2")),
+    "rotary halves not interleaved": ("Llama", LlamaLayout, unconverted(InterleaveHalves)),
+    "rotary halves of the queries not interleaved": ("Llama", LlamaLayout, unconverted(InterleaveHalves, "q_proj")),
+    "Llama's queries and keys swapped": ("Llama, multi-head", LlamaLayout, swap("w_q", "w_k")),
+    "Llama's keys and values swapped": ("Llama", LlamaLayout, swap("w_k", "w_v")),
+    "gate and up projections swapped": ("Llama", LlamaLayout, swap("w_gate", "w_up")),
+    "rotary halves of the query norm not interleaved": ("Qwen 3", LlamaLayout, unconverted(Chain, "q_norm")),
+    "query and key norms swapped": ("Qwen 3", LlamaLayout, swap("norm_q", "norm_k")),
+    "norms before and after a sublayer swapped": ("Gemma 3", LlamaLayout, swap(".norm_2", ".post_norm_1")),
+    "1 not added to norm weights": ("Gemma 3", LlamaLayout, unconverted(AddOne)),
+    "query bias not interleaved": ("Qwen 2", LlamaLayout, unconverted(InterleaveHalves, "q_proj.bias")),
+    "sines and cosines not interleaved": ("Marian", marian, unconverted(InterleaveHalves)),
+    "features of one norm not interleaved": (
         "Marian",
         marian,
         unconverted(InterleaveHalves, "decoder.layers.1.final_layer_norm"),
     ),
-    "Marian's queries for keys": ("Marian", marian, swap("w_q", "w_k")),
-    "Marian's keys for values": ("Marian", marian, swap("w_k", "w_v")),
-    "cross-attention for self-attention": ("Marian", marian, swap("self_attention", "cross_attention", "decoder")),
+    "Marian's queries and keys swapped": ("Marian", marian, swap("w_q", "w_k")),
+    "Marian's keys and values swapped": ("Marian", marian, swap("w_k", "w_v")),
+    "cross-attention and self-attention swapped": (
+        "Marian",
+        marian,
+        swap("self_attention", "cross_attention", "decoder"),
+    ),
 }
 
 
 @pytest.mark.parametrize("mistake", MISTAKES)
 def test_mistake_in_a_layout_is_detected(mistake: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     variant, layouts, edit = MISTAKES[mistake]
-    theirs, right = drawn(VARIANTS[variant]), layouts.layout
+    theirs, original = drawn(VARIANTS[variant]), layouts.layout
     theirs.save_pretrained(tmp_path)
     assert difference(loaded(tmp_path), theirs) < 1e-4
 
-    def wrong(*arguments: object) -> Layout:
-        return replace(right(*arguments), entries=[edit(entry) for entry in right(*arguments).entries])
+    def mistaken_layout(*arguments: object) -> Layout:
+        return replace(original(*arguments), entries=[edit(entry) for entry in original(*arguments).entries])
 
-    monkeypatch.setattr(layouts, "layout", wrong)
+    monkeypatch.setattr(layouts, "layout", mistaken_layout)
     assert difference(loaded(tmp_path), theirs) > 0.1
 
 
@@ -214,46 +219,46 @@ def test_padding_is_masked_as_in_transformers(tmp_path: Path):
         tokens[0, :4] = PAD
         mask = tokens != PAD
         where = (mask.cumsum(dim=1) - 1).clamp(min=0)
-        hidden = theirs(tokens, attention_mask=mask, position_ids=where).logits
+        expected = theirs(tokens, attention_mask=mask, position_ids=where).logits
         ours = load_language_model(tmp_path, pad_id=PAD)
-        assert_close(ours(tokens)[mask], hidden[mask], rtol=0, atol=1e-4)
+        assert_close(ours(tokens)[mask], expected[mask], rtol=0, atol=1e-4)
 
 
-REFUSED = {
-    "no layout holds a norm after a sublayer only": (
+UNPUBLISHABLE = {
+    "norms only after sublayers": (
         replace(OURS["Llama's"], window=SlidingWindow(3), norm_placement="after"),
         r"llama needs norm_placement='before', window=None; mistral needs norm_placement='before'; qwen2",
     ),
-    "GPT-2's layout holds no rotary positions": (
+    "rotary positions in GPT-2": (
         replace(OURS["GPT-2's"], positions="rotary"),
         r"gpt2 needs positions='learned'; llama needs norm='rms', feed_forward='swiglu' or 'geglu'; mistral",
     ),
-    "Qwen's layouts hold no base of local blocks": (
+    "rotary base of local blocks in Qwen": (
         replace(OURS["Qwen 2's"], window=SlidingWindow(3, (False, True), 50.0)),
         r"window.pattern=\(True,\), window.rotary_base=None; qwen2 needs window.rotary_base=None; ",
     ),
-    "Gemma's layout holds no scaling of local blocks": (
+    "rotary scaling of local blocks in Gemma": (
         replace(OURS["Gemma 3's"], window=SlidingWindow(3), rotary_scaling=LinearScaling(2.0)),
         r"gemma3_text needs rotary_scaling=None, or a rotary_base of the window$",
     ),
-    "GPT-2's layout holds no groups": (replace(OURS["GPT-2's"], n_kv_heads=2), r"gpt2 needs n_kv_heads=6; llama"),
-    "Marian's layout holds no pre-norm": (
+    "grouped queries in GPT-2": (replace(OURS["GPT-2's"], n_kv_heads=2), r"gpt2 needs n_kv_heads=6; llama"),
+    "pre-norm in Marian": (
         replace(OURS["the paper's"], pre_norm=True),
         r"Marian's requires pre_norm=False$",
     ),
-    "Marian's layout holds one token for padding": (
+    "two padding tokens in Marian": (
         replace(OURS["the paper's"], source_pad_id=0),
         r"Marian's requires source_pad_id = target_pad_id$",
     ),
-    "Marian's layout says how targets begin": (OURS["the paper's"], r"got bos_id=None, eos_id=3"),
+    "missing start token in Marian": (OURS["the paper's"], r"got bos_id=None, eos_id=3"),
 }
 
 
-@pytest.mark.parametrize("what", REFUSED)
-def test_rejects_model_without_a_published_layout(what: str):
-    config, message = REFUSED[what]
+@pytest.mark.parametrize("case", UNPUBLISHABLE)
+def test_rejects_model_without_a_published_layout(case: str):
+    config, message = UNPUBLISHABLE[case]
     with pytest.raises(ValueError, match=message):
-        save_pretrained(made(config), Path("nowhere"), eos_id=3)
+        save_pretrained(create(config), Path("nowhere"), eos_id=3)
     assert not Path("nowhere").exists()
 
 
@@ -289,7 +294,7 @@ def test_error_lists_all_mismatched_tensors(tmp_path: Path):
 
 
 SIZES_OF = {"GPT-2": (24, 19, 29), "Llama": (24, 19, 29), "Marian": (24, 19, 29, 6)}
-"""The options that are left out, by their values: Marian's 6 heads would not divide its default width."""
+"""Values of the options to omit; Marian's 6 heads are omitted because they do not divide its default width."""
 
 
 @pytest.mark.parametrize("variant", SIZES_OF)
@@ -299,14 +304,15 @@ def test_rejects_wrong_size_before_allocating_parameters(variant: str, tmp_path:
     kept = {name: value for name, value in config.items() if value not in SIZES_OF[variant]}
     assert len(kept) <= len(config) - 3
     (tmp_path / "config.json").write_text(json.dumps(kept))
-    made = []
+    sizes = []
 
-    class Watched(TorchDispatchMode):
+    class RecordSizes(TorchDispatchMode):
         def __torch_dispatch__(self, func, types, args=(), kwargs=None):
             result = func(*args, **(kwargs or {}))
-            made.extend(x.numel() for x in [result] if isinstance(x, torch.Tensor) and not x.is_meta)
+            sizes.extend(x.numel() for x in [result] if isinstance(x, torch.Tensor) and not x.is_meta)
             return result
 
-    with Watched(), pytest.raises(ValueError, match=r"does not match its configuration: .* has the shape \("):
+    with RecordSizes(), pytest.raises(ValueError, match=r"does not match its configuration: .* has the shape \("):
         loaded(tmp_path)
-    assert max(made, default=0) < 2**21  # the sinusoids of Marian's 1024 positions; Llama's matrices have 2²⁴ numbers
+    # allows the sinusoids of Marian's 1024 positions; Llama's matrices would have 2²⁴ elements
+    assert max(sizes, default=0) < 2**21

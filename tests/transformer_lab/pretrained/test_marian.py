@@ -1,4 +1,4 @@
-"""What is Marian's own: sinusoids that may be stored, embeddings under many names, two halves that may differ."""
+"""Tests for loading Marian: unsupported options, stored sinusoids, shared embeddings and optional tensors."""
 
 import pytest
 import torch
@@ -9,7 +9,7 @@ from transformer_lab.pretrained import marian
 from transformer_lab.pretrained.config_json import Options
 from transformer_lab.pretrained.load import load_translation_model
 
-REFUSED = {
+UNSUPPORTED = {
     "scale_embedding": (False, "scale_embedding=False; only scale_embedding=True"),
     "tie_word_embeddings": (False, "tie_word_embeddings=False; only"),
     "static_position_embeddings": (False, "static_position_embeddings=False; only"),
@@ -26,9 +26,9 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize("name", REFUSED)
+@pytest.mark.parametrize("name", UNSUPPORTED)
 def test_rejects_unsupported_options(name):
-    value, message = REFUSED[name]
+    value, message = UNSUPPORTED[name]
     with pytest.raises(ValueError, match=f"config.json: .*{message}"):
         marian.config_of(Options(MARIAN | {name: value}, "config.json"))
 
@@ -74,27 +74,27 @@ def test_stored_sinusoids_are_checked(theirs, tmp_path, side):
         load_translation_model(tmp_path)
 
 
-ALSO = ["model.encoder.embed_tokens.weight", "model.decoder.embed_tokens.weight", "lm_head.weight"]
+ALTERNATIVE_NAMES = ["model.encoder.embed_tokens.weight", "model.decoder.embed_tokens.weight", "lm_head.weight"]
 
 
-@pytest.mark.parametrize("name", ALSO)
-def test_shared_embeddings_may_have_any_of_their_names(theirs, tmp_path, name):
+@pytest.mark.parametrize("name", ALTERNATIVE_NAMES)
+def test_shared_embeddings_may_use_any_of_their_names(theirs, tmp_path, name):
     edit(tmp_path, lambda tensors: tensors | {name: tensors.pop("model.shared.weight")})
     assert difference(load_translation_model(tmp_path), theirs) < 1e-4
 
 
 def test_rejects_different_shared_embeddings(theirs, tmp_path):
-    edit(tmp_path, lambda tensors: tensors | {name: tensors["model.shared.weight"] + 1 for name in ALSO})
+    edit(tmp_path, lambda tensors: tensors | {name: tensors["model.shared.weight"] + 1 for name in ALTERNATIVE_NAMES})
     with pytest.raises(ValueError) as error:
         load_translation_model(tmp_path)
-    assert all(f"{name} and model.shared.weight differ" in str(error.value) for name in ALSO)
+    assert all(f"{name} and model.shared.weight differ" in str(error.value) for name in ALTERNATIVE_NAMES)
 
 
-def test_prefix_and_bias_are_optional(theirs, tmp_path):
-    def bare(tensors):
+def test_name_prefix_and_output_bias_are_optional(theirs, tmp_path):
+    def without_prefix_and_bias(tensors):
         return {name.removeprefix("model."): tensor for name, tensor in tensors.items() if name != marian.OUTPUT_BIAS}
 
-    edit(tmp_path, bare)
+    edit(tmp_path, without_prefix_and_bias)
     theirs.final_logits_bias.zero_()
     ours = load_translation_model(tmp_path)
     assert difference(ours, theirs) < 1e-4

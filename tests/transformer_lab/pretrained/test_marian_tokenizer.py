@@ -1,4 +1,4 @@
-"""Marian's tokenizer against that of ``transformers``, on a folder made here."""
+"""Tests for Marian's tokenizer against ``transformers``."""
 
 import json
 import warnings
@@ -23,24 +23,24 @@ TEXTS = [
     ">>",
     "<< cat >>",
 ]
-both_ways = pytest.mark.parametrize("apart", [False, True], ids=["one vocabulary", "two vocabularies"])
+shared_and_separate = pytest.mark.parametrize("separate", [False, True], ids=["one vocabulary", "two vocabularies"])
 
 
-def tokenizers(folder, apart):
-    write_tokenizer(folder, apart)
-    target = {"target_vocab_file": str(folder / "target_vocab.json")} if apart else {}
+def tokenizers(folder, separate):
+    write_tokenizer(folder, separate)
+    target = {"target_vocab_file": str(folder / "target_vocab.json")} if separate else {}
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Recommended: pip install sacremoses")
         theirs = transformers.MarianTokenizer(
-            str(folder / "source.spm"), str(folder / "target.spm"), str(folder / "vocab.json"), separate_vocabs=apart,
-            **target,
+            str(folder / "source.spm"), str(folder / "target.spm"), str(folder / "vocab.json"),
+            separate_vocabs=separate, **target,
         )  # fmt: skip
     return MarianTokenizer(folder), theirs
 
 
-@both_ways
-def test_encodes_like_transformers(tmp_path, apart):
-    ours, theirs = tokenizers(tmp_path, apart)
+@shared_and_separate
+def test_encodes_like_transformers(tmp_path, separate):
+    ours, theirs = tokenizers(tmp_path, separate)
     for text in TEXTS:
         assert [*ours.encode(text), ours.vocabulary["</s>"]] == theirs(text).input_ids, text
     assert ours.encode(f"{LANGUAGE} cat")[0] == ours.vocabulary[LANGUAGE]
@@ -48,23 +48,24 @@ def test_encodes_like_transformers(tmp_path, apart):
 
 
 def test_decodes_like_transformers(tmp_path):
-    ours, theirs = tokenizers(tmp_path, apart=False)
+    ours, theirs = tokenizers(tmp_path, separate=False)
     pad_id = ours.vocabulary["<pad>"]
     for text in [*GERMAN, "", "Schnee", "Hund日本Hund"]:
         ids = [pad_id, *theirs(text_target=text).input_ids, pad_id]
         assert ours.decode(ids) == theirs.decode(ids, skip_special_tokens=True), text
 
 
-@both_ways
-def test_texts_round_trip(tmp_path, apart):
-    # Not compared for two vocabularies: transformers 5 takes the ids of the source's special tokens out of the target.
-    ours, theirs = tokenizers(tmp_path, apart)
+@shared_and_separate
+def test_texts_round_trip(tmp_path, separate):
+    # With two vocabularies, transformers 5 drops target tokens that have the ids of the source's special tokens, so
+    # its decoder is not a reference here.
+    ours, theirs = tokenizers(tmp_path, separate)
     for text in GERMAN:
         assert ours.decode([*theirs(text_target=text).input_ids, ours.target_vocabulary["<pad>"]]) == text
 
 
 def test_unknown_target_language_is_plain_text(tmp_path):
-    ours, _ = tokenizers(tmp_path, apart=False)
+    ours, _ = tokenizers(tmp_path, separate=False)
     assert ours.encode(">>fra<< cat")[-1] == ours.encode("cat")[-1]
     assert ours.pieces[ours.encode(">>fra<< cat")[0]] == "▁"
 
@@ -80,7 +81,7 @@ BROKEN = {
 @pytest.mark.parametrize("name", BROKEN)
 def test_error_names_broken_files(tmp_path, name):
     content, message = BROKEN[name]
-    write_tokenizer(tmp_path, apart=True)
+    write_tokenizer(tmp_path, separate=True)
     if content is None:
         (tmp_path / name).unlink()
     else:

@@ -1,4 +1,4 @@
-"""Rotary positions in ``config.json``: found where each version keeps them, and written where all look."""
+"""Tests for rotary options in ``config.json``: all versions' formats are read, and written options round-trip."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Layouts: changes can be undone, and whatever does not fit is named."""
+"""Tests for tensor layouts: conversions are invertible, and errors list all mismatched tensors."""
 
 import pytest
 import torch
@@ -62,11 +62,11 @@ def test_interleaved_pairs_match_rotated_halves(n_heads, half, seed):
     theirs = torch.randn(1, n_heads, 5, d_k, generator=torch.Generator().manual_seed(seed))
     where = torch.arange(5)
     angles = torch.outer(where, rotary_frequencies(d_k).float()).repeat(1, 2)[None]
-    turned, _ = apply_rotary_pos_emb(theirs, theirs, angles.cos(), angles.sin())
-    flat = theirs[0].transpose(0, 1).flatten(start_dim=1)  # as a projection gives them: all heads side by side
+    rotated, _ = apply_rotary_pos_emb(theirs, theirs, angles.cos(), angles.sin())
+    flat = theirs[0].transpose(0, 1).flatten(start_dim=1)  # (5, n_heads · d_k), like the output of a projection
     ours = InterleaveHalves(1, n_heads).to_ours(flat)[0].unflatten(1, (n_heads, d_k)).transpose(0, 1)[None]
-    back = InterleaveHalves(3).to_theirs([Rotation(where, d_k).rotate(ours)])
-    assert_close(back, turned, atol=1e-5, rtol=1e-5)
+    converted_back = InterleaveHalves(3).to_theirs([Rotation(where, d_k).rotate(ours)])
+    assert_close(converted_back, rotated, atol=1e-5, rtol=1e-5)
 
 
 @pytest.fixture
@@ -86,26 +86,26 @@ LAYOUT = Layout(
 )
 
 
-def fitting():
+def valid_tensors():
     return {"net.a": torch.randn(3, 5), "net.b": torch.randn(5), "net.c": torch.randn(7, 5)}
 
 
 def test_loading_and_saving_round_trips(model):
-    stored = fitting()
+    stored = valid_tensors()
     LAYOUT.load(model, stored, "here")
     assert torch.equal(model[0].weight, stored["net.a"].mT)
-    given_back = LAYOUT.tensors(model)
-    assert given_back.keys() == stored.keys()
-    assert all(torch.equal(given_back[name], stored[name]) for name in stored)
+    saved = LAYOUT.tensors(model)
+    assert saved.keys() == stored.keys()
+    assert all(torch.equal(saved[name], stored[name]) for name in stored)
 
 
 def test_constants_and_ignored_tensors_are_accepted(model):
     others = {"net.k": torch.arange(4.0), "net.unused.12": torch.ones(2)}
-    LAYOUT.load(model, fitting() | others, "here")
+    LAYOUT.load(model, valid_tensors() | others, "here")
 
 
 def test_prefix_is_optional(model):
-    stored = fitting()
+    stored = valid_tensors()
     LAYOUT.load(model, {"a": stored["net.a"], "b": stored["net.b"], "last.c": stored["net.c"]}, "here")
     assert torch.equal(model[1].weight, stored["net.c"])
 
@@ -113,12 +113,12 @@ def test_prefix_is_optional(model):
 WRONG = {
     "missing": ({"net.b": None}, "net.b is missing"),
     "unknown": ({"net.d": torch.ones(2), "net.unused.x": torch.ones(1)}, "net.d is unknown; net.unused.x is unknown"),
-    "misshapen": ({"net.a": torch.ones(5, 3)}, r"net.a has the shape \(5, 3\), not \(3, 5\)"),
-    "apart": ({"last.c": torch.ones(7, 5)}, "last.c and net.c differ but must be equal"),
+    "wrong shape": ({"net.a": torch.ones(5, 3)}, r"net.a has the shape \(5, 3\), not \(3, 5\)"),
+    "untied": ({"last.c": torch.ones(7, 5)}, "last.c and net.c differ but must be equal"),
     "NaN": ({"net.b": torch.tensor([0.0, torch.nan, 0, 0, 0])}, "net.b contains NaN or infinity"),
     "infinity": ({"net.b": torch.tensor([0.0, 0, torch.inf, 0, 0])}, "net.b contains NaN or infinity"),
-    "no constant": ({"net.k": torch.arange(4.0) + 1}, "net.k differs from the constant of this library's models"),
-    "no such constant": ({"net.k": torch.arange(5.0)}, r"net.k has the shape \(5,\), not \(4,\)"),
+    "wrong constant": ({"net.k": torch.arange(4.0) + 1}, "net.k differs from the constant of this library's models"),
+    "wrong shape of a constant": ({"net.k": torch.arange(5.0)}, r"net.k has the shape \(5,\), not \(4,\)"),
     "all at once": (
         {"net.a": torch.ones(1), "net.b": None, "net.z": torch.ones(1)},
         r"net.a has the shape \(1,\), not \(3, 5\); net.b is missing; net.z is unknown",
@@ -126,11 +126,11 @@ WRONG = {
 }
 
 
-@pytest.mark.parametrize("what", WRONG)
-def test_mismatches_are_listed_and_nothing_is_loaded(model, what):
-    changes, message = WRONG[what]
+@pytest.mark.parametrize("case", WRONG)
+def test_mismatches_are_listed_and_nothing_is_loaded(model, case):
+    changes, message = WRONG[case]
     before = {name: tensor.clone() for name, tensor in model.state_dict().items()}
-    stored = {name: tensor for name, tensor in (fitting() | changes).items() if tensor is not None}
+    stored = {name: tensor for name, tensor in (valid_tensors() | changes).items() if tensor is not None}
     with pytest.raises(ValueError, match=f"^here does not match its configuration: {message}$"):
         LAYOUT.load(model, stored, "here")
     assert all(torch.equal(tensor, before[name]) for name, tensor in model.state_dict().items())

@@ -1,4 +1,4 @@
-"""Tokenizers of published language models, against what ``transformers`` makes of the same files."""
+"""Tests for the tokenizers of published language models against ``transformers``."""
 
 import pytest
 import transformers
@@ -25,17 +25,17 @@ def test_tokens_match_transformers_and_round_trip(tmp_path, form):
     for text in TEXTS:
         ids = tokenizer.encode(text).ids
         assert ids == other(text)["input_ids"], text
-        kept = other.decode(ids, skip_special_tokens=True, clean_up_tokenization_spaces=False)
-        assert tokenizer.decode(ids) == kept, text
+        expected = other.decode(ids, skip_special_tokens=True, clean_up_tokenization_spaces=False)
+        assert tokenizer.decode(ids) == expected, text
 
 
 def test_loading_disables_truncation_and_padding(tmp_path):
     publish(tmp_path)
     path = tmp_path / "tokenizer.json"
-    used = Tokenizer.from_file(str(path))
-    used.enable_truncation(3)
-    used.enable_padding(length=70)
-    used.save(str(path))
+    original = Tokenizer.from_file(str(path))
+    original.enable_truncation(3)
+    original.enable_padding(length=70)
+    original.save(str(path))
     assert load_text_tokenizer(tmp_path).decode(load_text_tokenizer(tmp_path).encode(TEXTS[1]).ids) == TEXTS[1]
     assert 3 < len(load_text_tokenizer(tmp_path).encode(TEXTS[1]).ids) < 70
 
@@ -52,7 +52,7 @@ def test_loading_disables_truncation_and_padding(tmp_path):
             r"cannot read a tokenizer from vocab.json and merges.txt: ",
         ),
     ],
-    ids=["nothing", "half", "damaged", "damaged vocabulary", "merges of another"],
+    ids=["no files", "no merges", "corrupted", "corrupted vocabulary", "merges of a different tokenizer"],
 )
 def test_error_names_missing_or_corrupted_files(tmp_path, files, message):
     for name, text in files.items():

@@ -1,4 +1,4 @@
-"""A published translator, whole: the same texts from the same folder as by ``transformers``."""
+"""Tests for published translators: translations match ``transformers`` with the same folder."""
 
 import json
 import warnings
@@ -16,14 +16,14 @@ TEXTS = [*ENGLISH, "the", "日本"]
 N_TOKENS = 12
 
 
-def publish(folder, apart=False, **overrides: object) -> transformers.MarianMTModel:
-    """Fill a folder as ``Helsinki-NLP/opus-mt-…`` are, with a model that was never trained."""
-    target = write_tokenizer(folder, apart)
+def publish(folder, separate=False, **overrides: object) -> transformers.MarianMTModel:
+    """Write an untrained model to a folder in the format of ``Helsinki-NLP/opus-mt-…``."""
+    target = write_tokenizer(folder, separate)
     vocabulary = json.loads((folder / "vocab.json").read_text())
     pad_id = vocabulary["<pad>"]
     sizes = {
         "vocab_size": len(vocabulary), "decoder_vocab_size": len(target),
-        "share_encoder_decoder_embeddings": not apart, "eos_token_id": target["</s>"],
+        "share_encoder_decoder_embeddings": not separate, "eos_token_id": target["</s>"],
     }  # fmt: skip
     model = drawn(marian(**sizes, pad_token_id=pad_id, decoder_start_token_id=pad_id, **overrides))
     model.save_pretrained(folder)
@@ -35,9 +35,9 @@ def their_texts(model, folder):
         warnings.filterwarnings("ignore", "Recommended: pip install sacremoses")
         tokenizer = transformers.MarianTokenizer.from_pretrained(folder)
     batch = tokenizer(TEXTS, return_tensors="pt", padding=True)
-    never = [[model.config.pad_token_id]]
-    written = model.generate(**batch, num_beams=1, do_sample=False, max_new_tokens=N_TOKENS, bad_words_ids=never)
-    return tokenizer.batch_decode(written, skip_special_tokens=True)
+    forbidden = [[model.config.pad_token_id]]
+    tokens = model.generate(**batch, num_beams=1, do_sample=False, max_new_tokens=N_TOKENS, bad_words_ids=forbidden)
+    return tokenizer.batch_decode(tokens, skip_special_tokens=True)
 
 
 def test_translations_match_transformers(tmp_path):
@@ -62,7 +62,7 @@ def test_never_generates_padding(tmp_path):
 
 
 def test_separate_vocabularies_are_not_mixed(tmp_path):
-    publish(tmp_path, apart=True)
+    publish(tmp_path, separate=True)
     ours = load_translator(tmp_path)
     vocabulary, target = (json.loads((tmp_path / f"{name}.json").read_text()) for name in ("vocab", "target_vocab"))
     assert ours.encode_source("c").tolist() == [vocabulary["▁"], vocabulary["c"], vocabulary["</s>"]]
@@ -89,7 +89,7 @@ def test_command_line_translates_with_a_marian_model(tmp_path, capsys):
     assert "the model reads only the first 28" in capsys.readouterr().err
 
 
-def test_rejects_the_tokenizer_of_another_model(tmp_path):
+def test_rejects_tokenizer_of_a_different_model(tmp_path):
     publish(tmp_path)
     vocabulary = json.loads((tmp_path / "vocab.json").read_text())
     last = len(vocabulary)

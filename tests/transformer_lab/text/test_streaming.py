@@ -1,4 +1,4 @@
-"""Streams of text: every character whole and as early as can be, and nothing of what comes after a stop."""
+"""Tests for streaming text: complete characters as early as possible, and nothing after a stop string."""
 
 import itertools
 
@@ -13,7 +13,7 @@ ALPHABET = sorted(pre_tokenizers.ByteLevel.alphabet())
 
 
 def byte_level() -> Tokenizer:
-    """A tokenizer like GPT-2's that has learned no merge: each byte is a token."""
+    """Return a tokenizer like GPT-2's without merges, in which each byte is a token."""
     tokenizer = Tokenizer(models.BPE({letter: i for i, letter in enumerate(ALPHABET)}, []))
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     tokenizer.decoder = decoders.ByteLevel()
@@ -21,7 +21,10 @@ def byte_level() -> Tokenizer:
 
 
 def llama_like() -> Tokenizer:
-    """A tokenizer like Llama's: words begin with ▁, the first one's space goes, and unknown characters are bytes."""
+    """Return a tokenizer like Llama's.
+
+    Words begin with ▁, the first word's space is removed, and unknown characters become bytes.
+    """
     tokens = ["<unk>", "▁a", "b", *(f"<0x{byte:02X}>" for byte in range(256))]
     vocabulary = {token: i for i, token in enumerate(tokens)}
     tokenizer = Tokenizer(models.BPE(vocabulary, [], byte_fallback=True, unk_token="<unk>"))
@@ -42,11 +45,11 @@ characters = st.characters(exclude_categories=["Cs"], exclude_characters=INCOMPL
 
 @given(st.text(characters))
 def test_yields_each_character_with_its_last_byte(text):
-    taken = []
-    stream = stream_text((taken.append(token) or token for token in BYTES.encode(text).ids), BYTES.decode)
+    tokens_read = []
+    stream = stream_text((tokens_read.append(token) or token for token in BYTES.encode(text).ids), BYTES.decode)
     for n, character in enumerate(text, start=1):
         assert next(stream) == character
-        assert len(taken) == len(text[:n].encode())
+        assert len(tokens_read) == len(text[:n].encode())
     assert list(stream) == []
 
 
@@ -67,7 +70,7 @@ def test_space_depends_on_earlier_tokens():
 
 
 def test_characters_in_byte_tokens_appear_once():
-    """Such a decoder takes back a character when bytes follow that are none: '€', then '����', then '€€'."""
+    """Llama's decoder revises its output while a character is incomplete: '€', then '����', then '€€'."""
     assert list(stream_text([1, *byte_tokens("€€😀"), 2], LLAMA.decode)) == ["a", "€", "€", "😀", "b"]
 
 
@@ -93,8 +96,8 @@ def test_holds_back_only_possible_stop_prefixes(text, stops):
 
     def letters():
         for n, letter in enumerate(text):
-            waiting = text[len(displayed) : n]
-            assert waiting == "" or any(stop.startswith(waiting) for stop in stops)
+            held_back = text[len(displayed) : n]
+            assert held_back == "" or any(stop.startswith(held_back) for stop in stops)
             yield letter
 
     for piece in stop_at(letters(), stops):

@@ -1,4 +1,4 @@
-"""A published language model, whole: the texts that ``transformers`` writes with the same folder."""
+"""Tests for published language models: generated texts match ``transformers`` with the same folder."""
 
 import json
 
@@ -29,13 +29,13 @@ def their_text(folder, form, model, prompt, n_tokens):
         tokenizer = transformers.GPT2Tokenizer(str(folder / "vocab.json"), str(folder / "merges.txt"))
     else:
         tokenizer = transformers.PreTrainedTokenizerFast(tokenizer_file=str(folder / "tokenizer.json"))
-    given = tokenizer(prompt, return_tensors="pt")
-    written = model.generate(
-        given["input_ids"], attention_mask=given["attention_mask"], max_new_tokens=n_tokens, do_sample=False,
+    inputs = tokenizer(prompt, return_tensors="pt")
+    tokens = model.generate(
+        inputs["input_ids"], attention_mask=inputs["attention_mask"], max_new_tokens=n_tokens, do_sample=False,
         pad_token_id=model.config.eos_token_id,
     )[0]  # fmt: skip
-    kept = {"skip_special_tokens": True, "clean_up_tokenization_spaces": False}
-    return tokenizer.decode(written, **kept)[len(tokenizer.decode(given["input_ids"][0], **kept)) :]
+    options = {"skip_special_tokens": True, "clean_up_tokenization_spaces": False}
+    return tokenizer.decode(tokens, **options)[len(tokenizer.decode(inputs["input_ids"][0], **options)) :]
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -60,33 +60,33 @@ def model(folder):
 
 
 def test_samples_match_the_library(model):
-    how = {"temperature": 0.9, "top_k": 40, "top_p": 0.95}
+    options = {"temperature": 0.9, "top_k": 40, "top_p": 0.95}
     tokens = torch.tensor([model.tokenizer.encode("the cat").ids])
-    [ids] = generate(model.model, tokens, 15, **how, generator=torch.Generator().manual_seed(3)).tolist()
+    [ids] = generate(model.model, tokens, 15, **options, generator=torch.Generator().manual_seed(3)).tolist()
     expected = model.tokenizer.decode(ids)[len("the cat") :]
-    assert text(model, "the cat", 15, **how, generator=torch.Generator().manual_seed(3)) == expected
-    assert text(model, "the cat", 15, **how, generator=torch.Generator().manual_seed(4)) != expected
+    assert text(model, "the cat", 15, **options, generator=torch.Generator().manual_seed(3)) == expected
+    assert text(model, "the cat", 15, **options, generator=torch.Generator().manual_seed(4)) != expected
 
 
 @pytest.mark.parametrize(
-    "how",
+    "options",
     [
         {},
         {"max_new_tokens": 12, "stops": ["d", "ogs"]},
         {"max_new_tokens": 20, "repetition_penalty": 1.2},
     ],
-    ids=["all the room", "stops", "penalty"],
+    ids=["default limit", "stops", "penalty"],
 )
-def test_batched_prompts_match_single_prompts(model, how):
+def test_batched_prompts_match_single_prompts(model, options):
     prompts = [*PROMPTS, "a cat", "the cat", "", "the dog", "the mat"]
-    alone = [text(model, prompt, temperature=0, **how) for prompt in prompts]
-    if "stops" not in how:  # an end for some: the third new token of the first text
+    alone = [text(model, prompt, temperature=0, **options) for prompt in prompts]
+    if "stops" not in options:  # end some texts early, at the third new token of the first text
         model.eos_ids = [299, generate_ids(model, "the cat", 3)[2]]
-        ended = [text(model, prompt, temperature=0, **how) for prompt in prompts]
+        ended = [text(model, prompt, temperature=0, **options) for prompt in prompts]
         assert ended != alone
         alone = ended
     for batch_size in (2, 64):
-        assert model.generate(prompts, temperature=0, batch_size=batch_size, **how) == alone
+        assert model.generate(prompts, temperature=0, batch_size=batch_size, **options) == alone
     assert len(set(alone)) > 3
 
 
@@ -95,10 +95,10 @@ def generate_ids(model, prompt, n):
     return generate(model.model, ids, n, temperature=0)[0, ids.shape[1] :].tolist()
 
 
-def test_prompts_of_equal_length_are_batched_with_separate_samples(model):
-    passes = counted(model)
-    drawn = model.generate(["the cat"] * 9, 5, generator=torch.Generator().manual_seed(1))
-    assert len(passes) <= 5 and len(set(drawn)) > 2
+def test_batches_prompts_of_equal_length_with_separate_samples(model):
+    passes = record_passes(model)
+    samples = model.generate(["the cat"] * 9, 5, generator=torch.Generator().manual_seed(1))
+    assert len(passes) <= 5 and len(set(samples)) > 2
     assert model.generate([], 5) == []
 
 
@@ -108,8 +108,8 @@ def test_repetition_penalty_and_min_p_are_applied(model):
     assert text(model, "the cat", 20, min_p=1.0) == usual
 
 
-def counted(model):
-    """Return a list that gets the number of tokens of each pass through the model, whichever method it goes through."""
+def record_passes(model):
+    """Return a list that records the number of tokens in each pass through the model."""
     passes = []
     model.model.blocks[0].register_forward_hook(lambda _, args, __: passes.append(args[0].shape[1]))
     return passes
@@ -125,11 +125,11 @@ def test_new_tokens_use_the_fast_path(model, monkeypatch):
     assert len(calls) == 4 + 5 + 6
 
 
-def test_default_limit_fills_the_model(model):
-    passes = counted(model)
+def test_default_limit_is_the_models_maximum_length(model):
+    passes = record_passes(model)
     model.eos_ids = []
     text(model, "the cat", temperature=0)
-    assert sum(passes) == model.model.config.max_length == 29  # the last that is written is not read again
+    assert sum(passes) == model.model.config.max_length == 29  # the last generated token is not read
 
 
 @pytest.mark.parametrize("several", [False, True])
@@ -151,7 +151,7 @@ def test_stops_at_an_eos_token(folder, tmp_path, several):
 def test_stops_before_a_stop_string_without_extra_steps(model):
     whole = text(model, "the cat", 12, temperature=0)
     stop = whole[3:6]
-    passes = counted(model)
+    passes = record_passes(model)
     assert text(model, "the cat", 12, temperature=0, stops=[stop, "never"]) == whole[: whole.index(stop)]
     assert 0 < len(passes) < 12
 
@@ -180,7 +180,7 @@ def test_empty_prompt_uses_the_bos_token(model):
     ids=["prompt", "too many", "none", "temperature", "top_p", "stop", "penalty"],
 )
 def test_rejects_invalid_arguments_before_generating(model, arguments, message):
-    passes = counted(model)
+    passes = record_passes(model)
     with pytest.raises(ValueError, match=message):
         model.stream(**{"prompt": "the cat"} | arguments)
     assert passes == []
@@ -207,7 +207,7 @@ def test_own_models_tokenize_special_tokens_as_in_training(tmp_path, vocabulary)
     assert loaded.tokenizer.decode(ids) == word
 
 
-def test_rejects_the_tokenizer_of_another_model(tmp_path):
+def test_rejects_tokenizer_of_a_different_model(tmp_path):
     publish(tmp_path)
     drawn(VARIANTS["GPT-2"]).save_pretrained(tmp_path)
     with pytest.raises(ValueError, match=r"less than vocab_size=37; the tokenizer's largest id is \d\d\d"):

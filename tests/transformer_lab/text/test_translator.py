@@ -1,4 +1,4 @@
-"""A translator: its folder is all that is needed, and texts come out in the order they went in."""
+"""Tests for translators: loading a folder, batching, lengths, and errors about missing or corrupted files."""
 
 import json
 from itertools import count
@@ -39,12 +39,13 @@ def test_translation_does_not_depend_on_the_batch(translator):
 
 def test_beam_size_selects_beam_search(translator):
     source = torch.tensor([[*translator.source_tokens("cab"), EOS_ID]])
-    found = {}
+    translations = set()
     for beam_size in (1, 2, 30):
         [ids] = beam_search(translator.model, source, BOS_ID, EOS_ID, 9, beam_size).tolist()
-        found[beam_size] = translator.decode(ids).strip()
-        assert list(translator.translate(["cab"], beam_size=beam_size)) == [found[beam_size]]
-    assert len(set(found.values())) > 1
+        expected = translator.decode(ids).strip()
+        assert list(translator.translate(["cab"], beam_size=beam_size)) == [expected]
+        translations.add(expected)
+    assert len(translations) > 1
 
 
 def test_empty_text_translates_to_empty_text(translator):
@@ -53,10 +54,10 @@ def test_empty_text_translates_to_empty_text(translator):
 
 
 def test_reads_input_one_batch_at_a_time(translator):
-    asked = []
-    stream = (asked.append(n) or "abc" for n in count())
+    lines_read = []
+    stream = (lines_read.append(n) or "abc" for n in count())
     next(translator.translate(stream, batch_size=3))
-    assert asked == [0, 1, 2]
+    assert lines_read == [0, 1, 2]
 
 
 @pytest.mark.parametrize("batch_size", [0, -1])
@@ -105,9 +106,9 @@ def test_error_names_corrupted_files(folder, name):
         Translator.load(folder)
 
 
-@pytest.mark.parametrize("change, said", [({"d_model": 12}, "has the shape"), ({"d_modle": 8}, "d_modle")])
-def test_rejects_the_config_of_another_model(folder, change, said):
-    described = json.loads((folder / CONFIG).read_text())
-    (folder / CONFIG).write_text(json.dumps(described | change))
-    with pytest.raises(ValueError, match=said):
+@pytest.mark.parametrize("change, message", [({"d_model": 12}, "has the shape"), ({"d_modle": 8}, "d_modle")])
+def test_rejects_config_of_a_different_model(folder, change, message):
+    stored = json.loads((folder / CONFIG).read_text())
+    (folder / CONFIG).write_text(json.dumps(stored | change))
+    with pytest.raises(ValueError, match=message):
         Translator.load(folder)

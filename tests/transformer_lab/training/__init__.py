@@ -1,1 +1,1 @@
-"""Tests of training: the loss, schedules, checkpoints, and the loop."""
+"""Tests for training: the loss, schedules, checkpoints, and the training loop."""

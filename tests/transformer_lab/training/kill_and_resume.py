@@ -1,9 +1,9 @@
-"""A training run that is killed again and again, and resumed each time.
+"""Repeatedly kill and resume a training run.
 
     python -m tests.transformer_lab.training.kill_and_resume FOLDER KILLS pairs|text
 
-Torch is loaded once; every life is a fork. A life says when it is about to save, and is killed a moment later: before,
-while or after the files are written.
+To import torch only once, each run is a fork of this process. A run reports when it is about to save and is killed a
+moment later: before, while or after its files are written.
 """
 
 import os
@@ -19,48 +19,51 @@ from tests.transformer_lab.training.small_task import model, text_trainer, train
 from transformer_lab.training.optimizer import make_optimizer
 
 
-def live(folder: Path, task: str, say: int) -> None:
-    """Train to the end, if nothing comes between."""
+def train(folder: Path, task: str, report_fd: int) -> None:
+    """Train to the end, and write a byte to ``report_fd`` before each save."""
     run = {"pairs": trainer, "text": text_trainer}[task](folder, save_every=1)
     save = run.save
 
-    def announced() -> None:
-        os.write(say, b".")
+    def reported_save() -> None:
+        os.write(report_fd, b".")
         save()
 
-    run.save = announced
+    run.save = reported_save
     run.run()
 
 
-def life(folder: Path, task: str, saves: int | None, delay: float) -> int:
-    """Begin or go on, and kill it a moment after so many saves have begun; give its exit status."""
-    hear, say = os.pipe()
+def train_and_kill(folder: Path, task: str, saves: int | None, delay: float) -> int:
+    """Start or resume a run, kill it ``delay`` seconds after the given number of saves, and return its exit code.
+
+    With None instead of a number of saves, the run finishes.
+    """
+    read_fd, write_fd = os.pipe()
     if not (pid := os.fork()):
         status = 1
         try:
-            live(folder, task, say)
+            train(folder, task, write_fd)
             status = 0
         finally:
             os._exit(status)
-    os.close(say)
+    os.close(write_fd)
     for _ in range(saves or 0):
-        os.read(hear, 1)
+        os.read(read_fd, 1)
     if saves:
         time.sleep(delay)
         os.kill(pid, signal.SIGKILL)
     _, status = os.waitpid(pid, 0)
-    os.close(hear)
+    os.close(read_fd)
     return os.waitstatus_to_exitcode(status)
 
 
 def main(folder: Path, kills: int, task: str) -> None:
-    """Kill it so many times, then let it live."""
+    """Kill the run the given number of times, then let it finish."""
     torch.set_num_threads(1)
-    make_optimizer(model())  # the first one loads half of torch
+    make_optimizer(model())  # creating the first optimizer imports much of torch
     rng = random.Random(int.from_bytes(os.urandom(4)))
     for _ in range(kills):
-        print(life(folder, task, saves=rng.randint(1, 3), delay=rng.uniform(0, 0.004)))
-    print(life(folder, task, saves=None, delay=0))
+        print(train_and_kill(folder, task, saves=rng.randint(1, 3), delay=rng.uniform(0, 0.004)))
+    print(train_and_kill(folder, task, saves=None, delay=0))
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Checkpoints: all comes back, and what is damaged or of another model is named."""
+"""Tests for checkpoints: a resumed run continues exactly, and corrupted or unsuitable files are rejected."""
 
 import random
 
@@ -13,7 +13,7 @@ from transformer_lab.training.optimizer import make_optimizer
 
 
 def run(steps=0):
-    """Make a small model and its optimizer, and train them a little on random numbers."""
+    """Create a small model and its optimizer, and train for some steps on random numbers."""
     torch.manual_seed(1)
     model = nn.Sequential(nn.Linear(3, 5), nn.Dropout(0.5), nn.Linear(5, 2))
     optimizer = make_optimizer(model)
@@ -35,7 +35,7 @@ def test_resumed_run_matches_an_uninterrupted_run(tmp_path):
     expected = run(steps=9)[2]
     model, optimizer, losses = run(steps=4)
     save_training(path, model, optimizer, {"step": 4})
-    model, optimizer, _ = run(steps=1)  # another run altogether
+    model, optimizer, _ = run(steps=1)  # start from an unrelated state
     assert load_training(path, model, optimizer) == {"step": 4}
     assert losses + [train(model, optimizer) for _ in range(5)] == expected
 
@@ -70,7 +70,7 @@ def test_rejects_a_file_with_only_parameters(tmp_path):
 
 
 @pytest.mark.parametrize("compiled", ["when saved", "when loaded"])
-def test_checkpoint_of_a_compiled_model_is_that_of_the_model(tmp_path, compiled):
+def test_compiled_and_plain_models_share_checkpoints(tmp_path, compiled):
     path = tmp_path / "checkpoint.safetensors"
     model, optimizer, _ = run(steps=2)
     other, other_optimizer, _ = run()
@@ -79,9 +79,9 @@ def test_checkpoint_of_a_compiled_model_is_that_of_the_model(tmp_path, compiled)
     loaded = torch.compile(other, backend="eager") if compiled == "when loaded" else other
     average = {name: tensor + 1 for name, tensor in saved.named_parameters()}
     save_training(path, saved, optimizer, {}, average)
-    read = {name: tensor.detach().clone() for name, tensor in loaded.named_parameters()}
-    load_training(path, loaded, other_optimizer, read)
+    loaded_average = {name: tensor.detach().clone() for name, tensor in loaded.named_parameters()}
+    load_training(path, loaded, other_optimizer, loaded_average)
     for name, tensor in other.state_dict().items():
         assert torch.equal(tensor, expected[name])
-    for ours, theirs in zip(read.values(), average.values(), strict=True):
+    for ours, theirs in zip(loaded_average.values(), average.values(), strict=True):
         assert torch.equal(ours, theirs)

@@ -1,23 +1,23 @@
-"""Settings: those that make no sense are refused before anything begins."""
+"""Tests for training settings: invalid settings are rejected immediately."""
 
 import pytest
 
 from transformer_lab.training.config import TrainingConfig
 from transformer_lab.training.schedules import cosine_rate, noam_rate
 
-SENSIBLE = {"steps": 100, "batch_tokens": 50, "lr": 1e-3, "warmup": 10}
+VALID = {"steps": 100, "batch_tokens": 50, "lr": 1e-3, "warmup": 10}
 
 
 @pytest.mark.parametrize("schedule", ["cosine", "noam"])
 def test_learning_rate_follows_the_schedule(schedule):
-    config = TrainingConfig(**SENSIBLE, schedule=schedule)
+    config = TrainingConfig(**VALID, schedule=schedule)
     for step in (1, 10, 50, 100):
         expected = cosine_rate(step, 1e-3, 10, 100) if schedule == "cosine" else 1e-3 * noam_rate(step, 64, 10)
         assert config.lr_at(step, d_model=64) == expected
 
 
 @pytest.mark.parametrize(
-    "wrong, said",
+    "wrong, message",
     [
         ({"steps": 0}, "steps must be positive; got steps=0"),
         ({"batch_tokens": -1}, "got batch_tokens=-1"),
@@ -34,24 +34,24 @@ def test_learning_rate_follows_the_schedule(schedule):
         ({"warmup": 100}, "less than steps; got warmup=100, steps=100"),
     ],
 )
-def test_rejects_out_of_range_settings(wrong, said):
-    with pytest.raises(ValueError, match=said):
-        TrainingConfig(**SENSIBLE | wrong)
+def test_rejects_out_of_range_settings(wrong, message):
+    with pytest.raises(ValueError, match=message):
+        TrainingConfig(**VALID | wrong)
 
 
 @pytest.mark.parametrize(
-    "wrong, said",
+    "wrong, message",
     [
         ({"schedule": "linear"}, "schedule must be one of cosine, noam; got schedule='linear'"),
         ({"optimizer": "adam"}, "optimizer must be one of adamw, muon; got optimizer='adam'"),
     ],
 )
-def test_rejects_unknown_names(wrong, said):
-    config = TrainingConfig(**SENSIBLE)
-    vars(config).update(wrong)  # in tests, types are checked before the class can
-    with pytest.raises(ValueError, match=said):
+def test_rejects_unknown_names(wrong, message):
+    config = TrainingConfig(**VALID)
+    vars(config).update(wrong)  # in tests, the constructor's type check would raise first
+    with pytest.raises(ValueError, match=message):
         config.__post_init__()
 
 
 def test_noam_warmup_may_exceed_steps():
-    TrainingConfig(**SENSIBLE | {"warmup": 4000}, schedule="noam")
+    TrainingConfig(**VALID | {"warmup": 4000}, schedule="noam")

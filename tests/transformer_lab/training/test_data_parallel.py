@@ -1,4 +1,4 @@
-"""Processes that compute a batch together: what one would have computed, and no waiting for those that are gone."""
+"""Tests for data-parallel training: workers get the gradient of the whole batch, and lost workers raise errors."""
 
 import os
 import sys
@@ -13,7 +13,7 @@ from transformer_lab.models.language_model import LanguageModel
 from transformer_lab.models.language_model_config import LanguageModelConfig
 from transformer_lab.training.data_parallel import data_parallel_step, run_processes
 
-needs_gloo = pytest.mark.skipif(sys.platform == "win32", reason="gloo on Windows wants a device of its own")
+needs_gloo = pytest.mark.skipif(sys.platform == "win32", reason="on Windows, gloo needs an explicit network device")
 in_threads = pytest.param(True, id="threads")
 in_processes = pytest.param(False, id="processes", marks=[needs_gloo, pytest.mark.slow])
 
@@ -21,14 +21,14 @@ PAD = 0
 
 
 def leave(world):
-    """Be two processes, of which one is gone while the other waits for it."""
+    """Exit in process 1 while process 0 waits for it."""
     if world.rank == 1:
         os._exit(3)
     torch.distributed.barrier()
 
 
 def gradient_text_by_text(model, texts):
-    """Return the gradient of the mean loss of all tokens, text by text, without padding."""
+    """Return the gradient of the mean loss over all tokens, computed text by text without padding."""
     losses = [F.cross_entropy(model(text[None, :-1])[0], text[1:], reduction="sum") for text in texts]
     loss = sum(losses) / sum(len(text) - 1 for text in texts)
     return torch.cat([gradient.flatten() for gradient in torch.autograd.grad(loss, list(model.parameters()))])
@@ -42,13 +42,13 @@ def fail_in_one_worker(world):
 
 
 def wait_for_a_late_worker(world):
-    """Wait for a worker that does not come."""
+    """Wait in worker 0 for a worker that never arrives."""
     if world.rank == 0:
         world.barrier()
 
 
 def change_argument(world, tensor):
-    """Change an argument in place, and return the sum of a value that differs between workers."""
+    """Change an argument in place, and return the sum of values that differ between workers."""
     tensor += 100
     total = torch.tensor([world.rank + 1.0, 10.0])
     world.all_reduce(total)
@@ -103,4 +103,4 @@ def test_processes_that_take_too_long_are_killed():
     start = time.monotonic()
     with pytest.raises(TimeoutError, match=r"2 processes took longer than 0\.5 seconds"):
         run_processes(leave, seconds=0.5)
-    assert time.monotonic() - start < 300, "gloo waits for half an hour"
+    assert time.monotonic() - start < 300, "gloo would wait for half an hour"

@@ -1,4 +1,4 @@
-"""The average of parameters: by its formula, and lent without being lost."""
+"""Tests for the exponential moving average (EMA) of parameters: its formula, and swapping it into the model."""
 
 import pytest
 import torch
@@ -19,8 +19,8 @@ def layer():
     return layer
 
 
-def test_weights_decrease_with_age(layer):
-    """In the long run by powers of the decay; at first, step t takes a share of 9 / (t + 9)."""
+def test_ema_weights_decrease_with_age(layer):
+    """Weights approach powers of the decay; at first, step t has weight 9 / (t + 9)."""
     average, n = EMA(layer, decay=0.75), 60
     for step in range(1, n + 1):
         layer.weight.data.copy_(drawn(step))

@@ -1,4 +1,4 @@
-"""Losses for fine-tuning, against plain loops and torch's own cross-entropy."""
+"""Tests for the losses of fine-tuning against loops and formulas."""
 
 import math
 
@@ -9,7 +9,9 @@ from torch.testing import assert_close
 
 from transformer_lab.training.fine_tuning import dpo_loss, sequence_log_probability
 
-IS_ANSWER = torch.tensor([[0, 0, 1, 1, 1], [0, 0, 0, 1, 0], [1, 1, 1, 0, 0]], dtype=torch.bool)  # some pad behind
+IS_ANSWER = torch.tensor(
+    [[0, 0, 1, 1, 1], [0, 0, 0, 1, 0], [1, 1, 1, 0, 0]], dtype=torch.bool
+)  # some rows end with padding
 
 
 def draw() -> tuple[torch.Tensor, torch.Tensor]:
@@ -18,7 +20,7 @@ def draw() -> tuple[torch.Tensor, torch.Tensor]:
 
 
 def log_probabilities(logits, tokens):
-    """List those of the answers' tokens, text by text, one at a time."""
+    """Return the log-probabilities of each answer's tokens, one token at a time."""
     return [
         [math.log(logits[row, t - 1].softmax(dim=-1)[tokens[row, t]].item()) for t in range(1, 5) if IS_ANSWER[row, t]]
         for row in range(3)

@@ -1,4 +1,4 @@
-"""The lock of a run's folder: one process at a time, and none after its end."""
+"""Tests for the lock of a run's folder: one process holds it at a time, and it is released when the process ends."""
 
 import os
 import subprocess
@@ -8,7 +8,7 @@ import pytest
 
 from transformer_lab.training.folder_lock import LOCK_FILE, folder_lock
 
-HOLD = """
+HOLD_LOCK = """
 import sys
 from pathlib import Path
 from transformer_lab.training.folder_lock import folder_lock
@@ -20,14 +20,14 @@ with folder_lock(Path(sys.argv[1])):
 
 def test_rejects_a_second_process_and_names_the_holder(tmp_path):
     with folder_lock(tmp_path / "run"):
-        said = f"run is in use by process {os.getpid()} on "
-        with pytest.raises(ValueError, match=said), folder_lock(tmp_path / "run"):
+        message = f"run is in use by process {os.getpid()} on "
+        with pytest.raises(ValueError, match=message), folder_lock(tmp_path / "run"):
             pass
     assert not (tmp_path / "run" / LOCK_FILE).exists()
 
 
 def test_killed_process_releases_the_lock(tmp_path):
-    command = [sys.executable, "-c", HOLD, str(tmp_path)]
+    command = [sys.executable, "-c", HOLD_LOCK, str(tmp_path)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as other:
         assert other.stdout.readline() == "held\n"
         with pytest.raises(ValueError, match=f"in use by process {other.pid} on "), folder_lock(tmp_path):

@@ -1,4 +1,4 @@
-"""Ctrl-C: noted once, obeyed twice, and as before afterwards."""
+"""Tests for interrupts: the first Ctrl-C sets a flag, the second raises, and handlers are restored afterwards."""
 
 import signal
 import threading
@@ -18,24 +18,24 @@ def test_first_signal_sets_requested_and_second_raises(number):
 
 
 @pytest.fixture
-def python_minds_ctrl_c():
-    """Have Ctrl-C raise KeyboardInterrupt, as it does unless Python was started in the background of a shell."""
+def default_sigint_handler():
+    """Make Ctrl-C raise KeyboardInterrupt even if Python was started in the background of a shell."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)
 
 
-def test_signal_handlers_are_restored(python_minds_ctrl_c):
+def test_signal_handlers_are_restored(default_sigint_handler):
     before = [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)]
     with pytest.raises(ZeroDivisionError), Interruption():
         assert signal.getsignal(signal.SIGINT) != before[0]
         raise ZeroDivisionError
     assert [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)] == before
     with pytest.raises(KeyboardInterrupt):
-        signal.raise_signal(signal.SIGINT)  # a signal to the process may reach another thread first, and late
+        signal.raise_signal(signal.SIGINT)  # os.kill could deliver the signal late, to another thread
 
 
-def test_has_no_effect_in_other_threads():
+def test_interruption_has_no_effect_in_other_threads():
     failed = []
 
     def enter():

@@ -1,4 +1,4 @@
-"""The log: pandas reads it, and a resumed run leaves no gap and no double row."""
+"""Tests for the log: pandas can read it, and a resumed run leaves neither gaps nor duplicate rows."""
 
 import pandas as pd
 import pytest
@@ -19,7 +19,7 @@ def test_pandas_reads_the_log(tmp_path):
     table = pd.read_csv(tmp_path / "log.csv")
     assert tuple(table.columns) == COLUMNS
     assert table["step"].tolist() == [1, 2, 3, 4]
-    assert table["loss"].tolist() == [1.0, 0.5, 1 / 3, 0.1 + 0.2]  # to the last bit
+    assert table["loss"].tolist() == [1.0, 0.5, 1 / 3, 0.1 + 0.2]  # exact
     assert table["validation_score"].dropna().tolist() == [99.5]
 
 

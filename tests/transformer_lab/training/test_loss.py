@@ -1,4 +1,4 @@
-"""The loss: label smoothing by its formula, and padding that nothing is asked about."""
+"""Tests for the loss: label smoothing matches its formula, and padding is ignored."""
 
 import math
 
@@ -14,7 +14,7 @@ PAD, SMOOTHING = 2, 0.1
 
 
 def draw_logits_and_targets() -> tuple[Tensor, Tensor]:
-    """Draw logits of three sentences with padding, 13 real tokens in all."""
+    """Draw logits and targets for three padded sentences with 13 real tokens in total."""
     rng = torch.Generator().manual_seed(0)
     logits = 3 * torch.randn(3, 7, 5, generator=rng)
     targets = torch.tensor([[0, 1, 3, 4, 0, PAD, PAD], [4, PAD, PAD, PAD, PAD, PAD, PAD], [1, 1, 3, 0, 4, 4, 3]])
@@ -22,15 +22,15 @@ def draw_logits_and_targets() -> tuple[Tensor, Tensor]:
 
 
 def loss_by_loops(logits: Tensor, targets: Tensor, smoothing: float) -> float:
-    """Follow the paper, number by number: 1 − ε for what came, and ε / 5 for each of the five beside it."""
+    """Compute the loss of the paper one number at a time: each of 5 tokens has weight ε / 5, the target also 1 − ε."""
     total = 0.0
     for row, line in zip(logits.double().tolist(), targets.tolist(), strict=True):
         for scores, target in zip(row, line, strict=True):
             if target != PAD:
                 normalizer = math.log(sum(math.exp(score) for score in scores))
                 for token, score in enumerate(scores):
-                    wanted = smoothing / len(scores) + (1 - smoothing) * (token == target)
-                    total -= wanted * (score - normalizer)
+                    weight = smoothing / len(scores) + (1 - smoothing) * (token == target)
+                    total -= weight * (score - normalizer)
     return total
 
 
@@ -42,8 +42,8 @@ def test_label_smoothing_matches_formula_and_torch():
     logits, targets = draw_logits_and_targets()
     for smoothing in (0.0, SMOOTHING):
         ours = mean_loss(logits, targets, PAD, smoothing)
-        torchs = F.cross_entropy(logits.mT, targets, ignore_index=PAD, label_smoothing=smoothing)
-        assert_close(ours, torchs, rtol=1e-6, atol=0)
+        theirs = F.cross_entropy(logits.mT, targets, ignore_index=PAD, label_smoothing=smoothing)
+        assert_close(ours, theirs, rtol=1e-6, atol=0)
         assert_close(13 * ours.item(), loss_by_loops(logits, targets, smoothing), rtol=1e-6, atol=0)
 
 
@@ -63,7 +63,7 @@ def test_confident_wrong_prediction_gets_the_full_loss():
     assert mean_loss(logits, torch.tensor([[0, 3]]), PAD, 0.0) == 250
 
 
-def test_padding_has_no_gradient_and_real_tokens_do():
+def test_gradients_reach_only_real_tokens():
     logits, targets = draw_logits_and_targets()
     logits.requires_grad_()
     mean_loss(logits, targets, PAD, SMOOTHING).backward()
@@ -83,6 +83,6 @@ def test_batch_loss_matches_the_loss_of_the_logits():
     expected = smoothed_cross_entropy(small(*batch.inputs), batch.labels, 0, SMOOTHING)
     assert_close(batch_loss(small, batch.inputs, batch.labels, 0, SMOOTHING), expected)
     called = []
-    small.register_forward_hook(lambda *_: called.append(True))  # which must be called
+    small.register_forward_hook(lambda *_: called.append(True))  # a model with a hook must be called
     assert_close(batch_loss(small, batch.inputs, batch.labels, 0, SMOOTHING), expected)
     assert called

@@ -1,4 +1,4 @@
-"""Scores, against values worked out by hand."""
+"""Tests for metrics against hand-computed values."""
 
 import math
 
@@ -13,14 +13,15 @@ def test_exact_match_compares_every_character():
 
 
 def test_bleu_matches_its_formula():
-    # 6 words of 6; 4 of 5 pairs, 3 of 4 triples and 2 of 3 quadruples of words occur in the reference of 7.
+    # 6 of 6 words, 4 of 5 bigrams, 3 of 4 trigrams and 2 of 3 4-grams occur in the reference of 7 words
     expected = math.exp(1 - 7 / 6) * (6 / 6 * 4 / 5 * 3 / 4 * 2 / 3) ** 0.25
     assert bleu(["the cat sat on mat the"], ["the cat sat on mat and the"]) == pytest.approx(100 * expected)
 
 
 def test_bleu_is_computed_over_the_corpus():
-    one, two = (["a b c d e"], ["a b c d e"]), (["a b c x y z"], ["a b c d e f"])
-    assert bleu(one[0] + two[0], one[1] + two[1]) != pytest.approx((bleu(*one) + bleu(*two)) / 2)
+    first, second = (["a b c d e"], ["a b c d e"]), (["a b c x y z"], ["a b c d e f"])
+    corpus_bleu = bleu(first[0] + second[0], first[1] + second[1])
+    assert corpus_bleu != pytest.approx((bleu(*first) + bleu(*second)) / 2)
 
 
 def test_chrf_compares_characters():
@@ -44,7 +45,7 @@ def test_perplexity_is_inverse_geometric_mean_probability():
 
 
 def test_bits_per_byte_do_not_depend_on_tokenization():
-    """Tokens of two bytes whose probability is that of both bytes: the same code, whatever it is divided into."""
+    """Two-byte tokens with the product of the bytes' probabilities have the same bits per byte as single bytes."""
     bytes_ = [0.5, 0.25, 0.125, 0.125]
     loss = -sum(math.log2(p) for p in bytes_) / 4 * math.log(2)
     pairs = [bytes_[0] * bytes_[1], bytes_[2] * bytes_[3]]

@@ -1,4 +1,4 @@
-"""Muon: against singular values, against torch's own, and by what it trains."""
+"""Tests for Muon against a singular value decomposition and torch's implementation, and on a small model."""
 
 from copy import deepcopy
 
@@ -26,7 +26,7 @@ def test_polynomial_changes_only_the_singular_values(sizes, rng):
 
 
 @pytest.mark.parametrize("shape", [(30, 50), (50, 30), (40, 40)])
-def test_singular_values_end_near_1(shape):
+def test_orthogonalized_singular_values_are_near_1(shape):
     torch.manual_seed(0)
     matrix = torch.randn(shape) @ torch.diag(torch.logspace(-1, 1, shape[1]))
     before = torch.linalg.svdvals(matrix)
@@ -54,7 +54,7 @@ def test_steps_match_torch(shape, adjust, by_torch):
         theirs.grad = ours.grad.clone()
         muon.step()
         peer.step()
-    assert_close(ours, theirs, rtol=0, atol=0.02)  # they orthogonalize in bfloat16; each step moves entries by 0.05
+    assert_close(ours, theirs, rtol=0, atol=0.02)  # torch orthogonalizes in bfloat16; a step moves entries by 0.05
 
 
 def test_first_step_matches_the_formula():
@@ -62,7 +62,7 @@ def test_first_step_matches_the_formula():
     parameter = nn.Parameter(torch.randn(7, 3).double())
     start, parameter.grad = parameter.detach().clone(), torch.randn(7, 3).double()
     Muon([parameter], lr=0.1, momentum=0.8, weight_decay=0.3).step()
-    expected = start * (1 - 0.03) - 0.1 * (7 / 3) ** 0.5 * orthogonalize(parameter.grad)  # of any length
+    expected = start * (1 - 0.03) - 0.1 * (7 / 3) ** 0.5 * orthogonalize(parameter.grad)
     assert_close(parameter.detach(), expected)
 
 

@@ -1,4 +1,4 @@
-"""The optimizer: what decays, and that it is AdamW."""
+"""Tests for the optimizer: only matrices have weight decay, and a step matches AdamW."""
 
 import torch
 from torch import nn
@@ -15,14 +15,14 @@ def model():
 
 
 class AssortedParameters(nn.Module):
-    """Parameters with 0 to 3 axes, one of them shared, under names that say nothing; and a buffer."""
+    """Parameters with 0 to 3 dimensions and arbitrary names, one of them shared, and a buffer."""
 
     def __init__(self) -> None:
         super().__init__()
         self.embedding, self.scale = nn.Embedding(7, 3), nn.Parameter(torch.ones(()))
-        self.bias_of_pairs, self.one = nn.Parameter(torch.randn(3, 3)), nn.Linear(3, 5)
+        self.pair_bias, self.linear = nn.Parameter(torch.randn(3, 3)), nn.Linear(3, 5)
         self.kernels, self.norm = nn.Parameter(torch.randn(2, 3, 5)), nn.LayerNorm(5)
-        self.column = nn.Parameter(torch.randn(5, 1))  # two axes, though one is of length 1
+        self.column = nn.Parameter(torch.randn(5, 1))  # two dimensions, one of them of size 1
         self.last = nn.Linear(3, 7, bias=False)
         self.last.weight = self.embedding.weight
         self.register_buffer("positions", torch.randn(11, 3))
@@ -34,8 +34,8 @@ def test_only_matrices_get_weight_decay():
     assert [(type(group["params"]), group.get("weight_decay")) for group in groups] == [(list, 0.3), (list, 0.0)]
     decaying, others = (set(map(id, group["params"])) for group in groups)
     assert len(decaying) == len(groups[0]["params"]) and len(others) == len(groups[1]["params"])
-    assert decaying == set(map(id, (m.embedding.weight, m.bias_of_pairs, m.one.weight, m.kernels, m.column)))
-    assert others == set(map(id, (m.scale, m.one.bias, m.norm.weight, m.norm.bias)))
+    assert decaying == set(map(id, (m.embedding.weight, m.pair_bias, m.linear.weight, m.kernels, m.column)))
+    assert others == set(map(id, (m.scale, m.linear.bias, m.norm.weight, m.norm.bias)))
     torch.optim.AdamW(groups)
 
 
@@ -47,7 +47,7 @@ def test_frozen_parameters_are_excluded():
 
 
 def adamw(parameter, gradients, rate, decay, betas=(0.9, 0.98), eps=1e-9):
-    """AdamW as its paper has it (algorithm 2), the decay apart from the gradient."""
+    """Run AdamW as in algorithm 2 of its paper, with weight decay decoupled from the gradient."""
     m = v = torch.zeros_like(parameter)
     for t, g in enumerate(gradients, start=1):
         m, v = betas[0] * m + (1 - betas[0]) * g, betas[1] * v + (1 - betas[1]) * g**2

@@ -1,4 +1,4 @@
-"""Presets: what the recipes train with, and what the command line shows without loading torch."""
+"""Tests for presets, which the recipes use and the command line shows without importing torch."""
 
 import subprocess
 import sys
@@ -26,9 +26,9 @@ def test_presets_load_without_torch():
 def test_recipes_use_the_preset_shapes():
     for shape, config in ((DATES_SHAPE, DATES_MODEL), (CORPUS_SHAPE, CORPUS_MODEL)):
         assert shape.items() <= asdict(config).items()
-        left_out = asdict(config).keys() - shape.keys() - {"vocab_size"}
+        other_options = asdict(config).keys() - shape.keys() - {"vocab_size"}
         default = asdict(TransformerConfig(vocab_size=500))
-        assert {name: asdict(config)[name] for name in left_out} == {name: default[name] for name in left_out}
+        assert {name: asdict(config)[name] for name in other_options} == {name: default[name] for name in other_options}
 
 
 def test_text_model_uses_its_preset():

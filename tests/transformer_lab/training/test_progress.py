@@ -1,4 +1,4 @@
-"""Where a run stands."""
+"""Tests for the progress of a run: logged averages, the best score, and the JSON round trip."""
 
 import json
 from dataclasses import asdict
@@ -28,13 +28,13 @@ def test_records_the_best_score():
     assert progress == Progress(best=6.0)
 
 
-@pytest.mark.parametrize("none", [float("nan"), float("-inf"), float("inf")])
-def test_nan_is_never_the_best_score(none):
+@pytest.mark.parametrize("invalid", [float("nan"), float("-inf"), float("inf")])
+def test_best_score_is_always_finite(invalid):
     progress = Progress()
-    assert [progress.record_score(score) for score in (none, 5.0, none, 6.0)] == [False, True, False, True]
+    assert [progress.record_score(score) for score in (invalid, 5.0, invalid, 6.0)] == [False, True, False, True]
     assert progress == Progress(best=6.0)
     unscored = Progress()
-    assert not unscored.record_score(none)
+    assert not unscored.record_score(invalid)
     assert Progress.from_json(json.loads(json.dumps(asdict(unscored)))) == Progress()
 
 

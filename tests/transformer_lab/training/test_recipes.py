@@ -1,4 +1,4 @@
-"""Recipes: from a task to a folder that holds all that is needed to translate, or to continue a text."""
+"""Tests for recipes: each trains a model into a folder from which it can translate or continue texts."""
 
 import gzip
 from dataclasses import replace
@@ -79,13 +79,13 @@ def test_without_validation_only_the_loss_is_logged(corpus, tmp_path):
     Translator.load(tmp_path / "model")
 
 
-def test_rejects_a_folder_of_another_corpus(corpus, tmp_path):
+def test_rejects_folder_of_a_different_corpus(corpus, tmp_path):
     train_corpus(corpus, tmp_path / "model", config=replace(CORPUS, **FEW_STEPS), shape=SHAPE)
     with pytest.raises(ValueError, match="was prepared from"):
         train_corpus(corpus[::-1], tmp_path / "model", config=replace(CORPUS, **FEW_STEPS), shape=SHAPE)
 
 
-def test_dates_are_trained_on_strings_not_held_out(tmp_path, monkeypatch):
+def test_dates_training_excludes_held_out_strings(tmp_path, monkeypatch):
     monkeypatch.setattr(recipes, "N_TRAINING_DATES", 3000)
     monkeypatch.setattr(recipes, "N_HELD_OUT_DATES", 40)
     trainer = train_dates(tmp_path, replace(DATES, **FEW_STEPS))
@@ -94,7 +94,7 @@ def test_dates_are_trained_on_strings_not_held_out(tmp_path, monkeypatch):
     trained = {translator.tokenizer.decode(ids.tolist()) for ids in trainer.batches.sources}
     held_out = set(trainer.validate.sources)
     assert len(trained) > 2500 and len(held_out) > 35 and trained.isdisjoint(held_out)
-    assert max(len(source) for source in trained | held_out) <= translator.longest  # nothing was cut
+    assert max(len(source) for source in trained | held_out) <= translator.longest  # no source is truncated
     assert "<unk>" not in "".join(translator.tokenizer.encode("".join(held_out)).tokens)
     assert pd.read_csv(tmp_path / LOG_FILE)["validation_score"].notna().tolist() == [False, False, True]
 
@@ -104,8 +104,10 @@ def test_seed_determines_the_parameters(corpus, tmp_path):
         train_corpus(corpus, tmp_path / str(n), config=replace(CORPUS, seed=seed, **FEW_STEPS), shape=SHAPE).model
         for n, seed in enumerate([1, 1, 2])
     )
-    differs = [(first.decoder.embedding.weight - model.decoder.embedding.weight).abs().max() for model in (same, other)]
-    assert differs[0] == 0 < differs[1]
+    differences = [
+        (first.decoder.embedding.weight - model.decoder.embedding.weight).abs().max() for model in (same, other)
+    ]
+    assert differences[0] == 0 < differences[1]
 
 
 # Text
@@ -113,7 +115,7 @@ def test_seed_determines_the_parameters(corpus, tmp_path):
 
 @pytest.fixture(scope="module")
 def docstrings(tmp_path_factory):
-    """Python's own docstrings, a fifth of them, in files."""
+    """Write a fifth of the docstrings of Python's standard library to files."""
     folder = tmp_path_factory.mktemp("docstrings")
     for name, texts in zip(("train", "held_out"), python_docstrings(), strict=True):
         write_documents(folder / f"{name}.txt", texts[::5])
@@ -152,7 +154,7 @@ def test_text_folder_loads_as_a_published_model(docstrings, tmp_path):
         ours = generator.model(tokens)
         assert (theirs(tokens).logits - ours).abs().max() < 1e-4
         trainer.model.eval()
-        assert (trainer.model(tokens) - ours).abs().max() > 1e-4  # what was saved is the average
+        assert (trainer.model(tokens) - ours).abs().max() > 1e-4  # the saved parameters are the average
     assert (generator.bos_id, generator.eos_ids) == (2, [2])
     best = pd.read_csv(tmp_path / "model" / LOG_FILE)["validation_score"].max()
     assert best == trainer.progress.best < 0

@@ -1,4 +1,4 @@
-"""Schedules, against formulas written otherwise."""
+"""Tests for learning rate schedules against independent formulas and torch."""
 
 import math
 from itertools import product
@@ -11,8 +11,8 @@ from transformer_lab.training.schedules import cosine_rate, noam_rate
 
 def test_noam_rate_matches_its_formula():
     for step, d_model, warmup in product([1, 2, 399, 400, 401, 10**6], [1, 7, 512], [1, 400, 10**5]):
-        top = 1 / math.sqrt(d_model * warmup)
-        expected = top * step / warmup if step < warmup else top * math.sqrt(warmup / step)
+        peak = 1 / math.sqrt(d_model * warmup)
+        expected = peak * step / warmup if step < warmup else peak * math.sqrt(warmup / step)
         rate = noam_rate(step, d_model, warmup)
         assert type(rate) is float
         assert rate == pytest.approx(expected, rel=1e-9, abs=0)
@@ -21,11 +21,11 @@ def test_noam_rate_matches_its_formula():
 def test_cosine_rate_matches_torch():
     warmup, total, peak = 7, 40, 3e-3
     optimizer = torch.optim.SGD([torch.zeros(1, requires_grad=True)], lr=peak)
-    torchs = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, total - warmup)
+    scheduler = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, total - warmup)
     for step in range(warmup, total + 1):
-        assert cosine_rate(step, peak, warmup, total) == pytest.approx(torchs.get_last_lr()[0])
+        assert cosine_rate(step, peak, warmup, total) == pytest.approx(scheduler.get_last_lr()[0])
         optimizer.step()
-        torchs.step()
+        scheduler.step()
 
 
 def test_cosine_rate_rises_linearly_and_stays_at_zero():

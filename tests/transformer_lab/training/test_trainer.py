@@ -1,4 +1,4 @@
-"""The training loop: every step is what it should be, and a run that was stopped goes on as if it had not been."""
+"""Tests for the training loop: each step is correct, and an interrupted run resumes exactly."""
 
 import io
 import re
@@ -48,8 +48,8 @@ def parameters(folder):
     return read_tensors(folder / PARAMETERS_FILE)[0]
 
 
-def same(one, other):
-    return one.keys() == other.keys() and all(torch.equal(one[name], other[name]) for name in one)
+def same(first, second):
+    return first.keys() == second.keys() and all(torch.equal(first[name], second[name]) for name in first)
 
 
 @pytest.fixture(scope="module")
@@ -59,7 +59,7 @@ def uninterrupted(tmp_path_factory):
     return folder
 
 
-# What a step is
+# Steps
 
 
 def rows(tensor):
@@ -67,19 +67,19 @@ def rows(tensor):
 
 
 def test_step_uses_the_mean_loss_of_the_batch(tmp_path):
-    """Written out: the input is the target without its end, the answer the target without its beginning."""
+    """The input is the target without its last token, and the labels are the target without its first token."""
     run = trainer(tmp_path, dropout=0.0, clip=1e9)
     batch = next(batches().from_step(0))
-    source, written = batch.source, batch.target
-    ends = [len(row) - 1 for row in rows(written)]
-    asked = pad([row[:-1] for row in rows(written)], PAD_ID)
-    answers = pad([row[1:] for row in rows(written)], PAD_ID)
-    assert all(asked[:, 0] == BOS_ID) and all(row[end - 1] == EOS_ID for row, end in zip(answers, ends, strict=True))
+    source, target = batch.source, batch.target
+    ends = [len(row) - 1 for row in rows(target)]
+    inputs = pad([row[:-1] for row in rows(target)], PAD_ID)
+    labels = pad([row[1:] for row in rows(target)], PAD_ID)
+    assert all(inputs[:, 0] == BOS_ID) and all(row[end - 1] == EOS_ID for row, end in zip(labels, ends, strict=True))
     reference = model(dropout=0.0)
-    log_p = F.log_softmax(reference(source, asked), dim=-1)
-    wanted = 0.9 * F.one_hot(answers, log_p.shape[-1]) + 0.1 / log_p.shape[-1]
-    real = torch.arange(answers.shape[1]) < torch.tensor(ends)[:, None]
-    loss = -(wanted * log_p).sum(-1)[real].mean()
+    log_p = F.log_softmax(reference(source, inputs), dim=-1)
+    smoothed = 0.9 * F.one_hot(labels, log_p.shape[-1]) + 0.1 / log_p.shape[-1]
+    real = torch.arange(labels.shape[1]) < torch.tensor(ends)[:, None]
+    loss = -(smoothed * log_p).sum(-1)[real].mean()
     loss.backward()
     run.run(max_steps=1)
     assert losses(tmp_path) == [pytest.approx(loss.item(), abs=1e-5)]
@@ -92,8 +92,8 @@ def test_text_step_predicts_each_token_from_earlier_ones(tmp_path):
     windows = [row[row >= 0] for row in next(text_batches().from_step(0)).tokens]
     reference = text_model(dropout=0.0)
     log_p = [F.log_softmax(reference(window[None, :-1])[0], dim=-1) for window in windows]
-    answers = [(rows_, window[1:]) for rows_, window in zip(log_p, windows, strict=True)]
-    loss = -torch.cat([rows_[range(len(after)), after] for rows_, after in answers]).mean()
+    label_log_p = [p[range(len(window) - 1), window[1:]] for p, window in zip(log_p, windows, strict=True)]
+    loss = -torch.cat(label_log_p).mean()
     loss.backward()
     run.run(max_steps=1)
     assert losses(tmp_path) == [pytest.approx(loss.item(), abs=1e-5)]
@@ -103,10 +103,10 @@ def test_text_step_predicts_each_token_from_earlier_ones(tmp_path):
 
 def test_run_uses_batches_in_order(tmp_path):
     run = trainer(tmp_path, steps=7)
-    taken = []
-    run.model.register_forward_pre_hook(lambda _, inputs: taken.append(inputs))
+    model_inputs = []
+    run.model.register_forward_pre_hook(lambda _, inputs: model_inputs.append(inputs))
     run.run()
-    for (source, target), batch in zip(taken, islice(batches().from_step(0), 7), strict=True):
+    for (source, target), batch in zip(model_inputs, islice(batches().from_step(0), 7), strict=True):
         assert torch.equal(source, batch.source) and torch.equal(target, batch.target[:, :-1])
 
 
@@ -119,7 +119,7 @@ def test_gradient_is_clipped_and_rate_follows_schedule(tmp_path):
         assert {group["lr"] for optimizer in run.optimizers for group in optimizer.param_groups} == {1e-2 * step / 5}
 
 
-def test_dropout_is_on_after_validation(tmp_path):
+def test_training_mode_is_restored_after_validation(tmp_path):
     run = trainer(tmp_path)
     run.model.eval()
     run.run(max_steps=1)
@@ -137,17 +137,17 @@ def test_logged_loss_averages_tokens_since_the_last_row(tmp_path, uninterrupted)
 
 
 def test_model_learns_to_generate(tmp_path):
-    """A low loss proves nothing: a model that sees its answers, or learns to copy its input, writes nothing right."""
+    """A low loss is no proof: a model that sees its labels or copies its inputs has one but generates nonsense."""
     run = trainer(tmp_path, dropout=0.0, steps=250, label_smoothing=0.0, log_every=250)
     run.run()
     batch = next(batches().from_step(0))
-    written = greedy_decode(run.model.eval(), batch.source, BOS_ID, EOS_ID, 12)
-    expected = F.pad(batch.target[:, 1:], (0, written.shape[1] - batch.target.shape[1] + 1))
-    right = ((written == expected) | (expected == PAD_ID)).all(dim=1).float().mean()
-    assert right > 0.8
+    generated = greedy_decode(run.model.eval(), batch.source, BOS_ID, EOS_ID, 12)
+    expected = F.pad(batch.target[:, 1:], (0, generated.shape[1] - batch.target.shape[1] + 1))
+    accuracy = ((generated == expected) | (expected == PAD_ID)).all(dim=1).float().mean()
+    assert accuracy > 0.8
 
 
-# Stopping and going on
+# Stopping and resuming
 
 
 def test_seed_determines_the_run(tmp_path, uninterrupted):
@@ -155,7 +155,7 @@ def test_seed_determines_the_run(tmp_path, uninterrupted):
     trainer(tmp_path / "other", seed=1).run()
     assert losses(tmp_path / "same") == losses(uninterrupted)
     assert same(parameters(tmp_path / "same"), parameters(uninterrupted))
-    assert losses(tmp_path / "other") != losses(uninterrupted)  # by its dropout alone
+    assert losses(tmp_path / "other") != losses(uninterrupted)  # because dropout depends on the seed
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
@@ -175,11 +175,11 @@ def test_run_resumes_exactly_after_ctrl_c(tmp_path, uninterrupted, number):
     assert same(parameters(tmp_path), parameters(uninterrupted))
 
 
-@pytest.mark.parametrize("max_steps, made", [(0, 0), (7, 7), (STEPS, STEPS), (STEPS + 1, STEPS), (None, STEPS)])
-def test_run_makes_the_requested_or_remaining_steps(tmp_path, max_steps, made):
+@pytest.mark.parametrize("max_steps, expected", [(0, 0), (7, 7), (STEPS, STEPS), (STEPS + 1, STEPS), (None, STEPS)])
+def test_run_takes_the_requested_or_remaining_steps(tmp_path, max_steps, expected):
     run = trainer(tmp_path)
-    assert run.run(max_steps) == run.is_finished == (made == STEPS)
-    assert run.progress.step == len(losses(tmp_path)) == made
+    assert run.run(max_steps) == run.is_finished == (expected == STEPS)
+    assert run.progress.step == len(losses(tmp_path)) == expected
     assert trainer(tmp_path).progress == run.progress  # a checkpoint was saved
 
 
@@ -191,7 +191,7 @@ def test_interrupted_parameters_are_not_kept_as_best(tmp_path):
         assert same(parameters(tmp_path), dict(run.model.state_dict()))
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="kills and forks as Unix does")
+@pytest.mark.skipif(sys.platform == "win32", reason="needs os.fork and SIGKILL")
 @pytest.mark.parametrize("task", ["pairs", pytest.param("text", marks=pytest.mark.thorough)])
 def test_repeatedly_killed_run_resumes_exactly(tmp_path_factory, tmp_path, uninterrupted, task):
     if task == "text":
@@ -200,8 +200,8 @@ def test_repeatedly_killed_run_resumes_exactly(tmp_path_factory, tmp_path, unint
     kills = 10
     command = [sys.executable, "-m", "tests.transformer_lab.training.kill_and_resume", str(tmp_path), str(kills), task]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
-    ends = [int(line) for line in done.stdout.split()]
-    assert ends[-1] == 0 and ends.count(-signal.SIGKILL) >= 5, done.stdout + done.stderr
+    exit_codes = [int(line) for line in done.stdout.split()]
+    assert exit_codes[-1] == 0 and exit_codes.count(-signal.SIGKILL) >= 5, done.stdout + done.stderr
     assert losses(tmp_path) == losses(uninterrupted)
     assert same(parameters(tmp_path), parameters(uninterrupted))
 
@@ -250,7 +250,7 @@ def test_resumes_a_run_from_before_the_optimizer_setting(tmp_path):
 
 def test_resumes_a_muon_run_exactly(tmp_path):
     trainer(tmp_path / "at once", optimizer="muon").run()
-    for stop in (1, 9, STEPS):  # from a checkpoint each time
+    for stop in (1, 9, STEPS):  # resumes from a checkpoint each time
         run = trainer(tmp_path / "in three", optimizer="muon")
         run.run(max_steps=stop - run.progress.step)
     assert same(parameters(tmp_path / "in three"), parameters(tmp_path / "at once"))
@@ -258,7 +258,7 @@ def test_resumes_a_muon_run_exactly(tmp_path):
     assert not same(parameters(tmp_path / "adamw"), parameters(tmp_path / "at once"))
 
 
-def test_muon_run_trains_every_parameter_once_at_the_scheduled_rate(tmp_path):
+def test_muon_run_trains_every_parameter_at_scheduled_rate(tmp_path):
     run = trainer(tmp_path, optimizer="muon")
     run.run(max_steps=2)
     muon, adamw = run.optimizers
@@ -293,7 +293,7 @@ def test_rejects_resuming_with_different_held_out_data(tmp_path):
             Trainer(model(), batches(), config(), tmp_path, held_out=other)
 
 
-@pytest.mark.parametrize("damage", [Path.unlink, lambda path: path.write_bytes(b"{")], ids=["gone", "damaged"])
+@pytest.mark.parametrize("damage", [Path.unlink, lambda path: path.write_bytes(b"{")], ids=["missing", "corrupted"])
 def test_lost_best_parameters_are_replaced_with_the_last(tmp_path, damage):
     trainer(tmp_path, scoring([9.5, 8.5]), validate_every=STEPS // 2).run()
     last = trainer(tmp_path, scoring([]), validate_every=STEPS // 2).model.state_dict()
@@ -303,7 +303,7 @@ def test_lost_best_parameters_are_replaced_with_the_last(tmp_path, damage):
     assert same(parameters(tmp_path), last)
 
 
-def test_measuring_a_step_has_no_side_effects(tmp_path, uninterrupted):
+def test_timing_a_step_has_no_side_effects(tmp_path, uninterrupted):
     run = trainer(tmp_path)
     assert 0 < run.seconds_per_step() < 60
     run.run()
@@ -326,7 +326,7 @@ def test_diverging_run_stops_and_keeps_the_last_checkpoint(tmp_path):
     assert trainer(tmp_path, **settings).progress.step == int(re.match(message, str(raised.value))[1]) - 1 > 0
 
 
-def test_nan_gradient_stops_the_run_before_parameters_become_nan(tmp_path):
+def test_nan_gradient_stops_the_run_before_the_update(tmp_path):
     run = trainer(tmp_path)
     next(run.model.parameters()).register_hook(lambda gradient: gradient / 0)
     with pytest.raises(ValueError, match=r"^at step 1, the loss is \d\S+, its gradient norm (nan|inf);"):
@@ -338,7 +338,7 @@ def test_nan_gradient_stops_the_run_before_parameters_become_nan(tmp_path):
 
 
 def scoring(scores):
-    """Return a validation that finds these scores, one after another."""
+    """Return a validation function that returns these scores in order."""
     scores = iter(scores)
     return lambda: ValidationResult(1.5, next(scores))
 
@@ -363,7 +363,7 @@ def test_nan_score_is_replaced_by_the_first_finite_one(tmp_path):
     assert read_tensors(tmp_path / PARAMETERS_FILE)[1] == {"step": 20}
 
 
-# Averages
+# EMA
 
 
 def test_validates_and_saves_the_ema_without_changing_training(tmp_path, uninterrupted):
@@ -391,16 +391,16 @@ def test_ema_is_saved_and_resumed(tmp_path):
         trainer(tmp_path / "stopped")
 
 
-# What the user sees, and options
+# Progress bar and autocast
 
 
-class Screen(io.StringIO):
+class Terminal(io.StringIO):
     def isatty(self):
         return True
 
 
 def test_progress_bar_shows_loss_speed_and_time_left(tmp_path, monkeypatch):
-    monkeypatch.setattr(sys, "stderr", Screen())
+    monkeypatch.setattr(sys, "stderr", Terminal())
     trainer(tmp_path, scoring([9.5]), log_every=5).run()
     displayed = sys.stderr.getvalue()
     for part in (

@@ -1,4 +1,4 @@
-"""Validation: the loss of what it is shown, and the score of what it writes freely."""
+"""Tests for validation: the loss with teacher forcing, and the score of generated translations."""
 
 import math
 
@@ -22,8 +22,8 @@ def translator():
     return Translator(model(), tokenizer)
 
 
-def by_hand(translator, pairs):
-    """Take one pair at a time, without padding and without dropout, and every token for itself."""
+def loss_by_pair(translator, pairs):
+    """Compute the mean loss over all tokens, one pair at a time, without padding or dropout."""
     losses = []
     for source, target in pairs:
         ids = translator.tokenizer.encode(target).ids
@@ -40,7 +40,7 @@ def by_hand(translator, pairs):
 def test_loss_does_not_depend_on_batching(translator, batch_tokens):
     translator.model.train()
     result = Validation(translator, PAIRS, exact_match, batch_tokens)()
-    assert result.loss == pytest.approx(by_hand(translator, PAIRS), rel=1e-5)
+    assert result.loss == pytest.approx(loss_by_pair(translator, PAIRS), rel=1e-5)
 
 
 def test_score_uses_generated_translations(translator):
@@ -58,15 +58,16 @@ def test_validation_changes_only_the_mode(translator):
     before = {name: tensor.clone() for name, tensor in translator.model.state_dict().items()}
     state = torch.get_rng_state()
     Validation(translator, PAIRS, exact_match, 50)()
-    assert torch.equal(torch.get_rng_state(), state)  # or a run with validation would be another run
+    assert torch.equal(torch.get_rng_state(), state)  # so that validation does not change training
     assert all(torch.equal(tensor, before[name]) for name, tensor in translator.model.state_dict().items())
     assert all(parameter.grad is None for parameter in translator.model.parameters())
 
 
-def test_too_long_pairs_are_truncated_not_skipped(translator):
-    long = [("a" * 99, "b" * 99), *PAIRS]
-    cut = [("a" * 11, "b" * 11), *PAIRS]
-    assert Validation(translator, long, exact_match, 50)().loss == pytest.approx(by_hand(translator, cut), rel=1e-5)
+def test_truncates_overlong_pairs_instead_of_skipping_them(translator):
+    overlong = [("a" * 99, "b" * 99), *PAIRS]
+    truncated = [("a" * 11, "b" * 11), *PAIRS]
+    result = Validation(translator, overlong, exact_match, 50)()
+    assert result.loss == pytest.approx(loss_by_pair(translator, truncated), rel=1e-5)
 
 
 def test_rejects_empty_pairs(translator):
@@ -79,8 +80,8 @@ def test_rejects_empty_pairs(translator):
 TEXTS = ["abcdefgabcdefgabcdefgabc", "g", "fedcbafedcba"]
 
 
-def nats_by_hand(language_model, tokenizer, texts, window):
-    """Take one token at a time, each from those before it in its window."""
+def nats_by_token(language_model, tokenizer, texts, window):
+    """Return −log p of each token given the earlier tokens in its window, one token at a time."""
     nats = []
     for text in texts:
         ids = [EOS_ID, *tokenizer.encode(text).ids]
@@ -96,7 +97,7 @@ def nats_by_hand(language_model, tokenizer, texts, window):
 def test_text_loss_counts_every_token_and_byte_once(batch_tokens):
     tokenizer, language_model = character_tokenizer(["abcdefg"]), text_model().train()
     validation = TextValidation(language_model, tokenizer, TEXTS, EOS_ID, batch_tokens)
-    nats = nats_by_hand(language_model, tokenizer, TEXTS, window=min(batch_tokens, 10))
+    nats = nats_by_token(language_model, tokenizer, TEXTS, window=min(batch_tokens, 10))
     loss, score = validation()
     assert (validation.n_tokens, validation.n_bytes) == (len(nats), 37)
     assert loss == pytest.approx(sum(nats) / 37, rel=1e-5)
@@ -111,7 +112,7 @@ def test_text_bytes_are_utf8():
     assert -score == pytest.approx(loss * 4 / 10 / math.log(2))
 
 
-def test_uniform_model_has_a_loss_of_log_vocab_size():
+def test_uniform_models_loss_is_log_vocab_size():
     tokenizer, uniform = character_tokenizer(["abcdefg"]), text_model()
     torch.nn.init.zeros_(uniform.head.weight)
     loss, score = TextValidation(uniform, tokenizer, TEXTS, EOS_ID, 10)()
