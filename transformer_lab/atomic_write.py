@@ -35,7 +35,7 @@ def atomic_write(path: Path) -> Iterator[Path]:
 
 @contextmanager
 def naming(path: Path) -> Iterator[None]:
-    """Add the file name to errors of the block, because the system omits it when the disk is full.
+    """Add the file name to errors raised in the block, because the system omits it when the disk is full.
 
     Raises:
         OSError: The block raised it.

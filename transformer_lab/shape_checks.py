@@ -58,14 +58,13 @@ def _has_shapes(annotation: Any) -> bool:
         return True
     if get_origin(annotation) is Literal:  # its strings are values, not annotations
         return False
-    parts = (
-        annotation if isinstance(annotation, list) else get_args(annotation)
-    )  # a list has the arguments of a callable
+    # The annotation of a callable contains a list of its arguments.
+    parts = annotation if isinstance(annotation, list) else get_args(annotation)
     return isinstance(annotation, str) or any(map(_has_shapes, parts))
 
 
 def check_once(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a wrapped function that checks arguments and result unless it has seen the same kind of call before.
+    """Return a wrapped function that checks arguments and result unless the same kind of call has passed before.
 
     Args:
         function: A function with shape annotations.
@@ -73,11 +72,11 @@ def check_once(function: Callable[..., Any]) -> Callable[..., Any]:
     passed: dict[Hashable, set[Hashable]] = {}
 
     @cache
-    def in_full() -> Callable[..., Any]:  # created on first use, because most imported functions are never called
+    def full_check() -> Callable[..., Any]:  # created on first use, because most imported functions are never called
         return _JAXTYPED(typechecker=_BEARTYPE)(function)
 
     @cache
-    def of_result() -> Callable[..., Any]:
+    def result_check() -> Callable[..., Any]:
         return _JAXTYPED(typechecker=_BEARTYPE)(wraps(function)(lambda *_, **__: vars(_COMPUTED).pop("result")))
 
     @wraps(function)
@@ -86,10 +85,10 @@ def check_once(function: Callable[..., Any]) -> Callable[..., Any]:
         try:
             kind = (_kind(args), *keywords, _kind(tuple(keywords.values())))
         except _Unknown:
-            return in_full()(*args, **keywords)
+            return full_check()(*args, **keywords)
         results = passed.get(kind)
         if results is None:
-            result = in_full()(*args, **keywords)
+            result = full_check()(*args, **keywords)
             if len(passed) >= MAX_CACHED_CALLS:
                 passed.clear()
             passed[kind] = _kinds(result)
@@ -98,7 +97,7 @@ def check_once(function: Callable[..., Any]) -> Callable[..., Any]:
         kinds = _kinds(result)
         if not kinds or not kinds <= results:
             _COMPUTED.result = result
-            of_result()(*args, **keywords)  # checks the result with its arguments, without computing it again
+            result_check()(*args, **keywords)  # checks the result with its arguments, without computing it again
             results |= kinds
         return result
 

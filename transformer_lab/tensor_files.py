@@ -72,8 +72,8 @@ def read_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
 def make_empty(make: Callable[[], AnyModel], n_layers: int, tensors: Mapping[str, Tensor], where: str) -> AnyModel:
     """Return a model whose parameters have shapes but no memory yet, for ``load_parameters`` or ``Layout.load``.
 
-    These functions compare the shapes with those in a file before they allocate memory. So a corrupted configuration
-    with a trillion parameters is rejected immediately.
+    These functions compare the shapes with the shapes in a file before they allocate memory, so a corrupted
+    configuration with a trillion parameters is rejected immediately.
 
     Args:
         make: Builds the model.
@@ -108,7 +108,7 @@ def check_sinusoids(max_length: int, d_model: int, tensors: Mapping[str, Tensor]
 
 @contextmanager
 def described_by(where: str) -> Iterator[None]:
-    """Add the name of the configuration to errors of the block, which builds a model or its settings from it.
+    """Add the name of a configuration to errors raised in the block, which builds a model or its settings from it.
 
     Raises:
         ValueError: The block raised an error, for example because a size is too large for any tensor.

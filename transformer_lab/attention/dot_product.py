@@ -48,7 +48,7 @@ def scaled_dot_product_attention(
         dropout: Dropout probability of the weights.
 
     Returns:
-        The averaged values, and the weights. Each row of weights sums to 1 (before dropout), or to 0 if all is masked.
+        The averaged values, and the weights. Each row sums to 1 (before dropout), or to 0 if every key is masked.
 
     Raises:
         ValueError: The shapes, dtypes or devices of the inputs do not match, or the mask is not boolean.
@@ -111,7 +111,7 @@ def attend(
     if mask is None:
         return sdpa(attn_mask=None, is_causal=is_causal)
     fully_masked = fully_masked_queries(mask)
-    # Some kernels return nan for a fully masked row (pytorch/pytorch#156707), so they never get one.
+    # Some kernels return NaN for a fully masked row (pytorch/pytorch#156707), so unmask such rows and zero the output.
     allowed = mask | fully_masked
     attn_mask = allowed if bias is None else torch.where(allowed, bias, -torch.inf)
     return sdpa(attn_mask=attn_mask).masked_fill(fully_masked, 0.0)
@@ -154,7 +154,7 @@ def masked_softmax(
     if mask is None:
         return torch.softmax(scores, dim=-1)
     fully_masked = fully_masked_queries(mask)
-    # The softmax of a row of -inf is nan, and so is its gradient. So leave such rows unmasked, and zero them below.
+    # The softmax of a row of −∞ is NaN, and so is its gradient. So leave such rows unmasked, and zero them below.
     weights = torch.softmax(scores.masked_fill(~(mask | fully_masked), -torch.inf), dim=-1)
     return weights.masked_fill(fully_masked, 0.0)
 

@@ -86,7 +86,7 @@ class GroupedQueryAttention(AttentionBase):
             is_causal: Whether each position attends only to itself and earlier positions; faster than a mask.
 
         Raises:
-            ValueError: The input does not have width ``d_model``, or ``is_causal`` meets a mask, a bias or cached keys.
+            ValueError: The input does not have width ``d_model``, or ``is_causal`` is used with a mask, bias or cache.
         """
         check_sequences(self.d_model, self.w_q, x=x)
         q = self.norm_q(split_heads(self.w_q(x), self.n_heads))  # (batch, n_heads, n, d_k)

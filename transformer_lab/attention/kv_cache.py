@@ -1,7 +1,7 @@
-"""Key/value caches: what a decoder stores about the tokens it has read, so that it reads each token only once.
+"""Key/value caches store a decoder's keys and values so that it reads each token only once.
 
-A token's keys and values do not change when more tokens follow. So the cache stores them, and the model computes keys
-and values only for new tokens; its query is not needed again. Those of a source are computed once, at first.
+A token's keys and values do not change when more tokens follow, so the model computes them only for new tokens. A
+token's query is not needed again. The keys and values of a source are computed once, before the first token.
 """
 
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ INITIAL_CAPACITY_TOKENS = 16
 class KVCache:
     """Keys and values of the tokens so far, for self-attention, in a buffer that doubles in size when it is full.
 
-    So each token is copied about once, however many there are, and reordering the rows copies little unused memory.
+    So each token is copied about once, regardless of the length, and reordering the rows copies little unused memory.
 
     You can copy a cache with ``copy.deepcopy`` if it was filled under ``torch.no_grad()``, as in decoding. With
     gradients enabled, its tensors are part of an autograd graph, which torch does not copy, and you can differentiate
@@ -53,7 +53,7 @@ class KVCache:
     def append_joined(
         self, kv: Float[Tensor, "2 batch n_kv_heads n_new d_k"]
     ) -> Float[Tensor, "2 batch n_kv_heads n d_k"]:
-        """Like ``append``, with keys and values in one tensor, which takes fewer operations."""
+        """Do the same as ``append`` with keys and values in one tensor, in fewer operations."""
         self._room(kv[0]).copy_(kv)
         return self.kept
 
@@ -134,7 +134,7 @@ class LayerCache:
 
 
 class ModelCache:
-    """What a model stores about the tokens it has read: their ids, and the keys and values of each layer.
+    """The cache of a model: the ids of the tokens it has read, and the keys and values of each layer.
 
     Args:
         layers: The cache of each layer.
@@ -153,7 +153,7 @@ class ModelCache:
         """Return the tokens so far followed by the new tokens, without changing the cache; ``commit`` does that.
 
         Raises:
-            ValueError: The batch size differs from that of the tokens so far.
+            ValueError: The batch size differs from the batch size of the tokens so far.
         """
         if self.tokens is not None and self.tokens.shape[0] != tokens.shape[0]:
             raise ValueError(
@@ -199,6 +199,6 @@ def group_beams(x: Float[Tensor, "rows heads n d"] | Bool[Tensor, "rows heads n 
 
 
 def ungroup_beams(x: Float[Tensor, "n_sources heads n d"], rows: int) -> Float[Tensor, "{rows} heads n_each d"]:
-    """Split the rows again: the inverse of ``group_beams``."""
+    """Split the joined rows into one row per beam: the inverse of ``group_beams``."""
     n_sources, heads, _, d = x.shape
     return x.reshape(n_sources, heads, rows // n_sources, -1, d).transpose(1, 2).reshape(rows, heads, -1, d)

@@ -1,6 +1,6 @@
-"""Masks: which keys each query may attend to. Everywhere in this library, True means that it may.
+"""Masks, which determine the keys that each query may attend to. Everywhere in this library, True means allowed.
 
-That is the convention of ``torch.nn.functional.scaled_dot_product_attention``; the boolean masks of
+This is the convention of ``torch.nn.functional.scaled_dot_product_attention``; the boolean masks of
 ``torch.nn.MultiheadAttention`` mean the opposite.
 """
 
@@ -66,27 +66,27 @@ def mask_of_heads(mask: Tensor, n_sentences: int, n_heads: int) -> Tensor:
         n_heads: Number of heads.
 
     Raises:
-        ValueError: The number of dimensions is wrong, or there are three and the size of the first matches neither the
-            batch nor the heads, or both.
+        ValueError: The number of dimensions is wrong, or the first of three dimensions has the size of neither the
+            batch nor the heads, or of both.
 
     >>> mask_of_heads(torch.ones(3, 5, 5), n_sentences=3, n_heads=2).shape
     torch.Size([3, 1, 5, 5])
     """
     shape = tuple(mask.shape)
     if mask.dim() not in (2, 3, 4):
-        axes = (
+        shapes = (
             "(n_query, n_key), (batch, n_query, n_key), (n_heads, n_query, n_key) or (batch, n_heads, n_query, n_key)"
         )
-        raise ValueError(f"a mask must have shape {axes}; got shape {shape}")
+        raise ValueError(f"a mask must have shape {shapes}; got shape {shape}")
     if mask.dim() != 3:
         return mask
-    of_sentences, of_heads = mask.shape[0] == n_sentences, mask.shape[0] == n_heads
-    if mask.shape[0] != 1 and of_sentences == of_heads:
+    fits_batch, fits_heads = mask.shape[0] == n_sentences, mask.shape[0] == n_heads
+    if mask.shape[0] != 1 and fits_batch == fits_heads:
         raise ValueError(
-            "the first of a mask's three axes must be for the sentences or for the heads, and mask[:, None] or "
-            f"mask[None] says for which; got {n_sentences} sentences, {n_heads} heads and a mask of shape {shape}"
+            "the first dimension of a mask with three dimensions must be the sentences or the heads, but not both: pass "
+            f"mask[:, None] or mask[None] instead; got {n_sentences} sentences, {n_heads} heads and a mask of shape {shape}"
         )
-    return mask[None] if of_heads else mask[:, None]
+    return mask[None] if fits_heads else mask[:, None]
 
 
 def sliding_window_mask(
@@ -95,7 +95,7 @@ def sliding_window_mask(
     """Return a mask that is True at each position and the ``window`` − 1 positions before it.
 
     Section 3.1 of Beltagy et al. (2020), arXiv:2004.05150, for a decoder. The number of keys per query, and so the
-    work, no longer grows with the text. What is further away arrives through the layers, ``window`` − 1 per layer.
+    work, no longer grows with the text. Each layer passes information on by another ``window`` − 1 positions.
 
     Args:
         query_positions: Position of each query.

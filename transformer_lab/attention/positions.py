@@ -93,7 +93,7 @@ class Llama3Scaling:
     times is not slowed. In between, the frequency changes linearly with the number of turns. Fast rotations distinguish
     nearby words, whose distances are the same in longer texts. This is the scaling of Llama 3.1: Grattafiori et al.
     (2024), arXiv:2407.21783; its formula is in the code that Meta published with the model. With ``low=1`` and
-    ``high=32``, the frequencies are those of YaRN (Peng et al., 2023, arXiv:2309.00071); it also sharpens the softmax.
+    ``high=32``, the frequencies match YaRN (Peng et al., 2023, arXiv:2309.00071), which also sharpens the softmax.
 
     Args:
         factor: Factor by which slow rotations are slowed.
@@ -133,7 +133,7 @@ class Rotation:
     """Rotates queries and keys by angles that grow with their positions, so that scores depend only on distances.
 
     Features 2i and 2i + 1 are rotated as a point in the plane: equation 34 of Su et al. (2021), arXiv:2104.09864.
-    Create one for each batch of positions and use it in all layers.
+    Create one instance for each batch of positions and use it in all layers.
 
     Args:
         positions: The position of each vector: one row for the whole batch, or one for each sequence.
@@ -158,7 +158,7 @@ class Rotation:
         scaling: RotaryScaling | None = None,
     ) -> None:
         dtype = widest_float(positions.device)
-        exact = positions if dtype == torch.float64 else positions.cpu()  # angles need float64: every CPU has it
+        exact = positions if dtype == torch.float64 else positions.cpu()  # every CPU supports float64
         frequencies = rotary_frequencies(d_k, base)
         if scaling is not None:
             frequencies = scaling.scale(frequencies)
@@ -182,7 +182,7 @@ class Rotation:
 def apply_rotary(
     x: Float[Tensor, "*batch n d"], positions: Int[Tensor, " n"], base: float = 10000.0
 ) -> Float[Tensor, "*batch n d"]:
-    """Rotate pairs of neighboring features by the vector's position: ``Rotation`` for a single use.
+    """Rotate pairs of neighboring features by the vector's position, like a ``Rotation`` that is used once.
 
     >>> apply_rotary(torch.tensor([[1.0, 0.0], [1.0, 0.0]]), torch.tensor([0, 1]))
     tensor([[1.0000, 0.0000],

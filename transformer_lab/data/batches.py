@@ -62,7 +62,7 @@ class TextBatch:
 
     @property
     def labels(self) -> Int[Tensor, "batch n"]:
-        """The next token of each token."""
+        """The tokens that the model should predict: the next token after each input."""
         return self.tokens[:, 1:]
 
     def to(self, device: torch.device) -> "TextBatch":
@@ -112,7 +112,7 @@ class EpochBatches(ABC, Generic[AnyBatch]):
             )
 
     def __str__(self) -> str:
-        """Return the number of items and the number of tokens; for pairs, of the longer side."""
+        """Return the number of items and the number of tokens; for pairs, only the longer side counts."""
         n_items = len(self._lengths)
         return f"{n_items:,} {self.item}{'s' if n_items > 1 else ''} of {int(self._lengths.sum()):,} tokens"
 

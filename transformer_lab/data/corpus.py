@@ -1,4 +1,4 @@
-"""Parallel corpora: one tab-separated file, or two files with a sentence on each line; optionally gzipped.
+"""Parallel corpora: one tab-separated file, or two files with a sentence on each line, optionally gzipped.
 
 Lines are read on demand; a corpus is never held in memory.
 """
@@ -37,16 +37,16 @@ class LineErrors:
     counts: dict[str, int] = field(default_factory=dict)
     examples: list[str] = field(default_factory=list)
 
-    def record(self, where: str, line: int, what: str) -> None:
+    def record(self, where: str, line: int, reason: str) -> None:
         """Record one bad line."""
-        self.counts[what] = self.counts.get(what, 0) + 1
+        self.counts[reason] = self.counts.get(reason, 0) + 1
         if len(self.examples) < MAX_LISTED_ERRORS:
-            self.examples.append(f"{where}, line {line}: {what}")
+            self.examples.append(f"{where}, line {line}: {reason}")
 
     @property
     def summary(self) -> str:
         """Number of bad lines of each kind, in one line."""
-        kinds = ", ".join(f"{count:,} × {what}" for what, count in sorted(self.counts.items()))
+        kinds = ", ".join(f"{count:,} × {reason}" for reason, count in sorted(self.counts.items()))
         return f"skipped {kinds}" if kinds else "no bad lines"
 
     def __str__(self) -> str:
@@ -59,8 +59,8 @@ def read_pairs(paths: Sequence[Path], errors: LineErrors) -> Iterator[Pair]:
     """Yield the sentence pairs of a corpus.
 
     Args:
-        paths: A tab-separated file (source, tab, target; more columns are ignored), or two files, where line n of the
-            second translates line n of the first.
+        paths: A tab-separated file (source, tab, target; other columns are ignored), or two files, where line n of the
+            second file translates line n of the first.
         errors: Records lines that are empty, undecodable or unpaired.
 
     Raises:
@@ -76,7 +76,7 @@ def read_pairs(paths: Sequence[Path], errors: LineErrors) -> Iterator[Pair]:
 
 
 def read_lines(path: Path) -> Iterator[bytes]:
-    """Yield the lines of a file; it is decompressed if its content is gzipped, whatever its name.
+    """Yield the lines of a file, which is decompressed if its content is gzipped, regardless of its name.
 
     Raises:
         ValueError: The compressed file is corrupted, or the text is UTF-16 or uses bare CR line endings.
@@ -146,9 +146,8 @@ def _read_two(source_path: Path, target_path: Path, errors: LineErrors) -> Itera
     where = f"{source_path.name} and {target_path.name}"
     both = zip_longest(read_lines(source_path), read_lines(target_path))
     for number, (raw_source, raw_target) in enumerate(both, start=1):
-        if (
-            raw_source is None or raw_target is None
-        ):  # if a line is missing in the middle, all later lines are misaligned
+        # Raise an error, because if a line is missing in the middle, all later lines are misaligned.
+        if raw_source is None or raw_target is None:
             longer, shorter = (source_path, target_path) if raw_target is None else (target_path, source_path)
             raise ValueError(
                 f"{longer.name} has {number + sum(1 for _ in both):,} lines and {shorter.name} {number - 1:,}: "

@@ -42,7 +42,7 @@ Split = Literal["train", "held out"]
 def date_pairs(n: int, seed: int, split: Split) -> list[tuple[str, str]]:
     """Draw pairs of a written date and the same date in ISO 8601.
 
-    Whether a string is held out depends only on the string, so the two splits never share a string, whatever the seeds.
+    Whether a string is held out depends only on the string, so the two splits share no string, even with other seeds.
 
     Args:
         n: Number of pairs.

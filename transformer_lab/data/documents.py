@@ -44,7 +44,7 @@ def write_documents(path: Path, documents: Sequence[str]) -> None:
 
 
 def n_held_out(sizes: Sequence[int]) -> int:
-    """Return how many of the last documents to hold out to reach ``HELD_OUT_FRACTION`` of the bytes.
+    """Return the number of final documents to hold out to reach ``HELD_OUT_FRACTION`` of the bytes.
 
     Only whole documents are held out, and at least one is left for training. A single document is never held out.
 
@@ -54,9 +54,9 @@ def n_held_out(sizes: Sequence[int]) -> int:
     >>> n_held_out([700, 290, 4, 6]), n_held_out([5000])
     (2, 0)
     """
-    enough, held_out = HELD_OUT_FRACTION * sum(sizes), 0
+    required, held_out = HELD_OUT_FRACTION * sum(sizes), 0
     for n, size in enumerate(reversed(sizes)):
-        if held_out >= enough:
+        if held_out >= required:
             return n
         held_out += size
     return max(len(sizes) - 1, 0)

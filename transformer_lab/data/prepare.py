@@ -143,8 +143,8 @@ def _in_words(origin: Any) -> str:
     """Return a short description of a folder's origin, with the name and the start of the hash of each file."""
     try:
         files = [f"{file['name']} (SHA-256 {file['sha256'][:8]}…)" for file in origin["files"]]
-        made = ", ".join([" and ".join(files), *(f"{name}={origin[name]}" for name in origin if name != "files")])
-        return " ".join(made.split())  # on one line, whatever a corrupted file contains
+        words = ", ".join([" and ".join(files), *(f"{name}={origin[name]}" for name in origin if name != "files")])
+        return " ".join(words.split())  # on one line, even if a corrupted file contains newlines
     except (KeyError, TypeError):  # not written by this library
         return str(origin)
 
@@ -156,7 +156,7 @@ def learn_tokenizer(paths: Sequence[Path], vocab_size: int, max_length: int) -> 
 
 
 def _without_overlong(paths: Sequence[Path], max_length: int, errors: LineErrors) -> Iterator[Pair]:
-    """Yield the pairs that may fit the model, because tokenizing a pair of millions of characters takes long."""
+    """Yield the pairs that may fit the model, because tokenizing a pair of millions of characters is slow."""
     where, longest = " and ".join(path.name for path in paths), max_length * MAX_CHARACTERS_PER_TOKEN
     for pair in read_pairs(paths, errors):
         if max(len(pair.source), len(pair.target)) > longest:

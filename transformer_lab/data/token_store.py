@@ -29,7 +29,7 @@ class TokenStore:
 
     def __init__(self, path: Path) -> None:
         try:
-            # A memory map is never larger than its file, whatever size the file's header claims.
+            # A memory map is never larger than its file, even if the file's header claims a larger size.
             self.lengths: NDArray[np.uint32] = np.array(np.load(_index_of(path), mmap_mode="r"))
             if self.lengths.dtype != np.uint32 or self.lengths.ndim != 1:
                 raise ValueError(

@@ -15,7 +15,7 @@ PAD_ID, BOS_ID, EOS_ID, UNKNOWN_ID = range(4)
 
 MAX_CHARACTERS_PER_TOKEN = 50
 """Maximum number of characters per token of a model's maximum length. Longer texts are rejected without tokenizing
-them, because tokenizing megabytes takes long."""
+them, because tokenizing megabytes is slow."""
 MAX_WORD_LENGTH = 500
 """Maximum length of a piece without spaces to learn a vocabulary from; scripts without spaces need long pieces."""
 OVERLONG_WORD = re.compile(rf"\S{{{MAX_WORD_LENGTH + 1},}}")
@@ -51,10 +51,10 @@ def bpe_tokenizer(texts: Iterable[str], vocab_size: int) -> Tokenizer:
     Raises:
         ValueError: ``vocab_size`` is too small for the bytes and the special tokens.
     """
-    least = 256 + len(SPECIAL_TOKENS)
-    if vocab_size < least:
+    min_size = 256 + len(SPECIAL_TOKENS)
+    if vocab_size < min_size:
         raise ValueError(
-            f"byte-level BPE requires a vocabulary of at least {least} tokens; got vocab_size={vocab_size}"
+            f"byte-level BPE requires a vocabulary of at least {min_size} tokens; got vocab_size={vocab_size}"
         )
     tokenizer = Tokenizer(models.BPE())
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)

@@ -1,8 +1,8 @@
-"""A key/value cache for beam search that never moves keys and values: a mask selects those that each beam may use.
+"""A key/value cache for beam search that never moves keys and values; a mask selects the ones that each beam may use.
 
 ``KVCache.reorder`` copies all keys and values at each step of a beam search. In this cache, the beams of a source store
 their keys and values in adjacent slots, and a beam that continues another beam copies its mask instead. Each query is
-also multiplied by the keys of the source's other beams, and −∞ is added to these scores. That is less work than copies.
+also multiplied by the keys of the source's other beams, and −∞ is added to these scores. Copying would be more work.
 """
 
 import torch
@@ -36,11 +36,11 @@ class BeamCache:
         """Copy the cache's contents, with a separate slot for each row at every position so far."""
         self.length = tokens.shape[1]
         self._set_width(len(tokens) // self.n_sources)
-        self._tokens.append(tokens.reshape(self.n_sources, -1))
+        self._tokens.append(tokens.reshape(self.n_sources, -1))  # (n_sources, width · n)
         kept = torch.stack([layer.self_attention.kept for layer in self.cache.layers])
-        layers, _, rows, heads, n, d_k = kept.shape
-        kept = kept.view(layers, 2, self.n_sources, rows // self.n_sources, heads, n, d_k)
-        self._buffer = kept.transpose(3, 4).flatten(4, 5)
+        layers, _, _, heads, n, d_k = kept.shape  # (layers, 2, rows, heads, n, d_k)
+        kept = kept.view(layers, 2, self.n_sources, self.width, heads, n, d_k)
+        self._buffer = kept.transpose(3, 4).flatten(4, 5)  # (layers, 2, n_sources, heads, width · n, d_k)
         self.n_slots = self._buffer.shape[4]
         if self.width > 1:
             self._bias = self._own.repeat_interleave(self.length, dim=2)
@@ -53,7 +53,7 @@ class BeamCache:
 
     def extend(self, tokens: Int[Tensor, "rows 1"]) -> Float[Tensor, "#sources_and_heads width slots"] | None:
         """Add slots for new tokens; return the bias of each head's scores, or None if nothing is masked."""
-        self._tokens.append(tokens.view(self.n_sources, self.width))
+        self._tokens.append(tokens.view(self.n_sources, self.width))  # (n_sources, width)
         self.length, self.n_slots = self.length + 1, self.n_slots + self.width
         if self.n_slots > self._buffer.shape[4]:
             *shape, _, d_k = self._buffer.shape
@@ -63,9 +63,10 @@ class BeamCache:
             longer[..., : self._buffer.shape[4], :] = self._buffer
             self._buffer = longer
         slots = self._buffer[..., : self.n_slots, :]  # (layers, 2, n_sources, heads, n_slots, d_k)
-        self._new = slots[..., -self.width :, :].permute(0, 2, 4, 1, 3, 5).unbind()
-        keys, values = slots.flatten(2, 3).unbind(dim=1)
-        self._kept = list(zip(keys.mT.unbind(), values.unbind(), strict=True))  # one pair per layer
+        new = slots[..., -self.width :, :].permute(0, 2, 4, 1, 3, 5)  # (layers, n_sources, width, 2, heads, d_k)
+        keys, values = slots.flatten(2, 3).unbind(dim=1)  # each (layers, n_sources · heads, n_slots, d_k)
+        self._new, keys = new.unbind(), keys.mT  # keys: (layers, n_sources · heads, d_k, n_slots)
+        self._kept = list(zip(keys.unbind(), values.unbind(), strict=True))  # one pair per layer
         if self.width == 1 and self._bias is None:
             return None
         self._bias = self._own if self._bias is None else torch.cat([self._bias, self._own], dim=2)
@@ -76,7 +77,7 @@ class BeamCache:
     ) -> tuple[Float[Tensor, "sources_and_heads d_k slots"], Float[Tensor, "sources_and_heads slots d_k"]]:
         """Store the new tokens' keys and values of layer i; return the transposed keys and the values of all slots."""
         new = self._new[i]
-        new.copy_(kv.view(new.shape))
+        new.copy_(kv.view(new.shape))  # (n_sources, width, 2, heads, d_k)
         return self._kept[i]
 
     def reorder(self, rows: Int[Tensor, " new_rows"]) -> None:
@@ -92,7 +93,7 @@ class BeamCache:
         if self.width != len(rows) // self.n_sources or self._own.shape[0] != self.n_sources:
             self._set_width(len(rows) // self.n_sources)
         if bias is not None:
-            self._bias = bias.flatten(0, 1).index_select(0, rows).view(self.n_sources, self.width, -1)
+            self._bias = bias.flatten(0, 1).index_select(0, rows).view(self.n_sources, self.width, self.n_slots)
 
     def _keep_sources(self, sources: Int[Tensor, " left"]) -> None:
         """Keep only the slots of these sources."""
@@ -103,11 +104,13 @@ class BeamCache:
 
     def write_back(self) -> None:
         """Update the model's cache to the state it would have if it had been used from the start."""
-        shape = self.n_sources, self.width, self.n_slots
-        bias = self._buffer.new_zeros(shape) if self._bias is None else self._bias
-        slots = (bias == 0).flatten(0, 1).nonzero()[:, 1].view(-1, self.length)
-        source = torch.arange(len(slots), device=slots.device)[:, None] // self.width
+        bias = self._bias
+        if bias is None:
+            bias = self._buffer.new_zeros(self.n_sources, self.width, self.n_slots)
+        slots = (bias == 0).flatten(0, 1).nonzero()[:, 1].view(-1, self.length)  # (rows, length)
+        source = torch.arange(len(slots), device=slots.device)[:, None] // self.width  # (rows, 1)
         self.cache.commit(torch.cat(self._tokens, dim=1)[source, slots])
         for layer, buffer in zip(self.cache.layers, self._buffer, strict=True):
+            kv = buffer.permute(1, 3, 0, 2, 4)[source, slots]  # (rows, length, 2, heads, d_k)
             layer.self_attention = KVCache(self.max_length)
-            layer.self_attention.append(*buffer.permute(1, 3, 0, 2, 4)[source, slots].permute(2, 0, 3, 1, 4))
+            layer.self_attention.append(*kv.permute(2, 0, 3, 1, 4))  # each (rows, heads, length, d_k)

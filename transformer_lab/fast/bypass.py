@@ -1,4 +1,4 @@
-"""When a fast path may bypass a module, that is, compute the module's result without calling it.
+"""Decide whether a fast path may bypass a module, that is, compute the module's result without calling it.
 
 Calling a module may do more than run the ``forward`` of a known class: a subclass or an instance may override it, and
 hooks may read or change its inputs and outputs. Profilers and FLOP counters register hooks for all modules at once.
@@ -54,7 +54,7 @@ def may_bypass_in_inference(modules: Iterable[nn.Module], kinds: Collection[type
 
     Args:
         modules: The modules.
-        kinds: The classes that the fast path knows.
+        kinds: The classes that the fast path supports.
     """
     return is_inference() and all(
         type(module) in kinds and not module.training and may_bypass(module, type(module)) for module in modules
@@ -62,7 +62,7 @@ def may_bypass_in_inference(modules: Iterable[nn.Module], kinds: Collection[type
 
 
 def is_inference() -> bool:
-    """Return whether gradients and autocast, which change what operations do, are both off."""
+    """Return whether gradients and autocast, which change how operations behave, are both off."""
     return not torch.is_grad_enabled() and not any(map(torch.is_autocast_enabled, ("cpu", "cuda", "mps")))
 
 
@@ -80,5 +80,5 @@ def call(module: nn.Module, x: Float[Tensor, "n_rows d_in"]) -> Float[Tensor, "n
         return x
     if may_bypass(module, FeedForward) and may_bypass(module.w_1, nn.Linear) and "activation" not in vars(module):
         return call(module.w_2, call(module.w_1, x).relu_())  # in place, because nothing else reads these rows
-    output: Tensor = module(x[None])
+    output: Tensor = module(x[None])  # (1, n_rows, d_out)
     return output.squeeze(0)

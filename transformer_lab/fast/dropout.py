@@ -44,7 +44,7 @@ def _dropout_mask(module: nn.Module, x: Float[Tensor, "*batch d"]) -> Float[Tens
 def _keep_mask(x: Float[Tensor, "*batch d"], dropped: int) -> Float[Tensor, "*batch d"]:
     """Return a factor for each feature: 0 if it is dropped, otherwise the scale."""
     n_draws = -(-x.numel() // 4)
-    bits = torch.empty(n_draws, dtype=torch.int64).random_(-(2**63), None)
+    bits = torch.empty(n_draws, dtype=torch.int64).random_(-(2**63), None).view(torch.int16)  # (4 · n_draws,)
     keep = torch.empty(x.shape, dtype=x.dtype)  # not bool, because converting it would double the time
-    torch.ge(bits.view(torch.int16)[: x.numel()].view(x.shape), dropped - N_PROBABILITY_LEVELS // 2, out=keep)
+    torch.ge(bits[: x.numel()].view(x.shape), dropped - N_PROBABILITY_LEVELS // 2, out=keep)  # (*batch, d)
     return keep.mul_(N_PROBABILITY_LEVELS / (N_PROBABILITY_LEVELS - dropped))

@@ -42,7 +42,8 @@ def linear_parameters(weight: Float[Tensor, "d_out d_in"], bias: Tensor | None, 
         transpose: Whether to store a transposed copy of the weight, if it is not too large. It makes products with
             several rows faster; for one or two texts, the copy takes as long as generating them.
     """
-    return weight.t().contiguous() if transpose and weight.numel() <= MAX_TRANSPOSED_SIZE else weight.t(), bias
+    transposed = weight.t()  # (d_in, d_out)
+    return transposed.contiguous() if transpose and weight.numel() <= MAX_TRANSPOSED_SIZE else transposed, bias
 
 
 def linear(x: Float[Tensor, "rows d_in"], layer: LinearParameters) -> Float[Tensor, "rows d_out"]:

@@ -45,7 +45,7 @@ class LanguageModelStep:
 
     @staticmethod
     def supports(model: LanguageModel) -> bool:
-        """Return whether a step computes the same as the model, whose modules may be bypassed and use no dropout.
+        """Return whether a step computes the model's result: all modules may be bypassed, and dropout is off.
 
         Models with score biases, with sliding windows, or in half precision are not supported.
         """
@@ -55,7 +55,7 @@ class LanguageModelStep:
         return full_precision and may_bypass_in_inference(model.modules(), SUPPORTED)
 
     def accepts(self, tokens: Int[Tensor, "rows 1"], cache: ModelCache) -> bool:
-        """Return whether there are rows, none has padding so far, and the modules may still be bypassed."""
+        """Return whether there are rows, no row contains padding so far, and the modules may still be bypassed."""
         if not len(tokens) or any(self.hooks) or not is_inference():
             return False
         pad_id = self.model.config.pad_id
@@ -147,20 +147,20 @@ class BlockStep:
     ) -> Float[Tensor, "rows d_model"]:
         """Return the output of self-attention; queries that share keys are rows of one matrix product."""
         rows, n_heads, n_kv_heads, d_k = x.shape[0], self.n_heads, self.n_kv_heads, self.d_k
-        heads = self.project_qkv(x).view(rows, -1, d_k)
+        heads = self.project_qkv(x).view(rows, -1, d_k)  # (rows, n_heads + 2 · n_kv_heads, d_k)
         if self.has_qk_norm:
             q, k, v = torch.split(heads, [n_heads, n_kv_heads, n_kv_heads], dim=1)
             heads = torch.cat([self.norm_q(q), self.norm_k(k), v], dim=1)
         if rotation is not None:
             rotate_(heads.narrow(1, 0, n_heads + n_kv_heads), rotation)
         q, kv = heads.split_with_sizes([n_heads, 2 * n_kv_heads], dim=1)
-        kept = cache.append_joined(kv.view(rows, 2, n_kv_heads, 1, d_k).transpose(0, 1))
-        keys, values = kept.flatten(1, 2).unbind()
-        q = q.reshape(rows * n_kv_heads, -1, d_k)
+        kv = kv.view(rows, 2, n_kv_heads, 1, d_k).transpose(0, 1)  # (2, rows, n_kv_heads, 1, d_k)
+        keys, values = cache.append_joined(kv).flatten(1, 2).unbind()  # each (rows · n_kv_heads, n, d_k)
+        q = q.reshape(rows * n_kv_heads, -1, d_k)  # (rows · n_kv_heads, group size, d_k)
         weights = torch.baddbmm(self.zero, q, keys.mT, beta=0, alpha=d_k**-0.5).softmax(dim=-1)
-        return self.w_o(torch.bmm(weights, values).view(rows, -1))
+        return self.w_o(torch.bmm(weights, values).view(rows, -1))  # the input of w_o is (rows, n_heads · d_k)
 
 
 def rotate_(x: Float[Tensor, "rows heads d_k"], rotation: Tensor) -> None:
     """Rotate each vector in place, like ``Rotation.rotate``, treating two neighboring features as a complex number."""
-    torch.view_as_complex(x.view(*x.shape[:-1], -1, 2)).mul_(rotation)
+    torch.view_as_complex(x.view(*x.shape[:-1], -1, 2)).mul_(rotation)  # (rows, heads, d_k / 2)

@@ -40,7 +40,7 @@ BYPASSED = (
     Transformer, Encoder, PreNormEncoder, Decoder, PreNormDecoder, LanguageModel,
     EncoderLayer, PreNormEncoderLayer, DecoderLayer, PreNormDecoderLayer, Block, nn.Linear,
 )  # fmt: skip
-"""The classes whose ``forward`` is reimplemented below; a subclass may do something else."""
+"""The classes whose ``forward`` is reimplemented below; a subclass may behave differently."""
 
 
 def supports_packing(
@@ -102,7 +102,7 @@ class AttentionMask(NamedTuple):
 
 
 def row_multiple(tokens: Tensor) -> int:
-    """Return a number of which the number of rows should be a multiple.
+    """Return the multiple to which the number of rows should be rounded up.
 
     In half precision on a CPU, torch generates new code for each number of rows, which takes longer than a product.
     """
@@ -155,8 +155,8 @@ def packed_language_model(
             block.self_attention, rows, *inputs_by_locality[config.is_local(i)], call(block.norm_1, x)
         )
         x = add_dropout(x, block.dropout, call(block.post_norm_1, attended))
-        changed = call(block.feed_forward, call(block.norm_2, x))
-        x = add_dropout(x, block.dropout, call(block.post_norm_2, changed))
+        transformed = call(block.feed_forward, call(block.norm_2, x))
+        x = add_dropout(x, block.dropout, call(block.post_norm_2, transformed))
     return call(model.norm, x)
 
 
@@ -206,8 +206,8 @@ def _cross_attention(
 
 
 def _uses_formula(attention: AttentionBase, *rows: PackedRows) -> bool:
-    drops = attention.dropout > 0 and attention.training
-    return not drops and max(r.shape[1] for r in rows) <= MAX_FORMULA_LENGTH
+    has_dropout = attention.dropout > 0 and attention.training
+    return not has_dropout and max(r.shape[1] for r in rows) <= MAX_FORMULA_LENGTH
 
 
 def _attend(

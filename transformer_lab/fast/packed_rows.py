@@ -20,7 +20,7 @@ class PackedRows:
 
     Args:
         real: True at real tokens.
-        multiple: Add padding positions at the end, as far as there are any, up to a multiple of this.
+        multiple: If there is enough padding, add padding positions to make the number of rows a multiple of this.
 
     Raises:
         ValueError: There is padding before a real token, or a sentence has no real token.
@@ -36,11 +36,11 @@ class PackedRows:
         self.shape, self.real = real.shape, real
         if not can_be_packed(real):
             raise ValueError("to be packed, every sentence must begin with a real token, with padding only at its end")
-        self.index = real.flatten().nonzero()[:, 0]
+        self.index = real.flatten().nonzero()[:, 0]  # (n_real,)
         self.n_real = len(self.index)
         n_more = -self.n_real % multiple
         if self.n_real + n_more < real.numel():
-            self.index = torch.cat([self.index, (~real).flatten().nonzero()[:n_more, 0]])
+            self.index = torch.cat([self.index, (~real).flatten().nonzero()[:n_more, 0]])  # (n_real + n_more,)
         self.is_full = len(self.index) == real.numel()
         self.positions = self.index % real.shape[1]
         self._cached: dict[Hashable, Any] = {}
@@ -48,23 +48,22 @@ class PackedRows:
     @cached_property
     def lengths(self) -> list[int]:
         """Number of real tokens of each sentence; reading it waits for the GPU, so only CPU code uses it."""
-        lengths: list[int] = self.real.sum(1).tolist()
-        return lengths
+        return cast("list[int]", self.real.sum(1).tolist())
 
     def select(self, tokens: Int[Tensor, "batch n"]) -> Int[Tensor, " n_rows"]:
         """Return each row's token, or each row's element of any other tensor of shape (batch, n)."""
-        return tokens.flatten()[self.index]
+        return tokens.flatten()[self.index]  # (n_rows,)
 
     def pack(self, x: Float[Tensor, "batch n d"]) -> Float[Tensor, "n_rows d"]:
         """Return the rows of a padded batch, without padding."""
-        flat = x.reshape(-1, x.shape[-1])
+        flat = x.reshape(-1, x.shape[-1])  # (batch · n, d)
         return flat if self.is_full else _GatherRows.apply(flat, self.index)  # type: ignore[no-untyped-call]
 
     def unpack(self, x: Float[Tensor, "n_rows d"]) -> Float[Tensor, "batch n d"]:
         """Return the padded batch, with zeros at padding."""
         if not self.is_full:
             x = _ScatterRows.apply(x, self.index, self.shape.numel())  # type: ignore[no-untyped-call]
-        return x.view(*self.shape, x.shape[-1])
+        return x.view(*self.shape, x.shape[-1])  # (batch, n, d)
 
     def split_heads(
         self, x: Float[Tensor, "n_rows d"], n_heads: int, n_parts: int, per_sentence: bool
@@ -76,25 +75,26 @@ class PackedRows:
         """
         d_k = x.shape[1] // (n_parts * n_heads)
         if per_sentence:
-            sentences = x[: self.n_real].view(-1, n_parts, n_heads, d_k).permute(1, 2, 0, 3)
-            return list(torch.split(sentences, self.lengths, dim=2))
+            heads = x[: self.n_real].view(-1, n_parts, n_heads, d_k)  # (n_real, n_parts, n_heads, d_k)
+            return list(torch.split(heads.permute(1, 2, 0, 3), self.lengths, dim=2))  # (n_parts, n_heads, length, d_k)
         index, _ = self.cached(head_indices, n_heads, n_parts)
-        return [x.reshape(-1, d_k).index_select(0, index).view(n_parts, -1, self.shape[1], d_k)]
+        vectors = x.reshape(-1, d_k).index_select(0, index)  # (n_parts · batch · n_heads · n, d_k)
+        return [vectors.view(n_parts, -1, self.shape[1], d_k)]  # (n_parts, batch · n_heads, n, d_k)
 
     def merge_heads(
         self, pieces: list[Float[Tensor, "n_parts n_all_heads _ d_k"]], n_heads: int, per_sentence: bool
     ) -> Float[Tensor, "n_rows d"]:
-        """Join the heads into rows again: the inverse of ``split_heads``."""
+        """Join the heads into rows: the inverse of ``split_heads``."""
         n_parts, _, _, d_k = pieces[0].shape
         if per_sentence:
             merged = pieces[0].new_empty(len(self.index), n_parts, n_heads, d_k)
             merged[self.n_real :] = 0
             for rows, piece in zip(torch.split(merged[: self.n_real], self.lengths), pieces, strict=True):
-                rows.copy_(piece.permute(2, 0, 1, 3))
+                rows.copy_(piece.permute(2, 0, 1, 3))  # (length, n_parts, n_heads, d_k)
         else:
             _, index = self.cached(head_indices, n_heads, n_parts)
-            merged = pieces[0].view(-1, d_k).index_select(0, index)
-        return merged.view(len(self.index), -1)
+            merged = pieces[0].view(-1, d_k).index_select(0, index)  # (n_rows · n_parts · n_heads, d_k)
+        return merged.view(len(self.index), -1)  # (n_rows, n_parts · n_heads · d_k)
 
     def cached(self, compute: Callable[..., Value], *arguments: Hashable) -> Value:
         """Return a function's result for these rows, computing it only once for all layers."""
@@ -111,16 +111,17 @@ def head_indices(rows: PackedRows, n_heads: int, n_parts: int) -> tuple[Int[Tens
     """
     (batch, n), device = rows.shape, rows.index.device
     heads, parts = torch.arange(n_heads, device=device), torch.arange(n_parts, device=device)[:, None]
-    row = rows.real.flatten().cumsum(0).sub_(1).view(batch, 1, n)
-    taken = (row * n_parts + parts[:, :, None, None]) * n_heads + heads[:, None]
+    row = rows.real.flatten().cumsum(0).sub_(1).view(batch, 1, n)  # (batch, 1, n)
+    split = (row * n_parts + parts[:, :, None, None]) * n_heads + heads[:, None]  # (n_parts, batch, n_heads, n)
     first = rows.index // n * (n_heads * n) + rows.positions  # index in the first head of the first part
-    back = first[:, None, None] + parts * (batch * n_heads * n) + heads * n
-    return taken.flatten(), back.flatten()
+    merge = first[:, None, None] + parts * (batch * n_heads * n) + heads * n  # (n_rows, n_parts, n_heads)
+    return split.flatten(), merge.flatten()  # (n_parts · batch · n_heads · n,), (n_rows · n_parts · n_heads,)
 
 
 def real_mask_of_heads(rows: PackedRows, n_heads: int, dtype: torch.dtype) -> Float[Tensor, "n_all_heads n 1"]:
     """Return 1 at real tokens and 0 at padding, in the layout of ``split_heads``."""
-    return rows.real[:, None, :, None].expand(-1, n_heads, -1, -1).reshape(-1, rows.shape[1], 1).to(dtype)
+    mask = rows.real[:, None, :, None].expand(-1, n_heads, -1, -1)  # (batch, n_heads, n, 1)
+    return mask.reshape(-1, rows.shape[1], 1).to(dtype)  # (batch · n_heads, n, 1)
 
 
 def can_be_packed(real: Bool[Tensor, "batch n"]) -> bool:

@@ -51,7 +51,7 @@ class TransformerStep:
 
     @staticmethod
     def supports(model: Transformer) -> bool:
-        """Return whether a step computes the same as the model, whose modules may be bypassed and use no dropout."""
+        """Return whether a step computes the model's result: all modules may be bypassed, and dropout is off."""
         return type(model) is Transformer and may_bypass_in_inference(model.decoder.modules(), SUPPORTED)
 
     def set_source(self, source: Int[Tensor, "rows n"]) -> None:
@@ -70,7 +70,7 @@ class TransformerStep:
         if not mask.all():
             bias = self.model.decoder.embedding.weight.new_zeros(mask.shape).masked_fill(~mask, -torch.inf)
             bias = bias.repeat_interleave(self.model.config.n_heads, dim=0)  # (n_sources · n_heads, n)
-            self.source_bias = bias[:, None]  # the same for all queries
+            self.source_bias = bias[:, None]  # (n_sources · n_heads, 1, n), the same for all queries
 
     def accepts(self, tokens: Int[Tensor, "rows 1"]) -> bool:
         """Return whether these tokens may attend to all earlier tokens, and the modules may still be bypassed.

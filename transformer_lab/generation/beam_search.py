@@ -45,7 +45,7 @@ def beam_search_from_state(
         The new tokens of each row's text, and its score.
 
     Raises:
-        ValueError: ``beam_size`` or ``max_new_tokens`` is less than 1, or a row of logits is no distribution.
+        ValueError: ``beam_size`` or ``max_new_tokens`` is less than 1, or the logits do not define a distribution.
     """
     if beam_size < 1 or max_new_tokens < 1:
         raise ValueError(f"beam_size and max_new_tokens must be at least 1; got {beam_size=}, {max_new_tokens=}")
@@ -59,17 +59,17 @@ def beam_search_from_state(
         state.reorder(beams.extend(logits.float()))
         if n == max_new_tokens or (beams.any_finished and should_compact(beams.finished_rows())):
             texts[unfinished, :n], scores[unfinished] = beams.best()
-            left = (~beams.finished_rows()).nonzero()[:, 0]
-            if not len(left):
+            remaining = (~beams.finished_rows()).nonzero()[:, 0]
+            if not len(remaining):
                 break
-            state.reorder(beams.keep_rows(left))
-            unfinished = unfinished[left]
+            state.reorder(beams.keep_rows(remaining))
+            unfinished = unfinished[remaining]
         tokens = beams.newest
     return texts[:, :n], scores
 
 
 class Beams:
-    """The candidates of a beam search: first one for each row, then ``beam_size`` for each, next to each other.
+    """The candidates of a beam search: at first one per row, then ``beam_size`` adjacent candidates per row.
 
     Until the first text finishes, all texts have the same length, and the work for finished texts is skipped.
 
@@ -91,7 +91,7 @@ class Beams:
         self._rows = torch.arange(n_rows, device=device)[:, None]
 
     def extend(self, logits: Float[Tensor, "texts vocab_size"]) -> Int[Tensor, " new_texts"]:
-        """Extend the texts by a token to the most probable candidates; return which text each extends.
+        """Extend the texts by a token to the most probable candidates; return the index of the text that each extends.
 
         Args:
             logits: The logits of each text's next token.

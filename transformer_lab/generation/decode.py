@@ -43,7 +43,7 @@ def generate_steps(
     n_rows, active = len(tokens), None  # rows still in the state; None means all
     finished = None  # which rows in the state have finished; None means none
     for _ in range(max_new_tokens):
-        # Not around the loop, where it would stay in effect while this generator is suspended.
+        # Not around the loop, where no_grad would stay in effect while this generator is suspended.
         with torch.no_grad() if torch.is_grad_enabled() else nullcontext():
             logits = state.next_logits(tokens)
             check_logits(logits)

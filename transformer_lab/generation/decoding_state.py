@@ -28,7 +28,7 @@ class TranslationState:
     """A Transformer with a source and the target so far.
 
     Args:
-        model: It is used in the mode it is in: call ``model.eval()`` first.
+        model: The model, whose mode is not changed: call ``model.eval()`` first.
         source: The sentences to translate.
         max_length: Maximum number of target tokens that the model will read, including the first.
 
@@ -79,7 +79,7 @@ class TextState:
     """A language model with the texts so far.
 
     Args:
-        model: It is used in the mode it is in: call ``model.eval()`` first.
+        model: The model, whose mode is not changed: call ``model.eval()`` first.
         max_length: Maximum number of tokens that the model will read, including the prompt.
 
     Raises:

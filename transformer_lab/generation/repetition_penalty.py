@@ -14,7 +14,7 @@ def penalize_repetition(
 ) -> Float[Tensor, "rows vocab_size"]:
     """Divide the positive logits of tokens that occur in the text by the penalty, and multiply the negative ones.
 
-    Section 4.1 of Keskar et al. (2019), arXiv:1909.05858, divides all of them, by 1.2 for instance. That would make a
+    Section 4.1 of Keskar et al. (2019), arXiv:1909.05858, divides all logits, for example by 1.2. That would make a
     token with a negative logit more probable, so the authors' code multiplies negative logits.
     """
     return torch.where(observed, torch.where(logits > 0, logits / penalty, logits * penalty), logits)

@@ -27,7 +27,7 @@ def filter_logits(
         logits: The model's logits.
         temperature: Divides the logits. Below 1, probable tokens become more probable; above 1, less probable.
         top_k: Number of most probable tokens to keep. None keeps all.
-        top_p: Of these, keep the smallest set of most probable tokens whose probabilities add up to at least this
+        top_p: From these, keep the smallest set of most probable tokens whose probabilities add up to at least this
             value: Holtzman et al. (2020), arXiv:1904.09751. None keeps all.
         min_p: Keep the tokens whose probability is at least this fraction of the highest probability: section 3 of
             Nguyen et al. (2024), arXiv:2407.01082. None keeps all.

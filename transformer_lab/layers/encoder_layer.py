@@ -1,4 +1,4 @@
-"""Encoder layers: self-attention among all positions, then a feed-forward network at each."""
+"""Encoder layers: self-attention among all positions, then a feed-forward network at each position."""
 
 from jaxtyping import Bool, Float
 from torch import Tensor, nn

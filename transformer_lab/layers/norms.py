@@ -1,4 +1,4 @@
-"""Norms, which keep the scale of the features constant however many layers are stacked.
+"""Norms, which keep the scale of the features constant regardless of the number of layers.
 
 A norm works over the features of one position, independently of other positions and sentences. The models use
 ``torch.nn.LayerNorm``, with or without ``bias``, and ``torch.nn.RMSNorm``; the functions show what they compute.

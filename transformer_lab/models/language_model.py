@@ -95,8 +95,7 @@ class LanguageModel(nn.Module):
         super().__init__()
         self.config = config
         self.embedding = nn.Embedding(config.vocab_size, config.d_model)
-        # The initial embeddings are so small that sinusoids would dominate them. Section 3.4 of the paper also scales
-        # them.
+        # The initial embeddings are so small that sinusoids would dominate; section 3.4 of the paper scales them, too.
         scaled = config.scaled_embeddings or config.positions == "sinusoidal"
         self.scale = math.sqrt(config.d_model) if scaled else 1.0
         self.positions: Tensor | None
@@ -120,9 +119,8 @@ class LanguageModel(nn.Module):
         super()._apply(fn, recurse)  # type: ignore[no-untyped-call]
         if tied:  # to or from the meta device, torch creates a separate tensor for each name
             self.head.weight = self.embedding.weight
-        if (
-            was_empty and self.config.positions == "sinusoidal" and self.positions is not None
-        ):  # not part of the state dict
+        # The sinusoids are not part of the state dict.
+        if was_empty and self.config.positions == "sinusoidal" and self.positions is not None:
             self.positions.copy_(sinusoidal_encoding(*self.positions.shape))
         return self
 
@@ -210,10 +208,9 @@ class LanguageModel(nn.Module):
         if local and self.config.window is not None and self.config.window.size < n_key:
             mask = sliding_window_mask(query_positions, key_positions, self.config.window.size)[:, None]
             return mask if pad_id is None else mask & padding_mask(text, pad_id), positional, False
-        # The kernels apply the causal mask themselves, which is faster, but only without another mask, a bias or cached
-        # keys.
+        # The kernels can apply the causal mask, which is faster, but only without another mask, a bias or cached keys.
         is_causal = pad_id is None and positional.bias is None
-        if n_query != n_key:  # not an expression, which torch.compile would turn into a symbol that no kernel accepts
+        if n_query != n_key:  # torch.compile would turn a boolean expression into a symbol that no kernel accepts
             is_causal = False
         return None if is_causal else self.mask(text, n_query), positional, is_causal
 

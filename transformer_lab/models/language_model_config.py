@@ -11,7 +11,7 @@ from transformer_lab.layers.norms import NormName
 PositionScheme = Literal["learned", "sinusoidal", "rotary", "alibi", "none"]
 """How a model encodes the positions of its tokens."""
 NormPlacement = Literal["before", "after", "both"]
-"""What is normalized: a sublayer's input (GPT-2 and Llama), its output (OLMo 2), or both (Gemma 3).
+"""Whether a sublayer's input (GPT-2 and Llama), its output (OLMo 2), or both (Gemma 3) are normalized.
 
 ``x + sublayer(norm(x))``, ``x + norm(sublayer(x))`` or ``x + norm(sublayer(norm(x)))``. The sum is not normalized.
 """

@@ -13,7 +13,7 @@ class RecurrentTranslator(nn.Module):
     """An encoder that compresses the source into *one* vector, and a decoder that generates the target from it.
 
     ``h_t = GRU(h_{t−1}, x_t)`` and ``s_t = GRU(s_{t−1}, [y_{t−1}, c])`` with the same context c, the encoder's last
-    state, at every step: Cho et al. (2014), arXiv:1406.1078. The length of the source does not change its width.
+    state, at every step: Cho et al. (2014), arXiv:1406.1078. The width of c does not depend on the source's length.
 
     Args:
         source_vocab_size: Vocabulary size of the source.
@@ -86,13 +86,13 @@ class RecurrentTranslator(nn.Module):
         mask: Bool[Tensor, "batch n_source"],
     ) -> tuple[Float[Tensor, "batch n_target vocab_size"], Float[Tensor, "batch d_model"]]:
         """Return the logits of the next token at every position, and the decoder's state after the last position."""
-        contexts, after = [], []
+        contexts, new_states = [], []
         for y in look_up(self.target_embedding, target).unbind(dim=1):
             contexts.append(self.context(state, states, mask))
             state = self.decoder(torch.cat([y, contexts[-1]], dim=-1), state)
-            after.append(state)
+            new_states.append(state)
         # No step depends on the logits, so compute the logits of all steps in one product.
-        return self.head(torch.cat([torch.stack(after, dim=1), torch.stack(contexts, dim=1)], dim=-1)), state
+        return self.head(torch.cat([torch.stack(new_states, dim=1), torch.stack(contexts, dim=1)], dim=-1)), state
 
     def context(
         self,
@@ -136,5 +136,5 @@ class AttentiveRecurrentTranslator(RecurrentTranslator):
 def last_state(states: Float[Tensor, "batch n d"], mask: Bool[Tensor, "batch n"]) -> Float[Tensor, "batch d"]:
     """Return each sentence's state after its last real token, or zeros if it has no real token."""
     last = mask.sum(dim=1) - 1
-    picked = states[torch.arange(len(states), device=states.device), last.clamp(min=0)]
-    return picked.masked_fill(last[:, None] < 0, 0.0)
+    selected = states[torch.arange(len(states), device=states.device), last.clamp(min=0)]
+    return selected.masked_fill(last[:, None] < 0, 0.0)

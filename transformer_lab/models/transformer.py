@@ -48,7 +48,7 @@ class Transformer(nn.Module):
     def _tie(self) -> None:
         """Share the embeddings' weights if source and target share a vocabulary.
 
-        Only the weights are shared, not the module: torch.func swaps each module's tensors, a shared one's twice.
+        Only the weights are shared, not the module, because torch.func would swap a shared module's tensors twice.
         """
         if self.config.source_vocab_size is None:
             self.encoder.embedding.weight = self.decoder.embedding.weight
@@ -83,7 +83,7 @@ class Transformer(nn.Module):
         source: Int[Tensor, "batch n_source"],
         cache: ModelCache | None = None,
     ) -> Float[Tensor, "batch n_target vocab_size"]:
-        """Return the logits of the next token at every position of the target, given what ``encode`` returned.
+        """Return the logits of the next token at every position of the target, given the output of ``encode``.
 
         Args:
             target: The translations so far; with a cache, only the new tokens.

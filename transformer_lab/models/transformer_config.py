@@ -13,7 +13,7 @@ class TransformerConfig:
 
     Args:
         vocab_size: Vocabulary size of the target, and of the source unless ``source_vocab_size`` is given.
-        source_vocab_size: Vocabulary size of the source. With None, the target's, and its embeddings.
+        source_vocab_size: Vocabulary size of the source. None means that it shares the target's embeddings.
         d_model: Width of every vector between the layers.
         n_heads: Number of attention heads in a layer.
         d_ff: Width of the hidden layer of the feed-forward networks.

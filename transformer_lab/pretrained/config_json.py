@@ -79,7 +79,7 @@ class Options:
         """
         value = self.get(name, default)
         if value not in known:
-            self._refuse([f"{name}={value!r}"], [f"{name}={' or '.join(map(repr, known))}"])
+            self._reject([f"{name}={value!r}"], [f"{name}={' or '.join(map(repr, known))}"])
         return known[value]
 
     def require(self, **only: object) -> None:
@@ -90,17 +90,17 @@ class Options:
         """
         wrong = [name for name, value in only.items() if self.values.get(name, value) not in (value, None)]
         if wrong:
-            self._refuse([f"{n}={self.values[n]!r}" for n in wrong], [f"{n}={only[n]!r}" for n in wrong])
+            self._reject([f"{n}={self.values[n]!r}" for n in wrong], [f"{n}={only[n]!r}" for n in wrong])
 
     def require_equal(self, **pairs: object) -> None:
         """Require that the values of these options are equal.
 
         Raises:
-            ValueError: They differ; the message lists all of them.
+            ValueError: The values differ; the message lists all of them.
         """
         if len(set(pairs.values())) > 1:
-            self._refuse([f"{name}={value!r}" for name, value in pairs.items()], [f"{' = '.join(pairs)}"])
+            self._reject([f"{name}={value!r}" for name, value in pairs.items()], [f"{' = '.join(pairs)}"])
 
-    def _refuse(self, found: Iterable[str], only: Iterable[str]) -> None:
-        what = f"{self.where}: this library has no models with {', '.join(found)}"
-        raise ValueError(f"{what}; only {', '.join(only)}")
+    def _reject(self, found: Iterable[str], supported: Iterable[str]) -> None:
+        problem = f"{self.where}: this library has no models with {', '.join(found)}"
+        raise ValueError(f"{problem}; only {', '.join(supported)}")

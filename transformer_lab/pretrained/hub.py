@@ -33,13 +33,13 @@ def fetch_model(name: str | Path) -> Path:
         name: A folder or a name on the hub, such as ``Helsinki-NLP/opus-mt-en-de``.
 
     Raises:
-        ValueError: ``name`` is neither, or the download failed.
+        ValueError: ``name`` is neither a folder nor a name on the hub, or the download failed.
     """
     if (folder := Path(name)).is_dir():
         return folder
     if not HUB_NAME.fullmatch(str(name)):
         raise ValueError(f"{name} is neither a folder nor a name on the hub, such as {EXAMPLES}")
-    from huggingface_hub import snapshot_download  # slow to import, and needed only here
+    from huggingface_hub import snapshot_download  # imported here because it is slow
 
     try:
         folder = Path(snapshot_download(str(name), allow_patterns=SAFETENSORS_PATTERNS))
@@ -81,9 +81,8 @@ def read_model_tensors(folder: Path) -> dict[str, Tensor]:
             files = read_json(index).get("weight_map")
             if not isinstance(files, dict) or not all(isinstance(file, str) for file in files.values()):
                 raise ValueError(f"{index} has no weight_map from tensor names to files")
-            parts = sorted(
-                {Path(file).name for file in files.values()}
-            )  # names only, so that no path leads outside this folder
+            # Use only the file names, so that no path leads outside this folder.
+            parts = sorted({Path(file).name for file in files.values()})
             if missing := [part for part in parts if not (folder / part).is_file()]:
                 raise ValueError(f"{folder} lacks files listed in {index.name}: {', '.join(missing)}")
             return {name: tensor for part in parts for name, tensor in _read_file(folder / part).items()}
@@ -93,8 +92,8 @@ def read_model_tensors(folder: Path) -> dict[str, Tensor]:
 def write_model(folder: Path, options: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> None:
     """Write ``config.json`` and one safetensors file, which ``transformers`` can load."""
     write_options(folder, options)
-    whole = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
-    content = save(whole, metadata={"format": "pt"})
+    contiguous = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
+    content = save(contiguous, metadata={"format": "pt"})
     with atomic_write(folder / TENSORS) as temporary:
         temporary.write_bytes(content)
 

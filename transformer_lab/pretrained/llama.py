@@ -12,7 +12,7 @@ ALL_NORM_NAMES = {
     "pre_feedforward_layernorm": "norm_2",
     "post_feedforward_layernorm": "post_norm_2",
 }
-"""Published and our names of a block's norms, if sublayer outputs are normalized as well."""
+"""Our name for each published norm of a block, if sublayer outputs are normalized as well."""
 
 
 def _is_local_in_qwen(options: Options, layer: int) -> bool:

@@ -11,7 +11,7 @@ from transformer_lab.pretrained.rotary_options import LAYER_TYPES, read_rotary, 
 from transformer_lab.pretrained.tensor_layout import Chain, Conversion, Entry, InterleaveHalves, Layout
 
 FEED_FORWARD_NAMES = {"gate_proj": "w_gate", "up_proj": "w_up", "down_proj": "w_down"}
-"""Published and our names of the feed-forward network's matrices."""
+"""Our name for each published matrix of the feed-forward network."""
 GATED_OF_ACTIVATION: dict[str, FeedForwardName] = {
     "silu": "swiglu",
     "swish": "swiglu",
@@ -22,7 +22,7 @@ GATED_OF_ACTIVATION: dict[str, FeedForwardName] = {
 ACTIVATION_OF_GATED = {"swiglu": "silu", "geglu": "gelu_pytorch_tanh"}
 """The activation of ``transformers`` for each gated feed-forward network of this library."""
 NORM_NAMES = {"input_layernorm": "norm_1", "post_attention_layernorm": "norm_2"}
-"""Published and our names of a block's norms, if only sublayer inputs are normalized."""
+"""Our name for each published norm of a block, if only sublayer inputs are normalized."""
 IDENTITY = Conversion()
 MAX_LAYERS = 10_000
 """Upper limit for the number of layers of a model."""
@@ -42,7 +42,7 @@ class LlamaLayout:
             if there is no ``layer_types``.
         base: Default base of rotary positions.
         local_base: Default base of rotary positions in local blocks. None means the same base as in other blocks.
-        norm_names: Published and our names of a block's norms.
+        norm_names: Our name for each published norm of a block.
         norm_conversion: How the scales of norms are stored.
     """
 
@@ -60,10 +60,10 @@ class LlamaLayout:
     @property
     def required(self) -> dict[str, Any]:
         """All settings of ``LanguageModelConfig`` that every such model has."""
-        usual = {"norm_placement": "before", "qk_norm": False, "scaled_embeddings": False}
+        common = {"norm_placement": "before", "qk_norm": False, "scaled_embeddings": False}
         if "attention_bias" not in self.defaults:
-            usual |= {"bias": False}
-        return {"positions": "rotary", "norm": "rms", **usual, **self.settings}
+            common |= {"bias": False}
+        return {"positions": "rotary", "norm": "rms", **common, **self.settings}
 
     @property
     def activation(self) -> str:
@@ -131,10 +131,9 @@ class LlamaLayout:
             **write_rotary(config.rotary_base, config.rotary_scaling),
         }
         local = [config.is_local(i) for i in range(config.n_layers)]
-        no_window = (
-            None if self.local_base is None else config.max_length
-        )  # Gemma requires a number even if it is not used
-        some = {
+        # Gemma requires a number even if no block has a window.
+        no_window = None if self.local_base is None else config.max_length
+        optional = {
             "attention_bias": config.bias,
             "mlp_bias": False,
             "query_pre_attn_scalar": config.head_width,
@@ -142,7 +141,7 @@ class LlamaLayout:
             "sliding_window": no_window if config.window is None else config.window.size,
             "layer_types": ["sliding_attention" if is_local else "full_attention" for is_local in local],
         }
-        options |= {name: value for name, value in some.items() if name in self.defaults}
+        options |= {name: value for name, value in optional.items() if name in self.defaults}
         if self.local_base is not None:
             options["rope_local_base_freq"] = config.rotary(local=True)[0]
         return options
@@ -181,8 +180,8 @@ class LlamaLayout:
         return Layout(entries, "model.", ignored=r"model\.layers\.\d+\.self_attn\.rotary_emb\.inv_freq")
 
     def _block(self, config: LanguageModelConfig, theirs: str, ours: str) -> Iterator[Entry]:
-        for there, here in self.norm_names.items():
-            yield Entry(f"{theirs}.{there}.weight", (f"{ours}.{here}.weight",), self.norm_conversion)
+        for their_name, our_name in self.norm_names.items():
+            yield Entry(f"{theirs}.{their_name}.weight", (f"{ours}.{our_name}.weight",), self.norm_conversion)
         n_kv_heads = config.n_heads if config.n_kv_heads is None else config.n_kv_heads
         qkv_bias = config.bias if config.qkv_bias is None else config.qkv_bias
         conversions = {
@@ -197,8 +196,8 @@ class LlamaLayout:
             for x in "qk":
                 name = f"{ours}.self_attention.norm_{x}.weight"
                 yield Entry(f"{theirs}.self_attn.{x}_norm.weight", (name,), conversion)
-        for there, here in FEED_FORWARD_NAMES.items():
-            yield Entry(f"{theirs}.mlp.{there}.weight", (f"{ours}.feed_forward.{here}.weight",))
+        for their_name, our_name in FEED_FORWARD_NAMES.items():
+            yield Entry(f"{theirs}.mlp.{their_name}.weight", (f"{ours}.feed_forward.{our_name}.weight",))
 
     def _rotary(self, options: Options) -> tuple[float, Any]:
         return read_rotary(options, "rope_theta", self.base, None if self.local_base is None else "full_attention")
@@ -227,7 +226,7 @@ class LlamaLayout:
         return SlidingWindow(size, pattern, None if (base, scaling) == self._rotary(options) else base)
 
     def _layer_types(self, options: Options) -> list[str]:
-        """Return the type of each layer, from ``layer_types`` or, without it, from the layout's default."""
+        """Return the type of each layer from ``layer_types`` or, if it is missing, from the layout's default."""
         n_layers, given = options.get("num_hidden_layers", 0), options.values.get("layer_types")
         if n_layers > MAX_LAYERS:
             raise ValueError(f"{options.where}: num_hidden_layers must be at most {MAX_LAYERS:,}; got {n_layers}")
@@ -235,7 +234,7 @@ class LlamaLayout:
             options.require(layer_types=None)
         elif given is not None:
             if not isinstance(given, list) or len(given) != n_layers or not set(given) <= LAYER_TYPES:
-                wanted = f"num_hidden_layers={n_layers} times one of {', '.join(sorted(LAYER_TYPES))}"
-                raise ValueError(f"{options.where}: layer_types must be {wanted}; got {given!r}")
+                expected = f"num_hidden_layers={n_layers} times one of {', '.join(sorted(LAYER_TYPES))}"
+                raise ValueError(f"{options.where}: layer_types must be {expected}; got {given!r}")
             return given
         return ["sliding_attention" if self.is_local(options, i) else "full_attention" for i in range(n_layers)]

@@ -33,7 +33,7 @@ class LanguageModelLayout(Protocol):
         """Return the options that the layout requires and ``config`` does not have."""
 
     def layout(self, config: LanguageModelConfig) -> Layout:
-        """Return which tensor of a checkpoint holds which parameters of ours."""
+        """Return the mapping from the tensors of a checkpoint to our parameters."""
 
 
 LANGUAGE_MODELS: dict[str, LanguageModelLayout] = {

@@ -18,7 +18,7 @@ ATTENTIONS = {
     "encoder": {"self_attn": "self_attention"},
     "decoder": {"self_attn": "self_attention", "encoder_attn": "cross_attention"},
 }
-"""Published and our names of the attention modules of each side."""
+"""Our name for each published attention module of the encoder and of the decoder."""
 OUTPUT_BIAS = "final_logits_bias"
 """Name of the output bias, which some checkpoints lack."""
 
@@ -67,7 +67,7 @@ def options_of(config: TransformerConfig, bos_id: int, eos_id: int) -> dict[str,
         bos_id: The token that begins every target.
         eos_id: The token that ends sources and targets.
     """
-    both = {"attention_heads": config.n_heads, "ffn_dim": config.d_ff, "layers": config.n_layers}
+    sizes = {"attention_heads": config.n_heads, "ffn_dim": config.d_ff, "layers": config.n_layers}
     return {
         "model_type": "marian",
         "architectures": ["MarianMTModel"],
@@ -75,7 +75,7 @@ def options_of(config: TransformerConfig, bos_id: int, eos_id: int) -> dict[str,
         "decoder_vocab_size": config.vocab_size,
         "share_encoder_decoder_embeddings": config.source_vocab_size is None,
         "d_model": config.d_model,
-        **{f"{side}_{size}": value for side in ("encoder", "decoder") for size, value in both.items()},
+        **{f"{side}_{size}": value for side in ("encoder", "decoder") for size, value in sizes.items()},
         "max_position_embeddings": config.max_length,
         "dropout": config.dropout,
         "attention_dropout": config.attention_dropout,
@@ -122,12 +122,12 @@ def _embeddings(config: TransformerConfig) -> Iterator[Entry]:
 def _layer(theirs: str, ours: str, attentions: Mapping[str, str]) -> Iterator[Entry]:
     reading = {"fc1": "feed_forward.w_1"}
     writing = {"fc2": "feed_forward.w_2", "final_layer_norm": f"norm_{len(attentions) + 1}"}
-    for n, (there, here) in enumerate(attentions.items(), start=1):
-        reading |= {f"{there}.{x}_proj": f"{here}.w_{x}" for x in "qkv"}
-        writing |= {f"{there}.out_proj": f"{here}.w_o", f"{there}_layer_norm": f"norm_{n}"}
-    for there, here in reading.items():
-        yield Entry(f"{theirs}{there}.weight", (f"{ours}{here}.weight",), InterleaveHalves(axis=1))
-        yield Entry(f"{theirs}{there}.bias", (f"{ours}{here}.bias",))
-    for there, here in writing.items():
+    for n, (their_name, our_name) in enumerate(attentions.items(), start=1):
+        reading |= {f"{their_name}.{x}_proj": f"{our_name}.w_{x}" for x in "qkv"}
+        writing |= {f"{their_name}.out_proj": f"{our_name}.w_o", f"{their_name}_layer_norm": f"norm_{n}"}
+    for their_name, our_name in reading.items():
+        yield Entry(f"{theirs}{their_name}.weight", (f"{ours}{our_name}.weight",), InterleaveHalves(axis=1))
+        yield Entry(f"{theirs}{their_name}.bias", (f"{ours}{our_name}.bias",))
+    for their_name, our_name in writing.items():
         for kind in ("weight", "bias"):
-            yield Entry(f"{theirs}{there}.{kind}", (f"{ours}{here}.{kind}",), InterleaveHalves(axis=0))
+            yield Entry(f"{theirs}{their_name}.{kind}", (f"{ours}{our_name}.{kind}",), InterleaveHalves(axis=0))

@@ -27,8 +27,8 @@ class MarianTokenizer:
     def __init__(self, folder: Path) -> None:
         self.source, self.target = (_processor(folder / f"{side}.spm") for side in ("source", "target"))
         self.vocabulary = _vocabulary(folder / "vocab.json")
-        apart = folder / "target_vocab.json"
-        self.target_vocabulary = _vocabulary(apart) if apart.is_file() else self.vocabulary
+        target_path = folder / "target_vocab.json"
+        self.target_vocabulary = _vocabulary(target_path) if target_path.is_file() else self.vocabulary
         self.pieces = {index: piece for piece, index in self.target_vocabulary.items()}
 
     def encode(self, text: str) -> list[int]:

@@ -1,4 +1,4 @@
-"""How a published checkpoint stores the parameters of a model: names, order and shapes."""
+"""Convert between a model's parameters and the names, order and shapes of a published checkpoint."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -27,11 +27,11 @@ class Transpose(Conversion):
     """Published matrices are ``(in, out)``, as in ``Conv1D``, ours are ``(out, in)``; vectors do not change."""
 
     def to_ours(self, theirs: Tensor) -> Sequence[Tensor]:
-        """Transpose it."""
+        """Transpose the matrix."""
         return [theirs.t()]
 
     def to_theirs(self, ours: Sequence[Tensor]) -> Tensor:
-        """Transpose it."""
+        """Transpose the matrix."""
         return ours[0].t()
 
 
@@ -39,11 +39,11 @@ class SplitQKV(Conversion):
     """The query, key and value projections are published as one matrix ``(in, 3 · out)``; ours are three matrices."""
 
     def to_ours(self, theirs: Tensor) -> Sequence[Tensor]:
-        """Split it into three, transposed."""
+        """Transpose the matrix and split it into three."""
         return theirs.t().chunk(3)
 
     def to_theirs(self, ours: Sequence[Tensor]) -> Tensor:
-        """Concatenate the three, and transpose them."""
+        """Concatenate the three matrices and transpose the result."""
         return torch.cat(list(ours)).t()
 
 
@@ -118,13 +118,13 @@ class Chain(Conversion):
 
 
 class Entry(NamedTuple):
-    """A published tensor and the parameters of ours that it contains.
+    """A published tensor and our parameters that it contains.
 
     Args:
         theirs: Name of the published tensor.
         ours: Names of our parameters.
-        conversion: How the tensor is converted into the parameters.
-        others: Names under which a checkpoint may store the tensor again, or instead.
+        conversion: Converts the tensor into the parameters.
+        others: Other names under which a checkpoint may store the tensor, in addition or instead.
     """
 
     theirs: str
@@ -138,7 +138,7 @@ class Layout:
     """The layout of all tensors of a model.
 
     Args:
-        entries: The published tensors with the parameters that they hold.
+        entries: The published tensors and the parameters that they contain.
         prefix: Optional prefix of all names, because models are published with or without their last layer.
         constants: Tensors that a checkpoint may contain although they are not learned; their values are checked.
         ignored: Regular expression for the names of unused tensors that a checkpoint may contain.

@@ -1,4 +1,4 @@
-"""A published translator, loaded from a local folder or by its name on the hub."""
+"""Published translators, loaded from a local folder or by a name on the hub."""
 
 from pathlib import Path
 

@@ -34,9 +34,9 @@ def stream_text(tokens: Iterable[int], decode: Callable[[list[int]], str], promp
 
 
 def stop_at(pieces: Iterable[str], stops: Sequence[str]) -> Iterator[str]:
-    """Yield a text up to the first complete stop string, however the text is split into pieces; then stop reading.
+    """Yield a text up to the first complete stop string, regardless of how it is split into pieces; then stop reading.
 
-    Text that may be the start of a stop string is held back until that is certain. If several stop strings end at the
+    Text that may be the start of a stop string is held back until more text decides. If several stop strings end at the
     same character, the text ends before the longest of them.
 
     Args:
@@ -64,9 +64,9 @@ def _stop_at(pieces: Iterable[str], stops: Sequence[str]) -> Iterator[str]:
                 yield held[:start]
             return
         n_held = max((n for stop in stops for n in range(1, len(stop)) if held.endswith(stop[:n])), default=0)
-        sure = len(held) - n_held
-        if sure:
-            yield held[:sure]
-        held = held[sure:]
+        n_safe = len(held) - n_held
+        if n_safe:
+            yield held[:n_safe]
+        held = held[n_safe:]
     if held:
         yield held

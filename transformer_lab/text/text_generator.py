@@ -1,4 +1,4 @@
-"""A published language model that continues texts, loaded from a local folder or by its name on the hub."""
+"""Published language models that continue texts, loaded from a local folder or by a name on the hub."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import takewhile
@@ -47,7 +47,7 @@ class TextGenerator:
 
         Args:
             name: A folder with ``config.json`` and safetensors in a layout that ``load_language_model`` reads, and
-                ``tokenizer.json`` or ``vocab.json`` and ``merges.txt``; or a hub name: ``openai-community/gpt2``.
+                ``tokenizer.json`` or ``vocab.json`` and ``merges.txt``; or a hub name, like ``openai-community/gpt2``.
             device: The device to compute on.
 
         Raises:
@@ -139,15 +139,15 @@ class TextGenerator:
         sample = make_sampler(temperature, top_k, top_p, generator, min_p)
         ids = [self._begin(prompt) for prompt in prompts]
         n_new = {n: self._n_new(n, max_new_tokens) for n in sorted({len(tokens) for tokens in ids})}
-        added = [""] * len(ids)
+        continuations = [""] * len(ids)
         for n in n_new:
-            alike = [i for i, tokens in enumerate(ids) if len(tokens) == n]
-            for start in range(0, len(alike), batch_size):
-                batch = alike[start : start + batch_size]
+            same_length = [i for i, tokens in enumerate(ids) if len(tokens) == n]
+            for start in range(0, len(same_length), batch_size):
+                batch = same_length[start : start + batch_size]
                 steps = self._steps([ids[i] for i in batch], n_new[n], sample, repetition_penalty)
                 for i, tokens in zip(batch, torch.stack(list(steps), dim=1).tolist(), strict=True):
-                    added[i] = "".join(self._text(tokens, ids[i], stops))
-        return added
+                    continuations[i] = "".join(self._text(tokens, ids[i], stops))
+        return continuations
 
     def _n_new(self, n_prompt: int, max_new_tokens: int | None) -> int:
         """Return how many tokens may be added to a prompt of ``n_prompt`` tokens."""
@@ -166,21 +166,21 @@ class TextGenerator:
     def _steps(
         self, ids: list[list[int]], n_new: int, sample: Sampler, repetition_penalty: float
     ) -> Iterator[Int[Tensor, " rows"]]:
-        """Yield the next token of every row until all have ended, every end token as the first of ``eos_ids``."""
+        """Yield the next tokens until all rows have ended; the first of ``eos_ids`` replaces all other end tokens."""
         tokens = torch.tensor(ids, device=next(self.model.parameters()).device)
         ends = torch.tensor(list(self.eos_ids), device=tokens.device, dtype=tokens.dtype)
 
-        def one_end(logits: Tensor) -> Tensor:
+        def sample_with_one_eos(logits: Tensor) -> Tensor:
             sampled = sample(logits)
             return torch.where(torch.isin(sampled, ends), ends[0], sampled) if len(ends) else sampled
 
         state = text_state(self.model, tokens.shape[1] + n_new - 1, repetition_penalty)
-        return generate_steps(state, tokens, n_new, one_end, self.eos_ids[0] if self.eos_ids else None)
+        return generate_steps(state, tokens, n_new, sample_with_one_eos, self.eos_ids[0] if self.eos_ids else None)
 
     def _text(self, tokens: Iterable[int], prompt: list[int], stops: Sequence[str]) -> Iterator[str]:
         """Return the text of the tokens after a prompt, in pieces, up to an end token or a stop string."""
-        added = takewhile(lambda token: token not in self.eos_ids, tokens)
-        return stop_at(stream_text(added, self.tokenizer.decode, prompt), stops)
+        new_tokens = takewhile(lambda token: token not in self.eos_ids, tokens)
+        return stop_at(stream_text(new_tokens, self.tokenizer.decode, prompt), stops)
 
     def _begin(self, prompt: str) -> list[int]:
         if not isinstance(prompt, str):

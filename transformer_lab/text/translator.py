@@ -1,4 +1,4 @@
-"""Translators of texts. A folder written by training contains everything that a translator needs."""
+"""Translators for texts. A folder written by training contains everything that a translator needs."""
 
 import json
 from abc import ABC, abstractmethod
@@ -82,7 +82,7 @@ class TextTranslator(ABC):
             beam_size: Number of hypotheses per text; 1 is greedy decoding.
 
         Raises:
-            ValueError: ``max_length`` is not between 1 and the model's maximum, or another size is less than 1.
+            ValueError: ``max_length`` exceeds the model's maximum, or ``max_length`` or another size is less than 1.
         """
         max_length = self.model.config.max_length if max_length is None else max_length
         check_length(max_length, self.model.config.max_length)
@@ -94,10 +94,10 @@ class TextTranslator(ABC):
 
     def _translate_batch(self, texts: Sequence[str], max_length: int, beam_size: int) -> list[str]:
         translations = ["" for _ in texts]
-        if full := [i for i, text in enumerate(texts) if text]:
-            source = pad([self.encode_source(texts[i]) for i in full], self.model.config.source_pad_id).to(self.device)
+        if rows := [i for i, text in enumerate(texts) if text]:  # the translation of an empty text is empty
+            source = pad([self.encode_source(texts[i]) for i in rows], self.model.config.source_pad_id).to(self.device)
             ids = beam_search(self.model, source, self.bos_id, self.eos_id, max_length, beam_size)
-            for i, tokens in zip(full, ids.tolist(), strict=True):
+            for i, tokens in zip(rows, ids.tolist(), strict=True):
                 translations[i] = self.decode(tokens).strip()
         return translations
 

@@ -36,10 +36,10 @@ def save_training(
     tensors = {f"model.{name}": tensor for name, tensor in model.state_dict().items()}
     tensors |= {f"ema.{name}": tensor for name, tensor in (ema or {}).items()}
     start = 0  # parameters are numbered across all optimizers
-    for one in _all_of(optimizer):
-        for index, state in one.state_dict()["state"].items():
+    for each in _all_of(optimizer):
+        for index, state in each.state_dict()["state"].items():
             tensors |= {f"optimizer.{start + index}.{name}": torch.as_tensor(value) for name, value in state.items()}
-        start += _n_parameters(one)
+        start += _n_parameters(each)
     tensors["random"] = torch.get_rng_state()
     if torch.cuda.is_available():
         tensors["random.cuda"] = torch.cuda.get_rng_state()
@@ -77,8 +77,8 @@ def load_training(
             raise ValueError(f"{path} is corrupted: the EMA of {name} has shape {tuple(stored.shape)}")
         tensor.copy_(stored)
     optimizers = _all_of(optimizer)
-    for one, state in zip(optimizers, _states(tensors, optimizers, path), strict=True):
-        one.load_state_dict({"state": state, "param_groups": one.state_dict()["param_groups"]})
+    for each, state in zip(optimizers, _states(tensors, optimizers, path), strict=True):
+        each.load_state_dict({"state": state, "param_groups": each.state_dict()["param_groups"]})
     try:
         torch.set_rng_state(tensors["random"])
         if "random.cuda" in tensors and torch.cuda.is_available():
@@ -91,7 +91,7 @@ def load_training(
 def _states(
     tensors: Mapping[str, Tensor], optimizers: Sequence[torch.optim.Optimizer], path: Path
 ) -> list[dict[int, dict[str, Tensor]]]:
-    """Return the state of each optimizer: tensors for each parameter, with the parameter's shape or single numbers.
+    """Return each optimizer's state: for each parameter, tensors of the parameter's shape or single numbers.
 
     Raises:
         ValueError: Tensors have the wrong shape, are missing, or do not belong to a parameter.
@@ -119,10 +119,10 @@ def _check_state(state: Mapping[int, Mapping[str, Tensor]], optimizer: torch.opt
     for group in optimizer.param_groups:
         own = [(parameter, state.get(index + i, {})) for i, parameter in enumerate(group["params"])]
         index += len(own)
-        if len({frozenset(of_one) for _, of_one in own if of_one}) > 1:
+        if len({frozenset(tensors) for _, tensors in own if tensors}) > 1:
             raise ValueError(f"{path} is corrupted: part of the optimizer's state is missing for some parameters")
-        for parameter, of_one in own:
-            for name, tensor in of_one.items():
+        for parameter, tensors in own:
+            for name, tensor in tensors.items():
                 if tensor.dim() and tensor.shape != parameter.shape:
                     shapes = f"{tuple(tensor.shape)} for a parameter of shape {tuple(parameter.shape)}"
                     raise ValueError(f"{path} is corrupted: {name} of the optimizer has shape {shapes}")

@@ -1,4 +1,4 @@
-"""An exponential moving average (EMA) of a model's parameters, which often performs better than the last ones."""
+"""An exponential moving average (EMA) of a model's parameters, which often works better than the last parameters."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -21,15 +21,15 @@ def folder_lock(folder: Path) -> Iterator[None]:
         ValueError: Another process holds the lock; the message names that process.
         OSError: The lock cannot be written.
     """
-    missing = [place for place in (folder, *folder.parents) if not place.exists()]
+    missing = [path for path in (folder, *folder.parents) if not path.exists()]
     folder.mkdir(parents=True, exist_ok=True)
     try:
         with _locked(folder):
             yield
     finally:
         with suppress(OSError):  # a folder that is not empty stays
-            for place in missing:
-                place.rmdir()
+            for path in missing:
+                path.rmdir()
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""Let Ctrl-C stop a program between two steps, not in the middle of one."""
+"""Let Ctrl-C stop a program between two steps instead of in the middle of a step."""
 
 import signal
 import threading

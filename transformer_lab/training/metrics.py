@@ -8,7 +8,7 @@ def exact_match(translations: Sequence[str], references: Sequence[str]) -> float
     """Return the percentage of translations that equal their references.
 
     Raises:
-        ValueError: There are no translations, or their number differs from that of the references.
+        ValueError: There are no translations, or the numbers of translations and references differ.
 
     >>> exact_match(["2021-03-03", "2021-03-04"], ["2021-03-03", "2021-04-03"])
     50.0
@@ -22,7 +22,7 @@ def bleu(translations: Sequence[str], references: Sequence[str]) -> float:
     """Return the BLEU of a corpus (Papineni et al., 2002), with sacrebleu's default signature.
 
     Raises:
-        ValueError: There are no translations, or their number differs from that of the references.
+        ValueError: There are no translations, or the numbers of translations and references differ.
     """
     from sacrebleu.metrics.bleu import BLEU
 
@@ -34,7 +34,7 @@ def chrf(translations: Sequence[str], references: Sequence[str]) -> float:
     """Return the chrF of a corpus (Popović, 2015), with sacrebleu's default signature.
 
     Raises:
-        ValueError: There are no translations, or their number differs from that of the references.
+        ValueError: There are no translations, or the numbers of translations and references differ.
     """
     from sacrebleu.metrics.chrf import CHRF
 

@@ -48,7 +48,7 @@ class Muon(torch.optim.Optimizer):
         matrices: The parameters, each with two dimensions, as returned by ``layer_matrices``.
         lr: Learning rate.
         momentum: μ.
-        weight_decay: The weight decay.
+        weight_decay: Weight decay.
         adjust: How the learning rate depends on a matrix's shape.
 
     Raises:
@@ -79,7 +79,7 @@ class Muon(torch.optim.Optimizer):
         """Take a step; parameters without a gradient do not change.
 
         Args:
-            closure: Computes the gradients and returns the loss. With None, the gradients must be computed before.
+            closure: Computes the gradients and returns the loss. With None, the gradients must already be computed.
         """
         with torch.enable_grad():
             loss = None if closure is None else closure()

@@ -21,14 +21,14 @@ def parameter_groups(model: nn.Module, weight_decay: float) -> list[dict[str, ob
 
 def groups_without(groups: Iterable[dict[str, Any]], others: Iterable[Tensor]) -> list[dict[str, Any]]:
     """Return parameter groups without the parameters that another optimizer trains."""
-    left = set(map(id, others))
-    return [{**group, "params": [p for p in group["params"] if id(p) not in left]} for group in groups]
+    excluded = set(map(id, others))
+    return [{**group, "params": [p for p in group["params"] if id(p) not in excluded]} for group in groups]
 
 
 def make_optimizer(model: nn.Module, weight_decay: float = 0.01, without: Iterable[Tensor] = ()) -> torch.optim.AdamW:
     """Create AdamW for a model's parameters except those in ``without``; a schedule sets the learning rate.
 
-    Betas and eps are the paper's (section 5.3); the decoupled decay is that of Loshchilov and Hutter (2019),
+    Betas and eps are the paper's (section 5.3); weight decay is decoupled as in Loshchilov and Hutter (2019),
     arXiv:1711.05101. The fused implementation is used if torch has one for the device.
     """
     fused = all(p.device.type in ("cpu", "cuda", "mps") for p in model.parameters())

@@ -40,8 +40,8 @@ class Progress:
         for field in fields(cls):
             value, default = getattr(progress, field.name), field.default
             whole = type(default) is int
-            known = type(value) is int and value >= 0 if whole else type(value) in (int, float, type(default))
-            if not known or (value is not None and not abs(value) <= sys.float_info.max):
+            valid = type(value) is int and value >= 0 if whole else type(value) in (int, float, type(default))
+            if not valid or (value is not None and not abs(value) <= sys.float_info.max):
                 raise ValueError(f"invalid progress of a training run: {field.name}={value!r}")
         return progress
 

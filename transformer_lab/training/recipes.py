@@ -114,7 +114,7 @@ def train_text(
     errors: LineErrors | None = None,
     device: torch.device | str = "cpu",
 ) -> Trainer[TextBatch]:
-    """Create a trainer for a language model of text files; if the folder contains a run, resume it.
+    """Create a trainer for a language model on text files; if the folder contains a run, resume it.
 
     The folder has the format of a published model, which ``load_language_model`` and ``TextGenerator`` can load. The
     token that ends a text also begins it.

@@ -27,7 +27,7 @@ def cosine_rate(step: int, peak: float, warmup: int, total: int) -> float:
         step: The step, counting from 1.
         peak: Highest learning rate, at the end of the warm-up.
         warmup: Number of steps of the warm-up.
-        total: Step from which on the learning rate is 0.
+        total: Step at which the learning rate reaches 0.
 
     Raises:
         ValueError: ``step`` or ``warmup`` is less than 1, or the warm-up does not end before ``total``.

@@ -28,8 +28,8 @@ class ValidationResult(NamedTuple):
     Args:
         loss: Mean cross-entropy per real token with teacher forcing, in nats.
         score: Used to choose the best parameters; higher is better. For a translator, it is the score of the generated
-            translations, because a model may reach a low loss and still generate nothing right. For a language model,
-            it is minus the bits per byte.
+            translations, because a model may reach a low loss and still generate wrong translations. For a language
+            model, it is minus the bits per byte.
     """
 
     loss: float
@@ -79,8 +79,8 @@ class TextValidation:
 
     Args:
         model: The model.
-        tokenizer: Its tokenizer.
-        texts: The texts.
+        tokenizer: The model's tokenizer.
+        texts: The held-out texts.
         begin_id: The token that begins a text.
         batch_tokens: Maximum number of tokens in a batch, and in a window.
 
