@@ -64,7 +64,7 @@ def check_tied(contestant: Contestant, work: Work) -> None:
     shape = (work.size.vocab_size, work.size.d_model)
     matrices = [p for p in contestant.model.parameters() if tuple(p.shape) == shape]
     if len(matrices) != 1:
-        raise ValueError(f"{contestant.name} must share its matrices of shape {shape}; got {len(matrices)} of them")
+        raise ValueError(f"{contestant.name} must have one shared matrix of shape {shape}; got {len(matrices)}")
 
 
 def check_result(contestant: Contestant, work: Work, batch: Batch) -> None:

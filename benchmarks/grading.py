@@ -116,7 +116,7 @@ def row_of_nbgrader(n: int, python: Path) -> dict[str, object]:
         nbformat.write(given, folder / "source" / "lookup" / f"{LESSON}.ipynb")
         for student in (folder / "class").iterdir():
             shutil.copytree(student, folder / "submitted" / student.name / "lookup")
-        # nbgrader runs other programs from its environment
+        # nbgrader starts other programs of its environment by name
         path = os.pathsep.join([str(python.parent), os.environ["PATH"]])
 
         def nbgrader(*arguments: str) -> tuple[float, float]:

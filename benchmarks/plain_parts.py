@@ -33,12 +33,12 @@ class Rows:
             batch, n = real.shape
             row_of = real.flatten().cumsum(0).sub(1).clamp(min=0).view(batch, 1, n)
             heads = torch.arange(n_heads)
-            self.split_index = row_of * n_heads + heads[:, None]  # (batch, h, n) of rows (n_real, h)
+            self.split_index = row_of * n_heads + heads[:, None]  # (batch, h, n), indices into rows (n_real, h)
             sentence, at = self.where // n, self.where % n
             self.merge_index = ((sentence * n_heads)[:, None] + heads) * n + at[:, None]  # (n_real, h)
             self.weights = real.float().view(batch, 1, n, 1).expand(-1, n_heads, -1, -1).reshape(-1, n, 1)
             self.mask = torch.zeros(batch, 1, 1, n).masked_fill(~real[:, None, None], -math.inf)
-            self.mask = self.mask.expand(-1, n_heads, -1, -1).reshape(-1, 1, n)  # (batch·h, 1, n) of keys
+            self.mask = self.mask.expand(-1, n_heads, -1, -1).reshape(-1, 1, n)  # (batch·h, 1, n)
         self.indices: dict[int, tuple[Tensor, Tensor]] = {}
 
     def heads(self, x: Tensor, parts: int) -> Iterator[Tensor]:

@@ -113,10 +113,10 @@ def _kinds(result: Any) -> set[Hashable]:
 
 
 def _kind(value: Any) -> Hashable:
-    """Return everything about a value that a check can depend on.
+    """Return a key with every property of a value that can affect a check.
 
     Raises:
-        _Unknown: The value is a collection, whose check depends on each item.
+        _Unknown: The value is a collection, where every item can affect the check.
     """
     if isinstance(value, Tensor):
         return type(value), value.shape, value.dtype

@@ -42,7 +42,7 @@ def write_tensors(path: Path, tensors: Mapping[str, Tensor], info: Mapping[str, 
     """
     # safetensors rejects tensors that share memory, such as tied embeddings.
     own = {name: x.detach().cpu().clone().contiguous() for name, x in plain_names(tensors.items()).items()}
-    # Not save_file, which leaves its own temporary files when killed, and sets file modes regardless of the umask.
+    # save_file would leave temporary files when killed and set file modes regardless of the umask.
     content = save(own, metadata={"format": "pt", "info": json.dumps(dict(info))})
     with atomic_write(path) as temporary:
         temporary.write_bytes(content)
@@ -103,7 +103,7 @@ def check_sinusoids(max_length: int, d_model: int, tensors: Mapping[str, Tensor]
         ValueError: There are more than ``MAX_SINUSOIDS`` sinusoids, and more than numbers in the file.
     """
     if max_length * d_model > max(MAX_SINUSOIDS, sum(tensor.numel() for tensor in tensors.values())):
-        raise ValueError(f"{where}: {max_length=} times {d_model=} positions are too many for a file of this size")
+        raise ValueError(f"{where}: {max_length=} and {d_model=} are too large for a file of this size")
 
 
 @contextmanager

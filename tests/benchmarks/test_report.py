@@ -15,7 +15,7 @@ ROWS = [
 ]
 
 
-def test_markdown_merges_classes_of_a_library_into_one_column() -> None:
+def test_markdown_merges_models_of_a_library() -> None:
     assert markdown(ROWS).splitlines() == [
         "| work | ours, ms | plain | HF | x | bare products |",
         "| --- | --: | --: | --: | --: | --: |",

@@ -51,7 +51,7 @@ def test_raises_the_error_that_prevented_the_write(tmp_path):
 
 
 @pytest.mark.parametrize("function", ["os.fsync", "pathlib.Path.replace"])
-def test_failure_to_flush_or_replace_keeps_the_old_file(tmp_path, monkeypatch, function):
+def test_failed_flush_or_replace_keeps_the_old_file(tmp_path, monkeypatch, function):
     path = tmp_path / "data.bin"
     path.write_bytes(b"old")
 

@@ -76,7 +76,7 @@ def test_rejects_lengths_outside_the_models_range(n_tokens):
         check_length(n_tokens, max_length=7)
 
 
-def test_error_names_the_first_size_that_is_not_positive():
+def test_error_names_the_first_nonpositive_size():
     check_positive(d_model=1, n_heads=2)
     with pytest.raises(ValueError, match=r"^n_heads must be positive; got n_heads=0$"):
         check_positive(d_model=1, n_heads=0, d_ff=-1)

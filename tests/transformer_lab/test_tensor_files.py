@@ -13,7 +13,7 @@ from torch import nn
 from transformer_lab.tensor_files import load_parameters, read_tensors, write_tensors
 
 
-def test_reads_everything_that_was_written(tmp_path):
+def test_written_tensors_and_info_round_trip(tmp_path):
     shared = torch.arange(6.0)
     tensors = {"a": shared, "b": shared, "c": torch.randn(4, 3).T, "d": torch.tensor(7), "e": torch.randn(2).bfloat16()}
     info = {"é": [1, None, 0.1 + 0.2], "nested": {"x": "y"}}
@@ -25,7 +25,7 @@ def test_reads_everything_that_was_written(tmp_path):
     assert os.listdir(tmp_path) == ["x.safetensors"]
 
 
-def test_tensors_do_not_depend_on_the_file_after_reading(tmp_path):
+def test_tensors_are_independent_of_the_file(tmp_path):
     path = tmp_path / "x.safetensors"
     write_tensors(path, {"a": torch.zeros(1000)}, {})
     tensors, _ = read_tensors(path)
@@ -78,7 +78,7 @@ def test_info_is_json_metadata(tmp_path):
     assert json.loads(header["__metadata__"]["info"]) == {"step": 3}
 
 
-def test_full_disk_error_names_the_file_and_keeps_the_old_one(tmp_path, monkeypatch):
+def test_full_disk_keeps_and_names_the_old_file(tmp_path, monkeypatch):
     path = tmp_path / "model.safetensors"
     write_tensors(path, {"a": torch.ones(3)}, {})
 

@@ -104,7 +104,7 @@ class SourceKV:
     """
 
     def __init__(self, k: Float[Tensor, "batch n_heads n d_k"], v: Float[Tensor, "batch n_heads n d_k"]) -> None:
-        self.k, self.v = k.contiguous(), v.contiguous()  # every decoding step reads them
+        self.k, self.v = k.contiguous(), v.contiguous()  # faster to read at every decoding step
 
     def reorder(self, rows: Int[Tensor, " new_rows"], n_rows: int) -> None:
         """Drop the sources that have no rows left.

@@ -83,8 +83,8 @@ def mask_of_heads(mask: Tensor, n_sentences: int, n_heads: int) -> Tensor:
     fits_batch, fits_heads = mask.shape[0] == n_sentences, mask.shape[0] == n_heads
     if mask.shape[0] != 1 and fits_batch == fits_heads:
         raise ValueError(
-            "the first dimension of a mask with three dimensions must be the sentences or the heads, but not both: pass "
-            f"mask[:, None] or mask[None] instead; got {n_sentences} sentences, {n_heads} heads and a mask of shape {shape}"
+            "a mask with three dimensions must start with either the sentences or the heads; pass mask[:, None] or "
+            f"mask[None] instead; got {n_sentences} sentences, {n_heads} heads and a mask of shape {shape}"
         )
     return mask[None] if fits_heads else mask[:, None]
 

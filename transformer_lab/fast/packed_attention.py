@@ -1,7 +1,7 @@
 """Attention of packed rows: the queries of a sentence attend to its keys, without any work for padding.
 
 torch's kernel is optimized for long sentences and never stores all attention weights. For up to ``MAX_FORMULA_LENGTH``
-tokens, the plain formula, without padding and with hand-written gradients, takes half to four fifths of that time.
+tokens, the plain formula, without padding and with hand-written gradients, is 1.25 to 2 times as fast.
 """
 
 from typing import Any

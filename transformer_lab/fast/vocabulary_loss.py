@@ -86,7 +86,7 @@ class _VocabularyLoss(torch.autograd.Function):
                     gradient = gradient.to(low)
                     d_x[start : start + n_rows] = gradient @ low_weight
                     (d_weight.add_ if start else d_weight.copy_)(gradient.mT @ rows)
-        # Not with save_for_backward, which keeps a reference: autograd copies a gradient that has a second reference.
+        # save_for_backward would keep a second reference to the gradients, and autograd would then copy them.
         ctx.gradients = (d_x, d_weight, d_bias) if with_gradients else None
         return total
 

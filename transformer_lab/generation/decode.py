@@ -43,7 +43,7 @@ def generate_steps(
     n_rows, active = len(tokens), None  # rows still in the state; None means all
     finished = None  # which rows in the state have finished; None means none
     for _ in range(max_new_tokens):
-        # Not around the loop, where no_grad would stay in effect while this generator is suspended.
+        # Around the whole loop, no_grad would stay in effect while this generator is suspended.
         with torch.no_grad() if torch.is_grad_enabled() else nullcontext():
             logits = state.next_logits(tokens)
             check_logits(logits)
@@ -165,7 +165,7 @@ def text_state(
         ValueError: ``max_length`` is not between 1 and the model's maximum, the penalty is not a finite number above 0,
             or the source is missing for a ``Transformer`` or given for a different model.
     """
-    translates = hasattr(model, "encode")  # not isinstance: torch.compile hides the class
+    translates = hasattr(model, "encode")  # isinstance would fail, because torch.compile hides the class
     if translates != (source is not None):
         needs = "is required for a Transformer, which translates it" if translates else "is only for a Transformer"
         raise ValueError(f"source {needs}; got {type(model).__name__}, source={source}")

@@ -43,7 +43,7 @@ def filter_logits(
     """
     check_sampling_options(temperature, top_k, top_p, min_p)
     logits = logits.to(torch.promote_types(logits.dtype, torch.float32))  # sums are inaccurate in half precision
-    logits = logits - logits.amax(dim=-1, keepdim=True)  # so they do not overflow at any temperature
+    logits = logits - logits.amax(dim=-1, keepdim=True)  # prevents overflow at any temperature
     logits = logits / max(temperature, torch.finfo(logits.dtype).tiny)
     if min_p is not None:
         logits = logits.masked_fill(logits < math.log(min_p), -torch.inf)  # the highest logit is 0
@@ -53,7 +53,7 @@ def filter_logits(
     n_kept = logits.shape[-1] if top_k is None else min(top_k, logits.shape[-1])
     ranked, order = logits.topk(n_kept) if top_k is not None else logits.sort(dim=-1, descending=True)
     if top_p is not None:
-        mass_before = ranked.softmax(dim=-1).cumsum(dim=-1).roll(1, dims=-1)  # of the tokens ranked above each token
+        mass_before = ranked.softmax(dim=-1).cumsum(dim=-1).roll(1, dims=-1)  # of all higher-ranked tokens
         later = torch.arange(n_kept, device=logits.device) > 0
         ranked = ranked.masked_fill((mass_before >= top_p) & later, -torch.inf)
     return torch.full_like(logits, -torch.inf).scatter_(-1, order, ranked)
@@ -81,7 +81,7 @@ def check_logits(logits: Float[Tensor, "rows vocab_size"]) -> None:
     ValueError: the maximum of row 1 of the logits is nan: check for NaN parameters, and for overflow in half precision
     """
     check_has_data(logits)
-    for row, largest in enumerate(logits.amax(dim=-1).tolist()):  # faster than operations on such short tensors
+    for row, largest in enumerate(logits.amax(dim=-1).tolist()):  # faster than operations on short tensors
         if not math.isfinite(largest):
             found = f"the maximum of row {row} of the logits is {largest}"
             raise ValueError(f"{found}: check for NaN parameters, and for overflow in half precision")

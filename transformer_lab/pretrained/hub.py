@@ -112,7 +112,7 @@ def _read_file(path: Path) -> dict[str, Tensor]:
             raise ValueError(f"{path} is corrupted: {' '.join(str(error).split())}") from error
     try:
         found = torch.load(path, map_location="cpu", weights_only=True)
-    except Exception as error:  # many types of errors for files that are not pickles
+    except Exception as error:  # files that are not pickles raise many types of errors
         raise ValueError(f"{path} is corrupted or contains objects other than tensors") from error
     if not isinstance(found, dict) or not all(isinstance(tensor, Tensor) for tensor in found.values()):
         raise ValueError(f"{path} must contain a dict of tensors by name")

@@ -138,7 +138,7 @@ def save_pretrained(
     model = getattr(model, "_orig_mod", model)  # unwrap a compiled model
     if isinstance(model, Transformer):
         if settings := marian.incompatibilities(model.config):
-            raise ValueError(f"no published layout matches this model; Marian's requires {', '.join(settings)}")
+            raise ValueError(f"no published layout matches this model; Marian's layout requires {', '.join(settings)}")
         if bos_id is None or not isinstance(eos_id, int):
             raise ValueError(f"Marian's layout requires bos_id and eos_id; got bos_id={bos_id}, eos_id={eos_id}")
         write_model(folder, marian.options_of(model.config, bos_id, eos_id), marian.layout(model.config).tensors(model))

@@ -68,7 +68,7 @@ def _read_scaling(rope: Options, options: Options) -> RotaryScaling | None:
     if kind is None:
         rope.require(factor=1.0)
         return None
-    factor = rope.get("factor", 0.0)  # required: a factor of 0 is rejected
+    factor = rope.get("factor", 0.0)  # required, because a factor of 0 is rejected
     if kind is LinearScaling:
         return LinearScaling(float(factor))
     name = "original_max_position_embeddings"

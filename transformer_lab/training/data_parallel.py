@@ -212,7 +212,7 @@ def _run_threads(work: Callable[..., Any], args: tuple[Any, ...], n_threads: int
             meeting.abort()
 
     torch_threads = torch.get_num_threads()
-    torch.set_num_threads(1)  # as in the processes
+    torch.set_num_threads(1)  # as in _work_in_process
     threads = [threading.Thread(target=run, args=(rank, copy.deepcopy(args)), daemon=True) for rank in range(n_threads)]
     ends_at = time.monotonic() + seconds
     try:

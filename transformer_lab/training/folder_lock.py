@@ -27,7 +27,7 @@ def folder_lock(folder: Path) -> Iterator[None]:
         with _locked(folder):
             yield
     finally:
-        with suppress(OSError):  # a folder that is not empty stays
+        with suppress(OSError):  # keep folders that are not empty
             for path in missing:
                 path.rmdir()
 

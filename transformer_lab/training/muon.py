@@ -25,7 +25,7 @@ def orthogonalize(matrix: Float[Tensor, "rows columns"], n_steps: int = 5) -> Fl
     a, b, c = 3.4445, -4.7750, 2.0315
     x = matrix / matrix.norm().clamp(min=1e-7)  # now all singular values are at most 1
     tall = matrix.shape[0] > matrix.shape[1]
-    x = x.mT if tall else x  # choose the smaller of the two products
+    x = x.mT if tall else x  # x xᵀ is then the smaller of the two possible products
     for _ in range(n_steps):
         product = x @ x.mT
         polynomial = torch.addmm(product, product, product, beta=b, alpha=c)  # b product + c product²

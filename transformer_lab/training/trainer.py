@@ -71,7 +71,7 @@ class Trainer(Generic[AnyBatch]):
         self.ema = EMA(model, config.ema) if config.ema else None
         self.progress = Progress()
         settings = {"training": asdict(config), "model": asdict(model.config), "held_out": dict(held_out or {})}
-        # Convert them like a checkpoint, with which they are compared: JSON turns tuples into lists.
+        # Convert the settings to JSON and back, as in a checkpoint, because JSON turns tuples into lists.
         self.settings: dict[str, dict[str, Any]] = json.loads(json.dumps(settings))
         torch.manual_seed(config.seed)  # for dropout
         folder.mkdir(parents=True, exist_ok=True)
@@ -217,7 +217,7 @@ class Trainer(Generic[AnyBatch]):
             before = info.get(kind, {})
             if not isinstance(before, dict):
                 raise ValueError(f"{self.folder / CHECKPOINT_FILE} is corrupted: {kind} is {before!r}")
-            if kind == "training":  # settings missing in a run of an older version had their defaults
+            if kind == "training":  # a run of an older version used the defaults of new settings
                 before = {f.name: f.default for f in fields(TrainingConfig) if f.default is not MISSING} | before
                 if unknown := before.keys() - now.keys():
                     raise ValueError(

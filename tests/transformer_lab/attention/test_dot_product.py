@@ -53,7 +53,7 @@ def test_mask_convention_matches_torch(attention, inputs):
 
 @both_functions
 @given(inputs=attention_inputs(), rng=generators())
-def test_dot_product_bias_equals_longer_vectors(attention, inputs, rng):
+def test_dot_product_bias_matches_longer_vectors(attention, inputs, rng):
     q, k, v, mask = inputs
     extra_q, extra_k = normal(rng, *q.shape[:-1], 2), normal(rng, *k.shape[:-1], 2)
     d_k, longer_d_k = q.shape[-1], q.shape[-1] + 2
@@ -76,7 +76,7 @@ def test_dropout_drops_and_rescales_weights(attention, mask):
 
 
 @given(inputs=attention_inputs())
-def test_weights_of_each_query_sum_to_one_or_zero(inputs):
+def test_each_querys_weights_sum_to_one_or_zero(inputs):
     q, k, _, mask = inputs
     weights = masked_softmax(q @ k.mT, mask)
     assert_close(weights.sum(dim=-1), mask.any(dim=-1).double())

@@ -19,7 +19,7 @@ from transformer_lab.inspection.hooks import record_attention
 
 
 @given(sizes=sizes(4), n_repeats=st.integers(1, 3), rng=generators())
-def test_repeat_kv_repeats_heads_in_place(sizes, n_repeats, rng):
+def test_repeat_kv_repeats_each_head_consecutively(sizes, n_repeats, rng):
     x = normal(rng, *sizes)
     repeated = repeat_kv(x, n_repeats)
     assert repeated.shape[1] == sizes[1] * n_repeats
@@ -29,7 +29,7 @@ def test_repeat_kv_repeats_heads_in_place(sizes, n_repeats, rng):
 
 @pytest.mark.parametrize("n_kv_heads", [1, 2, 6])
 @pytest.mark.parametrize("bias", [False, True])
-def test_query_heads_of_a_group_share_keys_and_values(n_kv_heads, bias):
+def test_query_groups_share_keys_and_values(n_kv_heads, bias):
     attention = drawn(GroupedQueryAttention(D_MODEL * 2, 6, n_kv_heads, bias))
     x, mask = vectors(BATCH, N_KEY, D_MODEL * 2), draw_mask(n_query=N_KEY)
     assert_close(attention(x, mask), heads_by_loops(attention, x, x, x, mask))
@@ -87,6 +87,6 @@ def test_rejects_head_width_that_is_not_positive(sizes):
 
 
 @pytest.mark.parametrize("n_kv_heads", [2, 0, 6])
-def test_rejects_head_counts_that_do_not_divide(n_kv_heads):
+def test_rejects_indivisible_head_counts(n_kv_heads):
     with pytest.raises(ValueError, match=f"n_heads=3, n_kv_heads={n_kv_heads}"):
         GroupedQueryAttention(15, 3, n_kv_heads)

@@ -51,7 +51,7 @@ def test_append_joined_matches_append():
         joined.append_joined(torch.stack(drawn(39)))
 
 
-def test_buffer_grows_rarely_and_is_at_most_half_empty():
+def test_buffer_doubles_when_full():
     cache, n_copies, memory = KVCache(500), 0, None
     for n in range(1, 501):
         k, _ = cache.append(*drawn(1))
@@ -90,7 +90,7 @@ def test_reorder_allows_more_rows_of_fewer_sources():
     assert_close((source.k, source.v), (k[[0, 2]], v[[0, 2]]))
 
 
-def test_full_cache_rejects_tokens_without_losing_any():
+def test_full_cache_rejects_tokens_and_keeps_its_contents():
     cache, (k, v) = KVCache(4), drawn(3)
     cache.append(k, v)
     with pytest.raises(ValueError, match="room for max_length=4 tokens; got 5"):

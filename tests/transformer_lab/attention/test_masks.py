@@ -88,7 +88,7 @@ def test_window_mask_allows_the_last_window_positions(batch, n, window, data):
         assert mask[b, i, j] == (0 <= n - n_query + i - j < window)
 
 
-def test_window_of_the_text_length_is_causal():
+def test_window_mask_of_full_length_is_causal():
     assert torch.equal(sliding_window_mask(torch.arange(5), torch.arange(5), window=5), causal_mask(5))
 
 

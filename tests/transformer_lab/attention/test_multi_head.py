@@ -139,7 +139,7 @@ def test_is_causal_rejects_masks_and_biases(options, observed):
 
 
 @pytest.mark.parametrize("observed", [False, True], ids=["fused", "recorded"])
-def test_drops_weights_only_in_training_with_dropout(observed):
+def test_drops_weights_only_during_training(observed):
     x = torch.randn(BATCH, N_KEY, D_MODEL)
     for dropout, differs in [(0.0, False), (0.5, True)]:
         attention = MultiHeadAttention(D_MODEL, N_HEADS, dropout)
@@ -158,7 +158,7 @@ def test_rejects_heads_that_do_not_divide_the_width(n_heads):
 
 
 @pytest.mark.parametrize("observed", [False, True], ids=["fused", "recorded"])
-def test_three_dimensional_mask_is_per_sentence_or_per_head(observed):
+def test_three_dimensional_mask_applies_per_sentence_or_head(observed):
     batch = N_HEADS + 1
     attention, x = MultiHeadAttention(D_MODEL, N_HEADS).double(), vectors(batch, N_KEY, D_MODEL)
     rng = torch.Generator().manual_seed(0)

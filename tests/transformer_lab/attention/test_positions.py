@@ -223,7 +223,7 @@ def test_alibi_slopes_match_the_paper():
 
 @pytest.mark.parametrize("bias", [alibi_bias])
 @given(sizes=sizes(3))
-def test_alibi_bias_falls_with_distance_from_the_last_query(bias, sizes):
+def test_alibi_bias_decreases_with_distance(bias, sizes):
     n_heads, n_query, n_key = sizes
     expected = torch.zeros(n_heads, n_query, n_key)
     for h in range(n_heads):
@@ -233,7 +233,7 @@ def test_alibi_bias_falls_with_distance_from_the_last_query(bias, sizes):
     assert_close(bias(n_heads, n_query, n_key), expected)
 
 
-def test_single_query_gets_the_last_row_of_the_bias():
+def test_single_query_gets_the_last_bias_row():
     assert torch.equal(alibi_bias(3, 1, 7)[:, 0], alibi_bias(3, 7, 7)[:, -1])
 
 
@@ -245,7 +245,7 @@ def test_distance_bias_accepts_arbitrary_positions():
     assert_close(bias[1, 0], torch.tensor([[0.0, 0.0, 7.0], [0.0, 0.0, 7.0], [7.0, 7.0, 0.0]]) * -(2.0**-4))
 
 
-def test_zero_positions_are_allowed():
+def test_accepts_zero_positions():
     assert sinusoidal_encoding(0, 6).shape == (0, 6)
     assert alibi_bias(2, 0, 3).shape == (2, 0, 3)
     assert apply_rotary(torch.ones(0, 6), torch.arange(0)).shape == (0, 6)

@@ -48,7 +48,7 @@ def test_batches_respect_the_budget_and_cover_every_pair(lengths, n_tokens):
             assert lengths[int(source[0]) - 1] == (int((source != PAD).sum()), int((target != PAD).sum()))
 
 
-def test_batch_is_full_before_the_next_starts():
+def test_fills_each_batch_before_the_next():
     batches = Batches(*PAIRS, 200, PAD, seed=0)
     assert len(batches.plan(0)) < 1.15 * sum(max(pair) for pair in LENGTHS) / 200
 

@@ -25,7 +25,7 @@ def sides(pairs: list[tuple[str, str]], end: str = "\n") -> list[bytes]:
 
 @pytest.mark.parametrize("gzipped", [False, True])
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
-def test_table_and_file_pair_give_the_same_pairs(tmp_path, gzipped, end):
+def test_table_and_file_pair_yield_equal_pairs(tmp_path, gzipped, end):
     expected = [Pair(number, *pair) for number, pair in enumerate(PAIRS, start=1)]
     table_file = written(tmp_path / "corpus.tsv", table(PAIRS, end), gzipped)
     side_files = [written(tmp_path / name, data, gzipped) for name, data in zip("ab", sides(PAIRS, end), strict=True)]

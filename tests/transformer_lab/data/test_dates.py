@@ -65,7 +65,7 @@ def test_each_written_date_has_one_meaning():
         (False, ["2021-03-04", "2021/3/4", "3 mars 2021", "2021年3月3日", "৩ মার্চ, ২০২১"]),
     ],
 )
-def test_numeric_dates_are_ambiguous_without_year_first_or_name(ambiguous, texts):
+def test_numeric_dates_are_ambiguous_unless_year_is_first(ambiguous, texts):
     assert [is_ambiguous(text) for text in texts] == [ambiguous] * len(texts)
 
 

@@ -9,7 +9,7 @@ from transformer_lab.data.corpus import LineErrors
 from transformer_lab.data.documents import HELD_OUT_FRACTION, n_held_out, read_documents, write_documents
 
 
-def test_file_has_one_document_or_several_with_separators(tmp_path):
+def test_separators_split_files_into_documents(tmp_path):
     (tmp_path / "one.txt").write_bytes("\ufeffa\r\n\r\n  b€\n".encode())
     (tmp_path / "two.txt.gz").write_bytes(gzip.compress(b"c\n\n<|endoftext|>\nd <|endoftext|>\n<|endoftext|>\n \n"))
     documents = list(read_documents([tmp_path / "one.txt", tmp_path / "two.txt.gz"], LineErrors()))
@@ -33,7 +33,7 @@ def test_skips_and_reports_lines_that_are_not_utf8(tmp_path):
 
 
 @given(st.lists(st.integers(1, 500), min_size=1, max_size=30))
-def test_holds_out_the_fewest_last_documents_with_enough_bytes(sizes):
+def test_holds_out_the_minimum_number_of_documents(sizes):
     n, required_bytes = n_held_out(sizes), HELD_OUT_FRACTION * sum(sizes)
     assert 0 <= n < len(sizes)
     assert sum(sizes[len(sizes) - n :]) >= required_bytes or n == len(sizes) - 1

@@ -66,7 +66,7 @@ def test_special_token_strings_in_text_stay_plain_text(tokenizer, tmp_path):
 
 
 @pytest.mark.parametrize("tokenizer", [CHARACTERS, PIECES], ids=["characters", "pieces"])
-def test_special_tokens_have_fixed_ids_and_are_not_decoded(tokenizer):
+def test_special_tokens_have_fixed_ids_without_text(tokenizer):
     assert (
         [tokenizer.token_to_id(token) for token in SPECIAL_TOKENS]
         == [PAD_ID, BOS_ID, EOS_ID, UNKNOWN_ID]

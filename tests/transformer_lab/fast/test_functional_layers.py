@@ -37,7 +37,7 @@ def test_norm_function_matches_the_norm(norm):
     assert_close(norm_function(norm)(x), norm(x))
 
 
-def test_embed_looks_up_each_row_and_rejects_unknown_ids():
+def test_embed_looks_up_rows_and_rejects_unknown_ids():
     embedding = nn.Embedding(11, 5)
     assert torch.equal(embed(embedding, torch.tensor([[3], [0]])), embedding(torch.tensor([3, 0])))
     with pytest.raises(ValueError, match=r"^token ids must be from 0 to vocab_size − 1 = 10; got 11$"):

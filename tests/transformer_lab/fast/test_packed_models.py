@@ -164,7 +164,7 @@ class LearnersEmbedding(nn.Embedding):
 
 
 @pytest.mark.parametrize("sides", [["encoder"], ["decoder"], ["encoder", "decoder"]])
-def test_other_embedding_classes_are_called_and_may_be_tied(sides):
+def test_calls_other_embedding_classes_even_if_tied(sides):
     model = build(TRANSLATES)
     for stack in (getattr(model, side) for side in sides):
         theirs = LearnersEmbedding(11, 8)

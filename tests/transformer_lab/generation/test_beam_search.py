@@ -38,7 +38,7 @@ def log_probability(model, source, text):
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_beam_of_one_is_greedy_decoding(seed):
+def test_beam_of_one_matches_greedy_decoding(seed):
     model = translator(seed)
     greedy = greedy_decode(model, SOURCE, BOS, EOS, 11)
     torch.testing.assert_close(beam_search(model, SOURCE, BOS, EOS, 11, beam_size=1), greedy, rtol=0, atol=0)

@@ -61,7 +61,7 @@ def test_only_the_last_real_position_reaches_the_head(form):
 
 
 @pytest.mark.parametrize("hidden", [True, False])
-def test_single_token_needs_a_mask_only_if_padding_is_masked(hidden, monkeypatch):
+def test_single_token_needs_no_mask_without_masked_padding(hidden, monkeypatch):
     def recording_kernel(*inputs, **options):
         masks.append(options["attn_mask"])
         return original(*inputs, **options)

@@ -56,7 +56,7 @@ def uncached(model, text, n_new):
     return text[0].tolist()
 
 
-def test_each_row_keeps_its_own_penalty_after_others_end():
+def test_rows_keep_separate_penalties_after_others_end():
     model = language_model(39, **GPT)
     texts = torch.tensor(
         [[PAD, PAD, 5, 6], [7, 7, 7, 8], [9, PAD, PAD, PAD], [4, 3, 9, PAD], [PAD, 8, 5, 5], [3, 4, 5, 6]]
@@ -82,6 +82,6 @@ def test_each_row_keeps_its_own_penalty_after_others_end():
 
 
 @pytest.mark.parametrize("penalty", [0.0, -1.0, float("inf"), float("nan")])
-def test_rejects_a_penalty_that_is_not_positive_and_finite(penalty):
+def test_rejects_nonpositive_or_infinite_penalty(penalty):
     with pytest.raises(ValueError, match=f"repetition_penalty must be a finite number above 0; got {penalty}"):
         generate(language_model(3, **GPT), TEXT, 2, repetition_penalty=penalty)

@@ -17,7 +17,7 @@ def weights_hooks_of(model: nn.Module) -> list[object]:
     return [hook for module in model.modules() if isinstance(module, AttentionBase) for hook in module.weights_hooks]
 
 
-def test_records_the_weights_of_every_head_by_module_name():
+def test_records_weights_of_every_head_by_module():
     model = transformer()
     with record_attention(model) as weights:
         model(SOURCE, TARGET)
@@ -39,7 +39,7 @@ def test_beams_of_a_source_share_one_row():
     assert weights["decoder.layers.1.cross_attention"].shape == (2, 3, 3 * 1, 5)
 
 
-def test_language_model_has_a_weight_for_every_query_head():
+def test_records_weights_for_every_query_head():
     model = LanguageModel(LanguageModelConfig(11, n_kv_heads=1, positions="alibi", **SIZES))
     with record_attention(model) as weights:
         model(torch.tensor([[1, 2, 4, 5]]))

@@ -90,7 +90,7 @@ def shapes(network: nn.Module) -> dict[str, tuple[int, ...]]:
     return {name: tuple(parameter.shape) for name, parameter in network.named_parameters()}
 
 
-def test_parameter_names_match_the_formulas_and_bias_is_optional():
+def test_parameters_match_the_formulas_with_optional_bias():
     matrices = {"w_1.weight": (7, 3), "w_2.weight": (3, 7)}
     for kind in TWO_LAYERS:
         assert shapes(kind(3, 7)) == matrices | {"w_1.bias": (7,), "w_2.bias": (3,)}

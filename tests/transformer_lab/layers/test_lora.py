@@ -29,7 +29,7 @@ def test_output_matches_a_merged_matrix(bias):
     assert_close(layer(x), F.linear(x, linear.weight + change, linear.bias))
 
 
-def test_training_starts_at_the_layer_and_updates_only_lora_matrices():
+def test_training_updates_only_the_lora_matrices():
     layer, linear = layers()
     x = torch.randn(3, 5, dtype=torch.float64)
     assert torch.equal(layer(x), linear(x))

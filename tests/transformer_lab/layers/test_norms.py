@@ -69,7 +69,7 @@ def test_normalizes_each_position_independently(norm, rng, data):
 @both_norms
 @pytest.mark.parametrize("dtype, tolerance", [(torch.float16, 2e-3), (torch.bfloat16, 2e-2)], ids=str)
 @pytest.mark.parametrize("size", [1e-3, 1.0, 1e4])
-def test_half_precision_does_not_overflow_and_keeps_its_dtype(norm, dtype, tolerance, size):
+def test_half_precision_preserves_dtype_without_overflow(norm, dtype, tolerance, size):
     torch.manual_seed(0)
     x, weight = (size * torch.randn(5, 7)).to(dtype), torch.randn(7).to(dtype)
     normalized = norm(x, weight)

@@ -61,7 +61,7 @@ def test_norm_placement_selects_the_norms():
     assert norms(qk_norm=True) == ["norm_1", "self_attention.norm_q", "self_attention.norm_k", "norm_2"]
 
 
-def test_d_k_may_differ_from_d_model_per_head():
+def test_d_k_is_independent_of_d_model():
     for d_k in (1, 5):
         attention = LanguageModel(replace(SMALL, d_k=d_k)).blocks[0].self_attention
         assert attention.w_q.weight.shape == (6 * d_k, 12)

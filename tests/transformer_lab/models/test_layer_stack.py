@@ -24,7 +24,7 @@ def small(stack: type[LayerStack], **others: object) -> LayerStack:
 
 @stacks
 @either_positions
-def test_embeds_scales_and_adds_positions(stack, learned):
+def test_embed_scales_tokens_and_adds_positions(stack, learned):
     ours = drawn(small(stack, learned_positions=learned))
     x = torch.empty(*TOKENS.shape, D_MODEL, dtype=torch.float64)
     for (sentence, t), token in zip(((s, t) for s in range(2) for t in range(5)), TOKENS.flatten(), strict=True):

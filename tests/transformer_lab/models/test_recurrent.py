@@ -146,7 +146,7 @@ def test_attention_adds_two_matrices_and_a_vector():
     assert count(AttentiveRecurrentTranslator) - count(RecurrentTranslator) == D * (D + D + 1)
 
 
-def test_last_state_is_at_the_last_real_token_or_zero():
+def test_last_state_follows_the_last_real_token():
     states = torch.arange(24.0).reshape(3, 4, 2)
     mask = torch.tensor([[True, True, False, False], [True, True, True, True], [False, False, False, False]])
     assert_close(last_state(states, mask), torch.tensor([[2.0, 3.0], [14.0, 15.0], [0.0, 0.0]]))

@@ -80,7 +80,7 @@ def test_jvp_matches_the_directional_derivative(model):
 
 @pytest.mark.slow
 @pytest.mark.thorough
-def test_export_and_compile_capture_one_graph_for_all_shapes():
+def test_export_and_compile_capture_one_dynamic_graph():
     names = [*CONFIGS]
     environment = {name: value for name, value in os.environ.items() if name != "TRANSFORMER_LAB_CHECK_SHAPES"}
     command = [sys.executable, "-m", "tests.transformer_lab.models.capture_graphs", *names]

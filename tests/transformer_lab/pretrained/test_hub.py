@@ -164,7 +164,7 @@ def test_failed_download_is_reported_in_one_line(monkeypatch):
 
 
 @pytest.mark.parametrize("name", ["gpt2", "./runs/mine", "a/b/c", "/nowhere/at/all", "../x"])
-def test_invalid_name_is_not_looked_up_on_the_hub(name, monkeypatch):
+def test_rejects_invalid_name_without_contacting_the_hub(name, monkeypatch):
     monkeypatch.setattr(huggingface_hub, "snapshot_download", None)
     with pytest.raises(ValueError, match="is neither a folder nor a name on the hub, such as openai-community/gpt2 or"):
         fetch_model(name)

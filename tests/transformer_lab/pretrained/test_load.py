@@ -244,11 +244,11 @@ UNPUBLISHABLE = {
     "grouped queries in GPT-2": (replace(OURS["GPT-2's"], n_kv_heads=2), r"gpt2 needs n_kv_heads=6; llama"),
     "pre-norm in Marian": (
         replace(OURS["the paper's"], pre_norm=True),
-        r"Marian's requires pre_norm=False$",
+        r"Marian's layout requires pre_norm=False$",
     ),
     "two padding tokens in Marian": (
         replace(OURS["the paper's"], source_pad_id=0),
-        r"Marian's requires source_pad_id = target_pad_id$",
+        r"Marian's layout requires source_pad_id = target_pad_id$",
     ),
     "missing start token in Marian": (OURS["the paper's"], r"got bos_id=None, eos_id=3"),
 }

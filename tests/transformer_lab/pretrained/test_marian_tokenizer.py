@@ -79,7 +79,7 @@ BROKEN = {
 
 
 @pytest.mark.parametrize("name", BROKEN)
-def test_error_names_broken_files(tmp_path, name):
+def test_error_names_corrupted_files(tmp_path, name):
     content, message = BROKEN[name]
     write_tokenizer(tmp_path, separate=True)
     if content is None:

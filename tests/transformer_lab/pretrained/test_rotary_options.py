@@ -69,6 +69,6 @@ def test_rejects_unsupported_scaling_by_name(options, message):
         read(options)
 
 
-def test_rejects_one_base_if_layer_types_differ():
+def test_rejects_a_single_base_for_several_layer_types():
     with pytest.raises(ValueError, match=r"rope_parameters must have one object per layer type; got \['rope_theta'\]"):
         read({"rope_parameters": {"rope_theta": 30.0}}, "full_attention")

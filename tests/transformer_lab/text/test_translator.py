@@ -61,7 +61,7 @@ def test_reads_input_one_batch_at_a_time(translator):
 
 
 @pytest.mark.parametrize("batch_size", [0, -1])
-def test_rejects_batch_size_0(translator, batch_size):
+def test_rejects_nonpositive_batch_size(translator, batch_size):
     with pytest.raises(ValueError, match=f"batch_size must be positive; got batch_size={batch_size}"):
         list(translator.translate(["a", "b"], batch_size=batch_size))
 
@@ -81,7 +81,7 @@ def test_truncates_sources_to_the_maximum_length(translator):
 
 
 @pytest.mark.parametrize("max_length", [0, 10])
-def test_rejects_max_length_above_the_models(translator, max_length):
+def test_rejects_max_length_out_of_range(translator, max_length):
     with pytest.raises(ValueError, match=f"1 to max_length=9 tokens; got {max_length}"):
         list(translator.translate(["a"], max_length))
 

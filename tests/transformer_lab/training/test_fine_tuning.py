@@ -52,7 +52,7 @@ def test_dpo_loss_matches_its_formula(beta):
     assert_close(dpo_loss(*pairs, beta=beta).item(), expected)
 
 
-def test_dpo_raises_chosen_and_lowers_rejected():
+def test_dpo_gradient_raises_chosen_and_lowers_rejected():
     chosen, rejected = torch.zeros(3, requires_grad=True), torch.zeros(3, requires_grad=True)
     loss = dpo_loss(chosen, rejected, torch.zeros(3), torch.zeros(3), beta=0.5)
     assert_close(loss.item(), math.log(2))

@@ -40,6 +40,6 @@ def test_rejects_steps_below_one(step, warmup):
             rate()
 
 
-def test_rejects_warmup_without_an_end():
+def test_rejects_warmup_that_fills_the_run():
     with pytest.raises(ValueError, match="warmup=10, total=10"):
         cosine_rate(1, 1.0, 10, 10)

@@ -164,7 +164,7 @@ def test_run_resumes_exactly_after_ctrl_c(tmp_path, uninterrupted, number):
 
     def interrupt(*_):
         if run.progress.step == 12:
-            signal.raise_signal(number)  # in the middle of the 13th step, which is finished
+            signal.raise_signal(number)  # during the 13th step, which still completes
 
     run.model.decoder.norm.register_forward_hook(interrupt)
     assert not run.run()
@@ -351,12 +351,12 @@ def test_validates_at_the_interval_and_logs_it(tmp_path):
     assert table["validation_loss"].tolist() == [1.5] * 3
 
 
-def test_keeps_the_best_parameters_not_the_last(tmp_path):
+def test_saves_the_best_parameters_instead_of_the_last(tmp_path):
     trainer(tmp_path, scoring([10.0, 30.0, 20.0]), validate_every=10, steps=25).run()
     assert read_tensors(tmp_path / PARAMETERS_FILE)[1] == {"step": 20}
 
 
-def test_nan_score_is_replaced_by_the_first_finite_one(tmp_path):
+def test_finite_score_replaces_a_nan_score(tmp_path):
     trainer(tmp_path, scoring([float("nan")]), validate_every=10, steps=20).run(max_steps=10)
     run = trainer(tmp_path, scoring([10.0]), validate_every=10, steps=20)
     assert run.run()
