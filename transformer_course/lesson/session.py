@@ -141,7 +141,7 @@ class Session:
             arguments = ", ".join(inspect.signature(exercise.reference).parameters)
             report = f"You wrote a class. {exercise.name} should be a function: `def {exercise.name}({arguments}):`."
             return Verdict(exercise.name, "wrong", report)
-        if self.parts.refuses(exercise.name):
+        if self.parts.is_blocked(exercise.name):
             return Verdict(exercise.name, "wrong", "Your code checks itself: it is being checked already.")
         known = behavior(exercise, SEED)
         with self.parts.without(exercise.name):

@@ -37,18 +37,16 @@ from transformer_course.running.stand_in_ipython import StandInShell
 class Job(TypedDict):
     """An exercise and a notebook with an answer to it.
 
-    Optional keys are ``clock`` (if absent, ``seconds`` is wall-clock time), ``asked``, ``answer`` and ``given``.
-
     Attributes:
         name: The name of the exercise.
         cells: The code cells, each with its ``source``.
         cases: The fields of each case.
-        seconds: Time limit for all cases together; with ``clock``, CPU time.
-        clock: Wall-clock limit for all cases together.
+        seconds: Time limit for all cases together: CPU time if there is a ``clock``, otherwise wall-clock time.
+        clock: Additional wall-clock limit for all cases together.
         library: The parts of the library as JSON, which few answers need. For each other exercise, it has the
             ``module`` of the reference, or its ``source``.
-        asked: Names of functions in the library and in torch. The job reports whether the answer calls them.
-        answer: Index of the answer in the list returned by ``find_answers``.
+        asked: Names of functions in the library and in torch. The job reports which of them the answer calls.
+        answer: Index of the answer in the list returned by ``find_answers``; 0 if absent.
         given: Names of other exercises for which library parts replace the learner's own answers.
     """
 
@@ -64,9 +62,15 @@ class Job(TypedDict):
 
 
 class JobResult(TypedDict, total=False):
-    """The records of the cases, with the ``asked`` functions that the answer ``calls``; or a crash before the first
-    case; or the fact that no cell has an answer. Also the number of answers and the index of the cell that defines this
-    one.
+    """The result of a job.
+
+    Attributes:
+        records: The records of the cases, if the answer was called.
+        calls: The ``asked`` functions that the answer calls.
+        crash: The error that prevented the answer from being called.
+        missing: Present and True if no cell has an answer.
+        n_answers: The number of answers in the notebook.
+        cell: Index of the cell that defines the answer.
     """
 
     records: list[Record]
@@ -102,7 +106,7 @@ class CannotBeDefined(Exception):
     """The cells do not define the answer.
 
     Args:
-        crash: The error, in the form of an observed error.
+        crash: The error.
     """
 
     def __init__(self, crash: CrashReport) -> None:
@@ -111,7 +115,7 @@ class CannotBeDefined(Exception):
 
 
 def run_job(job: Job) -> JobResult:
-    """Run one job and return the records, an earlier crash, or the fact that no cell has an answer."""
+    """Find the answer of a job, call it on the cases and return the result."""
     answers = find_answers(job["cells"], job["name"])
     number = job.get("answer", 0)
     if number >= len(answers):
@@ -134,29 +138,30 @@ def defined_answer(job: Job, answer: Answer | None = None) -> Iterator[tuple[Cal
 
     Args:
         job: The job.
-        answer: Its answer, if it has already been found.
+        answer: The job's answer, if it has already been found.
 
     Raises:
         NoAnswer: No cell has an answer.
         CannotBeDefined: The cells do not define the answer.
     """
-    own = os.getpid()
+    own_pid = os.getpid()
+    # Grading must be reproducible. Every call of an attempt also seeds torch.
     random.seed(0)
-    numpy.random.seed(0)  # seeds torch as for each call, so that grading is reproducible
+    numpy.random.seed(0)
     name = job["name"]
     if answer is None:
         answers = find_answers(job["cells"], name)[job.get("answer", 0) :]
         if not answers:
             raise NoAnswer
         answer = answers[0]
-    # parsing the whole library takes longer than running most answers
+    # Parse the library only if it is needed, because this takes longer than running most answers.
     library = cache(lambda: json.loads(job["library"]))
     parts = Parts(lambda wanted: _library_part(wanted, library(), parts))
     with parts.without(name):
         cases = [Case(**case) for case in job["cases"]]
         given = {other: getattr(parts, other) for other in job.get("given", ())}
         attempt = define(name, answer, [cell["source"] for cell in job["cells"]], _StandInNotebook(parts), given)
-        end_other_processes(own)
+        end_other_processes(own_pid)
         if cases[0].kind == "module" and not (isinstance(attempt, type) and issubclass(attempt, nn.Module)):
             raise CannotBeDefined({"type": "TypeError", "message": f"{name} should be a class made from nn.Module"})
         yield attempt, cases
@@ -171,14 +176,14 @@ def define(
 ) -> Callable[..., Any]:
     """Execute the statements of an answer in the order of the notebook.
 
-    Errors outside the defining cell are ignored. A name that is missing because of them shows up when the answer is
-    called.
+    Errors in other cells than the defining cell are ignored. If a name is missing because of such an error, calling the
+    answer raises a ``NameError``.
 
     Args:
         name: The name of the exercise.
         answer: The answer.
         sources: The sources of all cells.
-        lesson: What the notebook imports from the course.
+        lesson: The stand-in for the module that the notebook imports from the course.
         given: Values that replace the notebook's own values of these names.
 
     Raises:
@@ -204,7 +209,7 @@ def define(
         filename = _remember(statement.cell, sources[statement.cell])
         try:
             exec(compile(ast.Module([statement.node], []), filename, "exec"), namespace)
-        except BaseException as error:  # also ignores an exit() between the definitions
+        except BaseException as error:  # including SystemExit from an exit() between the definitions
             failure = failure or (error if statement.cell == answer.cell else None)
 
     for statement in answer.statements:
@@ -230,7 +235,7 @@ def define(
 
 
 class _NoPicture:
-    """A stand-in for plotting packages, which the sandbox does not contain but an answer may still call."""
+    """A stand-in for the plotting packages, which are not in the sandbox although an answer may call them."""
 
     def __getattr__(self, name: str) -> "_NoPicture":
         if name.startswith("__"):
@@ -247,11 +252,11 @@ class _NoPicture:
 class _StandInNotebook(ModuleType):
     """A stand-in for ``transformer_course.lesson.notebook`` with the library's parts.
 
-    The learner's own definitions are already in the answer's namespace. In a lesson, ``parts`` only has definitions
-    that passed, which behave like the library's.
+    The learner's own definitions are already in the answer's namespace. In a lesson, ``parts`` returns only definitions
+    that have passed, which behave like the library's.
 
     Attributes:
-        checked: The checked objects, by exercise name.
+        checked: The objects passed to ``check``, by exercise name.
     """
 
     def __init__(self, parts: Parts) -> None:
@@ -271,20 +276,20 @@ class _StandInNotebook(ModuleType):
 
 
 def _do_nothing(*_: Any, **__: Any) -> None:
-    """Replace a function of a lesson that has no effect here."""
+    """Do nothing, instead of a function that shows output in a lesson."""
 
 
 def _library_part(name: str, library: dict[str, dict[str, str]], parts: Parts) -> Any:
-    """Return the library's part of this name, which may use other parts.
+    """Return the library's part with this name. It may use other parts.
 
     Raises:
         KeyError: There is no such part.
     """
-    place = library[name]
-    if "module" in place:
-        return getattr(importlib.import_module(place["module"]), name)
+    part = library[name]
+    if "module" in part:
+        return getattr(importlib.import_module(part["module"]), name)
     namespace = {**DEFAULT_NAMES, "parts": parts}
-    exec(compile(place["source"], f"<{name} of the library>", "exec"), namespace)
+    exec(compile(part["source"], f"<{name} of the library>", "exec"), namespace)
     return namespace[name]
 
 

@@ -1,7 +1,7 @@
-"""Detect whether an answer calls the very function that it should implement, from the library or from torch.
+"""Detect whether an answer calls the library's or torch's implementation of the function that it should implement.
 
-A Python function is recognized by its code object, and a torch function by torch's own hook, so imports, aliases and
-wrappers don't hide it. Only the calls for gradients are watched, because they are not timed.
+A Python function is recognized by its code object, and a torch function by ``TorchFunctionMode``, so imports, aliases
+and wrappers don't hide a call. Only the calls for gradients are watched, because they are not timed.
 """
 
 import contextlib
@@ -24,13 +24,13 @@ def look_for(names: Collection[str]) -> None:
 
 
 def found() -> list[str]:
-    """Return the functions called so far, such as ``transformer_lab.attention.softmax``."""
+    """Return the names of the functions called so far, such as ``transformer_lab.attention.softmax``."""
     return list(_found)
 
 
 @contextlib.contextmanager
 def watched() -> Iterator[None]:
-    """Record calls inside the ``with`` block."""
+    """Detect calls inside the ``with`` block."""
     if not _names:
         yield
         return

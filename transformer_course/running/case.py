@@ -12,20 +12,20 @@ class Case:
     """One call of an exercise, as plain data.
 
     Args:
-        inputs: The positional arguments, in order. The description of a stand-in is replaced by its model.
-        label: What the case tests, in a few words. Learners read it if the case fails.
-        kind: Whether the attempt is a function, an ``nn.Module`` to build first, or a sampler; or a function called
-            only once, without gradients.
+        inputs: The positional arguments, in order. A description of a stand-in model is replaced by the model.
+        label: What the case tests, in a few words. It is shown to learners if the case fails.
+        kind: Whether the attempt is a function, an ``nn.Module`` class, a sampler, or a function that is called only
+            once and without gradients.
         keywords: Keyword arguments.
-        arguments: For a module, the arguments of its constructor. The description of a stand-in is replaced by its
+        arguments: For a module, the arguments of its constructor. A description of a stand-in model is replaced by the
             model.
         parameters: For a module, its parameters by name.
-        not_loaded: For a module, the parameters that keep the values from its constructor. If those are random, so are
-            the gradients, which are therefore not compared.
+        not_loaded: For a module, the parameters that keep the values from its constructor. These may be random, so
+            gradients are not compared.
         later: For a module, the inputs and keywords of further calls of the same module.
-        constants: Inputs without gradients, like those computed under ``torch.no_grad()``.
+        constants: Inputs that require no gradient, such as values computed under ``torch.no_grad()``.
         n_samples: For a sampler, the number of samples drawn from each row of its input tensors.
-        max_numbers: For some inputs of a function, the maximum number of elements of any tensor computed from them.
+        max_numbers: For some inputs of a function, the maximum number of elements of any tensor computed from each.
     """
 
     inputs: Mapping[str, Any]
@@ -41,5 +41,5 @@ class Case:
     max_numbers: Mapping[str, int] = field(default_factory=dict)
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the fields as plain data, without the label, which would reveal too much to a learner's code."""
+        """Return the fields as plain data. The label is left out, because a learner's code could use it."""
         return {field.name: getattr(self, field.name) for field in fields(self) if field.name != "label"}

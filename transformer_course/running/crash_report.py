@@ -33,13 +33,13 @@ def describe_crash(error: BaseException, own_files: Collection[str]) -> CrashRep
 
 
 def _near_attribute(error: BaseException) -> str:
-    """Return the attribute that was probably meant by a misspelled one, or "" if none is similar."""
+    """Return the existing attribute most similar to a misspelled attribute, or "" if none is similar."""
     if not isinstance(error, AttributeError) or not isinstance(error.name, str):
         return ""
     try:
         names = [name for name in dir(error.obj) if name[:1] == error.name[:1] and not name.startswith("_")]
         return _nearest(error.name, names)
-    except Exception:  # inspecting a learner's own object may raise an exception
+    except Exception:  # inspecting a learner's object may raise an exception
         return ""
 
 
@@ -53,17 +53,17 @@ def _nearest(name: str, names: Sequence[str]) -> str:
 
 
 def message_of(error: BaseException) -> str:
-    """Return the message of an exception. jaxtyping's long messages are reduced to one line."""
+    """Return the message of an exception. jaxtyping's long messages are shortened to one line."""
     try:
         return in_one_line(str(error)) if isinstance(error, TypeCheckError) else str(error)
-    except BaseException:  # a learner's own exception class may have a bug, too
+    except BaseException:  # the exception may be of a learner's class whose __str__ raises
         return ""
 
 
 def in_one_line(message: str) -> str:
-    """Reduce jaxtyping's ten-line report on a wrong argument to one line.
+    """Shorten jaxtyping's ten-line report on a wrong argument to one line.
 
-    For a report in an unknown format, return its first line.
+    If the format of the report is unknown, return its first line.
     """
     where = re.search(r"(?:parameters|return value) of (\S+)", message)
     argument = re.search(r"typechecking parameter '(\w+)'", message)

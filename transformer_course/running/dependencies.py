@@ -1,8 +1,8 @@
 """Find the names that a piece of code needs and the names that it binds.
 
-Names are read from compiled code, so Python itself has applied the rules of scope. The same function works for a
-statement of a cell and for an existing function whose source may be gone, and gives the same result to the grader, the
-lesson and the saved parts.
+Names are read from compiled code, so Python itself has applied its scoping rules. This works both for a statement of a
+cell and for an existing function whose source may not be available, so the grader, the lesson and the saved parts agree
+on the names.
 """
 
 import ast
@@ -17,19 +17,19 @@ LOOKUPS = ("LOAD_NAME", "LOAD_GLOBAL", "LOAD_FROM_DICT_OR_GLOBALS")
 """Instructions that look up a global name."""
 STORES = ("STORE_NAME", "STORE_GLOBAL")
 """Instructions that bind a global name."""
-_WATCHED = {dis.opmap[name]: name for name in (*LOOKUPS, *STORES) if name in dis.opmap}
+_NAME_OPERATIONS = {dis.opmap[name]: name for name in (*LOOKUPS, *STORES) if name in dis.opmap}
 COMPREHENSIONS = ("<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>")
 """Names of comprehensions, which are compiled like functions but run immediately."""
 
 
 @dataclass(frozen=True)
 class Names:
-    """The global names of a piece of code, each listed once, in the order of the code.
+    """The global names of a piece of code in source order. The values of the dicts are not used.
 
     Attributes:
-        binds: Names that it binds when executed; ``*`` for a star import.
-        needs_at_once: Names that it looks up when executed, such as decorators and default values.
-        needs_later: Names that the functions it defines look up when called.
+        binds: Names that the code binds when it is executed; ``*`` for a star import.
+        needs_at_once: Names that the code looks up when it is executed, such as decorators and default values.
+        needs_later: Names that the functions defined by the code look up when they are called.
     """
 
     binds: dict[str, None] = field(default_factory=dict)
@@ -55,26 +55,26 @@ class Statement:
 
     @cached_property
     def binds(self) -> frozenset[str]:
-        """The names that it binds."""
+        """The names that the statement binds."""
         return frozenset(self.names.binds)
 
     @cached_property
     def needs(self) -> frozenset[str]:
-        """The names that must be bound before it is executed or before the functions it defines are called."""
+        """The names that must be bound before the statement is executed or the functions it defines are called."""
         return frozenset({**self.names.needs_at_once, **self.names.needs_later})
 
     @cached_property
     def changes(self) -> frozenset[str]:
-        """The names whose values it changes, by assigning to an attribute or element or as a decorator's argument."""
+        """The names whose values it changes: by assigning to an attribute or an element, or in a decorator."""
         targets = getattr(self.node, "targets", None) or [getattr(self.node, "target", None)]
         names = [_root(target) for target in targets if isinstance(target, ast.Attribute | ast.Subscript)]
         for decorator in getattr(self.node, "decorator_list", []):
-            names += [one.id for one in getattr(decorator, "args", []) if isinstance(one, ast.Name)]
+            names += [argument.id for argument in getattr(decorator, "args", []) if isinstance(argument, ast.Name)]
         return frozenset(names)
 
     @property
     def text(self) -> str:
-        """Its source with decorators and comments."""
+        """The statement's source, including decorators and comments."""
         decorators = [f"@{ast.unparse(decorator)}\n" for decorator in getattr(self.node, "decorator_list", [])]
         return "".join(decorators) + (ast.get_source_segment(self.source, self.node) or "")
 
@@ -82,7 +82,7 @@ class Statement:
 def definitions(cell: int, source: str, nodes: Iterable[ast.stmt], also: Collection[ast.stmt] = ()) -> list[Statement]:
     """List the statements of a cell that may define something. Bare expressions, such as plots, do not.
 
-    Statements that exit the process are kept, because nothing after them is defined, and so are the statements in
+    The list includes statements that exit the process, because nothing after them is defined, and the statements in
     ``also``.
     """
     return [
@@ -105,8 +105,9 @@ def _ends_process(node: ast.stmt) -> bool:
 
 
 def names_of_statement(node: ast.stmt) -> Names:
-    """Return the names that a statement needs and binds, or none if it does not compile, as with a top-level
-    ``return``.
+    """Return the names that a statement needs and binds.
+
+    A statement that does not compile, such as a top-level ``return``, has no names.
     """
     names = Names()
     if isinstance(node, ast.ImportFrom) and node.names[0].name == "*":
@@ -129,13 +130,22 @@ def names_of_function(code: CodeType) -> tuple[str, ...]:
 
 
 def _collect(code: CodeType, names: Names, is_called: bool) -> None:
-    steps = list(names_in(code))
+    """Add the names of a code object, and of the code objects inside it, to ``names``.
+
+    Args:
+        code: The code object.
+        names: The names found so far.
+        is_called: Whether the code runs only when a function is called.
+    """
+    instructions = list(names_in(code))
     in_class = not is_called and code.co_name != "<module>" and not _is_function(code)
-    own = {name for summary, name in steps if summary == "STORE_NAME"} if code.co_name != "<module>" else set()
-    for summary, name in steps:
-        if summary in LOOKUPS and name not in own and not _is_dunder(name):
+    own: set[str] = set()
+    if code.co_name != "<module>":
+        own = {name for operation, name in instructions if operation == "STORE_NAME"}
+    for operation, name in instructions:
+        if operation in LOOKUPS and name not in own and not _is_dunder(name):
             (names.needs_later if is_called else names.needs_at_once)[name] = None
-        elif not is_called and (summary == "STORE_GLOBAL" or (summary == "STORE_NAME" and not in_class)):
+        elif not is_called and (operation == "STORE_GLOBAL" or (operation == "STORE_NAME" and not in_class)):
             names.binds[name] = None
     for constant in code.co_consts:
         if isinstance(constant, CodeType):
@@ -143,19 +153,18 @@ def _collect(code: CodeType, names: Names, is_called: bool) -> None:
 
 
 def names_in(code: CodeType) -> Iterator[tuple[str, str]]:
-    """Yield the instructions that look up or bind a name, with the name.
+    """Yield the instructions that look up or bind a name, each with the name.
 
-    ``dis`` decodes more information, which takes ten times as long.
+    ``dis`` would decode much more information and take ten times as long.
     """
-    high, words = 0, iter(code.co_code)
-    for operation, low in zip(words, words, strict=True):
+    high, code_units = 0, iter(code.co_code)
+    for opcode, low in zip(code_units, code_units, strict=True):
         number = high | low
-        high = number << 8 if operation == dis.EXTENDED_ARG else 0
-        if (summary := _WATCHED.get(operation)) is not None:
-            yield (
-                summary,
-                code.co_names[number >> 1 if summary == "LOAD_GLOBAL" else number],
-            )  # the lowest bit marks a following call
+        high = number << 8 if opcode == dis.EXTENDED_ARG else 0
+        operation = _NAME_OPERATIONS.get(opcode)
+        if operation is not None:
+            index = number >> 1 if operation == "LOAD_GLOBAL" else number  # the lowest bit marks a following call
+            yield operation, code.co_names[index]
 
 
 def _is_function(code: CodeType) -> bool:

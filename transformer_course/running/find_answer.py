@@ -1,7 +1,7 @@
-"""Find a learner's answers among the cells of a notebook, and the statements of other cells that each one needs.
+"""Find a learner's answers among the cells of a notebook, and the statements of other cells that each answer needs.
 
-For submitted notebooks, this runs only in the sandbox: even parsing untrusted code can crash a process or exhaust its
-memory.
+For submitted notebooks, this module runs only in the sandbox, because even parsing untrusted code can crash a process
+or exhaust its memory.
 """
 
 import ast
@@ -14,7 +14,7 @@ from transformer_course.running.dependencies import Statement, definitions
 from transformer_course.running.ipython_syntax import parse
 
 MAX_ANSWERS = 4
-"""Maximum number of answers to an exercise in one notebook. A larger number would reward guessing."""
+"""Maximum number of answers to an exercise that are graded in one notebook. More would reward guessing."""
 IMPORTS = (ast.Import, ast.ImportFrom)
 CHECK_ALIAS = re.compile(r"\bcheck +as +(\w+)")
 DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
@@ -26,11 +26,11 @@ class Answer:
 
     Args:
         cell: Index of the cell that defines it.
-        error: The error from parsing the cell, if there is one.
-        target: The statement that gives the answer: it binds the exercise's name or calls ``check``.
+        error: The error that parsing the cell raised, if any.
+        target: The statement that binds the exercise's name or calls ``check``.
         is_check: Whether the target calls ``check``.
         statements: The statements to execute, in the order of the notebook, including the target.
-        later: Later statements, which may bind only names that are still unbound.
+        later: Statements after the target, which may bind only names that are still unbound.
     """
 
     cell: int
@@ -42,7 +42,7 @@ class Answer:
 
 
 def find_answers(cells: Sequence[Mapping[str, Any]], name: str) -> list[Answer]:
-    """Return up to ``MAX_ANSWERS`` answers to an exercise in a notebook, the one most likely to count first.
+    """Return up to ``MAX_ANSWERS`` answers to an exercise in a notebook, the likeliest answer first.
 
     First come the objects passed to each check of the exercise when the notebook runs from the top, from the last check
     to the first. Then comes each definition, from the last to the first, with its helpers as they are at the end of its
@@ -55,13 +55,14 @@ def find_answers(cells: Sequence[Mapping[str, Any]], name: str) -> list[Answer]:
     """
     sources = [cell["source"] for cell in cells]
     called = {"check", *(alias for source in sources for alias in CHECK_ALIAS.findall(source))}
-    parsed = [_parse(i, source, name, called) for i, source in enumerate(sources)]
-    statements = [one for cell in parsed if not isinstance(cell, Exception) for one in cell]
-    broken = {
-        i: Answer(i, cell)
-        for i, cell in enumerate(parsed)
-        if isinstance(cell, Exception) and _begins_to_define(sources[i], name)
-    }
+    statements: list[Statement] = []
+    broken: dict[int, Answer] = {}
+    for i, source in enumerate(sources):
+        parsed = _parse(i, source, name, called)
+        if not isinstance(parsed, Exception):
+            statements += parsed
+        elif _begins_to_define(source, name):
+            broken[i] = Answer(i, parsed)
     found: dict[Any, Answer] = {}
     for answer in _in_order(_Notebook(statements, name, called), broken):
         found.setdefault(_content(answer), answer)
@@ -88,7 +89,7 @@ def _begins_to_define(source: str, name: str) -> bool:
 
 
 def _is_check(node: ast.stmt, name: str, called: Set[str]) -> bool:
-    """Return whether a statement may check an answer to the exercise, which is certain only when it runs.
+    """Return whether a statement may check an answer to the exercise. Only running it would give certainty.
 
     Args:
         node: The statement.
@@ -105,8 +106,8 @@ def _is_check(node: ast.stmt, name: str, called: Set[str]) -> bool:
 
 def _may_be_check(call: ast.Call, called: Set[str]) -> bool:
     function = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
-    saves = [*call.args[2:3], *(keyword.value for keyword in call.keywords if keyword.arg == "save")]
-    return function in called and not any(isinstance(one, ast.Constant) and one.value is False for one in saves)
+    save_values = [*call.args[2:3], *(keyword.value for keyword in call.keywords if keyword.arg == "save")]
+    return function in called and not any(isinstance(v, ast.Constant) and v.value is False for v in save_values)
 
 
 class _Notebook:
@@ -125,36 +126,37 @@ class _Notebook:
         self.checks = [i for i, s in enumerate(statements) if self._may_check(s, called)]
 
     def _may_check(self, statement: Statement, called: Set[str]) -> bool:
-        # walking all statements would be slow
+        # Search the source first, because walking the syntax trees of all statements would be slow.
         is_about = self.name in statement.source and self.name not in statement.binds
         return is_about and _is_check(statement.node, self.name, called)
 
     def definition_above(self, number: int) -> int | None:
-        """Return the index of the last statement before another one that defines the exercise."""
+        """Return the index of the last definition of the exercise before a statement, or None."""
         return max((i for i in self.defining if i < number), default=None)
 
     def end_of_cell(self, number: int) -> int:
-        """Return the index of the last statement in a definition's cell before the next definition in that cell."""
+        """Return the index of the last statement after a definition in the same cell, up to the next definition."""
         cell = self.statements[number].cell
         below = [i for i in range(number + 1, len(self.statements)) if self.statements[i].cell == cell]
         return max([number, *(i for i in below if not any(number < d <= i for d in self.defining))])
 
     def answer(self, target: int, moment: int) -> Answer:
-        """Return the answer of a statement, with helpers as they are after the statement with index ``moment``."""
+        """Return the answer that a statement gives, with helpers as they are after statement number ``moment``."""
         needed = sorted(self._needed(target, moment))
         early = [self.statements[i] for i in needed if i <= moment]
         statement, is_check = self.statements[target], target in self.checks
         cell = statement.cell
         if is_check:  # the answer is defined in an earlier statement
-            made = [s for s in early if s.binds & {*statement.names.needs_at_once} and not isinstance(s.node, IMPORTS)]
-            cell = made[-1].cell if made else cell
+            needs = {*statement.names.needs_at_once}
+            defining = [s for s in early if s.binds & needs and not isinstance(s.node, IMPORTS)]
+            cell = defining[-1].cell if defining else cell
         late = [self.statements[i] for i in needed if i > moment]
         return Answer(cell, target=statement, is_check=is_check, statements=early, later=late)
 
     def _needed(self, target: int, moment: int) -> set[int]:
         """Return the indices of all statements on which a statement depends, directly or indirectly.
 
-        Other definitions of the exercise are included only if a statement needs them when it is executed.
+        Other definitions of the exercise are included only if a statement needs one of them when it is executed.
         """
         needed = {i for i, s in enumerate(self.statements) if "*" in s.binds} | {target}
         bound = frozenset[str]().union(*(s.binds for s in self.statements[: moment + 1]))
@@ -163,14 +165,15 @@ class _Notebook:
             more = {i for i in above if i is not None}
             cells = {self.statements[i].cell for i in needed | more if i in self.defining}
             names = frozenset[str]().union(*(self.statements[i].needs for i in needed)) - {self.name}
-            for i, one in enumerate(self.statements):
-                if self.name in one.binds or i in self.checks:
+            for i, other in enumerate(self.statements):
+                if self.name in other.binds or i in self.checks:
                     continue
                 if i > moment:
-                    is_needed = bool((names & one.binds) - bound)
+                    is_needed = bool((names & other.binds) - bound)
                 else:
-                    is_beside = one.cell in cells and not isinstance(one.node, IMPORTS)
-                    is_needed = is_beside or bool(names & one.binds) or bool((names | {self.name}) & one.changes)
+                    is_in_same_cell = other.cell in cells and not isinstance(other.node, IMPORTS)
+                    changes = (names | {self.name}) & other.changes
+                    is_needed = is_in_same_cell or bool(names & other.binds) or bool(changes)
                 if is_needed:
                     more.add(i)
             if more <= needed:
@@ -179,7 +182,7 @@ class _Notebook:
 
 
 def _in_order(notebook: _Notebook, broken: Mapping[int, Answer]) -> Iterator[Answer]:
-    """Yield all answers. ``broken`` are cells that start to define one and cannot be parsed."""
+    """Yield all answers. ``broken`` has the cells that begin to define the exercise but cannot be parsed."""
     statements = notebook.statements
     for check in reversed(notebook.checks):
         above = notebook.definition_above(check)
@@ -190,7 +193,8 @@ def _in_order(notebook: _Notebook, broken: Mapping[int, Answer]) -> Iterator[Ans
         yield notebook.answer(check, check)
     defined = [(statements[i].cell, i, notebook.answer(i, notebook.end_of_cell(i))) for i in notebook.defining]
     defined += [(i, 0, answer) for i, answer in broken.items()]
-    yield from (answer for _, _, answer in sorted(defined, key=lambda one: one[:2], reverse=True))
+    for _, _, answer in sorted(defined, key=lambda item: item[:2], reverse=True):
+        yield answer
     if notebook.defining:
         yield notebook.answer(notebook.defining[-1], len(statements))
 
@@ -199,5 +203,9 @@ def _content(answer: Answer) -> Any:
     """Return a key that is equal for answers with the same content."""
     if answer.error is not None:
         return answer.cell
-    run = [one for one in answer.statements if not (answer.is_check and one is answer.target)]
-    return tuple(tuple(one.text for one in part if not isinstance(one.node, IMPORTS)) for part in (run, answer.later))
+    executed = [s for s in answer.statements if not (answer.is_check and s is answer.target)]
+    return _texts(executed), _texts(answer.later)
+
+
+def _texts(statements: Sequence[Statement]) -> tuple[str, ...]:
+    return tuple(s.text for s in statements if not isinstance(s.node, IMPORTS))

@@ -1,4 +1,4 @@
-"""Inspect an attempt without running it: its functions, and what it uses from the notebook."""
+"""Inspect an attempt without running it: its functions, and the notebook variables and functions that it uses."""
 
 import ast
 import dis
@@ -15,9 +15,7 @@ from torch import Tensor, nn
 from transformer_course.running.dependencies import names_of_function
 
 DATA_TYPES = (Tensor, np.ndarray, bool, int, float, complex, str, list, tuple, dict, set)
-"""Types of data that experiments leave in a notebook, unlike functions, classes, modules and ``parts``."""
-
-
+"""Types of the variables that experiments leave in a notebook, unlike functions, classes, modules and ``parts``."""
 GRADIENT_CUTS = (
     "detach",
     "detach_",
@@ -30,7 +28,7 @@ GRADIENT_CUTS = (
     "tensor",
     "as_tensor",
 )
-"""Attributes of tensors and functions of torch that cut gradients."""
+"""Attributes of tensors and torch functions that cut gradients."""
 
 
 class NotebookDependencies(TypedDict):
@@ -41,45 +39,47 @@ class NotebookDependencies(TypedDict):
 
 
 def exercise_name(attempt: Any, name: Any) -> str | None:
-    """Return the name under which to look up the exercise, or None if the object is a result and not a function."""
+    """Return the name under which to look up the exercise, or None if the object has no name."""
     if isinstance(name, str):
         return name
     try:
         called = attempt if name is None else name
         while isinstance(called, functools.partial):
             called = called.func
-        if called.__name__ == "<lambda>":  # the name under which it was created
-            named = [name for name, value in called.__globals__.items() if value is called]
-            return named[0] if named else "<lambda>"
+        if called.__name__ == "<lambda>":  # find the variable that it was assigned to
+            variables = [variable for variable, value in called.__globals__.items() if value is called]
+            return variables[0] if variables else "<lambda>"
         return called.__name__ if isinstance(called.__name__, str) else None
-    except Exception:  # it has no name, or raises an exception when inspected
+    except Exception:  # the object has no name, or inspecting it raises an exception
         return None
 
 
 def functions_of(attempt: Any) -> list[FunctionType]:
-    """List the functions of an attempt behind decorators and partials; for a class, its own methods."""
+    """List the functions of an attempt inside decorators and partials, or the methods that a class defines itself."""
     try:
         while isinstance(attempt, functools.partial):
             attempt = attempt.func
         if isinstance(attempt, FunctionType):
             return [function for function in [_unwrapped(attempt)] if isinstance(function, FunctionType)]
         kind = attempt if isinstance(attempt, type) else type(attempt)
-        own = [base for base in kind.__mro__ if base.__module__ == kind.__module__]  # its base classes up to nn.Module
-        below = map(_unwrapped, (attempt, *(thing for base in own for thing in vars(base).values())))
-        return [function for function in below if isinstance(function, FunctionType)]
+        members = [attempt]
+        for base in kind.__mro__:
+            if base.__module__ == kind.__module__:  # the class and its base classes in the same module
+                members += vars(base).values()
+        return [function for function in map(_unwrapped, members) if isinstance(function, FunctionType)]
     except Exception:  # inspecting an object may raise an exception
         return []
 
 
 def files_of(attempt: Any) -> set[str]:
-    """Return the names of the files or cells that contain the functions."""
+    """Return the names of the files or cells that contain the functions of an attempt."""
     return {function.__code__.co_filename for function in functions_of(attempt)}
 
 
 def notebook_dependencies(attempt: Any) -> NotebookDependencies:
     """Return the notebook names that an attempt uses, directly or through other functions of the notebook.
 
-    Uppercase constants and those of ``math`` are exempt because they are meant to be read.
+    Uppercase constants and constants of ``math`` are exempt because they are meant to be read.
     """
     reads: dict[str, None] = {}
     unfinished: dict[str, None] = {}
@@ -95,7 +95,7 @@ def notebook_dependencies(attempt: Any) -> NotebookDependencies:
                         reached.append(value)
                 elif isinstance(value, DATA_TYPES) and not name.isupper() and not _is_of_math(name, value):
                     reads[name] = None
-    except Exception:  # inspecting other objects of the notebook may also raise an exception
+    except Exception:  # inspecting another object of the notebook may raise an exception
         return {"reads": [], "unfinished": []}
     return {"reads": list(reads), "unfinished": list(unfinished)}
 
@@ -113,16 +113,16 @@ def line_of_stub(attempt: Any) -> int | None:
             ]
             if stubs and len(body) > len(stubs):
                 return first + stubs[0].lineno - 1
-    except Exception:  # there is no readable source
+    except Exception:  # the source is not available
         return None
     return None
 
 
 def kept_between_calls(attempt: Any) -> list[Any]:
-    """Return a fingerprint of the values that an attempt can keep from one call to the next.
+    """Return a fingerprint of the state that an attempt can keep from one call to the next.
 
-    These are its attributes, default arguments, closures, caches and the notebook variables that it uses. If a call
-    changes the fingerprint, the attempt has kept something.
+    The state consists of its attributes, default arguments, closures, caches and the notebook variables that it uses.
+    If a call changes the fingerprint, the attempt has kept a value.
     """
     try:
         kept: list[Any] = [vars(attempt)] if hasattr(attempt, "__dict__") else []
@@ -140,7 +140,7 @@ def kept_between_calls(attempt: Any) -> list[Any]:
 
 def _identity(value: Any) -> Any:
     if isinstance(value, dict):
-        return id(value), {key: id(one) for key, one in value.items()}
+        return id(value), {key: id(item) for key, item in value.items()}
     return (id(value), [*map(id, value)]) if isinstance(value, list | set) else id(value)
 
 
@@ -155,7 +155,7 @@ def gradient_cuts(attempt: Any) -> list[str]:
                     reached.append(value)
         names = {name for function in reached for name in _attributes(function.__code__)}
         return [name for name in GRADIENT_CUTS if name in names]
-    except Exception:  # inspecting other objects of the notebook may raise an exception
+    except Exception:  # inspecting another object of the notebook may raise an exception
         return []
 
 
@@ -168,7 +168,7 @@ def _attributes(code: CodeType) -> set[str]:
 def _unwrapped(thing: Any) -> Any:
     try:
         return inspect.unwrap(thing.__func__ if isinstance(thing, staticmethod | classmethod) else thing)
-    except Exception:  # a wrapper that hides the wrapped function
+    except Exception:  # inspecting an object may raise an exception
         return None
 
 
@@ -177,7 +177,7 @@ def _is_of_math(name: str, value: Any) -> bool:
 
 
 def _is_empty(function: FunctionType) -> bool:
-    """Return whether a function has no body yet, apart from its docstring."""
+    """Return whether a function has no body yet except for its docstring."""
     return _instructions(function.__code__) in _EMPTY_BODIES
 
 

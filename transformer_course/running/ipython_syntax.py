@@ -1,7 +1,7 @@
 """Turn a notebook cell with IPython's own syntax (``%magic``, ``!command``, ``help?``) into plain Python.
 
-IPython's ``TransformerManager`` decides what is IPython syntax. Its calls of ``get_ipython()`` stay in the code:
-``stand_in_ipython`` answers them where no IPython runs.
+IPython's ``TransformerManager`` replaces IPython syntax by calls of ``get_ipython()``. Some of these calls stay in the
+code. Without IPython, ``stand_in_ipython`` handles them.
 """
 
 import ast
@@ -13,29 +13,29 @@ RUN_ELSEWHERE = (
     *("markdown", "matlab", "mermaid", "octave", "perl", "pypy", "python", "python2", "python3", "ruby", "script"),
     *("sh", "shell", "sql", "svg", "sx", "system", "timeit", "writefile"),
 )
-"""Cell magics whose body binds no name in the notebook: it is in another language, runs in another process or, with
-``%%timeit``, runs inside a function.
+"""Cell magics whose body binds no name in the notebook, because it is in another language, runs in another process or,
+with ``%%timeit``, runs inside a function.
 """
 MAX_NESTED_MAGICS = 8
 """Maximum nesting depth of magics, as in ``%time %time f(x)``."""
 PYTHON_MAGICS = frozenset({"capture", "prun", "time"})
-"""IPython's cell magics that run their body as a cell."""
+"""Cell magics whose body runs as an ordinary cell."""
 
 
 def parse(cell: str, filename: str = "<cell>", n_magics: int = 0) -> tuple[str, list[ast.stmt]]:
     """Convert a cell to plain Python and parse it. Each statement stays on its original line.
 
-    The code after ``%time``, and the body of ``%%time``, ``%%capture`` and ``%%prun``, replaces the magic. The body of
-    a cell magic for another language is dropped. The body of any other cell magic is kept if it is Python.
+    ``%time``, ``%%time``, ``%%capture`` and ``%%prun`` are replaced by the code that they run. The body of a cell magic
+    for another language is dropped. The body of any other cell magic is kept if it is valid Python.
 
     Args:
         cell: The source of the cell.
         filename: The name of the cell in tracebacks.
-        n_magics: The number of magics around it.
+        n_magics: The number of magics around the cell, if it is the body of a magic.
 
     Raises:
         SyntaxError: The cell is invalid, even as IPython syntax.
-        ValueError, MemoryError, RecursionError: Parsing the cell fails.
+        ValueError, MemoryError, RecursionError: The cell cannot be parsed.
     """
     python = cell
     try:
@@ -62,13 +62,13 @@ def _transformed(cell: str) -> str:
     except Exception as error:  # IPython does not run a cell if its transformation fails
         raise SyntaxError(str(error)) from error
     lines = cell.splitlines()
-    n_empty = next((i for i, line in enumerate(lines) if line.strip()), 0)  # IPython removes leading empty lines
+    n_empty = next((i for i, line in enumerate(lines) if line.strip()), 0)  # IPython strips leading empty lines
     return "\n" * n_empty + python.replace("\r\n", "\n").replace("\r", "\n")  # split into lines as Python does
 
 
 @cache
 def _transformer_manager() -> Any:
-    """Return IPython's manager, modified to join continued lines without moving the lines below them."""
+    """Return an IPython transformer that does not move the lines below a joined continuation line."""
     from IPython.core.inputtransformer2 import TransformerManager  # the import takes about 0.17 s
 
     class LineKeepingManager(TransformerManager):
@@ -84,7 +84,7 @@ def _transformer_manager() -> Any:
 
 
 def _with_cell_magic_body(python: str, n_magics: int) -> str:
-    """Replace the call for a ``%%magic`` cell with the body that it runs."""
+    """Replace the ``get_ipython()`` call of a ``%%magic`` cell by the body that the magic runs."""
     statements = ast.parse(python).body
     arguments = _magic_call(statements[0], "run_cell_magic") if len(statements) == 1 else None
     if arguments is None or len(arguments) != 3:
@@ -105,7 +105,7 @@ def _with_cell_magic_body(python: str, n_magics: int) -> str:
 
 
 def _with_timed_code(python: str, n_magics: int) -> str:
-    """Replace each call for a ``%time`` line with the code that it runs."""
+    """Replace each ``get_ipython()`` call of a ``%time`` line by the code that the magic runs."""
     tree = ast.parse(python)
     statements = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
     lines = python.encode().split(b"\n")  # columns are byte offsets
@@ -118,7 +118,7 @@ def _with_timed_code(python: str, n_magics: int) -> str:
             code = parse(arguments[1].removeprefix("--no-raise-error"), n_magics=n_magics + 1)[0].strip()
             if id(call) not in statements:
                 code = f"({ast.unparse(ast.parse(code, mode='eval').body)})"
-        except SyntaxError:  # the code raises an error when it runs, or is not an expression
+        except SyntaxError:  # the code is invalid, or not an expression
             continue
         line = lines[call.lineno - 1]
         lines[call.lineno - 1] = line[: call.col_offset] + code.encode() + line[call.end_col_offset :]
@@ -132,5 +132,5 @@ def _magic_call(statement: ast.stmt, method: str) -> list[str] | None:
         return None
     if ast.unparse(call.func.value) != "get_ipython()":
         return None
-    arguments = [ast.literal_eval(one) for one in call.args if isinstance(one, ast.Constant)]
-    return arguments if all(isinstance(one, str) for one in arguments) else None
+    arguments: list[Any] = [argument.value for argument in call.args if isinstance(argument, ast.Constant)]
+    return arguments if all(isinstance(argument, str) for argument in arguments) else None

@@ -1,4 +1,4 @@
-"""Isolate a call: every attempt starts with the same global state, which is restored afterwards."""
+"""Isolate a call: every attempt starts with the same global state, and the previous state is restored afterwards."""
 
 import contextlib
 import ctypes
@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import torch
 
 MAX_WARNING_LENGTH = 1000
-"""Maximum number of characters kept of a warning; some quote all of their input."""
+"""Longer warnings are truncated to this number of characters. Some warnings quote all of their input."""
 
 
 @contextlib.contextmanager
@@ -26,9 +26,9 @@ def default_torch_state() -> Iterator[None]:
         torch.enable_grad(),
         torch.device("cpu") if has_other_device else contextlib.nullcontext(),
     ):
-        torch.default_generator.manual_seed(0)  # torch.manual_seed also queues work for every absent accelerator
+        torch.default_generator.manual_seed(0)  # torch.manual_seed would also queue work for accelerators
         torch.set_default_dtype(torch.float32)
-        torch.set_warn_always(True)  # otherwise, a second check would not repeat the warnings of the first
+        torch.set_warn_always(True)  # otherwise, torch would not repeat a warning in a second check
         try:
             yield
         finally:
@@ -38,15 +38,15 @@ def default_torch_state() -> Iterator[None]:
                 torch.use_deterministic_algorithms(deterministic)
 
 
-def end_other_processes(own: int) -> None:
-    """End this process unless it has the given process ID, so that a fork of an answer does not continue the job."""
-    if os.getpid() != own:
+def end_other_processes(own_pid: int) -> None:
+    """Exit unless this process has the given ID, so that a process forked by an answer does not continue the job."""
+    if os.getpid() != own_pid:
         os._exit(0)
 
 
 @contextlib.contextmanager
 def restored_globals() -> Iterator[None]:
-    """Restore torch's settings, the standard streams and the warnings, even if the block is interrupted."""
+    """Restore torch's settings, the standard streams and the warning filters, even if the block is interrupted."""
     out, err = sys.stdout, sys.stderr
     with default_torch_state(), warnings.catch_warnings():
         try:
@@ -57,7 +57,7 @@ def restored_globals() -> Iterator[None]:
 
 @contextlib.contextmanager
 def suppressed_output() -> Iterator[None]:
-    """Discard what the block prints, because the learner does not know about these calls."""
+    """Discard the output that the block prints in calls that the learner has not asked for."""
     with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
         yield
 
@@ -90,12 +90,12 @@ def _flush_native_output() -> None:
 
 @contextlib.contextmanager
 def collected_warnings() -> Iterator[list[str]]:
-    """Collect warnings instead of showing or raising them. Afterwards, the list holds the first line of each."""
+    """Collect warnings instead of showing or raising them. After the block, the list has the first line of each one."""
     messages: list[str] = []
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("default")
         try:
             yield messages
         finally:
-            first_lines = (str(one.message).partition("\n")[0][:MAX_WARNING_LENGTH] for one in caught)
+            first_lines = [str(warning.message).partition("\n")[0][:MAX_WARNING_LENGTH] for warning in caught]
             messages += dict.fromkeys(line.partition(" (Triggered internally")[0] for line in first_lines)

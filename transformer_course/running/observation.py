@@ -1,6 +1,6 @@
-"""The types of observations of one call, which ``observe`` extracts from a record and ``checking`` judges.
+"""Types for the observation of one call, which ``observe`` derives from a record and ``checking`` judges.
 
-All of them are plain data, so that they can leave the sandbox.
+Observations are plain data, so that they can leave the sandbox.
 """
 
 from typing import Any, NotRequired, TypeAlias, TypedDict, final
@@ -17,7 +17,7 @@ class CrashReport(TypedDict):
     """An exception: its type, its message and the line of the learner's code that raised it, if there is one.
 
     If the attempt was stopped by the wall-clock limit, ``computed`` is its CPU time in seconds. For a misspelled
-    attribute, ``suggestion`` is the one that was probably meant.
+    attribute, ``suggestion`` is a similar name that exists.
     """
 
     type: str
@@ -33,15 +33,15 @@ class Remarks(TypedDict, total=False):
 
     Attributes:
         seconds: CPU time of the first call.
-        differentiable: Whether gradients can flow from the output to the inputs; None if no input is a float.
+        differentiable: Whether gradients can flow from the output to the inputs, or None if no input has floats.
         reads: Notebook variables that the attempt reads.
-        unfinished: Notebook functions that the attempt calls and that have no body yet.
-        warned: First lines of the warnings.
+        unfinished: Notebook functions that the attempt calls although they have no body yet.
+        warned: The first line of each warning.
         cuts: Operations in the attempt that cut gradients, such as ``detach``.
         backward: torch's error message if computing the gradients failed.
         remembers: Whether a second call returned the tensor of the first call.
         left_stub: Line number of a ``raise NotImplementedError`` left in finished code.
-        keeps: Whether the first call stored something that the second call can use.
+        keeps: Whether the first call stored a value that the second call can use.
     """
 
     seconds: float
@@ -66,15 +66,15 @@ class CrashObservation(TypedDict):
 
 @final
 class FunctionObservation(TypedDict):
-    """A function returned.
+    """A function was called and returned a value.
 
     Attributes:
         output: The return value.
         changed: Arguments that the call modified, and ``model.training`` for each model left in a different mode.
-        repeatable: Whether a second call with the same arguments returned the same.
-        overwritten: Whether a second call wrote into the first call's output; absent if not.
-        own_parameters: If an argument is a model and the output a list, the number of the model's parameters that
-            change in a gradient step on the returned tensors. Copies would not change them.
+        repeatable: Whether a second call with the same arguments returned the same value.
+        overwritten: Present and True if a second call wrote into the first call's output.
+        own_parameters: If an argument is a model and the output is a list, the number of the model's parameters that
+            a gradient step on the returned tensors changes. If the output has only copies, this number is 0.
         too_large: Inputs from which a larger tensor was computed than the case allows; absent if there are none.
         gradients: Gradients of the arguments that are or contain float tensors.
         remarks: See ``Remarks``.
@@ -98,7 +98,7 @@ class ModuleObservation(TypedDict):
         parameters: The shape of each parameter by name. If they differ from the case's, no other field is present.
         output: As for a function, in eval mode; likewise ``changed``, ``repeatable`` and ``gradients``.
         parameter_gradients: Gradients of the parameters.
-        frozen: Names of the parameters that require no gradient; absent if all do.
+        frozen: Names of the parameters that require no gradient; absent if there are none.
         output_in_training: The output in train mode.
         later: The outputs of the later calls, in eval mode.
         later_in_training: The outputs of the later calls, in train mode.
@@ -122,17 +122,17 @@ class ModuleObservation(TypedDict):
 
 @final
 class SamplerObservation(TypedDict):
-    """A sampler was called. Invalid output is returned as ``output``, and nonexistent tokens as ``range``.
+    """A sampler was called.
 
     Attributes:
         used_global_generator: Whether it drew from torch's global random number generator.
         changed: As for a function.
         output: The return value, if it is not a vector of tokens.
-        range: The smallest and the largest token, if some tokens do not exist.
+        range: The smallest and the largest token, if some tokens are outside the vocabulary.
         frequencies: For each row of the input, the fraction of samples for each token.
         n_samples: Number of samples drawn from each row.
         repeatable: Whether the same seed gave the same samples.
-        varies_with_seed: Whether another seed gave different samples.
+        varies_with_seed: Whether a different seed gave different samples.
         remarks: See ``Remarks``.
     """
 
@@ -151,10 +151,11 @@ Observation: TypeAlias = CrashObservation | FunctionObservation | ModuleObservat
 Record: TypeAlias = dict[str, Any]
 """The raw results of one call, which ``record`` collects and ``observe`` turns into an observation.
 
-A record has an ``error``, or the fields of one kind of attempt. For a function, these are the ``output`` of the first
-call and of a second one (``again``), its arguments as the call ``left`` them, the ``versions`` of its outputs before
-and after the second call, and the ``gradients``; for a model as argument, its parameters after a gradient step on the
-output (``trained``); and the ``largest`` tensors computed from some inputs. A module has the additional fields of its
-observation. A sampler has the ``samples``, including those with the same and with another seed, and torch's
-``random_state`` after the first call. Every record also has ``remarks``.
+A record has an ``error``, or the fields for one kind of attempt. The record of a function has the ``output`` of the
+first call and of a second call (``again``), the arguments after the first call (``left``), the ``versions`` of the
+outputs before and after the second call, and the ``gradients``. If an argument is a model, it also has the model's
+parameters after a gradient step on the output (``trained``). For some inputs, it has the size of the ``largest`` tensor
+computed from them. A module has the additional fields of its observation. A sampler has the ``samples`` of a first
+call, of a second call with the same seed and of a third call with a different seed, and torch's ``random_state`` after
+the first call. Every record also has ``remarks``.
 """

@@ -1,7 +1,7 @@
 """Derive an observation from a record: changed arguments, repeatability and token frequencies.
 
 For submissions, records come from the sandbox and are untrusted, and this module runs on the trusted side. In a lesson,
-both run in one process.
+the attempt and this module run in the same process.
 """
 
 import math
@@ -22,8 +22,8 @@ KEPT = (
     "later_in_training", "remarks",
 )  # fmt: skip
 """Fields that an observation copies from the record."""
-TOO_EVEN = 1e-9
-"""Two draws from the same distribution are this similar by chance once in a billion."""
+MIN_PROBABILITY = 1e-9
+"""If two draws are so similar that this has a smaller probability, they are not random."""
 
 
 def observe(attempt: Any, case: Case) -> Observation:
@@ -43,38 +43,35 @@ def observe_all(
 
 def observations_of(records: Sequence[Record], cases: Sequence[Case]) -> list[Observation]:
     """Return the observations from the records of some cases. There may be fewer records than cases."""
-    return [observation_of(one, case) for one, case in zip(records, cases, strict=False)]
+    return [observation_of(observed, case) for observed, case in zip(records, cases, strict=False)]
 
 
 def observation_of(observed: Record, case: Case) -> Observation:
     """Return the observation from a record.
 
     Raises:
-        Exception: Any exception, if the record is malformed: an untrusted process may send any plain data.
+        Exception: The record is malformed. An untrusted process may send any plain data, so any exception is possible.
     """
     kept = {key: observed[key] for key in KEPT if key in observed}
     if "error" in observed or case.kind == "once" or ("parameters" in observed and "output" not in observed):
         return cast(Observation, kept)
     if case.kind == "sampler":
         return _of_sampler(observed, case)
-    kept |= {
-        "changed": _changed({**case.inputs, **case.keywords}, observed["left"]),
-        "repeatable": same(
-            observed["again"], observed["output"], tolerance=1e-4
-        ),  # torch uses different kernels if gradients are required
-    }
+    kept["changed"] = _changed({**case.inputs, **case.keywords}, observed["left"])
+    # The tolerance is needed because torch uses different kernels if gradients are required.
+    kept["repeatable"] = same(observed["again"], observed["output"], tolerance=1e-4)
     before, after = observed["versions"]
     if before != after:
         kept["overwritten"] = True
     if "trained" in observed:
         kept["own_parameters"] = _count_trained(case, observed["trained"])
-    if too_large := [name for name, most in case.max_numbers.items() if observed["largest"][name] > most]:
+    if too_large := [name for name, limit in case.max_numbers.items() if observed["largest"][name] > limit]:
         kept["too_large"] = too_large
     return cast(Observation, kept)
 
 
 def _changed(given: Mapping[str, Any], left: Mapping[str, Any]) -> list[str]:
-    """List the arguments that a call modified; for a model, its tables, or "training" for its mode."""
+    """List the arguments that a call modified. For a model, list its modified tables and ``training`` for its mode."""
     changed = []
     for name, before in given.items():
         if not stand_in_models.is_description(before):
@@ -96,27 +93,29 @@ def _count_trained(case: Case, trained: Sequence[Any]) -> int:
             model = stand_in_models.build_model(value)
             before += [to_plain_data(parameter) for parameter in model.parameters()]
             after += parameters_after_step(model, list(model.parameters()))
-    steps = zip(trained, before, after, strict=False)
-    return sum(same(one, right) and not same(one, unchanged) for one, unchanged, right in steps)
+    count = 0
+    for parameter, unchanged, expected in zip(trained, before, after, strict=False):
+        count += same(parameter, expected) and not same(parameter, unchanged)
+    return count
 
 
 def _of_sampler(observed: Record, case: Case) -> SamplerObservation:
     samples = observed["samples"]
-    found: dict[str, Any] = {
+    observation: dict[str, Any] = {
         "used_global_generator": not torch.equal(observed["random_state"], seeded(0).get_state()),
         "changed": _changed(call_inputs(case), observed["left"]),
         "remarks": observed["remarks"],
         **count_samples(samples, case),
     }
-    if "frequencies" in found:
+    if "frequencies" in observation:
         other = observed["samples_of_another_seed"]
-        found["repeatable"] = same(samples, observed["samples_again"])
-        found["varies_with_seed"] = not same(samples, other) and not _too_even(samples, other, case)
-    return cast(SamplerObservation, found)
+        observation["repeatable"] = same(samples, observed["samples_again"])
+        observation["varies_with_seed"] = not same(samples, other) and not _are_too_similar(samples, other, case)
+    return cast(SamplerObservation, observation)
 
 
 def count_samples(samples: Any, case: Case) -> dict[str, Any]:
-    """Return the observation of one call of a sampler: token frequencies, or what is wrong with the samples."""
+    """Return the token frequencies in one call of a sampler, or the invalid output or token range."""
     n_rows, vocab_size = next(iter(case.inputs.values())).shape
     if not isinstance(samples, Tensor) or samples.shape != (n_rows * case.n_samples,) or samples.dtype != torch.int64:
         return {"output": to_plain_data(samples)}
@@ -131,20 +130,20 @@ def _counts(samples: Tensor, case: Case) -> Tensor:
     return torch.stack([torch.bincount(row, minlength=vocab_size) for row in samples.view(n_rows, case.n_samples)])
 
 
-def _too_even(samples: Tensor, other: Any, case: Case) -> bool:
-    """Return whether two draws have counts too similar to be random.
+def _are_too_similar(samples: Tensor, other: Any, case: Case) -> bool:
+    """Return whether two draws have token counts that are too similar to be random.
 
     The sum of the squared differences of the counts, each divided by the sum of the two counts, follows a χ²
     distribution.
     """
     if "frequencies" not in count_samples(other, case):
-        return False  # the range or the shape shows the problem
+        return False  # the samples have a wrong shape or token range
     first, second = _counts(samples, case), _counts(other, case)
     either = first + second
     freedom = int((either > 0).sum()) - len(either)
     squares = float(((first - second) ** 2 / either.clamp(min=1)).sum())
     if freedom < 1:
         return False
-    # an upper bound of the log of the tail probability
+    # an upper bound on the log of the lower tail probability
     likely = freedom / 2 * math.log(squares / 2 + 1e-30) - math.lgamma(freedom / 2 + 1)
-    return likely < math.log(TOO_EVEN) and freedom >= 8
+    return likely < math.log(MIN_PROBABILITY) and freedom >= 8

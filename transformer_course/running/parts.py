@@ -1,4 +1,4 @@
-"""Working parts for later cells: the learner's own if they have passed, otherwise the library's."""
+"""Working functions and classes for later cells: the learner's own if they have passed, otherwise the library's."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -8,41 +8,41 @@ from typing import Any
 class Parts:
     """The learner's functions and classes that have passed, and the library's for the rest.
 
-    ``parts.softmax(scores)`` calls one. Printing ``parts`` lists which are the learner's. The sandbox has its own
-    instance.
+    ``parts.softmax(scores)`` calls a part. Printing ``parts`` lists the learner's own parts. The sandbox has its own
+    instance of this class.
 
     Args:
-        library: A function that returns the library's part of a name, or raises ``KeyError`` if there is none.
+        library: A function that returns the library's part with a given name, or raises ``KeyError`` if there is none.
     """
 
     def __init__(self, library: Callable[[str], Any]) -> None:
         self._library = library
         self._own: dict[str, Any] = {}
-        self._asked_for: str | None = None
+        self._blocked: str | None = None
 
     def add(self, name: str, part: Any) -> None:
-        """Use a part of the learner's from now on."""
+        """Use the learner's part from now on."""
         self._own[name] = part
 
     def remove(self, name: str) -> None:
-        """Go back to the library's part."""
+        """Use the library's part again."""
         self._own.pop(name, None)
 
     @contextmanager
     def without(self, name: str) -> Iterator[None]:
         """Block one part inside the ``with`` block, so that an exercise cannot be answered with its own part."""
-        before, self._asked_for = self._asked_for, name
+        before, self._blocked = self._blocked, name
         try:
             yield
         finally:
-            self._asked_for = before
+            self._blocked = before
 
-    def refuses(self, name: str) -> bool:
+    def is_blocked(self, name: str) -> bool:
         """Return whether a part is currently blocked."""
-        return name == self._asked_for
+        return name == self._blocked
 
     def __getattr__(self, name: str) -> Any:
-        if self.refuses(name):
+        if self.is_blocked(name):
             raise AttributeError(f"parts.{name} is what this exercise asks you to write")
         if name in self._own:
             return self._own[name]

@@ -1,8 +1,8 @@
 """Call an attempt on a case and record the raw results, without comparing or judging them.
 
-This module runs in the same process as the learner's code, which may replace any of it. It therefore decides nothing:
-it returns outputs and side effects as plain data, and ``observe`` evaluates them elsewhere. No reference, mistake or
-expected value is imported here, directly or indirectly.
+This module runs in the same process as the learner's code, which may replace any part of it. It therefore makes no
+decisions: it returns outputs and side effects as plain data, and ``observe`` evaluates them elsewhere. No reference,
+mistake or expected value is imported here, directly or indirectly.
 """
 
 import contextlib
@@ -83,15 +83,15 @@ def record_all(
         max_idle: Seconds of wall-clock time after which code that only waits is stopped.
     """
     records: list[Record] = []
-    stopwatch, own = Stopwatch(), os.getpid()
+    stopwatch, own_pid = Stopwatch(), os.getpid()
     try:
         with restored_globals(), time_limit(seconds, clock, max_idle):
             for case in cases:
                 with suppressed_output() if records else contextlib.nullcontext():
                     records.append(record(attempt, case))
-                end_other_processes(own)
+                end_other_processes(own_pid)
                 if "error" in (observed := records[-1]) and observed["error"]["type"] == "MemoryError":
-                    break  # running out of memory again in every case would use up the time
+                    break  # the other cases would use up the time limit and run out of memory, too
     except TookTooLong:
         if stopwatch.clock < min(seconds, math.inf if clock is None else clock, max_idle):  # raised by an outer limit
             raise
@@ -120,7 +120,7 @@ def _record_function(attempt: Any, case: Case, parameters: Mapping[str, Tensor] 
         output = to_plain_data(returned := attempt(*inputs.values(), **keywords))
         seconds = stopwatch.computing
         keeps = kept_between_calls(attempt) != kept
-    left = {name: _as_left(value) for name, value in {**inputs, **keywords}.items()}
+    left = {name: _state_after_call(value) for name, value in {**inputs, **keywords}.items()}
     trained = None
     if models and isinstance(returned, list | tuple):
         trained = [parameter for model in models for parameter in parameters_after_step(model, returned)]
@@ -150,15 +150,15 @@ def _record_function(attempt: Any, case: Case, parameters: Mapping[str, Tensor] 
     return observed
 
 
-def _as_left(value: Any) -> PlainData:
-    """Return an argument as the call left it, as plain data; for a model, its state."""
+def _state_after_call(value: Any) -> PlainData:
+    """Return an argument after the call as plain data, or a model's state."""
     return stand_in_models.state_of(value) if isinstance(value, nn.Module) else to_plain_data(value)
 
 
 def parameters_after_step(model: nn.Module, returned: Any) -> list[PlainData]:
-    """Return a model's parameters after a gradient step on the returned tensors, which leaves copies unchanged.
+    """Return a model's parameters after a gradient step on the returned tensors. Copies of parameters are not updated.
 
-    The gradients are fixed numbers, so anyone with the original parameters can compute the same result.
+    The gradients are fixed numbers, so ``observe`` can compute the same result from the original parameters.
     """
     parameters = list(model.parameters())
     for parameter in parameters:
@@ -176,7 +176,7 @@ def _versions(value: Any) -> list[int]:
 
 
 def _share_memory(first: Any, second: Any) -> bool:
-    """Return whether two calls with copies of the same inputs returned the same memory, so it was kept between them."""
+    """Return whether two calls with copies of the same inputs returned tensors that share memory."""
     kept = {tensor.untyped_storage().data_ptr() for tensor in _tensors(first) if tensor.numel()}
     return any(tensor.untyped_storage().data_ptr() in kept for tensor in _tensors(second) if tensor.numel())
 
@@ -185,16 +185,22 @@ def _call_for_gradients(attempt: Any, case: Case) -> tuple[Any, dict[str, Tensor
     """Call with gradients enabled; return the output, the tensors to differentiate and whether gradients can flow."""
     inputs, keywords = copy_inputs(case.inputs), copy_inputs(case.keywords)
     given = {**inputs, **keywords}
-    moving = {name: value for name, value in given.items() if name not in case.constants}
-    leaves = {name: t.requires_grad_() for n, value in moving.items() for name, t in _named_tensors(n, value)}
-    # Pass a copy: torch forbids in-place operations on a leaf, even harmless ones.
-    watched = {name: _cloned(value) for name, value in given.items()}
-    for name, model in given.items():
-        if isinstance(model, nn.Module):  # frozen parameters stay frozen because an attempt may read `requires_grad`
-            tables = [*((n, p) for n, p in model.named_parameters() if p.requires_grad), *model.named_buffers()]
-            leaves |= {f"{name}.{n}": t.requires_grad_() for n, t in tables if t.is_floating_point()}
+    leaves: dict[str, Tensor] = {}
+    for argument, value in given.items():
+        if argument not in case.constants:
+            for name, tensor in _named_tensors(argument, value):
+                leaves[name] = tensor.requires_grad_()
+    # Pass copies, because torch forbids in-place operations on leaves, even harmless ones.
+    copies = {name: _cloned(value) for name, value in given.items()}
+    for argument, model in given.items():
+        if isinstance(model, nn.Module):
+            # Frozen parameters stay frozen, because an attempt may read `requires_grad`.
+            trainable = [(name, parameter) for name, parameter in model.named_parameters() if parameter.requires_grad]
+            for name, tensor in (*trainable, *model.named_buffers()):
+                if tensor.is_floating_point():
+                    leaves[f"{argument}.{name}"] = tensor.requires_grad_()
     try:
-        output = attempt(*[watched[name] for name in inputs], **{name: watched[name] for name in keywords})
+        output = attempt(*[copies[name] for name in inputs], **{name: copies[name] for name in keywords})
     except Exception:  # such as .numpy() or .tolist() on a tensor that requires gradients
         return attempt(*copy_inputs(case.inputs).values(), **copy_inputs(case.keywords)), leaves, False
     return output, leaves, any(t.requires_grad for t in _tensors(output)) if leaves else None
@@ -245,7 +251,7 @@ def _record_module(attempt: Any, case: Case) -> Record:
 def load_module(attempt: Any, case: Case) -> Any:
     """Build a module and load the case's parameters, in eval mode.
 
-    If the module stores a constructor argument under the same name, that submodule already has its parameters.
+    A submodule that was passed to the constructor already has its parameters.
 
     Returns:
         The module, or the shapes of its parameters by name if they differ from the case's.
@@ -256,8 +262,8 @@ def load_module(attempt: Any, case: Case) -> Any:
         return shapes
     with torch.no_grad():
         for name, parameter in parameters.items():
-            came_with_an_argument = name.partition(".")[0] in case.arguments
-            if not came_with_an_argument and name not in case.not_loaded:
+            is_from_argument = name.partition(".")[0] in case.arguments
+            if not is_from_argument and name not in case.not_loaded:
                 parameter.copy_(case.parameters[name])
     return module.eval()
 
@@ -267,14 +273,14 @@ def _shapes(parameters: Mapping[str, Tensor]) -> dict[str, list[int]]:
 
 
 def _call_by_name(module: Any, case: Case, values: Mapping[str, Any]) -> PlainData:
-    """Call with the case's inputs by position and all other arguments by name."""
+    """Call a module with the case's inputs as positional arguments and all other values as keyword arguments."""
     copies = copy_inputs(values)
     inputs = [copies.pop(name) for name in case.inputs]
     return to_plain_data(module(*inputs, **copies))
 
 
 def _record_sampler(attempt: Any, case: Case) -> Record:
-    """Draw many samples from every row in one call, by repeating the rows."""
+    """Repeat the rows to draw many samples from each of them in one call."""
     given = call_inputs(case)
 
     def draw(seed: int) -> tuple[PlainData, dict[str, Any]]:
@@ -286,7 +292,7 @@ def _record_sampler(attempt: Any, case: Case) -> Record:
     observed: Record = {
         "samples": samples,
         "random_state": torch.get_rng_state(),
-        "left": {name: _as_left(value) for name, value in inputs.items()},
+        "left": {name: _state_after_call(value) for name, value in inputs.items()},
         "remarks": {"seconds": stopwatch.computing, "differentiable": None},
     }
     if isinstance(samples, Tensor):
@@ -298,7 +304,7 @@ def _record_sampler(attempt: Any, case: Case) -> Record:
 
 
 def seeded(seed: int) -> torch.Generator:
-    """Return the random number generator passed to a sampler."""
+    """Return a random number generator to pass to a sampler."""
     return torch.Generator().manual_seed(seed)
 
 
@@ -314,20 +320,21 @@ def call_inputs(case: Case) -> dict[str, Any]:
 
 def copy_inputs(values: Mapping[str, Any]) -> dict[str, Any]:
     """Copy the inputs, so that in-place changes don't affect other calls, and build the stand-in models."""
-    return {
-        name: served_models.ServedModel(value)
-        if served_models.is_served(value)
-        else stand_in_models.build_model(value)
-        if stand_in_models.is_description(value)
-        else to_plain_data(value)
-        for name, value in values.items()
-    }
+    copies: dict[str, Any] = {}
+    for name, value in values.items():
+        if served_models.is_served(value):
+            copies[name] = served_models.ServedModel(value)
+        elif stand_in_models.is_description(value):
+            copies[name] = stand_in_models.build_model(value)
+        else:
+            copies[name] = to_plain_data(value)
+    return copies
 
 
 def _gradients(output: Any, leaves: Mapping[str, Tensor]) -> tuple[Gradients, str]:
-    """Return the gradient of a fixed weighted sum of the outputs at each leaf, and torch's error message if it fails.
+    """Return the gradient of a fixed weighted sum of the outputs at each leaf, and torch's error message if this fails.
 
-    The gradient is None if a leaf receives none.
+    The gradient of a leaf that receives no gradient is None.
     """
     total = torch.zeros(())
     for tensor in _tensors(output):
@@ -340,20 +347,20 @@ def _gradients(output: Any, leaves: Mapping[str, Tensor]) -> tuple[Gradients, st
         found = torch.autograd.grad(total, list(trained.values()), allow_unused=True)
     except RuntimeError as error:  # such as a tensor modified in place after use
         return dict.fromkeys(leaves), str(error).partition("\n")[0]
-    arrived = {name: to_plain_data(gradient) for name, gradient in zip(trained, found, strict=True)}
-    return {**dict.fromkeys(leaves), **arrived}, ""
+    received = {name: to_plain_data(gradient) for name, gradient in zip(trained, found, strict=True)}
+    return {**dict.fromkeys(leaves), **received}, ""
 
 
 def _coefficients(tensor: Tensor, output: Any) -> Tensor:
-    """Return a weight for each element of a tensor, based on its position or on the indices returned with it.
+    """Return a weight for each element of a tensor, based on its position or on the indices returned with the tensor.
 
-    Elements with indices are equivalent in any order.
+    If the output includes indices, as for ``topk``, the order of the elements does not matter.
     """
     positions = torch.arange(1.0, tensor.numel() + 1).view(tensor.shape)
-    for beside in output if isinstance(output, list | tuple) else ():
-        if isinstance(beside, Tensor) and beside.dtype == torch.int64 and beside.shape == tensor.shape and beside.dim():
+    for other in output if isinstance(output, list | tuple) else ():
+        if isinstance(other, Tensor) and other.dtype == torch.int64 and other.shape == tensor.shape and other.dim():
             rows = torch.arange(tensor.numel() // tensor.shape[-1]).view(*tensor.shape[:-1], 1)
-            positions = 1.0 + beside + 100 * rows
+            positions = 1.0 + other + 100 * rows
     return positions.cos().to(tensor.dtype)
 
 

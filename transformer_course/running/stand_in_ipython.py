@@ -1,7 +1,7 @@
-"""Replace IPython's shell where a learner's code runs without IPython.
+"""A stand-in for IPython's shell, for running a learner's code without IPython.
 
 Commands and magics are not executed. Each returns an empty result of the type that IPython returns: ``files = !ls``
-gives an empty list of lines, and ``t = %timeit -o f(x)`` a result with all times 0.
+returns an empty list of lines, and ``t = %timeit -o f(x)`` returns a result in which every time is 0.
 """
 
 from typing import Any
@@ -20,7 +20,7 @@ class StandInShell:
         return SList([])
 
     def run_line_magic(self, name: str, line: str, *_: Any) -> Any:
-        """Return the empty result of a line magic, which is None for most."""
+        """Return the empty result of a line magic, which is None for most magics."""
         if name in ("sx", "system"):
             return self.getoutput(line)
         if name == "timeit" and "-o" in line.split():
@@ -28,7 +28,7 @@ class StandInShell:
         return "" if name == "pwd" else None
 
     def run_cell_magic(self, name: str, line: str, cell: str, *_: Any) -> Any:
-        """Return the empty result of a cell magic, which is None for most."""
+        """Return the empty result of a cell magic, which is None for most magics."""
         if name == "capture":
             return NoOutput()
         return self.getoutput(cell) if name in ("sx", "system", "!") else None
@@ -41,7 +41,7 @@ class StandInShell:
         return self
 
     def __call__(self, *_: Any, **__: Any) -> "StandInShell":
-        """Replace any other method, such as ``get_ipython().events.register``."""
+        """Do nothing, instead of any other method such as ``get_ipython().events.register``."""
         return self
 
 
@@ -61,6 +61,6 @@ class NoOutput:
     outputs: tuple[Any, ...] = ()
 
     def show(self) -> None:
-        """Show nothing."""
+        """Do nothing, because there is no output."""
 
     __call__ = show

@@ -1,6 +1,6 @@
 """Small models defined by tables, for exercises in which the attempt takes a model.
 
-A case must be plain data, so it contains a description: a model name and tables. The model is built from it just before
+A case must be plain data, so it contains a description of the model: a name and tables. The model is built just before
 the call. Its outputs can be computed by hand.
 """
 
@@ -14,7 +14,7 @@ from torch.nn import functional
 
 
 def describe_model(model: str, **tables: Tensor) -> dict[str, Any]:
-    """Return the description of a stand-in model, which is plain data: the name of a class below and its tables.
+    """Return the description of a stand-in model as plain data.
 
     Raises:
         ValueError: No stand-in model has that name.
@@ -30,13 +30,13 @@ def is_description(value: object) -> bool:
 
 
 def is_only_called(description: Mapping[str, Any]) -> bool:
-    """Return whether attempts should only call a model and never read its tables."""
+    """Return whether attempts may only call a model and never read its tables."""
     kind = STAND_INS[description["stand_in"]]
     return isinstance(kind, type) and issubclass(kind, _Tables)
 
 
 def build_model(description: Mapping[str, Any]) -> nn.Module:
-    """Build the model that a description specifies."""
+    """Build the model from its description."""
     return STAND_INS[description["stand_in"]](**{name: t.clone() for name, t in description["tables"].items()})
 
 
@@ -48,7 +48,7 @@ def state_of(model: nn.Module) -> dict[str, Any]:
 
 
 class _Tables(nn.Module):
-    """A model with its tables as buffers."""
+    """A model that registers its tables as buffers."""
 
     def __init__(self, **tables: Tensor) -> None:
         super().__init__()
@@ -60,11 +60,11 @@ class TokenMixer(_Tables):
     """A model whose output at position t is ``Σ_s mixing[t, s] embedding[token_s]``; causal if ``mixing`` is lower
     triangular.
 
-    In training mode, it uses another mixing table and adds noise, like dropout.
+    In training mode, it uses a different mixing table and adds noise, like dropout.
 
     Args:
-        hears_later: For each token, a factor for what positions with this token receive from later ones; None means 1.
-        evaluates: Whether it starts in eval mode.
+        hears_later: For each token, a factor that scales what its position receives from later positions; None means 1.
+        evaluates: Whether the model starts in eval mode.
         tables: The other tables.
     """
 
@@ -90,7 +90,7 @@ class TokenMixer(_Tables):
         if n > len(self.mixing):
             raise ValueError(f"the model accepts at most {len(self.mixing)} tokens; got {n}")
         mixing = (self.mixing_in_training if self.training else self.mixing)[:n, :n]
-        embedded = functional.embedding(tokens, self.embedding)  # without support for token -1
+        embedded = functional.embedding(tokens, self.embedding)  # unlike indexing, rejects token -1
         if self.hears_later is None:
             mixed = mixing @ embedded
         else:
@@ -146,10 +146,10 @@ class TableTranslator(_Tables):
 
 
 class _Linear(nn.Linear):
-    """A linear layer with given weights. Drawing random ones would take most of the time."""
+    """A linear layer without random initialization, which would take most of the time."""
 
     def reset_parameters(self) -> None:
-        """Skip the random initialization."""
+        """Keep the weights uninitialized."""
 
 
 class LinearLayer(nn.Linear):
@@ -171,7 +171,7 @@ class Affine(nn.Module):
 
 
 class TiedParameters(nn.Module):
-    """Parameters of several kinds, without a forward pass: two embeddings and an output layer share one of them."""
+    """Parameters of several kinds, without a forward pass. Two embeddings and an output layer share a weight."""
 
     def __init__(
         self,
@@ -201,13 +201,13 @@ class TiedParameters(nn.Module):
 
 
 class AfterBackward(nn.Module):
-    """Parameters with gradients, as after a backward pass, without a forward pass.
+    """Parameters with gradients, as after a backward pass. The model has no forward pass.
 
     Args:
-        tables: For each parameter, a table under its name, such as ``layers.0.weight``, and its gradient under that
-            name with ``.grad``. A parameter without a gradient has only the first.
-        frozen: The table of an additional parameter, ``frozen``, that is not trained.
-        tied: Whether ``head.weight`` is the parameter ``embedding.weight``.
+        tables: The value of each parameter under its name, such as ``layers.0.weight``, and its gradient, if it has
+            one, under this name followed by ``.grad``.
+        frozen: The value of an additional parameter called ``frozen``, which requires no gradient.
+        tied: Whether ``head.weight`` is the same parameter as ``embedding.weight``.
     """
 
     def __init__(self, frozen: Tensor | None = None, tied: Tensor | None = None, **tables: Tensor) -> None:
@@ -224,7 +224,7 @@ class AfterBackward(nn.Module):
             holder.register_parameter(name, self.get_parameter("embedding.weight"))
 
     def _holder(self, path: str) -> tuple[nn.Module, str]:
-        """Return the submodule that holds a parameter, creating it if necessary, and the parameter's own name."""
+        """Return the submodule that contains a parameter, creating it if necessary, and the parameter's name in it."""
         *modules, name = path.split(".")
         holder: nn.Module = self
         for module in modules:
@@ -235,11 +235,11 @@ class AfterBackward(nn.Module):
 
 
 class _ScaledInTraining(_Tables):
-    """A model whose outputs are larger in training mode, like values that dropout rescales.
+    """A model whose outputs are larger in training mode, like activations that dropout rescales.
 
     Args:
-        gain_in_training: The factor in training mode; None means 1.
-        evaluates: Whether it starts in eval mode.
+        gain_in_training: The factor that multiplies the outputs in training mode; None means 1.
+        evaluates: Whether the model starts in eval mode.
         tables: The other tables.
     """
 
@@ -254,7 +254,7 @@ class _ScaledInTraining(_Tables):
             self.train(not bool(evaluates))
 
     def scaled(self, output: Tensor) -> Tensor:
-        """Scale an output for the current mode."""
+        """Multiply an output by the factor for the current mode."""
         return output * self.gain_in_training if self.training and self.gain_in_training is not None else output
 
 
@@ -277,7 +277,7 @@ class TokenCache:
 
 
 class CachingMixer(_ScaledInTraining):
-    """A model like ``TokenMixer`` that uses another table for a single token read with a cache."""
+    """A model like ``TokenMixer`` that uses a different mixing table for a single token with a cache."""
 
     embedding: Tensor
     mixing: Tensor
@@ -290,7 +290,7 @@ class CachingMixer(_ScaledInTraining):
     def forward(
         self, tokens: Int[Tensor, "batch n"], cache: TokenCache | None = None
     ) -> Float[Tensor, "batch n vocab_size"]:
-        """Return the logits at every position of these tokens, which follow the cached ones.
+        """Return the logits at every position of these tokens, which follow the cached tokens.
 
         Raises:
             ValueError: There are more tokens than rows of ``mixing``.
@@ -307,9 +307,9 @@ class PaddedReader(_ScaledInTraining):
     """A model that outputs the mean of a text's embeddings, multiplied at each position by a row of ``places``.
 
     Args:
-        hears_padding: The weight of padding in the mean, where a real token has weight 1.
+        hears_padding: The weight of padding in the mean. Other tokens have weight 1.
         counts_padding: Whether padding counts as a position.
-        at_padding: A number added to the outputs at padding, multiplied by the index of their column.
+        at_padding: A number that is multiplied by the column, counted from 1, and added to the outputs at padding.
     """
 
     embedding: Tensor
@@ -330,11 +330,11 @@ class PaddedReader(_ScaledInTraining):
             raise ValueError(f"the model accepts at most {len(self.places)} tokens; got {n}")
         real, columns = tokens != self.pad_id, torch.arange(n).expand_as(tokens)
         weights = torch.where(real, 1.0, self.hears_padding)[..., None]
-        heard = (weights * functional.embedding(tokens, self.embedding)).sum(dim=1, keepdim=True)
-        mean = heard / weights.sum(dim=1, keepdim=True).clamp(min=1e-9)
+        total = (weights * functional.embedding(tokens, self.embedding)).sum(dim=1, keepdim=True)
+        mean = total / weights.sum(dim=1, keepdim=True).clamp(min=1e-9)
         positions = columns if self.counts_padding else (real.cumsum(dim=1) - 1).clamp(min=0)
-        besides = torch.where(real, 0.0, self.at_padding * (1 + columns))
-        return self.scaled(mean * self.places[positions] + besides[..., None])
+        added = torch.where(real, 0.0, self.at_padding * (1 + columns))
+        return self.scaled(mean * self.places[positions] + added[..., None])
 
 
 class PositionMixer(_Tables):
@@ -349,12 +349,12 @@ class PositionMixer(_Tables):
 
 
 class NormedLayer(_Tables):
-    """Two sublayers with normalized inputs and residual sums, which may be wrong.
+    """Two sublayers with normalized inputs and residual connections, which may be wrong.
 
     Args:
         mixing: For each sublayer, the table that mixes the positions.
         projections: For each sublayer, the matrix that multiplies the mixed vectors.
-        sums: For each sublayer, the fractions of x and of the normalized x that are added to its output.
+        sums: For each sublayer, the factors with which x and the normalized x are added to its output.
         ends_in_norm: Whether the output is normalized.
     """
 
@@ -364,10 +364,10 @@ class NormedLayer(_Tables):
     ends_in_norm: Tensor
 
     def forward(self, x: Float[Tensor, "batch n d"]) -> Float[Tensor, "batch n d"]:
-        """Return the vectors after both sums."""
-        for mixing, projection, (itself, normed) in zip(self.mixing, self.projections, self.sums, strict=True):
-            read = functional.layer_norm(x, x.shape[-1:])
-            x = itself * x + normed * read + mixing @ read @ projection
+        """Return the vectors after both sublayers."""
+        for mixing, projection, (x_factor, normed_factor) in zip(self.mixing, self.projections, self.sums, strict=True):
+            normed = functional.layer_norm(x, x.shape[-1:])
+            x = x_factor * x + normed_factor * normed + mixing @ normed @ projection
         return functional.layer_norm(x, x.shape[-1:]) if self.ends_in_norm else x
 
 

@@ -1,6 +1,4 @@
-"""Measure the largest tensor that a call computes from one of its arguments, because some answers must avoid large
-ones.
-"""
+"""Measure the largest tensor that a call computes from an argument, for exercises that forbid large tensors."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -11,30 +9,30 @@ from torch.utils._pytree import tree_leaves
 
 
 class LargestTensor(TorchDispatchMode):  # type: ignore[no-untyped-call]
-    """Records the sizes of computed tensors inside a ``with`` block.
+    """Records the size of the largest tensor computed inside a ``with`` block.
 
     Args:
-        argument: Tensors computed from this tensor, directly or indirectly, are measured.
+        argument: Only tensors computed from this tensor, directly or indirectly, are measured.
 
     Attributes:
-        largest: Number of elements of the largest tensor so far. Views don't count.
+        largest: Number of elements of the largest tensor so far. Views of the argument don't count.
     """
 
     def __init__(self, argument: Tensor) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
         self.largest = 0
         self._given = self._storage(argument)
-        self._made_of_it = {self._given}
-        self._alive: list[Tensor] = []  # keeps storage alive, so that its address is not reused for another tensor
+        self._derived = {self._given}
+        self._alive: list[Tensor] = []  # keeps each storage alive, so that no other tensor reuses its address
 
     def __torch_dispatch__(
         self, func: Callable[..., Any], types: Any, args: tuple[Any, ...] = (), kwargs: Mapping[str, Any] | None = None
     ) -> Any:
         """Run one operation and record its results."""
         result = func(*args, **(kwargs or {}))
-        if any(self._storage(tensor) in self._made_of_it for tensor in _tensors((args, kwargs))):
+        if any(self._storage(tensor) in self._derived for tensor in _tensors((args, kwargs))):
             for tensor in filter(Tensor.numel, _tensors(result)):  # all empty tensors have address 0
-                self._made_of_it.add(self._storage(tensor))
+                self._derived.add(self._storage(tensor))
                 self._alive.append(tensor)
                 if self._storage(tensor) != self._given:
                     self.largest = max(self.largest, tensor.untyped_storage().nbytes() // tensor.element_size())
@@ -42,9 +40,7 @@ class LargestTensor(TorchDispatchMode):  # type: ignore[no-untyped-call]
 
     @classmethod
     def _should_skip_dynamo(cls) -> bool:
-        """Return True, as nothing is compiled here. Otherwise, torch would import its compiler, which takes over a
-        second.
-        """
+        """Return False, so that torch does not import its compiler, which takes more than a second."""
         return False
 
     @staticmethod

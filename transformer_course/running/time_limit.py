@@ -1,4 +1,4 @@
-"""Stop code that runs too long, and define the limits in a lesson."""
+"""Stop code that runs too long, and define the time limits of a check."""
 
 import contextlib
 import ctypes
@@ -8,24 +8,24 @@ import time
 from collections.abc import Iterator
 
 
-class TookTooLong(BaseException):  # not an Exception, so that a learner's own `except Exception` does not catch it
+class TookTooLong(BaseException):  # not an Exception, because a learner's `except Exception` would catch that
     """The code inside ``time_limit`` was stopped."""
 
 
 _limited = threading.local()
 
 SECONDS_PER_CHECK = 10.0
-"""CPU time limit for all cases of one check. Plain Python loops are slow but may be correct."""
+"""CPU time limit in seconds for all cases of one check. Plain Python loops are slow but may be correct."""
 MAX_IDLE_S = 12.0
 """Seconds of wall-clock time after which code that uses almost no CPU time, such as a sleep, is stopped."""
 MIN_BUSY_FRACTION = 0.01
-"""Code that gets at least this fraction of a processor is not idle, however many other programs are running."""
-SHORTEST_WAIT = 0.001
+"""Code that uses at least this fraction of a core is not idle. The fraction is small in case many programs run."""
+MIN_WAIT_S = 0.001
 """Minimum wall-clock time in seconds between two measurements of the CPU time."""
 
 
 class Stopwatch:
-    """Wall-clock time and CPU time since its creation."""
+    """Measures the wall-clock time and the CPU time since its creation."""
 
     def __init__(self) -> None:
         self._begun, self._begun_computing = time.monotonic(), time.process_time()
@@ -42,8 +42,12 @@ class Stopwatch:
         return min(time.process_time() - self._begun_computing, self.clock)
 
     def left(self, seconds: float, clock: float | None, max_idle: float = math.inf) -> float:
-        """Return a lower bound of the remaining seconds of a wall-clock limit, or of a CPU-time limit if ``clock`` is
-        given.
+        """Return a lower bound on the wall-clock time in seconds until a limit is reached.
+
+        Args:
+            seconds: The limit: CPU time if ``clock`` is given, otherwise wall-clock time.
+            clock: The additional wall-clock limit, if there is one.
+            max_idle: Seconds of wall-clock time that the code may be idle, if ``clock`` is given.
         """
         if clock is None:
             return seconds - self.clock
@@ -59,10 +63,10 @@ def _raise_in(thread: int) -> None:
 
 
 def _catch_pending(thread: int) -> None:
-    """Raise and catch this thread's pending ``TookTooLong`` here, so that it does not surface in other code.
+    """Raise and catch this thread's pending ``TookTooLong`` here, so that it is not raised in other code.
 
-    Do not clear it instead: in Python 3.11, that leaves a flag set, which slows down all later code and makes any
-    function called under a profiler hang.
+    Clearing the pending exception does not work: in Python 3.11, a flag stays set, which slows down all later code and
+    makes any function called under a profiler hang.
     """
     with contextlib.suppress(TookTooLong):
         _raise_in(thread)  # replaces the pending exception
@@ -80,12 +84,12 @@ def time_limit(seconds: float, clock: float | None = None, max_idle: float = mat
 
     This works on every platform and in any thread, but only between two Python instructions: a long call into C (a
     sleep, a huge product) finishes first, and code that catches every exception continues. For these cases, the grader
-    relies on the operating system. Inside another such block, the outer limit applies.
+    relies on the operating system. If such blocks are nested, only the outermost limit applies.
     """
     if getattr(_limited, "now", False):
         yield
         return
-    # Use locks implemented in C: an exception inside a Python lock could leave it locked.
+    # Use locks implemented in C, because an exception raised inside a Python lock could leave it locked.
     thread, sending, over = threading.get_ident(), threading.Lock(), threading.Lock()
     finished = sent = False
     over.acquire()
@@ -94,7 +98,7 @@ def time_limit(seconds: float, clock: float | None = None, max_idle: float = mat
     def watch() -> None:
         nonlocal sent
         while (wait := stopwatch.left(seconds, clock, max_idle)) > 0:
-            if over.acquire(timeout=max(wait, SHORTEST_WAIT)):
+            if over.acquire(timeout=max(wait, MIN_WAIT_S)):
                 return
         while True:
             with sending:
@@ -116,13 +120,12 @@ def time_limit(seconds: float, clock: float | None = None, max_idle: float = mat
 
     _limited.now = True
     try:
-        with contextlib.suppress(
-            RuntimeError
-        ):  # the code has used up all threads; the sandbox then relies on the operating system
+        # If the code has used up all threads, the sandbox relies on the operating system.
+        with contextlib.suppress(RuntimeError):
             threading.Thread(target=watch, daemon=True).start()
         yield
     finally:
         try:
             stop()
-        except TookTooLong:  # raised just now, when the block had already ended
+        except TookTooLong:  # raised after the block had already ended
             stop()

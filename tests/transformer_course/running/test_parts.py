@@ -26,13 +26,13 @@ def test_newest_part_is_used_and_can_be_removed(parts):
 def test_blocks_part_of_current_exercise(parts):
     parts.add("softmax", mine)
     with parts.without("softmax"):
-        assert parts.refuses("softmax") and not parts.refuses("attention")
+        assert parts.is_blocked("softmax") and not parts.is_blocked("attention")
         assert parts.attention is min
         with pytest.raises(AttributeError, match=r"parts\.softmax is what this exercise asks you to write"):
             _ = parts.softmax
         with parts.without("attention"):
             assert parts.softmax is mine
-        assert parts.refuses("softmax")
+        assert parts.is_blocked("softmax")
     assert parts.softmax is mine
 
 

@@ -1,4 +1,4 @@
-"""Served models behave like local ones, and an attempt cannot read their tables."""
+"""Tests for served models: they behave like local models, and an attempt cannot read their tables."""
 
 import copy
 from collections.abc import Iterator
@@ -23,23 +23,26 @@ MIXER = describe_model("position_mixer", mixing=torch.randn(3, 4), projection=to
 
 
 @pytest.fixture(autouse=True)
-def nobody_serves_afterwards() -> Iterator[None]:
+def disconnected() -> Iterator[None]:
+    """Disconnect the model server after each test."""
     yield
     served_models.connect(None)
 
 
 def served(case: Case) -> ServedModel:
-    [message], models = without_tables([case.as_dict()])
+    """Return the served model that replaces the case's ``model``."""
+    [fields], models = without_tables([case.as_dict()])
     served_models.connect(ModelServer(models).answer)
-    return ServedModel(message["inputs"]["model"])
+    return ServedModel(fields["inputs"]["model"])
 
 
 def judged(name: str, attempt) -> str:
+    """Return the mistake or status of an attempt whose cases have served models."""
     exercise = every_exercise()[name]
     known = behavior(exercise, SEED)
-    message, models = without_tables([case.as_dict() for case in known.cases])
+    cases, models = without_tables([case.as_dict() for case in known.cases])
     served_models.connect(ModelServer(models).answer)
-    records = record_all(attempt, [Case(**case) for case in message], 60.0)
+    records = record_all(attempt, [Case(**case) for case in cases], 60.0)
     verdict = judge(exercise, SEED, observations_of(records, known.cases))
     return verdict.mistake or verdict.status
 
@@ -55,25 +58,25 @@ def test_reference_passes_and_mistakes_are_recognized(name: str):
 def test_random_numbers_in_training_match_local_model():
     tables = {"embedding": torch.randn(6, 4), "mixing": torch.randn(3, 3), "mixing_in_training": torch.randn(3, 3)}
     mixer = describe_model("token_mixer", **tables, noise=torch.tensor(1.0))
-    there, here, tokens = served(Case({"model": mixer})), build_model(mixer), torch.tensor([[1, 5, 2]])
+    remote, local, tokens = served(Case({"model": mixer})), build_model(mixer), torch.tensor([[1, 5, 2]])
     with torch.random.fork_rng():
         torch.manual_seed(3)
-        observed = [there(tokens), torch.rand(2)]
+        observed = [remote(tokens), torch.rand(2)]
         torch.manual_seed(3)
-        assert_close(observed, [here(tokens), torch.rand(2)])
-    assert_close(there.eval()(tokens), here.eval()(tokens))
+        assert_close(observed, [local(tokens), torch.rand(2)])
+    assert_close(remote.eval()(tokens), local.eval()(tokens))
 
 
-def test_returns_gradients_for_every_way_of_differentiating():
-    here, there, x = build_model(MIXER), served(Case({"model": MIXER})), torch.randn(4, 5)
-    right = torch.autograd.functional.jacobian(here, x)
-    assert_close(torch.autograd.functional.jacobian(there, x), right)
-    assert_close(torch.func.jacrev(there)(x), right)
-    several = torch.randn(2, 4, 5)
-    assert_close(torch.func.vmap(there)(several), torch.stack([here(one) for one in several]))
+def test_supports_jacobian_jacrev_and_vmap():
+    local, remote, x = build_model(MIXER), served(Case({"model": MIXER})), torch.randn(4, 5)
+    expected = torch.autograd.functional.jacobian(local, x)
+    assert_close(torch.autograd.functional.jacobian(remote, x), expected)
+    assert_close(torch.func.jacrev(remote)(x), expected)
+    batch = torch.randn(2, 4, 5)
+    assert_close(torch.func.vmap(remote)(batch), torch.stack([local(x) for x in batch]))
 
 
-def test_raises_models_error_at_the_call():
+def test_call_raises_the_error_of_the_model():
     model = served(Case({"model": MIXER}))
     with pytest.raises(RuntimeError, match="cannot be multiplied"):
         model(torch.randn(7, 5))
@@ -81,7 +84,7 @@ def test_raises_models_error_at_the_call():
         model.new_cache()
 
 
-def test_contains_no_tables_and_copy_works():
+def test_contains_no_tables_and_can_be_copied():
     model, x = served(Case({"model": MIXER})), torch.randn(4, 5)
     assert not [*model.parameters(), *model.buffers()] and "mixing" not in dir(model)
     assert_close(copy.deepcopy(model)(x), build_model(MIXER)(x))
@@ -89,13 +92,13 @@ def test_contains_no_tables_and_copy_works():
 
 def test_replaces_only_models_that_are_called():
     affine = describe_model("affine", weight=torch.ones(2, 3), bias=torch.ones(2))
-    case = Case({"a": affine, "b": MIXER, "c": 3}, "what it shows", keywords={"d": MIXER})
-    [message], models = without_tables([case.as_dict()])
-    assert message["inputs"] == {"a": affine, "b": {"served": 0, "training": True}, "c": 3}
-    assert message["keywords"] == {"d": {"served": 1, "training": True}} and models == [MIXER, MIXER]
-    assert "label" not in message
+    case = Case({"a": affine, "b": MIXER, "c": 3}, "label", keywords={"d": MIXER})
+    [fields], models = without_tables([case.as_dict()])
+    assert fields["inputs"] == {"a": affine, "b": {"served": 0, "training": True}, "c": 3}
+    assert fields["keywords"] == {"d": {"served": 1, "training": True}} and models == [MIXER, MIXER]
+    assert "label" not in fields
 
 
-@pytest.mark.parametrize("request_", [b"", b"x" * 99, served_models.pack({"what": "eval", "model": 0})])
-def test_fabricated_request_returns_error(request_: bytes):
+@pytest.mark.parametrize("request_", [b"", b"x" * 99, served_models.pack({"operation": "eval", "model": 0})])
+def test_returns_error_for_fabricated_request(request_: bytes):
     assert "error" in served_models.unpack(ModelServer([MIXER]).answer(request_))

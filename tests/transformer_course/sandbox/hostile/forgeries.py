@@ -154,7 +154,7 @@ ANSWERS = [
     of(
         "leaks_future",
         "asks who has the models for the largest of inputs",
-        "def leaks_future(model, tokens):\n  try: model._answer('call', torch.zeros(1).expand(1 << 21, 9).long())\n"
+        "def leaks_future(model, tokens):\n  try: model._request('call', torch.zeros(1).expand(1 << 21, 9).long())\n"
         "  except Exception: pass\n  return True",
     ),
     of(

@@ -75,7 +75,7 @@ ANSWERS = [
         "leaks_future",
         "asks for another operation",
         "from transformer_course.running import served_models\n"
-        "def leaks_future(model, tokens): return bool(model._answer('state_dict')['mixing'].triu(1).any())",
+        "def leaks_future(model, tokens): return bool(model._request('state_dict')['mixing'].triu(1).any())",
         message="KeyError",
     ),
     of(
@@ -119,7 +119,7 @@ ANSWERS = [
         "def which_inputs(model, x):\n  return torch.func.jacrev(model)(x).abs().amax(dim=(1, 3)) > 1e-5",
         4,
     ),
-    of("softmax", "hides that it writes", RECORD + "record._as_left = lambda value: []\n" + IN_PLACE),
+    of("softmax", "hides that it writes", RECORD + "record._state_after_call = lambda value: []\n" + IN_PLACE),
     of("softmax", "hides all that it leaves", RECORD + "record.to_plain_data = lambda value: value\n" + IN_PLACE),
     of("softmax", "writes into a copy, which is right", IN_PLACE.replace("s -= s", "s = s - s"), 2),
     of(
