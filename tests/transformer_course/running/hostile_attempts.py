@@ -1,4 +1,4 @@
-"""Results and attempts that are deliberately broken or malicious."""
+"""Deliberately broken or malicious results and attempts."""
 
 import sys
 
@@ -9,7 +9,7 @@ from transformer_course.lesson import notebook
 
 
 class Raises:
-    """An object that raises an exception for every operation."""
+    """An object for which every operation raises an exception."""
 
     def __getattribute__(self, name):
         raise ValueError(name)
@@ -33,20 +33,20 @@ class UnreadableError(Exception):
 
 
 class CountsCalls:
-    """Returns a correct result on the first call and a wrong one later."""
+    """A softmax whose first ``n_correct`` calls are correct. Later calls use ``then``."""
 
-    def __init__(self, until, then):
-        self.calls, self.until, self.then = 0, until, then
+    def __init__(self, n_correct, then):
+        self.n_calls, self.n_correct, self.then = 0, n_correct, then
 
     def __call__(self, scores):
-        self.calls += 1
-        return torch.softmax(scores, -1) if self.calls <= self.until else self.then(scores)
+        self.n_calls += 1
+        return torch.softmax(scores, -1) if self.n_calls <= self.n_correct else self.then(scores)
 
 
 def recursive_list():
-    endless = []
-    endless.append(endless)
-    return endless
+    items = []
+    items.append(items)
+    return items
 
 
 def nested_list(depth):
@@ -81,12 +81,12 @@ def checks_itself(scores):
     return notebook.check(checks_itself, "softmax")
 
 
-def asks_the_parts(scores):
+def uses_its_own_part(scores):
     return notebook.parts.softmax(scores)
 
 
-def asks_for_hints(scores):
-    notebook.hint(asks_for_hints, "softmax")
+def requests_a_hint(scores):
+    notebook.hint(requests_a_hint, "softmax")
     return torch.softmax(scores, -1)
 
 
@@ -112,7 +112,7 @@ def yields(scores):
 
 RESULTS = {
     "a hostile object": Raises(),
-    "its own class": Raises,
+    "a hostile class": Raises,
     "a subclass of tensors": torch.ones(3).as_subclass(HostileTensor),
     "a parameter": nn.Parameter(torch.ones(3)),
     "a huge expanded tensor": torch.zeros(1).expand(10**12),
@@ -122,16 +122,16 @@ RESULTS = {
     "nan": torch.full((3,), torch.nan),
     "infinities": torch.full((3,), -torch.inf),
     "nothing": torch.empty(0),
-    "a half": torch.ones(3).half(),
-    "truth": torch.ones(3, dtype=torch.bool),
-    "a number": 10**5000,
+    "half precision": torch.ones(3).half(),
+    "booleans": torch.ones(3, dtype=torch.bool),
+    "a huge integer": 10**5000,
     "a large range": range(10**15),
     "a generator": (n for n in range(3)),
     "a dict with other keys": {1: 2, None: 3},
     "a dict": {"a": torch.ones(2), "b": [1, 2.0, None]},
-    "a list that holds itself": recursive_list(),
-    "a deep list": nested_list(900),
-    "a deeper list": nested_list(100_000),
+    "a list that contains itself": recursive_list(),
+    "a deeply nested list": nested_list(900),
+    "a very deeply nested list": nested_list(100_000),
     "a lone surrogate": "\ud800",
     "bytes": b"\x00",
     "a module": torch,
@@ -143,19 +143,19 @@ RESULTS = {
 ATTEMPTS = {
     "exits": lambda scores: sys.exit(1),
     "raises a base exception": lambda scores: raises(BaseException("base")),
-    "raises the end of a generator": lambda scores: raises(GeneratorExit()),
+    "raises GeneratorExit": lambda scores: raises(GeneratorExit()),
     "raises an unreadable error": lambda scores: raises(UnreadableError()),
     "raises a long error": lambda scores: raises(ValueError("x" * 10**6)),
     "raises an error with markup": lambda scores: raises(ValueError("<b>`x`</b>\n    \ud800")),
-    "raises an error without a word": lambda scores: raises(ValueError()),
-    "takes nothing": lambda: 0,
-    "takes too much": lambda a, b, c: 0,
+    "raises an error without a message": lambda scores: raises(ValueError()),
+    "takes no argument": lambda: 0,
+    "takes too many arguments": lambda a, b, c: 0,
     "spins": spins,
     "spins and catches exceptions": spins_and_catches_exceptions,
     "recurses": recurses,
     "checks itself": checks_itself,
-    "asks the parts": asks_the_parts,
-    "asks for hints": asks_for_hints,
+    "uses its own part": uses_its_own_part,
+    "requests a hint": requests_a_hint,
     "changes its argument": changes_its_argument,
     "resizes its argument": resizes_its_argument,
     "prints": prints,
@@ -167,7 +167,7 @@ ATTEMPTS = {
     "is None": None,
     "is a number": 3,
     "is a result": torch.ones(3),
-    "is a module of Python": torch,
+    "is a Python module": torch,
     "is an instance": nn.Linear(2, 3),
     "is a class": dict,
     "is hostile": Raises(),

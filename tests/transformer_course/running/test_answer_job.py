@@ -1,4 +1,4 @@
-"""Learners' cells may take many forms, and errors in them are reported."""
+"""Tests for the job that runs an answer in the sandbox: unusual cells are accepted, and errors are reported."""
 
 import json
 from inspect import isclass
@@ -22,12 +22,12 @@ def test_correct_answer_gets_its_points(sandbox: Sandbox, name: str):
 
 @pytest.mark.parametrize("name", one_in(3, RIGHT))
 def test_library_parts_solve_their_exercises(sandbox: Sandbox, name: str):
-    """In the sandbox, each part is built from its own source, so it may use other parts but not its own module."""
+    """In the sandbox, each part is built from its source, so it may use other parts but no other code of its module."""
     exercise = every_exercise()[name]
-    borrows = "class borrowed(parts.{}):\n    pass" if isclass(exercise.reference) else "borrowed = parts.{}"
+    source = "class borrowed(parts.{}):\n    pass" if isclass(exercise.reference) else "borrowed = parts.{}"
     job = {
         "name": "borrowed",
-        "cells": [{"id": "", "source": borrows.format(name)}],
+        "cells": [{"id": "", "source": source.format(name)}],
         "cases": [vars(case) | {"label": ""} for case in exercise.cases(1)],
         "seconds": 10.0,
         "library": json.dumps({other.name: library_source(other) for other in every_exercise().values()}),
@@ -37,7 +37,7 @@ def test_library_parts_solve_their_exercises(sandbox: Sandbox, name: str):
     assert all({"output", "samples"} & record.keys() for record in answer["records"])
 
 
-def test_deleted_answer_is_not_started(sandbox: Sandbox):
+def test_missing_answer_counts_as_not_started(sandbox: Sandbox):
     graded = grade_answer(sandbox, "x = 1")
     assert (graded.verdict.status, graded.verdict.message) == ("not_started", "No cell defines `softmax`.")
 
@@ -52,7 +52,7 @@ def test_deleted_answer_is_not_started(sandbox: Sandbox):
         ("softmax = 3", "softmax should be a function or a class; here it is of type int"),
     ],
 )
-def test_crash_report_shows_learners_own_line(sandbox: Sandbox, source: str, message: str):
+def test_crash_report_shows_learners_line(sandbox: Sandbox, source: str, message: str):
     verdict = grade_answer(sandbox, source).verdict
     assert verdict.status == "crashed" and message in verdict.message
 
@@ -77,9 +77,8 @@ def test_accepts_unusual_cells(sandbox: Sandbox, source: str):
 
 
 @pytest.mark.parametrize("package", ["transformer_course", "transformer_course.lesson.notebook"])
-def test_import_cell_gets_working_parts_and_inactive_checks(sandbox: Sandbox, package: str):
-    """Current lessons import from the first module; lessons distributed earlier import from the second."""
-    # not the usual import
+def test_imports_provide_parts_and_inactive_checks(sandbox: Sandbox, package: str):
+    """Current lessons import from ``transformer_course``, and older lessons import from ``lesson.notebook``."""
     imports = f"from {package} import check as c, compare as e, hint as h, parts as p, solution as s"
     answer = """
 def attention(queries, keys, values):
@@ -104,7 +103,7 @@ def test_helpers_from_other_cells_are_available(sandbox: Sandbox):
     assert grade_cells(sandbox, code, "softmax").verdict.passed
 
 
-def test_experiments_do_not_run(sandbox: Sandbox):
+def test_does_not_run_experiments(sandbox: Sandbox):
     code = cells({"softmax": RIGHT["softmax"]}, others=["while True:\n    scores = 1"])
     assert grade_cells(sandbox, code, "softmax").verdict.passed
 
@@ -114,7 +113,7 @@ def test_answer_may_call_another_answer(sandbox: Sandbox):
     assert grade_cells(sandbox, code, "attention").verdict.passed
 
 
-def test_notebook_variables_are_included_and_reported(sandbox: Sandbox):
+def test_includes_and_reports_notebook_variables(sandbox: Sandbox):
     code = cells({"softmax": "def softmax(s): return s.softmax(axis)"}, others=["axis = -1"])
     graded = grade_cells(sandbox, code, "softmax")
     assert graded.points == every_exercise()["softmax"].points
@@ -128,7 +127,7 @@ def test_reports_unfinished_function_called_by_answer(sandbox: Sandbox):
     assert verdict.message.startswith("Your code uses `softmax`, which you have not written yet.")
 
 
-def test_parts_are_correct_if_learners_own_are_not(sandbox: Sandbox):
+def test_parts_come_from_library_if_learners_are_wrong(sandbox: Sandbox):
     answer = "def attention(q, k, v): return parts.attention_weights(q, k) @ v"
     code = cells({"attention": answer, "attention_weights": "def attention_weights(q, k): return q @ k.mT"})
     assert grade_cells(sandbox, code, "attention").verdict.passed

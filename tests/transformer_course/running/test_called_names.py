@@ -1,4 +1,4 @@
-"""Calls are detected under any name, and hand-written code is not mistaken for a call."""
+"""Tests for the detection of calls: it works under any name, and hand-written code does not count as a call."""
 
 import pytest
 
@@ -22,9 +22,9 @@ SOFTMAX = {
 
 
 @linux
-@pytest.mark.parametrize("spelling", SOFTMAX)
-def test_detects_call_in_any_spelling(sandbox: Sandbox, spelling: str):
-    source, called = SOFTMAX[spelling]
+@pytest.mark.parametrize("variant", SOFTMAX)
+def test_detects_every_variant_of_call(sandbox: Sandbox, variant: str):
+    source, called = SOFTMAX[variant]
     graded = grade_answer(sandbox, source)
     assert graded.verdict.passed, graded.verdict.message
     assert any("calls" in remark and called in remark for remark in graded.remarks), graded.remarks
@@ -39,7 +39,7 @@ def test_detects_library_function_under_any_name(sandbox: Sandbox):
 
 @linux
 @pytest.mark.parametrize("name", ["softmax", "attention", "layer_norm", "EncoderLayer", "sample_next"])
-def test_course_calls_no_function_of_that_name(sandbox: Sandbox, name: str):
+def test_solution_does_not_call_existing_implementation(sandbox: Sandbox, name: str):
     graded = grade_answer(sandbox, every_exercise()[name].solution, name)
     assert graded.verdict.passed and not [remark for remark in graded.remarks if "calls" in remark]
 

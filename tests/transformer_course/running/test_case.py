@@ -1,4 +1,4 @@
-"""A case is plain data and survives the transfer to another process."""
+"""Tests for cases: their defaults, and a round trip as plain data."""
 
 from dataclasses import FrozenInstanceError, fields
 
@@ -10,7 +10,7 @@ from transformer_course.running.case import Case
 from transformer_course.running.plain_data import pack, same, unpack
 
 
-def test_case_is_a_function_call_by_default():
+def test_default_case_is_a_function_call():
     case = Case({"x": torch.ones(2)}, "two numbers")
     assert (case.label, case.kind) == ("two numbers", "function")
     assert (case.keywords, case.arguments, case.parameters) == ({}, {}, {})
@@ -23,8 +23,8 @@ def test_case_is_immutable():
 
 
 @pytest.mark.parametrize("name", ["softmax", "FeedForward", "greedy_decode", "parameter_groups"])
-def test_case_is_rebuilt_from_plain_data(name):
+def test_round_trip_preserves_case(name):
     for case in every_exercise()[name].cases(0):
         plain = {field.name: getattr(case, field.name) for field in fields(case)}
-        arrived = Case(**unpack(pack(plain)))
-        assert all(same(getattr(arrived, field.name), plain[field.name]) for field in fields(case))
+        received = Case(**unpack(pack(plain)))
+        assert all(same(getattr(received, field.name), plain[field.name]) for field in fields(case))

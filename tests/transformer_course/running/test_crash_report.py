@@ -1,4 +1,4 @@
-"""A crash is described by the exception, on one line, and its location in the learner's code."""
+"""Tests for crash reports: the exception's message on one line, and the line of the learner's code."""
 
 import functools
 import linecache
@@ -21,10 +21,10 @@ def crash(function, *arguments):
         function(*arguments)
     except BaseException as error:
         return describe_crash(error, files_of(function))
-    raise AssertionError("it did not crash")
+    raise AssertionError("the function did not raise an exception")
 
 
-def test_shows_learners_own_line():
+def test_reports_learners_line():
     f = cell("def f(x):\n    y = x + 1\n    return y.nothing  # here")
     assert crash(f, torch.ones(2)) == {
         "type": "AttributeError",
@@ -34,12 +34,12 @@ def test_shows_learners_own_line():
     }
 
 
-def test_shows_learners_line_if_torch_raises():
+def test_reports_learners_line_if_torch_raises():
     f = cell("def f(x):\n    return nn.Linear(2, 3)(x)")
     assert crash(f, torch.ones(5))["code"] == "return nn.Linear(2, 3)(x)"
 
 
-def test_shows_innermost_of_several_own_lines():
+def test_reports_innermost_line_of_learners_code():
     f = cell("def g(x):\n    return x / 0\ndef f(x):\n    return g(x)")
     assert crash(f, 1)["line"] == 2
 
@@ -52,11 +52,11 @@ def test_finds_line_inside_decorators_partials_and_classes():
     assert crash(module(), 1)["line"] == 3
 
 
-def test_error_elsewhere_has_no_line():
+def test_error_in_other_code_has_no_line():
     assert crash(torch.softmax, 3).keys() == {"type", "message"}
 
 
-def test_unreadable_error_is_reported_by_type():
+def test_error_without_readable_message_has_type():
     class Unreadable(Exception):
         def __str__(self):
             raise ValueError
@@ -64,10 +64,11 @@ def test_unreadable_error_is_reported_by_type():
     def f():
         raise Unreadable
 
-    assert (text := crash(f))["type"] == "Unreadable" and text["message"] == ""
+    report = crash(f)
+    assert (report["type"], report["message"]) == ("Unreadable", "")
 
 
-def test_syntax_error_shows_invalid_line():
+def test_syntax_error_has_invalid_line():
     source = "def f(x):\n    return x +"
     linecache.cache["<cell 7>"] = (len(source), None, source.splitlines(keepends=True), "<cell 7>")
     with pytest.raises(SyntaxError) as caught:
@@ -128,11 +129,11 @@ class Layer(nn.Module):
         ),
     ],
 )
-def test_jaxtyping_report_is_reduced_to_one_line(arguments, message):
+def test_shortens_jaxtyping_report_to_one_line(arguments, message):
     assert crash(lambda: mix(*arguments))["message"] == message
 
 
-def test_wrong_module_argument_names_the_module():
+def test_wrong_argument_of_forward_names_module():
     assert crash(lambda: Layer()(torch.ones(2, 3)))["message"].startswith(
         "Layer takes `x` as a float tensor of shape (d,);"
     )
@@ -141,15 +142,15 @@ def test_wrong_module_argument_names_the_module():
 def test_reports_wrong_argument_of_library_function():
     from transformer_lab.attention.dot_product import scaled_dot_product_attention
 
-    text = crash(lambda: scaled_dot_product_attention(torch.ones(2, 3), torch.ones(4, 3), torch.ones(5, 7)))
-    assert text["type"] == "TypeCheckError"
-    assert text["message"] == (
+    report = crash(lambda: scaled_dot_product_attention(torch.ones(2, 3), torch.ones(4, 3), torch.ones(5, 7)))
+    assert report["type"] == "TypeCheckError"
+    assert report["message"] == (
         "scaled_dot_product_attention takes `v` as a float tensor of shape (*batch, n_key=4, d_v); "
         "it got float32 of shape (5, 7)"
     )
 
 
-def test_unknown_report_is_reduced_to_first_line():
+def test_shortens_unknown_report_to_first_line():
     from jaxtyping import TypeCheckError
 
     def f():

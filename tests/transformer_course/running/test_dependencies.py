@@ -1,4 +1,4 @@
-"""The lesson, the grader and the saved parts agree on the names that a piece of code needs and binds."""
+"""Tests for dependencies: the lesson, the grader and saved parts agree on the names that code needs and binds."""
 
 import ast
 import dis
@@ -44,20 +44,19 @@ def names(source):
         ("def f(): return __name__", ["f"], [], []),
     ],
 )
-def test_names_of_statement_follow_scope_rules(source, binds, at_once, later):
-    found = names(source)
-    assert [sorted(one) for one in found] == [sorted(one) for one in (binds, at_once, later)]
+def test_names_of_statement_follow_scoping_rules(source, binds, at_once, later):
+    assert [sorted(found) for found in names(source)] == [sorted(binds), sorted(at_once), sorted(later)]
 
 
 @pytest.mark.parametrize("source", ["return 1", "yield x", "break"])
-def test_uncompilable_statement_needs_nothing(source):
+def test_invalid_statement_has_no_names(source):
     assert names(source) == ([], [], [])
 
 
 def test_function_and_its_statement_need_same_names():
     source = "def f(x, y=d):\n    def g(): return A.size + x\n    return [B(z) for z in y], g, lambda: C"
     exec(source, scope := {"d": 1})
-    # Since Python 3.12, comprehensions are compiled inline, so their names come first.
+    # Since Python 3.12, comprehensions are compiled inline, so the order differs.
     assert sorted(names_of_function(scope["f"].__code__)) == sorted(names(source)[2]) == ["A", "B", "C"]
 
 
@@ -72,7 +71,7 @@ def test_text_of_statement_includes_decorators_and_comments():
     assert (statement.cell, statement.text) == (0, "@w\ndef f():\n    # why\n    return x")
 
 
-TRICKY = {
+NOTEBOOKS = {
     "decorators": [
         "import functools",
         "def twice(g):\n    @functools.wraps(g)\n    def wrapper(x):\n        return g(g(x))\n    return wrapper",
@@ -99,7 +98,7 @@ TRICKY = {
         "def g(x):\n    return x + 1",
         "def f(x):\n    return g(x)",
     ],
-    "a redefinition by itself": [
+    "a redefinition that uses the old function": [
         "def twice(g):\n    return lambda x: g(g(x))",
         "def f(x):\n    return x + 3\nf = twice(f)",
     ],
@@ -107,12 +106,12 @@ TRICKY = {
     "lambdas": ["add = lambda a, b: a + b", "f = lambda x: add(x, step)", "step = 9"],
     "star-imports": ["from math import *", "def f(x):\n    return sqrt(x) + pow(2, 0.5) + pi"],
     "global": ["count = 0", "def f(x):\n    global count\n    count += 1\n    return x + count"],
-    "a name that is only made by a call": [
+    "a name that is bound by a call": [
         "def prepare():\n    global table\n    table = [1, 2]",
         "def f(x):\n    prepare()\n    return x + sum(table)",
         "table = None",
     ],
-    "functions that need one another": [
+    "functions that call each other": [
         "import functools",
         "def f(x):\n    return 1 if x <= 0 else g(x - 1)",
         "g = functools.partial(f)",
@@ -125,8 +124,8 @@ TRICKY = {
 }
 
 
-@pytest.mark.parametrize("cells", TRICKY.values(), ids=TRICKY)
-def test_lesson_grader_and_saved_parts_find_same_dependencies(cells):
+@pytest.mark.parametrize("cells", NOTEBOOKS.values(), ids=NOTEBOOKS)
+def test_lesson_grader_and_saved_parts_agree(cells):
     def in_the_lesson():
         scope = {"__name__": "__main__"}
         for cell in cells:
@@ -138,7 +137,7 @@ def test_lesson_grader_and_saved_parts_find_same_dependencies(cells):
         scope = {"__name__": "__main__"}
         for statement in answer.statements:
             exec(compile(ast.Module([statement.node], []), "<cell>", "exec"), scope)
-        for statement in answer.later:  # these only add names
+        for statement in answer.later:  # later statements only add names
             exec(compile(ast.Module([statement.node], []), "<cell>", "exec"), added := dict(scope))
             scope |= {name: value for name, value in added.items() if name not in scope}
         return scope
@@ -153,23 +152,23 @@ def test_lesson_grader_and_saved_parts_find_same_dependencies(cells):
     assert remarks[0] == remarks[1] == remarks[2]
 
 
-def test_keeps_bare_expression_only_if_it_exits():
+def test_keeps_bare_expression_that_exits():
     source = "plot(x)\nos._exit(0)\nos.abort()\nsys.exit\nx = 3"
-    assert [one.text for one in definitions(0, *parse(source))] == ["os._exit(0)", "os.abort()", "x = 3"]
+    assert [statement.text for statement in definitions(0, *parse(source))] == ["os._exit(0)", "os.abort()", "x = 3"]
 
 
 @pytest.mark.parametrize("module", [answer_job, ast, dependencies, dis, inspect, record])
-def test_names_match_those_read_by_dis(module):
-    def all_in(code):
+def test_name_operations_match_dis(module):
+    def code_objects(code):
         yield code
         for constant in code.co_consts:
             if isinstance(constant, CodeType):
-                yield from all_in(constant)
+                yield from code_objects(constant)
 
-    # indices that need more than one byte
-    many = "".join(f"n{i} = m{i}\n" for i in range(700)) + "def f():\n    return n1, m699, f\n"
+    # more names than fit into one byte of an index
+    many_names = "".join(f"n{i} = m{i}\n" for i in range(700)) + "def f():\n    return n1, m699, f\n"
     names = (*dependencies.LOOKUPS, *dependencies.STORES)
-    for source in (inspect.getsource(module), many):
-        for code in all_in(compile(source, "<module>", "exec")):
+    for source in (inspect.getsource(module), many_names):
+        for code in code_objects(compile(source, "<module>", "exec")):
             by_dis = [(step.opname, step.argval) for step in dis.get_instructions(code) if step.opname in names]
             assert list(dependencies.names_in(code)) == by_dis

@@ -1,3 +1,5 @@
+"""Tests for finding answers in a notebook, in order, with the statements that they need."""
+
 import ast
 from collections.abc import Sequence
 
@@ -7,7 +9,7 @@ from transformer_course.running.find_answer import Answer, find_answers
 
 
 def find(sources: Sequence[str], name: str = "f") -> Answer | None:
-    """Return the answer in these cells that is most likely to count."""
+    """Return the likeliest answer in these cells."""
     return next(iter(find_answers([{"source": source} for source in sources], name)), None)
 
 
@@ -15,7 +17,8 @@ def cells_of(sources: Sequence[str], name: str = "f") -> list[int]:
     return [answer.cell for answer in find_answers([{"source": source} for source in sources], name)]
 
 
-def taken(sources: Sequence[str], name: str = "f") -> list[tuple[int, set[str]]]:
+def statements_of(sources: Sequence[str], name: str = "f") -> list[tuple[int, set[str]]]:
+    """Return the cell and the bound names of each statement of the likeliest answer."""
     answer = find(sources, name)
     assert answer is not None
     return [(statement.cell, set(statement.binds)) for statement in answer.statements]
@@ -25,7 +28,7 @@ def taken(sources: Sequence[str], name: str = "f") -> list[tuple[int, set[str]]]
     ("sources", "cells"),
     [
         (["def f(): 1", "def f(): 2", "f()"], [1, 0]),
-        (["def f(): 1", "check(f)", "def f(): 2"], [0, 2]),  # anything after the check is an experiment
+        (["def f(): 1", "check(f)", "def f(): 2"], [0, 2]),  # a definition after the check is an experiment
         (["check(f)", "def f(): 2"], [1]),
         (["def f(): 1", "check(f)", "def f(): 2", "check(f)"], [2, 0]),
         (["def f(): 1\ncheck(f)\ndef f(): 2"], [0, 0]),
@@ -46,19 +49,22 @@ def test_answers_are_ordered_by_checks_then_definitions(sources: list[str], cell
 def test_uses_helpers_defined_before_check_or_after_answer():
     sources = ["def h(): 1", "def f(): return h()", "def h(): 2", "check(f)", "def h(): 3"]
     answers = find_answers([{"source": source} for source in sources], "f")
-    executed = [[s.cell for s in one.statements if not (one.is_check and s is one.target)] for one in answers]
+    executed = []
+    for answer in answers:
+        executed.append([s.cell for s in answer.statements if not (answer.is_check and s is answer.target)])
     assert executed == [[0, 1, 2], [0, 1], [0, 1, 2, 4]]
-    assert not any(one.later for one in answers)
+    assert not any(answer.later for answer in answers)
 
 
-def test_later_definition_only_adds_missing_names():
+def test_later_definitions_add_only_missing_names():
     answer = find(["def f(): return g() + h()", "def g(): 1", "check(f)", "def g(): 2", "def h(): 3"])
     assert answer is not None and [s.cell for s in answer.later] == [4]
 
 
-def test_includes_statement_that_changes_needed_value():
+def test_includes_statements_that_change_needed_values():
     sources = ["T = {}", "T['a'] = 1", "T.b.c = 2", "other[0] = 3", "def f(): return T", "@add_to(f)\ndef g(): ..."]
-    assert taken([*sources, "check(f)"]) == [(0, {"T"}), (1, set()), (2, set()), (4, {"f"}), (5, {"g"}), (6, set())]
+    expected = [(0, {"T"}), (1, set()), (2, set()), (4, {"f"}), (5, {"g"}), (6, set())]
+    assert statements_of([*sources, "check(f)"]) == expected
 
 
 @pytest.mark.parametrize("source", ["class f: ...", "f = lambda x: x", "if True:\n    def f(): ...", "f: object = max"])
@@ -73,7 +79,7 @@ def test_ignores_uses_inner_names_and_imports(source: str):
     assert find([source]) is None
 
 
-def test_includes_exactly_what_answer_needs():
+def test_includes_only_needed_statements():
     sources = [
         "import math\nimport pandas as pd",
         "def helper(x): return other(x)",
@@ -81,22 +87,22 @@ def test_includes_exactly_what_answer_needs():
         "SCALE = 3\nx = run_for_hours()\nrows = x",
         "def f(x):\n    rows = helper(x)\n    return rows",
     ]
-    assert taken(sources) == [(0, {"math"}), (1, {"helper"}), (2, {"other"}), (3, {"SCALE"}), (4, {"f"})]
+    assert statements_of(sources) == [(0, {"math"}), (1, {"helper"}), (2, {"other"}), (3, {"SCALE"}), (4, {"f"})]
 
 
-def test_argument_name_does_not_include_experiment():
-    assert taken(["x = run_for_hours()", "def f(x): return [x for x in x]"]) == [(1, {"f"})]
+def test_ignores_experiment_with_name_of_argument():
+    assert statements_of(["x = run_for_hours()", "def f(x): return [x for x in x]"]) == [(1, {"f"})]
 
 
-def test_includes_only_needed_imports_of_own_cell():
+def test_includes_only_needed_imports_of_its_cell():
     imports = "import math\nimport os.path, pandas\nfrom torch import (\n    exp,\n    sin)\n"
-    assert taken([f"{imports}k = math.pi\ndef f(x): return exp(x) + k"]) == [
+    assert statements_of([f"{imports}k = math.pi\ndef f(x): return exp(x) + k"]) == [
         (0, {"math"}),
         (0, {"exp", "sin"}),
         (0, {"k"}),
         (0, {"f"}),
     ]
-    assert taken(["def f(x): return 1\nfrom math import sqrt as f"]) == [(0, {"f"})]  # an import is not an answer
+    assert statements_of(["def f(x): return 1\nfrom math import sqrt as f"]) == [(0, {"f"})]  # without the import
 
 
 def test_skips_magics_and_preserves_line_numbers():
@@ -111,17 +117,17 @@ def test_modulo_at_line_start_is_not_a_magic():
     assert "% 2" in ast.unparse(answer.statements[0].node)
 
 
-def test_invalid_cell_that_starts_definition_is_an_answer():
+def test_invalid_cell_that_begins_definition_is_an_answer():
     answer = find(["def f(x):\n    return x", "def f(x)\n    return x"])
     assert answer is not None and answer.cell == 1
     assert isinstance(answer.error, SyntaxError) and answer.error.lineno == 1
 
 
 def test_ignores_other_invalid_cells():
-    assert taken(["oops oops", "def f(): ..."]) == [(1, {"f"})]
+    assert statements_of(["oops oops", "def f(): ..."]) == [(1, {"f"})]
 
 
 @pytest.mark.parametrize("source", ["f = " + "(" * 5000, "f = " + "-" * 100_000 + "1", "f = '\0'", "f = '\ud800'"])
-def test_reports_code_that_breaks_the_parser_as_error(source: str):
+def test_code_that_breaks_the_parser_is_an_error(source: str):
     answer = find([source])
     assert answer is None or answer.error is not None or answer.statements

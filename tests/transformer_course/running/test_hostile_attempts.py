@@ -1,4 +1,4 @@
-"""No attempt can make a check raise an exception, hang or change torch's global state."""
+"""Tests with hostile attempts: no attempt can make a check raise an exception, hang or change torch's state."""
 
 import typing
 from itertools import product
@@ -26,22 +26,22 @@ def changes_torch(scores):
 
 KINDS = ["score_variance", "FeedForward", "leaks_future", "sample_next"]
 KINDS_AND_RESULTS = [*product(["softmax"], RESULTS), *one_in(11, [pair[::-1] for pair in product(RESULTS, KINDS)])]
-STRANGERS = [None, lambda: None, lambda *a, **k: None, nn.Linear, nn.Module, object]
-EXERCISES_AND_STRANGERS = one_in(17, [*product(every_exercise(), STRANGERS)][::5])
-"""By default, each broken attempt and each kind of exercise is tested with only some results."""
+UNRELATED = [None, lambda: None, lambda *a, **k: None, nn.Linear, nn.Module, object]
+EXERCISES_AND_UNRELATED = one_in(17, [*product(every_exercise(), UNRELATED)][::5])
+"""Exercises with attempts that have nothing to do with them. By default, only some of the pairs are tested."""
 
-# The exception that stops an endless attempt may occur in a finalizer, which turns it into a warning; it is raised
-# again later.
+# The exception that stops an endless attempt may be raised in a finalizer, where Python turns it into a warning. It is
+# then raised again later.
 may_be_endless = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 
 
 @pytest.fixture
-def impatient(session):
+def short_time_limit(session):
     session.seconds = 0.2  # CPU time, so other processes don't matter
     session.max_idle = 48.0
 
 
-def is_a_proper(verdict):
+def is_valid(verdict):
     assert verdict.status in STATUSES
     assert "The check itself failed" not in verdict.message
     assert verdict._repr_html_().encode()
@@ -52,43 +52,43 @@ def is_a_proper(verdict):
 
 @pytest.mark.parametrize("case", KINDS_AND_RESULTS, ids="-".join)
 def test_any_result_gets_a_verdict(case):
-    name, what = case
+    name, result = case
 
-    def gives(*_, **__):
-        return RESULTS[what]
+    def attempt(*_, **__):
+        return RESULTS[result]
 
-    class Gives(every_exercise()["FeedForward"].reference):
+    class Attempt(every_exercise()["FeedForward"].reference):
         def forward(self, x):
-            return RESULTS[what]
+            return RESULTS[result]
 
-    verdict = notebook.check(Gives if name == "FeedForward" else gives, name)
-    assert is_a_proper(verdict)
+    verdict = notebook.check(Attempt if name == "FeedForward" else attempt, name)
+    assert is_valid(verdict)
     assert verdict.status in ("wrong", "crashed")
 
 
 @may_be_endless
-@pytest.mark.usefixtures("impatient")
-@pytest.mark.parametrize("how", ATTEMPTS)
-def test_any_attempt_gets_a_verdict(how):
-    verdict = notebook.check(ATTEMPTS[how], "softmax")
-    assert is_a_proper(verdict) or how == "is hostile"
-    if "timed" not in how and how not in ("asks for hints",):
+@pytest.mark.usefixtures("short_time_limit")
+@pytest.mark.parametrize("attempt", ATTEMPTS)
+def test_any_attempt_gets_a_verdict(attempt):
+    verdict = notebook.check(ATTEMPTS[attempt], "softmax")
+    assert is_valid(verdict)
+    if "timed" not in attempt and attempt != "requests a hint":
         assert verdict.status in ("mistake", "wrong", "crashed")
 
 
 @may_be_endless
-@pytest.mark.usefixtures("impatient")
-@pytest.mark.parametrize("how", ATTEMPTS)
-@pytest.mark.parametrize("ask", [notebook.check, notebook.hint, notebook.solution])
-def test_any_attempt_without_a_name_gets_an_answer(ask, how):
-    assert ask(ATTEMPTS[how])._repr_html_()
+@pytest.mark.usefixtures("short_time_limit")
+@pytest.mark.parametrize("attempt", ATTEMPTS)
+@pytest.mark.parametrize("function", [notebook.check, notebook.hint, notebook.solution])
+def test_any_attempt_without_name_gets_a_panel(function, attempt):
+    assert function(ATTEMPTS[attempt])._repr_html_()
 
 
-@pytest.mark.parametrize("case", EXERCISES_AND_STRANGERS, ids=lambda case: f"{case[0]}-{STRANGERS.index(case[1])}")
+@pytest.mark.parametrize("case", EXERCISES_AND_UNRELATED, ids=lambda case: f"{case[0]}-{UNRELATED.index(case[1])}")
 def test_unrelated_attempt_gets_a_verdict(case):
     name, attempt = case
     verdict = notebook.check(attempt, name)
-    assert is_a_proper(verdict)
+    assert is_valid(verdict)
     assert verdict.status in ("mistake", "wrong", "crashed")
 
 
@@ -97,7 +97,7 @@ def test_does_not_catch_keyboard_interrupt():
         notebook.check(lambda scores: raises(KeyboardInterrupt()), "softmax")
 
 
-def test_invalid_name_gets_an_answer():
+def test_unknown_exercise_name_gets_a_verdict():
     assert notebook.check(spins, "nonsense").status == "wrong"
     assert notebook.check(spins, "").status == "wrong"
 
@@ -113,23 +113,23 @@ def test_preserves_torch_state():
     assert torch.equal(torch.rand(3), expected)
 
 
-def test_preserves_global_settings_and_ignores_them():
-    right = every_exercise()["softmax"].reference
+def test_ignores_and_preserves_global_settings():
+    reference = every_exercise()["softmax"].reference
     torch.set_default_dtype(torch.float64)
     try:
         with torch.inference_mode():
-            assert "One thing" not in notebook.check(right).message
-        assert notebook.check(right).passed
+            assert "One thing" not in notebook.check(reference).message
+        assert notebook.check(reference).passed
         assert torch.get_default_dtype() == torch.float64
     finally:
         torch.set_default_dtype(torch.float32)
     with torch.no_grad():
-        assert "One thing" not in notebook.check(right).message
+        assert "One thing" not in notebook.check(reference).message
     with torch.device("meta"):
-        assert notebook.check(right).passed
+        assert notebook.check(reference).passed
 
 
 @may_be_endless
-@pytest.mark.usefixtures("impatient")
+@pytest.mark.usefixtures("short_time_limit")
 def test_reports_attempt_that_never_ends():
     assert "Either your code never ends, or it is very slow." in notebook.check(spins, "softmax").message

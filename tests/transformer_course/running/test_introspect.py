@@ -1,4 +1,4 @@
-"""The functions of an attempt and its dependencies on the notebook are found without running it."""
+"""Tests for introspection: the functions of an attempt, and the notebook variables and functions that it uses."""
 
 import functools
 
@@ -9,19 +9,19 @@ from torch import nn
 from transformer_course.running.introspect import functions_of, notebook_dependencies
 
 
-def notebook(source, **around):
-    """Run a cell in a notebook that already contains some variables."""
-    namespace = {"__name__": "__main__", "torch": torch, "nn": nn, **around}
+def notebook(source, **variables):
+    """Run a cell in a notebook that already contains some variables, and return all variables."""
+    namespace = {"__name__": "__main__", "torch": torch, "nn": nn, **variables}
     exec(source, namespace)
     return namespace
 
 
-def reads(source, name="f", **around):
-    return notebook_dependencies(notebook(source, **around)[name])["reads"]
+def reads(source, name="f", **variables):
+    return notebook_dependencies(notebook(source, **variables)[name])["reads"]
 
 
-def unfinished(source, name="f", **around):
-    return notebook_dependencies(notebook(source, **around)[name])["unfinished"]
+def unfinished(source, name="f", **variables):
+    return notebook_dependencies(notebook(source, **variables)[name])["unfinished"]
 
 
 @pytest.mark.parametrize(
@@ -53,7 +53,7 @@ def test_lists_each_name_once_in_order_of_code():
         "EPS = 1e-9\ndef f(x): return x + EPS",
     ],
 )
-def test_ignores_everything_but_notebook_data(source):
+def test_ignores_names_that_are_no_notebook_data(source):
     assert reads(source, d_k=3) == []
 
 
@@ -73,7 +73,7 @@ def test_ignores_everything_but_notebook_data(source):
         "def f(x): return f(d_k)",
     ],
 )
-def test_finds_variables_wherever_they_are_read(source):
+def test_finds_variables_in_all_kinds_of_attempts(source):
     assert reads(source, d_k=3) == ["d_k"]
 
 
@@ -86,10 +86,10 @@ def test_ignores_variables_of_other_modules():
     [
         "...",
         "pass",
-        "'''What it is for.'''",
+        "'''The purpose.'''",
         "raise NotImplementedError",
         "raise NotImplementedError()",
-        "'''What it is for.'''\n    raise NotImplementedError",
+        "'''The purpose.'''\n    raise NotImplementedError",
         "# nothing yet\n    return",
     ],
 )
@@ -103,7 +103,7 @@ def test_function_with_body_is_finished(body):
     assert unfinished(f"def g(x):\n    {body}\ndef f(x): return g(x)") == []
 
 
-def test_finds_unfinished_function_behind_finished_one():
+def test_finds_unfinished_function_called_by_helper():
     assert unfinished("def h(x): ...\ndef g(x): return h(x) + 1\ndef f(x): return g(x)") == ["h"]
 
 
@@ -121,7 +121,7 @@ def test_finds_functions_inside_decorators_and_partials():
     assert functions_of(functools.partial(functools.partial(original, 1), 2)) == [original]
 
 
-def test_finds_own_methods_of_class_but_not_torchs():
+def test_finds_methods_of_class_but_not_of_torch():
     class Base(nn.Module):
         def forward(self, x):
             return x

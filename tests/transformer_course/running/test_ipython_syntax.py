@@ -1,4 +1,4 @@
-"""IPython syntax becomes plain Python, and every statement stays on its line."""
+"""Tests for IPython syntax: cells become plain Python, and every statement stays on its original line."""
 
 import ast
 import contextlib
@@ -11,12 +11,12 @@ from transformer_course.running.ipython_syntax import parse
 
 def bound(source: str) -> dict[str, int]:
     """Return the line on which each top-level name gets its final value."""
-    return {
-        node.id: statement.lineno
-        for statement in parse(source)[1]
-        for node in ast.walk(statement)
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
-    }
+    lines = {}
+    for statement in parse(source)[1]:
+        for node in ast.walk(statement):
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+                lines[node.id] = statement.lineno
+    return lines
 
 
 @pytest.mark.parametrize(
@@ -39,7 +39,7 @@ def bound(source: str) -> dict[str, int]:
         ("    x = 1\n    !ls\n    y = 2", {"x": 1, "y": 3}),
         (">>> x = 1\n>>> y = 2", {"x": 1, "y": 2}),
         ("!ls\r\nx = 1\r\n", {"x": 2}),
-        # the form in which IPython stores it in its history
+        # a cell magic as it is stored in IPython's history
         ("get_ipython().run_cell_magic('time', '', 'x = 1')", {"x": 2}),
     ],
 )
@@ -52,9 +52,9 @@ def test_names_are_bound_on_their_original_lines(source: str, lines: dict[str, i
 )
 def test_preserves_lines_inside_strings_and_expressions(source: str):
     cell = f"!echo a\n{source}"
-    by_ipython = TransformerManager().transform_cell(cell)
+    transformed = TransformerManager().transform_cell(cell)
     try:
-        expected = ast.dump(ast.parse(by_ipython))
+        expected = ast.dump(ast.parse(transformed))
     except SyntaxError:
         with pytest.raises(SyntaxError):
             parse(cell)
@@ -71,7 +71,7 @@ def test_syntax_error_has_cell_and_line(source: str, line: int):
     assert (raised.value.filename, raised.value.lineno) == ("<cell 7>", line)
 
 
-def test_time_returns_value_of_expression():
+def test_time_magic_returns_value_of_expression():
     python, _ = parse("def f(x):\n    y = %time x + 1\n    %time y\n    return y * 2")
     scope: dict[str, object] = {}
     exec(python + "\nresult = f(1)", scope)

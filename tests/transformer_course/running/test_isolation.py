@@ -1,4 +1,4 @@
-"""A call sees torch in its default state and leaves the global state unchanged."""
+"""Tests for isolation: torch has its default state in a call, and the global state is restored after it."""
 
 import ctypes
 import os
@@ -18,12 +18,12 @@ from transformer_course.running.isolation import (
 )
 
 
-def test_call_ignores_and_preserves_settings_of_lesson():
+def test_ignores_and_preserves_settings_of_lesson():
     torch.set_default_dtype(torch.float64)
     try:
         with torch.no_grad(), torch.device("meta"), default_torch_state():
-            made = torch.ones(2)
-            assert (made.dtype, made.device.type, torch.is_grad_enabled()) == (torch.float32, "cpu", True)
+            x = torch.ones(2)
+            assert (x.dtype, x.device.type, torch.is_grad_enabled()) == (torch.float32, "cpu", True)
         assert torch.get_default_dtype() == torch.float64
     finally:
         torch.set_default_dtype(torch.float32)
@@ -51,16 +51,16 @@ def test_random_numbers_repeat_inside_and_continue_outside():
     expected = torch.rand(2)
     torch.manual_seed(7)
     with default_torch_state():
-        one = torch.rand(3)
+        first = torch.rand(3)
     torch.rand(5)
     torch.manual_seed(7)
     with default_torch_state():
-        other = torch.rand(3)
-    assert torch.equal(one, other)
+        second = torch.rand(3)
+    assert torch.equal(first, second)
     assert torch.equal(torch.rand(2), expected)
 
 
-def test_restores_state_after_interrupt_at_any_point():
+def test_restores_globals_after_error():
     streams, filters = (sys.stdout, sys.stderr), list(warnings.filters)
     with pytest.raises(ZeroDivisionError), restored_globals():
         sys.stdout = sys.stderr = None
@@ -81,17 +81,17 @@ def test_suppresses_both_streams_only_inside_block(capsys):
 
 
 def test_collects_each_warning_once_without_raising():
-    with collected_warnings() as said:
+    with collected_warnings() as collected:
         for text in ("one\nmore", "two", "two"):
             warnings.warn(text, DeprecationWarning, stacklevel=1)
-    assert said == ["one", "two"]
+    assert collected == ["one", "two"]
 
 
-def test_collects_warnings_even_if_call_fails():
-    with pytest.raises(ZeroDivisionError), collected_warnings() as said:
+def test_collects_warnings_before_an_error():
+    with pytest.raises(ZeroDivisionError), collected_warnings() as collected:
         warnings.warn("before", stacklevel=1)
         _ = 1 / 0
-    assert said == ["before"]
+    assert collected == ["before"]
 
 
 def test_restores_warning_filters():
@@ -101,16 +101,16 @@ def test_restores_warning_filters():
         warnings.warn("aloud", stacklevel=1)
 
 
-def test_cuts_long_warning():
-    with collected_warnings() as said:
+def test_truncates_long_warning():
+    with collected_warnings() as collected:
         warnings.warn("x" * 10**6, stacklevel=2)
-    assert said == ["x" * MAX_WARNING_LENGTH]
+    assert collected == ["x" * MAX_WARNING_LENGTH]
 
 
 def test_discards_native_output_only_inside_block(capfd):
     with suppressed_native_output():
         os.write(1, b"from C")
         if os.name == "posix":
-            ctypes.CDLL(None).puts(b"from a buffer of C")
-    os.write(1, b"after it")
-    assert capfd.readouterr().out == "after it"
+            ctypes.CDLL(None).puts(b"from C's buffer")
+    os.write(1, b"after")
+    assert capfd.readouterr().out == "after"

@@ -1,4 +1,4 @@
-"""Observations have the keys of their types and survive the transfer to another process."""
+"""Tests for observations: they have the keys of their types, also after serialization."""
 
 import pytest
 import torch
@@ -41,13 +41,11 @@ def sample(logits, generator):
         (observation.SamplerObservation, lambda logits, generator: torch.full((100,), 3), SAMPLER),
     ],
 )
-def test_observation_has_keys_of_its_type_after_transfer(kind, attempt, case):
+def test_serialized_observation_has_keys_of_its_type(kind, attempt, case):
     observed = observe(attempt, case)
     assert kind.__required_keys__ <= observed.keys() <= kind.__required_keys__ | kind.__optional_keys__
     assert same(unpack(pack(observed)), observed)
     assert observed["remarks"].keys() <= observation.Remarks.__optional_keys__
     if "error" in observed:
-        report = observation.CrashReport
-        assert (
-            report.__required_keys__ <= observed["error"].keys() <= report.__required_keys__ | report.__optional_keys__
-        )
+        required, optional = observation.CrashReport.__required_keys__, observation.CrashReport.__optional_keys__
+        assert required <= observed["error"].keys() <= required | optional

@@ -1,4 +1,4 @@
-"""One call shows outputs, changed arguments, gradients, randomness and dependencies on the notebook."""
+"""Tests for observations of one call: outputs, changed arguments, gradients, randomness and notebook variables."""
 
 import contextlib
 import time
@@ -40,7 +40,7 @@ def test_detects_changed_arguments_without_affecting_later_calls():
     assert torch.equal(case.inputs["y"], X)
 
 
-def test_detects_model_left_in_another_mode():
+def test_detects_model_left_in_different_mode():
     case = every_exercise()["parameter_groups"].cases(0)[0]
     assert observe(lambda model, decay: model.eval() and None, case)["changed"] == ["model.training"]
     assert observe(lambda model, decay: model.eval().train() and None, case)["changed"] == []
@@ -60,7 +60,7 @@ def test_distinguishes_parameters_from_copies():
 
 
 def test_rejects_forged_records_of_own_parameters():
-    """The trusted side decides which parameters were returned, from their values after a gradient step."""
+    """The values after a gradient step prove which parameters were returned, so a job cannot claim more of them."""
     case = every_exercise()["parameter_groups"].cases(5)[0]
     honest = record(lambda model, decay: [{"params": list(model.parameters())}], case)
     cloned = record(lambda model, decay: [{"params": [p.clone() for p in model.parameters()]}], case)
@@ -70,7 +70,7 @@ def test_rejects_forged_records_of_own_parameters():
         try:
             observed = observation_of({**cloned, "own_parameters": [0, 1], "trained": forged}, case)
         except TypeError:
-            continue  # malformed records also lose the points
+            continue  # a malformed record gets no points either
         assert observed["own_parameters"] == 0
 
 
@@ -87,17 +87,17 @@ def test_random_numbers_are_the_same_in_every_check():
 
 
 def test_gradients_match_autograd():
-    mixture = torch.tensor([1.0, 2.0, 3.0]).cos()
-    assert_close(differentiated(lambda x: x**2)["gradients"]["x"], 2 * X * mixture)
+    coefficients = torch.tensor([1.0, 2.0, 3.0]).cos()
+    assert_close(differentiated(lambda x: x**2)["gradients"]["x"], 2 * X * coefficients)
 
 
 @pytest.mark.parametrize(
-    "cuts",
+    "attempt",
     [lambda x: x.detach(), lambda x: torch.tensor(x.tolist()), lambda x: torch.from_numpy(x.numpy()), lambda x: 3],
     ids=["detach", "tolist", "numpy", "a number"],
 )
-def test_missing_gradient_is_none(cuts):
-    observed = differentiated(cuts)
+def test_missing_gradient_is_none(attempt):
+    observed = differentiated(attempt)
     assert observed["gradients"] == {"x": None}
     assert not observed["remarks"]["differentiable"]
 
@@ -162,30 +162,30 @@ def test_unused_parameters_have_no_gradient():
         {"scale": torch.ones(4), "unused": torch.ones(1)},
         {**PARAMETERS, "more": torch.ones(1)},
     ],
-    ids=["one too many", "another shape", "one missing"],
+    ids=["missing", "wrong shape", "superfluous"],
 )
-def test_compares_nothing_else_if_parameters_differ(parameters):
+def test_records_only_parameters_if_they_differ(parameters):
     assert of_module(Scale, parameters=parameters).keys() == {"parameters", "remarks"}
 
 
 def test_every_call_gets_a_fresh_model():
     case = Case({"model": describe_model("next_token_table", transition=torch.eye(3)), "ids": torch.tensor([[2]])}, "")
 
-    def spoils(model, ids):
+    def overwrites(model, ids):
         model.transition.zero_()
         return model(ids)
 
     assert torch.equal(observe(lambda model, ids: model(ids), case)["output"], torch.tensor([[[0.0, 0, 1]]]))
-    observed = observe(spoils, case)
+    observed = observe(overwrites, case)
     assert observed["repeatable"]
     assert observed["changed"] == ["model.transition"]
     assert observe(lambda model, ids: model(ids), case)["changed"] == []
 
 
-def test_detects_table_returned_twice():
+def test_detects_overwritten_output():
     table = torch.zeros(2)
     case = Case({"x": torch.ones(2)}, "")
-    assert observe(lambda x: table.copy_(x.detach()), case)["overwritten"]  # even with the same numbers
+    assert observe(lambda x: table.copy_(x.detach()), case)["overwritten"]  # although with equal numbers
     assert "overwritten" not in observe(lambda x: table, case)
     assert "overwritten" not in observe(lambda x: x + 1, case)
 
@@ -236,9 +236,9 @@ def test_detects_arguments_changed_by_sampler():
     ("samples", "key"),
     [(lambda n: torch.zeros(n, 1).long(), "output"), (lambda n: torch.zeros(n), "output"), (lambda n: None, "output"),
      (lambda n: torch.full((n,), 2), "range"), (lambda n: torch.full((n,), -1), "range")],
-    ids=["another shape", "another dtype", "nothing", "too large", "too small"],
+    ids=["wrong shape", "wrong dtype", "None", "too large", "too small"],
 )  # fmt: skip
-def test_returns_invalid_samples_unchanged(samples, key):
+def test_invalid_samples_have_no_frequencies(samples, key):
     observed = observe(lambda logits, generator: samples(len(logits)), ROWS)
     assert key in observed and "frequencies" not in observed
 
@@ -248,8 +248,8 @@ def test_every_exception_becomes_an_observation(error):
     def f(x):
         raise error
 
-    message = observe(f, ONE)["error"]
-    assert (message["type"], message["message"], message["code"]) == (type(error).__name__, str(error), "raise error")
+    report = observe(f, ONE)["error"]
+    assert (report["type"], report["message"], report["code"]) == (type(error).__name__, str(error), "raise error")
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, TookTooLong])
@@ -261,7 +261,7 @@ def test_does_not_catch_time_limit_or_interrupt(error):
         observe(f, ONE)
 
 
-def test_shows_printed_output_once_for_first_case(capsys):
+def test_prints_output_of_first_call_only(capsys):
     def f(x):
         print("x has", len(x), "numbers")
         return x
@@ -270,44 +270,41 @@ def test_shows_printed_output_once_for_first_case(capsys):
     assert capsys.readouterr() == ("x has 3 numbers\n", "")
 
 
-class Says(Scale):
+class Prints(Scale):
     def forward(self, x):
         print("called")
         return super().forward(x)
 
 
-def draws_aloud(logits, generator):
+def draws_and_prints(logits, generator):
     print("called")
     return draws(logits, generator)
 
 
 @pytest.mark.parametrize(
     ("attempt", "case"),
-    [(Says, Case({"x": X}, "", kind="module", arguments={"d": 3}, parameters=PARAMETERS)), (draws_aloud, ROWS)],
+    [(Prints, Case({"x": X}, "", kind="module", arguments={"d": 3}, parameters=PARAMETERS)), (draws_and_prints, ROWS)],
     ids=["a module", "a sampler"],
 )
-def test_shows_output_of_modules_and_samplers_once(attempt, case, capsys):
-    assert observe(attempt, case)["repeatable"]  # so it was called more than once
+def test_prints_output_of_modules_and_samplers_once(attempt, case, capsys):
+    assert observe(attempt, case)["repeatable"]  # known only after a second call
     assert capsys.readouterr().out == "called\n"
 
 
-def test_collects_first_line_of_each_warning_every_time(recwarn):
+def test_collects_first_line_of_each_warning(recwarn):
     def f(x):
         warnings.warn("a line\nand more", stacklevel=1)
         return x.expand(2, 2, 3).T
 
     for _ in range(2):
-        message = observe(f, ONE)["remarks"]["warned"]
-        assert message[0] == "a line"
-        assert (
-            message[1].startswith("The use of `x.T` on tensors of dimension other than 2")
-            and "Triggered" not in message[1]
-        )
-        assert len(message) == 2
+        first, second = observe(f, ONE)["remarks"]["warned"]
+        assert first == "a line"
+        assert second.startswith("The use of `x.T` on tensors of dimension other than 2")
+        assert "Triggered" not in second
     assert not recwarn.list
 
 
-def test_reports_notebook_variables_with_and_without_crash():
+def test_lists_notebook_variables_with_and_without_crash():
     lesson = {"__name__": "__main__", "d_k": 3}
     exec("def g(x): ...\ndef f(x): return x / d_k\ndef h(x): return g(x) + d_k", lesson)
     assert observe(lesson["f"], ONE)["remarks"]["reads"] == ["d_k"]
@@ -325,9 +322,8 @@ def test_case_that_exceeds_time_limit_is_the_last():
     cases = [ONE, Case({"x": X[:2]}, ""), ONE]
     quick, stopped = observe_all(f, cases, seconds=0.2)
     assert torch.equal(quick["output"], X)
-    assert stopped == {
-        "error": {"type": "TookTooLong", "message": "no answer within 0.2 s for all cases together"}
-    }  # fmt: skip
+    message = "no answer within 0.2 s for all cases together"
+    assert stopped == {"error": {"type": "TookTooLong", "message": message}}
 
 
 def test_wall_clock_timeout_reports_cpu_time():
@@ -351,19 +347,19 @@ def test_stops_idle_code_and_reports_reason():
 
 def test_late_timeout_keeps_result_of_last_case(monkeypatch):
     @contextlib.contextmanager
-    def falls_behind(*_):
-        watch = Stopwatch()  # begun after the time limit under test
+    def late_time_limit(*_):
+        watch = Stopwatch()  # starts after the stopwatch under test
         yield
         while watch.clock < 0.01:
             pass
         raise TookTooLong
 
-    monkeypatch.setattr("transformer_course.running.record.time_limit", falls_behind)
+    monkeypatch.setattr("transformer_course.running.record.time_limit", late_time_limit)
     [observed] = observe_all(torch.clone, [ONE], seconds=0.01)
     assert torch.equal(observed["output"], X)
 
 
-def test_distinguishes_outer_time_limit_from_its_own():
+def test_propagates_timeout_of_outer_limit():
     def endless(x):
         while True:
             pass
@@ -391,7 +387,7 @@ def wrapped(**keywords):
     return Case({"x": X}, "", "module", arguments={"linear": linear_layer()}, parameters=parameters, **keywords)
 
 
-def test_wrapped_module_keeps_its_own_parameters():
+def test_wrapped_module_keeps_its_parameters():
     assert observe(Wrapped, wrapped())["output"].tolist() == [28.0]
 
 
@@ -412,13 +408,11 @@ def test_lists_frozen_parameters_and_gradients_of_others():
 
 def test_gradients_of_indexed_values_ignore_order():
     case = Case({"x": torch.tensor([[3.0, 1.0, 2.0], [5.0, 4.0, 6.0]])}, "")
-    down, up = (
-        observe(lambda x, variant=variant: x.sort(descending=variant), case)["gradients"]["x"]
-        for variant in (True, False)
-    )
-    assert torch.equal(down, up)
-    assert down.unique().numel() == 6
-    assert not torch.equal(observe(lambda x: x.sort()[0], case)["gradients"]["x"], up)
+    descending = observe(lambda x: x.sort(descending=True), case)["gradients"]["x"]
+    ascending = observe(lambda x: x.sort(descending=False), case)["gradients"]["x"]
+    assert torch.equal(descending, ascending)
+    assert descending.unique().numel() == 6
+    assert not torch.equal(observe(lambda x: x.sort()[0], case)["gradients"]["x"], ascending)
 
 
 def test_stops_after_case_that_runs_out_of_memory():

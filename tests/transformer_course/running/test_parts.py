@@ -1,4 +1,4 @@
-"""Parts are the learner's own if they passed, otherwise the library's, and never the part being written."""
+"""Tests for parts: the learner's own if they have passed, otherwise the library's, except for the blocked part."""
 
 import pytest
 
@@ -14,7 +14,7 @@ def mine(*arguments):
     return "mine"
 
 
-def test_newest_part_is_used_and_can_be_removed(parts):
+def test_uses_newest_part_until_it_is_removed(parts):
     parts.add("softmax", mine)
     parts.add("softmax", sum)
     assert parts.softmax is sum
@@ -49,7 +49,7 @@ def test_error_names_unknown_part(parts):
         parts.whose("sofmax")
 
 
-def test_lists_which_parts_are_the_learners(parts):
+def test_repr_lists_learners_parts(parts):
     assert repr(parts) == "Parts of your own: none yet. All others are the library's."
     parts.add("softmax", mine)
     assert repr(parts) == "Parts of your own: softmax. All others are the library's."

@@ -1,4 +1,4 @@
-"""Plain data survives the transfer to another process, other values are named, and hostile bytes run no code."""
+"""Tests for plain data: round trips preserve it, other values are replaced, and malformed bytes are rejected."""
 
 import json
 import pickle
@@ -50,15 +50,15 @@ def test_round_trip_preserves_plain_data(data):
     assert same(unpack(pack(data)), data)
 
 
-def test_views_are_packed_as_their_own_numbers():
+def test_packs_views_as_contiguous_tensors():
     x = torch.arange(12.0).view(3, 4)
     for view in (x.mT, x[::2, 1], x.expand(2, 3, 4), x.to_sparse(), torch.ones(2, dtype=torch.complex64).conj()):
-        arrived = unpack(pack(view))
-        assert torch.equal(arrived, view.to_dense() if view.is_sparse else view)
-        assert arrived.is_contiguous()
+        received = unpack(pack(view))
+        assert torch.equal(received, view.to_dense() if view.is_sparse else view)
+        assert received.is_contiguous()
 
 
-def test_copy_does_not_change_with_original():
+def test_copy_is_independent_of_original():
     x = torch.ones(2, requires_grad=True)
     copy = to_plain_data({"x": [x]})["x"][0]
     with torch.no_grad():
@@ -86,7 +86,7 @@ def test_copy_does_not_change_with_original():
     ],
     ids=lambda value: type(value).__name__,
 )
-def test_converts_or_names_other_values(value, plain):
+def test_converts_or_replaces_other_values(value, plain):
     assert to_plain_data(value) == plain
     assert type(to_plain_data(value)) is type(plain)
 
@@ -95,7 +95,7 @@ def test_never_runs_methods_of_tensor_subclasses():
     class Hostile(torch.Tensor):
         @classmethod
         def __torch_function__(cls, *_, **__):
-            raise AssertionError("it ran")
+            raise AssertionError("an overridden method ran")
 
     assert type(to_plain_data(torch.ones(2).as_subclass(Hostile))) is torch.Tensor
 
@@ -106,7 +106,7 @@ def bytes_of(tree, **tensors):
 
 class RunsCode:
     def __reduce__(self):
-        return print, ("it ran",)
+        return print, ("code ran",)
 
 
 @pytest.mark.parametrize(
@@ -130,7 +130,7 @@ class RunsCode:
     ],
     ids=lambda data: f"{len(data)}_bytes",
 )
-def test_rejects_other_bytes_without_running_code(data, capsys):
+def test_rejects_malformed_bytes_without_running_code(data, capsys):
     with pytest.raises(NotPlainData, match="the bytes do not contain plain data"):
         unpack(data)
     assert capsys.readouterr().out == ""
@@ -152,7 +152,7 @@ def test_rejects_other_bytes_without_running_code(data, capsys):
         (torch.ones(2).bool(), torch.zeros(2).bool()),
     ],
 )
-def test_different_data_is_not_the_same(a, b):
+def test_same_distinguishes_different_data(a, b):
     assert not same(a, b)
     assert same(a, a) and same(b, b)
 
@@ -163,12 +163,12 @@ def test_same_allows_tolerance_and_matching_nan():
     assert same((1, 2), [1, 2])  # the type of a sequence does not matter
 
 
-def test_small_data_may_be_unpacked():
+def test_size_check_accepts_small_data():
     check_size(pack({"x": [torch.ones(2, 3), torch.ones(6) > 0], "y": "text"}), 2, 6, 200)
 
 
 @pytest.mark.parametrize(
-    ("data", "why"),
+    ("data", "message"),
     [
         (b"", "no valid header"),
         (b"garbage!" * 99, "header"),
@@ -184,8 +184,8 @@ def test_small_data_may_be_unpacked():
         ((500).to_bytes(8, "little") + b"[" * 500, "no valid header"),
     ],
 )
-def test_rejects_large_data_by_its_header(data, why):
-    with pytest.raises(NotPlainData, match=why):
+def test_size_check_rejects_large_or_malformed_data(data, message):
+    with pytest.raises(NotPlainData, match=message):
         check_size(data, max_tensors=2, max_numbers=6, max_tree_bytes=200)
 
 
@@ -193,20 +193,18 @@ def test_counts_numbers_at_any_depth():
     assert count_numbers({"a": [torch.zeros(2, 3), 1.5], "b": (), "c": None}) == 8
 
 
-def test_manual_packing_matches_safetensors():
-    kinds = [torch.float64, torch.float32, torch.float16, torch.bfloat16, torch.int64, torch.int32, torch.int16]
-    kinds += [torch.int8, torch.uint8, torch.bool]
+def test_packs_every_dtype():
+    dtypes = [torch.float64, torch.float32, torch.float16, torch.bfloat16, torch.int64, torch.int32, torch.int16]
+    dtypes += [torch.int8, torch.uint8, torch.bool, torch.complex64]
     for values in (torch.randn(3, 5), torch.tensor(2.5), torch.zeros(0, 4)):
-        data = pack([values.to(kind) for kind in kinds] + [values.to(torch.complex64)])
-        read = load(data)
-        tree = read.pop("tree")
-        again = load(save({**read, "tree": tree}))
-        for number, kind in enumerate([*kinds, torch.complex64]):
-            assert torch.equal(read[str(number)], values.to(kind)) and read[str(number)].dtype == kind
-            assert torch.equal(again[str(number)], read[str(number)])
+        tensors = load(pack([values.to(dtype) for dtype in dtypes]))
+        saved_again = load(save(tensors))
+        for number, dtype in enumerate(dtypes):
+            assert torch.equal(tensors[str(number)], values.to(dtype)) and tensors[str(number)].dtype == dtype
+            assert torch.equal(saved_again[str(number)], tensors[str(number)])
 
 
-def test_dense_tensor_is_copied_like_any_other():
+def test_copies_dense_tensors_and_views():
     table = torch.arange(12.0).view(3, 4)
     views = (table.T, table[::2], table.expand(2, 3, 4), torch.tensor([1 + 2j]).conj(), torch.tensor([1j]).conj().imag)
     for view in (table, *views, table.clone().requires_grad_()):
@@ -216,9 +214,9 @@ def test_dense_tensor_is_copied_like_any_other():
 
 
 @pytest.mark.parametrize(
-    "kind", [torch.float32, torch.float16, torch.int8, torch.bool, torch.complex64, torch.bfloat16]
+    "dtype", [torch.float32, torch.float16, torch.int8, torch.bool, torch.complex64, torch.bfloat16]
 )
-def test_packed_data_matches_safetensors_of_tensors(kind):
+def test_packed_bytes_match_safetensors(dtype):
     for values in (torch.ones(3, 5), torch.tensor(0.0), torch.zeros(0, 4)):
-        expected = bytes_of({"list": [{"tensor": "0"}, {"tensor": "1"}]}, **{"0": values.to(kind), "1": torch.ones(2)})
-        assert pack([values.to(kind), torch.ones(2)]) == expected
+        expected = bytes_of({"list": [{"tensor": "0"}, {"tensor": "1"}]}, **{"0": values.to(dtype), "1": torch.ones(2)})
+        assert pack([values.to(dtype), torch.ones(2)]) == expected

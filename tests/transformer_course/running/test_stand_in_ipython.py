@@ -1,4 +1,4 @@
-"""The stand-in runs nothing and returns results of the same types as IPython."""
+"""Tests for the stand-in for IPython: it runs no commands and returns results with IPython's attributes."""
 
 from pathlib import Path
 
@@ -16,10 +16,10 @@ def test_runs_no_command(tmp_path: Path):
     assert stand_in.run_cell_magic("sx", "", f"touch {file}").n == "" and not file.exists()
 
 
-def test_results_have_same_attributes_as_ipythons():
+def test_results_have_attributes_of_ipythons_results():
     times = StandInShell().run_line_magic("timeit", "-n1 -o f(1)")
-    own = TimeitResult(1, 1, 1.0, 1.0, [1.0], 1.0, 3)
-    assert {name for name in [*vars(own), "average", "stdev", "timings"] if name[0] != "_"} <= {*dir(times)}
+    expected = TimeitResult(1, 1, 1.0, 1.0, [1.0], 1.0, 3)
+    assert {name for name in [*vars(expected), "average", "stdev", "timings"] if name[0] != "_"} <= {*dir(times)}
     captured = StandInShell().run_cell_magic("capture", "out", "print(1)")
     assert {name for name in dir(CapturedIO) if name[0] != "_"} <= {*dir(captured)}
 

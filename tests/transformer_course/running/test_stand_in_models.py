@@ -1,4 +1,4 @@
-"""Small models defined by tables have outputs that can be computed by hand, and are described by plain data."""
+"""Tests for stand-in models: their outputs on small tables, their state and their descriptions."""
 
 import pytest
 import torch
@@ -35,7 +35,7 @@ def test_token_mixer_differs_in_training_mode():
     assert torch.equal(noisy.eval()(TOKENS), noisy(TOKENS))
 
 
-def test_only_some_tokens_receive_later_ones():
+def test_only_some_tokens_receive_later_tokens():
     leaky = {**MIXER, "mixing": torch.tensor([[1.0, 2], [0, 1]]), "hears_later": torch.tensor([0.0, 1.0])}
     model = build_model(describe_model("token_mixer", **leaky)).eval()
     assert model(TOKENS).tolist() == [[[1.0], [10.0]], [[30.0], [10.0]]]
@@ -51,7 +51,7 @@ def test_mixer_rejects_negative_tokens():
         build_model(describe_model("token_mixer", **MIXER))(torch.tensor([[0, -1]]))
 
 
-def test_mixer_error_names_number_of_tokens():
+def test_mixer_rejects_too_many_tokens():
     with pytest.raises(ValueError, match="at most 2 tokens; got 3"):
         build_model(describe_model("token_mixer", **MIXER))(torch.tensor([[0, 1, 1]]))
 
@@ -64,7 +64,7 @@ def test_sampler_adds_constant_noise_to_logits():
         sample(logits[None])
 
 
-def test_state_contains_tables_and_mode():
+def test_state_contains_tables_and_training_mode():
     mixer = build_model(describe_model("token_mixer", **MIXER))
     assert state_of(mixer).keys() == {*MIXER, "training"}
     assert state_of(mixer)["training"]
@@ -91,7 +91,7 @@ def test_translator_depends_on_source_and_position():
         model(TOKENS, torch.zeros(2, 3).long())
 
 
-def test_tied_parameters_share_one_of_several_kinds():
+def test_tied_parameters_share_one_weight():
     shapes = {"embedding": (3, 2), "weight": (5, 2), "bias": (5,), "norm_weight": (2,), "norm_bias": (2,)}
     shapes |= {"places": (4, 2), "filters": (2, 2, 2), "table": (3, 2), "gate": (2,), "scale": (), "positions": (4, 2)}
     model = build_model(
@@ -110,17 +110,17 @@ def test_changed_tables_do_not_affect_other_models():
 
 def test_description_is_plain_data():
     description = describe_model("next_token_table", transition=torch.eye(2))
-    arrived = unpack(pack(description))
-    assert is_description(arrived)
-    assert torch.equal(build_model(arrived)(TOKENS), build_model(description)(TOKENS))
+    received = unpack(pack(description))
+    assert is_description(received)
+    assert torch.equal(build_model(received)(TOKENS), build_model(description)(TOKENS))
 
 
 @pytest.mark.parametrize("value", [None, 3, torch.ones(2), {}, {"stand_in": "x"}, {"a": 1, "b": 2}, [1]])
-def test_other_data_is_not_a_description(value):
+def test_is_description_rejects_other_data(value):
     assert not is_description(value)
 
 
-def test_error_names_unknown_model():
+def test_rejects_unknown_model():
     with pytest.raises(ValueError, match="unknown stand-in model 'gpt'"):
         describe_model("gpt")
 
@@ -162,7 +162,7 @@ def test_state_detects_changed_and_new_gradients():
     assert float(before["w.weight.grad"].sum()) == 6.0
 
 
-def test_caching_mixer_uses_other_table_for_single_tokens():
+def test_caching_mixer_uses_different_table_for_single_token():
     tables = {"embedding": torch.tensor([[1.0], [10.0]]), "mixing": torch.tensor([[1.0, 0], [2, 3]])}
     model = build_model(describe_model("caching_mixer", **tables, cached_mixing=torch.tensor([[1.0, 0], [2, 5]])))
     cache, tokens = model.new_cache(), torch.tensor([[0, 1]])
@@ -176,27 +176,27 @@ def test_caching_mixer_uses_other_table_for_single_tokens():
         model(tokens.expand(2, -1), cache)
 
 
-@pytest.mark.parametrize(("hears", "counts", "moved"), [(0.0, False, 2.0), (1.0, False, 4.0), (0.0, True, 14.0)])
-def test_padded_reader_uses_or_counts_padding_as_configured(hears, counts, moved):
+@pytest.mark.parametrize(("hears", "counts", "expected"), [(0.0, False, 2.0), (1.0, False, 4.0), (0.0, True, 14.0)])
+def test_padded_reader_reads_and_counts_padding(hears, counts, expected):
     tables = {"embedding": torch.tensor([[6.0], [2.0]]), "places": torch.tensor([[1.0], [7.0]])}
     faults = {"hears_padding": torch.tensor(hears), "counts_padding": torch.tensor(counts)}
     model = build_model(
         describe_model("padded_reader", **tables, **faults, pad_id=torch.tensor(0), at_padding=torch.tensor(0.5))
     )
     assert model(torch.tensor([[1]])).tolist() == [[[2.0]]]
-    assert model(torch.tensor([[0, 1]]))[0, 1].tolist() == [moved]
+    assert model(torch.tensor([[0, 1]]))[0, 1].tolist() == [expected]
     with pytest.raises(ValueError, match="accepts at most 2 tokens; got 3"):
         model(torch.ones(1, 3).long())
 
 
-def test_training_scales_outputs_unless_in_eval_mode():
+def test_scales_outputs_only_in_training_mode():
     tables = {"embedding": torch.ones(1, 1), "mixing": torch.ones(1, 1), "cached_mixing": torch.ones(1, 1)}
     tables |= {"gain_in_training": torch.tensor(1.5)}
-    one = torch.zeros(1, 1).long()
-    assert build_model(describe_model("caching_mixer", **tables))(one).item() == 1.5
+    token = torch.zeros(1, 1).long()
+    assert build_model(describe_model("caching_mixer", **tables))(token).item() == 1.5
     model = build_model(describe_model("caching_mixer", **tables, evaluates=torch.tensor(True)))
     assert not model.training
-    assert model(one).item() == 1.0
+    assert model(token).item() == 1.0
 
 
 def test_position_mixer_mixes_and_projects():
@@ -206,7 +206,7 @@ def test_position_mixer_mixes_and_projects():
 
 
 @pytest.mark.parametrize("ends_in_norm", [False, True])
-def test_normed_layer_adds_given_fractions(ends_in_norm):
+def test_normed_layer_adds_given_multiples(ends_in_norm):
     torch.manual_seed(0)
     x, mixing, projections = torch.randn(2, 3, 5), torch.randn(2, 3, 3), torch.randn(2, 5, 5)
     sums = torch.tensor([[0.5, 0.0], [1.0, -2.0]])

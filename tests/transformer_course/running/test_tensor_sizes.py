@@ -1,4 +1,4 @@
-"""The largest tensor computed from an argument is measured, without views."""
+"""Tests for the size of the largest tensor computed from an argument."""
 
 import pytest
 import torch
@@ -39,14 +39,14 @@ def test_ignores_views_and_unrelated_tensors():
     assert largest(lambda q, k: (q[:, None].expand(2, 31, 5), (3 * k).exp(), torch.empty(2, 0) + q[:, :0])) == 0
 
 
-def test_reused_storage_belongs_to_another_tensor():
-    def makes_and_forgets(q, k):
+def test_ignores_unrelated_tensor_at_reused_address():
+    def creates_and_frees(q, k):
         for _ in range(50):
             torch.zeros_like(q)
             torch.zeros(2, 5) + 1  # may reuse the same address
             torch.zeros(1000)
 
-    assert largest(makes_and_forgets) == 10
+    assert largest(creates_and_frees) == 10
 
 
 def test_measures_inside_gradients_and_vmap():
@@ -57,12 +57,12 @@ def test_measures_inside_gradients_and_vmap():
     assert largest(lambda q, k: torch.func.vmap(attention, (0, None))(q, k)) == 62
 
 
-@pytest.mark.parametrize(("most", "observed"), [(61, ["queries"]), (62, None)])
-def test_observation_lists_exceeded_limit(most, observed):
-    case = Case({"queries": queries, "keys": keys}, "", max_numbers={"queries": most})
-    assert observe(lambda queries, keys: queries @ keys.T, case).get("too_large") == observed
+@pytest.mark.parametrize(("limit", "expected"), [(61, ["queries"]), (62, None)])
+def test_observation_lists_inputs_that_exceed_limit(limit, expected):
+    case = Case({"queries": queries, "keys": keys}, "", max_numbers={"queries": limit})
+    assert observe(lambda queries, keys: queries @ keys.T, case).get("too_large") == expected
 
 
 def test_does_not_import_torchs_compiler():
-    """The import would add more than a second to the first check. torch wraps the method in code that imports it."""
+    """Importing it takes more than a second. torch would wrap ``__torch_dispatch__`` in code that imports it."""
     assert not hasattr(LargestTensor.__torch_dispatch__, "__wrapped__")
