@@ -8,7 +8,7 @@ import torch
 
 import transformer_lab
 from transformer_course.diagrams.architecture import LESSON_OF_PART, transformer, you_are_here
-from transformer_course.diagrams.layers import flow_of
+from transformer_course.diagrams.data_flow import flow_of
 from transformer_lab.attention import masks
 from transformer_lab.layers.decoder_layer import DecoderLayer
 from transformer_lab.layers.encoder_layer import EncoderLayer

@@ -1,4 +1,4 @@
-"""Layers drawn from modules: the drawing shows what the code does, whatever its names are."""
+"""Tests for drawing a layer from its module: the drawing shows what the code does."""
 
 from itertools import pairwise
 
@@ -8,8 +8,9 @@ from torch import Tensor, nn
 from torch.testing import assert_close
 
 from transformer_course.diagrams.canvas import Diagram
+from transformer_course.diagrams.data_flow import flow_of
 from transformer_course.diagrams.elements import BLUE, GREEN
-from transformer_course.diagrams.layers import flow_of, layer, layers
+from transformer_course.diagrams.layers import layer, layers
 from transformer_lab.layers.decoder_layer import DecoderLayer, PreNormDecoderLayer
 from transformer_lab.layers.encoder_layer import EncoderLayer, PreNormEncoderLayer
 
@@ -94,7 +95,7 @@ class InAList(nn.Module):
         return x + self.linear(self.norms[0](x))
 
 
-def made(kind: type[nn.Module]) -> nn.Module:
+def build(kind: type[nn.Module]) -> nn.Module:
     return kind(8, 2, 16)
 
 
@@ -135,13 +136,13 @@ def texts(d: Diagram) -> str:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_arrows_match_the_code(kind):
-    d, (links, verdict) = layer(made(kind)), KINDS[kind]
+    d, (links, verdict) = layer(build(kind)), KINDS[kind]
     assert d.links() == links
     assert verdict in texts(d)
 
 
 def test_attention_arguments_are_labeled():
-    d = layer(made(DecoderLayer))
+    d = layer(build(DecoderLayer))
     assert [label.words for label in d.labels if label.words in ("query, key, value", "query", "key, value")] == [
         "query, key, value",
         "query",
@@ -159,42 +160,42 @@ def thick(d: Diagram) -> list[tuple[str, str]]:
     return [(arrow.points[0].of, arrow.points[-1].of) for arrow in d.arrows if arrow.thick]
 
 
-def test_residual_stream_is_interrupted_only_by_norms():
-    assert thick(layer(made(PreNormEncoderLayer))) == [("x", "+"), ("+", "+"), ("+", "output")]
+def test_only_norms_interrupt_the_thick_stream():
+    assert thick(layer(build(PreNormEncoderLayer))) == [("x", "+"), ("+", "+"), ("+", "output")]
     post = ["x", "+", "norm_1", "+", "norm_2", "output"]
-    assert thick(layer(made(EncoderLayer))) == list(pairwise(post))
-    assert thick(layer(made(NoResiduals))) == []
-    d = layer(made(PreNormEncoderLayer))
+    assert thick(layer(build(EncoderLayer))) == list(pairwise(post))
+    assert thick(layer(build(NoResiduals))) == []
+    d = layer(build(PreNormEncoderLayer))
     assert {x for arrow in d.arrows if arrow.thick for x, _, _ in arrow.points} == {0.0}
 
 
 def test_marks_where_the_stream_is_cut():
-    assert [label.words for label in layer(made(Cut)).labels].count("cut") == 2
-    assert "cut" not in texts(layer(made(EncoderLayer))).split()
+    assert [label.words for label in layer(build(Cut)).labels].count("cut") == 2
+    assert "cut" not in texts(layer(build(EncoderLayer))).split()
 
 
 def test_shows_a_norm_applied_only_to_the_query():
-    d = layer(made(QueryOnly))
+    d = layer(build(QueryOnly))
     assert {("norm_1", "self_attention"), ("x", "self_attention")} <= d.links()
     assert "query" in texts(d)
     assert "key, value" in texts(d)
 
 
-def test_shows_queries_from_memory_and_the_wrong_mask():
+def test_shows_queries_from_memory_and_swapped_mask():
     x, memory = torch.randn(1, 5, 8), torch.randn(1, 5, 8)
-    d = layer(made(SwappedCross), x, memory)
+    d = layer(build(SwappedCross), x, memory)
     assert "memory → cross_attention (query)" in repr(d)
-    swapped = layer(made(SwappedCross), x, memory, torch.ones(5, 5).bool(), torch.eye(5).bool())
+    swapped = layer(build(SwappedCross), x, memory, torch.ones(5, 5).bool(), torch.eye(5).bool())
     assert ("memory_mask", "self_attention") in swapped.links()
 
 
-def test_shows_inputs_read_from_further_below():
-    assert ("x", "feed_forward") in layer(made(FromBelow)).links()
-    assert ("norm_1", "feed_forward") not in layer(made(FromBelow)).links()
+def test_sublayer_may_read_an_earlier_point_of_the_stream():
+    assert ("x", "feed_forward") in layer(build(FromBelow)).links()
+    assert ("norm_1", "feed_forward") not in layer(build(FromBelow)).links()
 
 
 def test_parallel_sublayers_share_one_sum():
-    d = layer(made(Parallel))
+    d = layer(build(Parallel))
     assert d.links() >= {("x", "+"), ("self_attention", "+"), ("feed_forward", "+"), ("norm_1", "feed_forward")}
     assert [box.name for box in d.boxes].count("+") == 1
     assert "norm_1 normalizes the inputs of the sublayers" in texts(d)
@@ -202,26 +203,26 @@ def test_parallel_sublayers_share_one_sum():
     assert "mask is never read" in texts(d)
 
 
-def test_reports_inputs_of_unknown_origin():
-    d = layer(made(Halved))
+def test_reports_tensors_of_unknown_origin():
+    d = layer(build(Halved))
     assert "not found" in [box.name for box in d.boxes]
     assert ("not found", "output") in d.links()
     assert "feed_forward is called, but not found in the output" in texts(d)
     assert "norm_1 is never called" in texts(d)
 
 
-def test_distinguishes_a_side_sum_from_a_lost_one():
+def test_explains_sum_that_is_not_on_the_stream():
     message = "cross_attention(norm_1, memory, memory_mask) is added to what norm_2 reads, not to the residual stream"
-    assert message in texts(layer(made(OffTheStream)))
+    assert message in texts(layer(build(OffTheStream)))
 
 
-def test_draws_a_norm_used_twice_and_names_the_unused_one():
-    d = layer(made(OneNormTwice))
+def test_draws_repeated_norm_twice_and_reports_unused_norm():
+    d = layer(build(OneNormTwice))
     assert [box.name for box in d.boxes].count("norm_1") == 2
     assert "norm_2 is never called" in texts(d)
 
 
-def test_finds_parts_in_lists():
+def test_draws_parts_in_module_lists():
     d = layer(InAList())
     assert ("norms.0", "linear") in d.links()
     assert "norms.1 is never called" in texts(d)
@@ -229,18 +230,18 @@ def test_finds_parts_in_lists():
 
 @pytest.mark.parametrize("kind", ALL)
 def test_every_drawing_is_legible(kind):
-    assert layer(made(kind)).flaws() == []
+    assert layer(build(kind)).flaws() == []
 
 
 @pytest.mark.parametrize("kind", ALL)
-def test_every_relevant_step_is_drawn_or_named(kind):
-    flow, d = flow_of(made(kind)), layer(made(kind))
+def test_every_step_is_drawn_or_mentioned(kind):
+    flow, d = flow_of(build(kind)), layer(build(kind))
     for step in flow.steps:
         assert step.name in texts(d)
 
 
 def test_layers_share_a_baseline_and_omit_masks():
-    d = layers(made(EncoderLayer), made(PreNormEncoderLayer))
+    d = layers(build(EncoderLayer), build(PreNormEncoderLayer))
     post, pre = sorted(d.frames, key=lambda frame: frame.x)
     assert (post.name, pre.name) == ("EncoderLayer", "PreNormEncoderLayer")
     assert post.rect.x1 < pre.rect.x0
@@ -249,13 +250,13 @@ def test_layers_share_a_baseline_and_omit_masks():
     assert "mask" not in texts(d)
 
 
-def test_color_shows_the_kind_of_part():
-    colors = {box.name: box.color for box in layer(made(EncoderLayer)).boxes}
+def test_color_depends_on_the_kind_of_part():
+    colors = {box.name: box.color for box in layer(build(EncoderLayer)).boxes}
     assert (colors["self_attention"], colors["feed_forward"]) == (BLUE, GREEN)
 
 
 def test_drawing_preserves_module_and_random_state():
-    module = made(EncoderLayer).train()
+    module = build(EncoderLayer).train()
     before = {name: value.clone() for name, value in module.state_dict().items()}
     torch.manual_seed(3)
     expected = torch.rand(2)
@@ -266,7 +267,7 @@ def test_drawing_preserves_module_and_random_state():
     assert_close(module.state_dict(), before)
     assert not any(m._forward_hooks or m._forward_pre_hooks for m in module.modules())
     torch.manual_seed(4)
-    assert repr(layer(made(EncoderLayer))) == first
+    assert repr(layer(build(EncoderLayer))) == first
 
 
 @pytest.mark.parametrize(("dropout", "labeled"), [(0.1, {"self_attention", "feed_forward"}), (0.0, set())])
