@@ -1,8 +1,7 @@
-"""The whole Transformer, and the parts of it that a lesson builds.
+"""Draw the whole Transformer, as one picture or as a map that highlights the parts a lesson builds.
 
-The boxes have the names of the classes, arguments and attributes that a learner writes. The layers are post-norm, as in
-Vaswani et al. (2017), arXiv:1706.03762; their arrows are the same as in ``layers.layer``, which draws a layer from its
-code.
+Boxes are named after the classes, arguments and attributes that a learner writes. The layers are post-norm, as in
+Vaswani et al. (2017), arXiv:1706.03762. Their arrows match ``layers.layer``, which draws a layer from its code.
 """
 
 from collections.abc import Sequence
@@ -28,7 +27,7 @@ BETWEEN_SUBLAYER_AND_MASK = 1.6
 
 
 def transformer() -> Diagram:
-    """Return the whole Transformer, with the shapes for one sentence, ``3 mars 2021<eos>`` and its ISO 8601 date."""
+    """Draw the whole Transformer, with the shapes for one sentence, ``3 mars 2021<eos>``, and its ISO 8601 date."""
     d_model = 64
     d = Diagram(
         "The whole Transformer, from the bottom to the top. Left, the encoder: embedding and positions are added, then "
@@ -70,7 +69,7 @@ def transformer() -> Diagram:
 def _stack(
     d: Diagram, tokens: Box, sublayers: Sequence[str], name: str, n: int, d_model: int
 ) -> tuple[dict[str, Box], Spot]:
-    """Put the encoder or the decoder on a diagram, above its tokens; return its sublayers and the end of the stream."""
+    """Draw the encoder or the decoder above its tokens; return its sublayers and the upper end of the stream."""
     x = tokens.x
     left = x - BETWEEN_STREAM_AND_SUBLAYER
     embedding = d.box("embedding", (x, 0.95), PINK)
@@ -105,7 +104,7 @@ def _stack(
 
 
 def _mask(d: Diagram, sublayer: Area, name: str, made_by: str, lower: float = 0.0) -> None:
-    """Put a mask to the left of a sublayer."""
+    """Draw a mask to the left of a sublayer."""
     entry = sublayer.spot(0, 0.25 if lower else 0.5)
     box = d.box(name, (sublayer.x - BETWEEN_SUBLAYER_AND_MASK, entry.y - lower), outline="square", note=made_by)
     d.path([box.right, (entry.x - 0.18, box.y), (entry.x - 0.18, entry.y), entry])
@@ -128,7 +127,7 @@ LESSON_OF_PART = {
     **dict.fromkeys(("DecoderLayer × N", "Decoder"), 7),
     **dict.fromkeys(("logits", "training", "greedy_decode", "Transformer"), 8),
 }
-"""The lesson in which each box and frame of the thumbnail is built."""
+"""The lesson that builds each box and frame of the thumbnail."""
 TITLES = {
     0: "before attention",
     1: "attention",
@@ -143,10 +142,10 @@ TITLES = {
 
 
 def you_are_here(lesson: int) -> Diagram:
-    """Return the whole Transformer as a wide thumbnail: finished parts, this lesson's parts, and later parts.
+    """Draw the whole Transformer as a wide thumbnail that shows which parts are finished, new, and still to come.
 
     Args:
-        lesson: Its number, from 0 to 8.
+        lesson: The number of the lesson, from 0 to 8.
 
     Raises:
         ValueError: There is no such lesson.
@@ -167,10 +166,10 @@ def you_are_here(lesson: int) -> Diagram:
 
 
 def thumbnail(lesson: int) -> tuple[Diagram, dict[Area, int]]:
-    """Return the thumbnail for a lesson, and the lesson in which each of its boxes and frames is built.
+    """Draw the thumbnail for a lesson; also return the number of the lesson that builds each box and frame.
 
     Args:
-        lesson: Its number, from 0 to 8.
+        lesson: The number of the lesson, from 0 to 8.
     """
     d = Diagram(_where(lesson), lists=False)
     drawn = _Thumbnail(d, lesson)
@@ -179,7 +178,7 @@ def thumbnail(lesson: int) -> tuple[Diagram, dict[Area, int]]:
 
 
 def _where(lesson: int) -> str:
-    """Describe in words which parts are finished, new or still to come."""
+    """Return a sentence each about the finished parts, the parts of this lesson, and the parts to come."""
     lines = [f"Where lesson {lesson}, {TITLES[lesson]}, is in the whole Transformer."]
     for state, lessons in (
         ("Finished", range(FIRST_LESSON, lesson)),
@@ -200,16 +199,16 @@ class _Thumbnail:
         self.homes: dict[Area, int] = {}
 
     def box(self, name: str, x: float, y: float, color: str) -> Box:
-        """Put a box on the diagram, with its left side at x."""
-        home, said = LESSON_OF_PART[name], name.rsplit(".", 1)[-1]
+        """Draw a box whose left side is at x."""
+        home, words = LESSON_OF_PART[name], name.rsplit(".", 1)[-1]
         look: Look = "filled" if home < self.lesson else "highlighted" if home == self.lesson else "dimmed"
-        width = text_width(said, SMALL_FONT_PT) + 0.12
-        box = self.d.box(said, (x + width / 2, y), color, look, size=SMALL_FONT_PT, height=0.26, width=width)
+        width = text_width(words, SMALL_FONT_PT) + 0.12
+        box = self.d.box(words, (x + width / 2, y), color, look, size=SMALL_FONT_PT, height=0.26, width=width)
         self.homes[box] = home
         return box
 
     def row(self, x: float, y: float, names: Sequence[tuple[str, str]], gap: float = 0.15) -> list[Box]:
-        """Put boxes next to each other, with arrows between them."""
+        """Draw a row of boxes with arrows between them."""
         boxes: list[Box] = []
         for name, color in names:
             box = self.box(name, x, y, color)
@@ -220,7 +219,11 @@ class _Thumbnail:
         return boxes
 
     def stream(self, layer: Sequence[Box]) -> list[Area]:
-        """Route the residual stream of a layer around each sublayer and into the norm after it; return its lowest y."""
+        """Draw the residual stream of a layer, around each sublayer and into the next norm.
+
+        Returns:
+            Two points below the layer, so that its frame includes the stream.
+        """
         for sublayer, norm in zip(layer[::2], layer[1::2], strict=True):
             before, below = sublayer.rect.x0 - 0.1, sublayer.rect.y0 - 0.12
             color = INK if self.homes[norm] <= self.lesson else GRAY
@@ -236,13 +239,13 @@ class _Thumbnail:
         return [Box("", x, below, 0, 0, GRAY, "outlined", "", FONT_SIZE_PT, "square") for x in (x0, x1)]
 
     def tokens(self, text: str, into: Box) -> None:
-        """Write the text that a box reads to the left of it."""
+        """Write an input text to the left of the box that reads it."""
         x = into.rect.x0 - 0.2
         self.d.text(text, (x, into.y), size=SMALL_FONT_PT, align="right")
         self.d.path([Spot(x + 0.03, into.y), into.left])
 
     def frame(self, name: str, around: Sequence[Area], pad: float = 0.1) -> Area:
-        """Put a frame around boxes: thick if this lesson builds it, dashed if a later one does."""
+        """Draw a frame around boxes, dashed and gray if a later lesson builds it."""
         home = LESSON_OF_PART[name]
         color = INK if home <= self.lesson else GRAY
         frame = self.d.frame(name, around, color, home > self.lesson, pad, SMALL_FONT_PT + 0.5)
@@ -250,7 +253,7 @@ class _Thumbnail:
         return frame
 
     def draw(self) -> list[Area]:
-        """Draw encoder, decoder and the inside of an attention, from left to right; return the outermost elements."""
+        """Draw the encoder, the decoder and the inside of attention; return the outermost elements."""
         d, encoder, decoder, attention = self.d, 2.62, 1.1, -0.05
         shift = self.box("shift_right", 0.0, decoder + 0.88, GRAY)
         reading = self.row(shift.rect.x1 + 0.3, encoder, [("encoder.embedding", PINK), ("positions", PINK)])

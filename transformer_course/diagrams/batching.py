@@ -1,4 +1,4 @@
-"""Batches of requests in a diagram: who computes in which step, and which steps are wasted."""
+"""Draw batches of requests: which request each slot serves in each step, and which slots stay empty."""
 
 from collections.abc import Sequence
 
@@ -10,13 +10,13 @@ COLORS = (BLUE, GRAY, PINK)
 
 
 def timeline(lengths: Sequence[int], n_slots: int) -> Diagram:
-    """Draw which request each slot of a batch serves in each step, twice: in fixed batches, and continuously.
+    """Draw which request each slot serves in each step, with fixed batches and with continuous batching.
 
-    A fixed batch ends when its longest request does. In continuous batching, the next request starts as soon as a
+    A fixed batch ends when its longest request ends. In continuous batching, a waiting request starts as soon as any
     request ends.
 
     Args:
-        lengths: Number of steps of each request, in the order in which they arrive.
+        lengths: Number of steps of each request, in order of arrival.
         n_slots: Number of requests in a batch.
 
     Raises:
@@ -48,7 +48,7 @@ def timeline(lengths: Sequence[int], n_slots: int) -> Diagram:
 
 
 def _fixed(lengths: Sequence[int], n_slots: int) -> list[list[int | None]]:
-    """Return the request in each slot and step if every batch waits for its longest request."""
+    """Return the request in each slot and step for fixed batches, which wait for their longest request."""
     rows = [list[int | None]() for _ in range(n_slots)]
     for first in range(0, len(lengths), n_slots):
         batch = range(first, min(first + n_slots, len(lengths)))
@@ -60,7 +60,7 @@ def _fixed(lengths: Sequence[int], n_slots: int) -> list[list[int | None]]:
 
 
 def _continuous(lengths: Sequence[int], n_slots: int) -> list[list[int | None]]:
-    """Return the request in each slot and step if the next request takes the first slot that is free."""
+    """Return the request in each slot and step if each request takes the first free slot."""
     rows = [list[int | None]() for _ in range(n_slots)]
     for i, length in enumerate(lengths):
         min(rows, key=len).extend([i] * length)

@@ -1,4 +1,4 @@
-"""Data parallelism: a step of training, a ring all-reduce, and what each worker keeps with ZeRO."""
+"""Draw data parallelism: a training step, a ring all-reduce, and what each worker stores with ZeRO."""
 
 from transformer_course.diagrams.canvas import Diagram
 from transformer_course.diagrams.elements import BLUE, GRAY, GREEN, ORANGE
@@ -9,17 +9,17 @@ ZERO_CELL = (0.22, 0.2)
 BYTES = {"parameters": 2, "gradients": 2, "optimizer": 12}
 """Bytes per parameter in mixed precision; the optimizer state includes the master weights."""
 SHARDED_LAST_FIRST = ("optimizer", "gradients", "parameters")
-"""Stage n of ZeRO shards the first n."""
+"""Stage n of ZeRO shards the first n entries."""
 
 
 def step(n_processes: int = 2) -> Diagram:
-    """Draw one step of training: each process has the whole model and part of the batch.
+    """Draw a training step in which each process has the whole model and part of the batch.
 
     Args:
         n_processes: Number of processes.
 
     Raises:
-        ValueError: There are fewer than two.
+        ValueError: There are fewer than two processes.
 
     >>> ("gradients 1", "all-reduce") in step(2).links()
     True
@@ -48,17 +48,17 @@ def step(n_processes: int = 2) -> Diagram:
 
 
 def ring(n_processes: int = 3) -> Diagram:
-    """Draw a ring all-reduce: the chunks (columns) that each process (row) holds after every step.
+    """Draw a ring all-reduce: for each step, a table of the chunks (columns) that each process (row) holds.
 
-    Each process cuts its gradients into as many chunks as there are processes. In every step it sends one chunk to the
-    next process: first partial sums, until each process holds one chunk of the total, then the totals. Patarasuk and
-    Yuan (2009), doi:10.1016/j.jpdc.2008.09.002.
+    Each of the n processes cuts its gradients into n chunks. In every step it sends one chunk to the next process. In
+    the first n − 1 steps the chunks are partial sums, and then each process holds one chunk of the total; in the next
+    n − 1 steps the processes pass the totals on. See Patarasuk and Yuan (2009), doi:10.1016/j.jpdc.2008.09.002.
 
     Args:
         n_processes: Number of processes.
 
     Raises:
-        ValueError: There are fewer than two.
+        ValueError: There are fewer than two processes.
 
     >>> [table.texts[0] for table in ring(2).tables]
     [('0', '0'), ('0', '0+1'), ('0+1', '0+1')]
@@ -89,15 +89,15 @@ def ring(n_processes: int = 3) -> Diagram:
 
 
 def zero(n_workers: int = 4) -> Diagram:
-    """Draw what each worker keeps in stages 0 to 3 of ZeRO: a row of tables per stage, a column of tables per worker.
+    """Draw what each worker stores in stages 0 to 3 of ZeRO: a row of tables per stage, a column of tables per worker.
 
-    The columns of a table are the shards of all parameters. Rajbhandari et al. (2020), arXiv:1910.02054, figure 1.
+    The columns of a table are the shards of the model. See figure 1 of Rajbhandari et al. (2020), arXiv:1910.02054.
 
     Args:
         n_workers: Number of workers.
 
     Raises:
-        ValueError: There are fewer than two.
+        ValueError: There are fewer than two workers.
 
     >>> [label.words for label in zero(4).labels if label.words.endswith("bytes")]
     ['16 bytes', '7 bytes', '5.5 bytes', '4 bytes']

@@ -1,4 +1,4 @@
-"""How to diagnose a model: what each instrument covers, and which measurement to start with.
+"""Draw how to diagnose a model: what each instrument covers, and which measurement to start with.
 
 ``instruments`` draws a bar for each instrument, over the stages of a training step that it tests;
 ``first_measurements`` is a decision tree from symptoms to suspects.
@@ -18,7 +18,7 @@ STAGES = (
     ("gradients", GRAY, "none, zero\ntoo large"),
     ("optimizer", GRAY, "rate, decay\nmissing parts"),
 )
-"""The stages of a training step, and what often goes wrong there."""
+"""The stages of a training step: name, color, and what often goes wrong there."""
 INSTRUMENTS = (
     ("run it twice", "layers", "layers"),
     ("cached against uncached", "embedding", "layers"),
@@ -29,7 +29,7 @@ INSTRUMENTS = (
     ("overfit one batch", "embedding", "optimizer"),
     ("held-out loss, samples", "tokens", "optimizer"),
 )
-"""The first and the last stage that each instrument tests, starting with the instruments that cover the fewest."""
+"""Each instrument with the first and the last stage that it tests, in order of the number of stages."""
 FIRST_MEASUREMENTS = (
     (
         "the loss is\ntoo good",
@@ -64,7 +64,7 @@ BRANCH_HEIGHT = 0.46
 
 
 def instruments() -> Diagram:
-    """Return the stages of a training step in a row, and a bar for each instrument below the stages it tests."""
+    """Draw the stages of a training step in a row and, below them, a bar for each instrument."""
     d = Diagram(
         "The stages of a training step from left to right, with what is often wrong in each. Below, a bar for each "
         "instrument: it covers the stages that must be right for its result to be right. A short bar tells where a bug "
@@ -87,17 +87,17 @@ def instruments() -> Diagram:
 
 
 def first_measurements() -> Diagram:
-    """Return a decision tree: a symptom, the measurement to start with, and where to look after each result."""
+    """Draw a decision tree: a symptom, the measurement to start with, and where to look after each result."""
     d = Diagram("Four symptoms, for each the measurement to begin with, and after each of its results where to look.")
     y = 0.0
     for symptom, measurement, results in FIRST_MEASUREMENTS:
         middle = y - BRANCH_HEIGHT / 2
-        observed = d.box(symptom, (0, middle), GRAY, "outlined", width=1.3, outline="square")
-        measured = d.box(measurement, (1.95, middle), BLUE, width=1.45)
-        d.arrow(observed, measured)
+        symptom_box = d.box(symptom, (0, middle), GRAY, "outlined", width=1.3, outline="square")
+        measurement_box = d.box(measurement, (1.95, middle), BLUE, width=1.45)
+        d.arrow(symptom_box, measurement_box)
         for result, suspects in results:
             place = d.box(suspects, (4.75, y), GRAY, width=1.9, size=FONT_SIZE_PT - 1, height=0.4)
-            d.path([measured.right, (2.95, middle), (2.95, y), place.left], result, label_at=0.74)
+            d.path([measurement_box.right, (2.95, middle), (2.95, y), place.left], result, label_at=0.74)
             y -= BRANCH_HEIGHT
         y -= 0.16
     for words, x in (("symptom", 0.0), ("measurement", 1.95), ("where to look", 4.75)):

@@ -17,9 +17,9 @@ BLUE, ORANGE, GREEN, PINK = COLORS
 GRAY = "#767676"
 INK = "#222222"
 CHIP_FILL = "#EDEDED"
-"""The fill behind a text that a line would cross."""
+"""The fill behind the label of an arrow, so that the line does not run through the text."""
 WRONG_RED = "#C02020"
-"""The color of the cross over wrong parts. The cross itself makes them recognizable without color."""
+"""The color of the cross over wrong parts. Readers who cannot see the color recognize the cross."""
 
 FONT_SIZE_PT = 9.0
 LINE_HEIGHT = 0.165
@@ -30,7 +30,7 @@ Align = Literal["left", "center", "right"]
 
 
 class Spot(NamedTuple):
-    """A point, with the name of the element that it is on."""
+    """A point, with the name of the element it is on, or "" if it is on none."""
 
     x: float
     y: float
@@ -47,7 +47,7 @@ class Rect(NamedTuple):
 
 
 class Label(NamedTuple):
-    """A text at a position."""
+    """A text with its position and style."""
 
     words: str
     x: float
@@ -61,7 +61,7 @@ class Label(NamedTuple):
 
 @dataclass(frozen=True)
 class Area:
-    """An element with a center and four sides, to which arrows may connect."""
+    """An element with a center and four sides that arrows can connect to."""
 
     name: str
     x: float
@@ -70,12 +70,12 @@ class Area:
     height: float
 
     def spot(self, across: float, up: float) -> Spot:
-        """Return the point at these fractions of the width and the height; (0, 0) is the lower left corner."""
+        """Return the point at these fractions of the width and the height. The lower left corner is (0, 0)."""
         return Spot(self.x + (across - 0.5) * self.width, self.y + (up - 0.5) * self.height, self.name)
 
     @property
     def center(self) -> Spot:
-        """The center."""
+        """The center of the element."""
         return self.spot(0.5, 0.5)
 
     @property
@@ -106,7 +106,7 @@ class Area:
 
 @dataclass(frozen=True)
 class Box(Area):
-    """A box with its name inside, and a smaller note below the name."""
+    """A box with its name and, below the name, a smaller note."""
 
     color: str
     look: Look
@@ -118,7 +118,7 @@ class Box(Area):
 
 @dataclass(frozen=True)
 class Frame(Area):
-    """A border behind several boxes, with its name in a corner."""
+    """A border around several boxes, with a name in a corner."""
 
     color: str
     dashed: bool
@@ -128,7 +128,7 @@ class Frame(Area):
 
 @dataclass(frozen=True)
 class Cells(Area):
-    """A table of cells, with the text and fill of each."""
+    """A table of cells, each with a text and a fill color."""
 
     texts: tuple[tuple[str, ...], ...]
     colors: tuple[tuple[str, ...], ...]
@@ -146,7 +146,7 @@ class Words:
 
 @dataclass(frozen=True)
 class Arrow:
-    """A line through several points, with a head at its end if it is an arrow."""
+    """A line through several points, with an arrowhead at the end if ``head`` is True."""
 
     points: tuple[Spot, ...]
     label: str
@@ -162,7 +162,7 @@ class Arrow:
 
 @dataclass(frozen=True)
 class Shape:
-    """A polygon without text, or a circle if it has one point and a radius."""
+    """A polygon without text, or a circle if it has a single point and a radius."""
 
     points: tuple[Spot, ...]
     radius: float
@@ -176,19 +176,19 @@ AnElement = TypeVar("AnElement", Box, Frame, Cells, Words, Arrow, Shape)
 
 
 def light(color: str, strength: float = 0.22) -> str:
-    """Return a shade of a color that is light enough for text."""
+    """Return a shade of a color that is light enough for dark text on it."""
     red, green, blue = (1 - strength * (1 - part) for part in to_rgb(color))
     return to_hex((red, green, blue))
 
 
 def ink_on(color: str) -> str:
-    """Return black or white, whichever is more legible on a color."""
+    """Return the color of legible text on a background: white or nearly black."""
     linear = [c / 12.92 if c <= 0.03928 else ((c + 0.055) / 1.055) ** 2.4 for c in to_rgb(color)]
     return "white" if 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2] < 0.18 else INK
 
 
 def text_width(words: str, size: float = FONT_SIZE_PT) -> float:
-    """Return the width of a text, in units of the diagram."""
+    """Return the width of a text, in inches."""
     return size_of(words, size)[0]
 
 
@@ -199,8 +199,8 @@ def rect_of(label: Label) -> Rect:
     return Rect(left, label.y - height / 2, left + width, label.y + height / 2)
 
 
-_OF_TEXTS = {name for name in matplotlib.rcParamsDefault if name.startswith(("font.", "mathtext.", "text."))}
-_OF_TEXTS -= {"text.color"}
+_TEXT_SETTINGS = {name for name in matplotlib.rcParamsDefault if name.startswith(("font.", "mathtext.", "text."))}
+_TEXT_SETTINGS -= {"text.color"}
 """The matplotlib settings that affect the size of a text."""
 
 
@@ -209,9 +209,9 @@ def size_of(words: str, size: float, bold: bool = False) -> tuple[float, float]:
     """Return the width and height of a text, in inches."""
     if not words:
         return 0.0, 0.0
-    changed = any(matplotlib.rcParams[name] != matplotlib.rcParamsDefault[name] for name in _OF_TEXTS)
-    # entering the style takes as long as measuring
-    with matplotlib.style.context("default") if changed else nullcontext():
+    is_changed = any(matplotlib.rcParams[name] != matplotlib.rcParamsDefault[name] for name in _TEXT_SETTINGS)
+    # Enter the default style only if needed, because that takes as long as measuring the text.
+    with matplotlib.style.context("default") if is_changed else nullcontext():
         text = _blank().text(0, 0, words, fontsize=size, fontweight="bold" if bold else "normal")
         extent = text.get_window_extent()
         text.remove()
@@ -220,14 +220,14 @@ def size_of(words: str, size: float, bold: bool = False) -> tuple[float, float]:
 
 @cache
 def _blank() -> Figure:
-    """Return a figure for measuring texts; creating one takes longer than measuring."""
+    """Return an empty figure for measuring texts. It is cached, because creating it takes longer than measuring."""
     figure = Figure(figsize=(1, 1), dpi=200)
     FigureCanvasAgg(figure)
     return figure
 
 
 def labels_of(element: Element) -> list[Label]:
-    """Return the texts of an element with their positions."""
+    """Return the texts of an element with their positions and styles."""
     match element:
         case Words():
             return [element.label]
@@ -284,7 +284,7 @@ def _labels_of_cells(table: Cells) -> list[Label]:
 
 
 def rects_of(element: Element) -> list[Rect]:
-    """Return the rectangles that an element covers."""
+    """Return the rectangles that an element and its texts cover."""
     rects = [rect_of(label) for label in labels_of(element)]
     match element:
         case Area():

@@ -1,4 +1,4 @@
-"""The data flow of multi-head attention with its sizes, and a common wrong drawing of it."""
+"""Draw the data flow of multi-head attention with its sizes, next to a common wrong drawing."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -12,22 +12,22 @@ from transformer_lab.inspection.hooks import record_attention
 
 HALF_MODEL_WIDTH = 2.1
 MAX_LABELED = 4
-"""Maximum number of heads whose arrows are labeled."""
+"""Maximum number of heads for which the arrows are labeled."""
 
 
 def multi_head(module: nn.Module) -> Diagram:
-    """Return the data flow of multi-head self-attention, next to the wrong one, in which x itself is split.
+    """Draw multi-head self-attention, next to a wrong version in which x itself is split.
 
     Args:
-        module: Any multi-head attention with ``w_q``, ``w_k``, ``w_v`` and ``w_o``, such as a learner's. It runs once,
-            on random vectors; the picture shows the sizes of its tensors.
+        module: Any multi-head attention with ``w_q``, ``w_k``, ``w_v`` and ``w_o``, such as a learner's. The module
+            runs once, on random vectors, to find the sizes of its tensors.
     """
     sizes = _Sizes(module, n=11)  # the characters of ``3 mars 2021``
     return beside(projected(sizes), cut(sizes))
 
 
 class _Sizes:
-    """The sizes of a module's tensors for n vectors."""
+    """The sizes of a module's tensors for an input of n vectors."""
 
     def __init__(self, module: nn.Module, n: int) -> None:
         parts: Any = module
@@ -49,7 +49,7 @@ class _Sizes:
 
 
 def projected(sizes: _Sizes) -> Diagram:
-    """Return the correct data flow, from bottom to top."""
+    """Draw the correct data flow, from bottom to top."""
     d = Diagram(
         f"Multi-head attention with {sizes.n_heads} heads. Three layers project all of x; each projection is split "
         f"into {sizes.n_heads} slices, one for each head; each head makes a matrix of {sizes.n} × {sizes.n_key} "
@@ -70,7 +70,7 @@ def projected(sizes: _Sizes) -> Diagram:
 
 
 def cut(sizes: _Sizes) -> Diagram:
-    """Return the wrong data flow: x itself is split, so each head sees only some of its features."""
+    """Draw the wrong data flow: x itself is split, so each head reads only some of the features."""
     d = Diagram(
         f"x itself is cut into {sizes.n_heads} slices of {sizes.d_k} features, before any projection. Each head would "
         "see only its own slice, so the mere order of the features would decide what it can compare."
@@ -86,7 +86,7 @@ def cut(sizes: _Sizes) -> Diagram:
 
 
 def _slices(d: Diagram, sizes: _Sizes, at: tuple[float, float], name: str, width: float) -> Area:
-    """Put a bar on the diagram, with one slice per head."""
+    """Draw a bar with one slice per head."""
     heads = range(sizes.n_heads)
     bar = Area(name, at[0], at[1], width, 0.22)
     step = width / sizes.n_heads
@@ -100,7 +100,7 @@ def _slices(d: Diagram, sizes: _Sizes, at: tuple[float, float], name: str, width
 
 
 def _heads(d: Diagram, sizes: _Sizes, y: float) -> list[Box]:
-    """Put the heads next to each other, each with the size of its matrix."""
+    """Draw the heads next to each other, each with the size of its weight matrix."""
     step = 2 * HALF_MODEL_WIDTH / sizes.n_heads
     width = min(0.85 * step, 0.95)
     size = FONT_SIZE_PT if sizes.n_heads <= MAX_LABELED else FONT_SIZE_PT - 3
@@ -119,12 +119,12 @@ def _heads(d: Diagram, sizes: _Sizes, y: float) -> list[Box]:
 
 
 def _slice_sizes(names: str, sizes: _Sizes) -> str:
-    """Return the label for each head's arrow, or nothing if there are too many heads."""
+    """Return the label for the arrow of each head, or "" if there are too many heads."""
     return f"{names}\n({sizes.n}, {sizes.d_k})".strip() if sizes.n_heads <= MAX_LABELED else ""
 
 
 def _merged(d: Diagram, sizes: _Sizes, heads: Sequence[Box], y: float) -> Diagram:
-    """Draw the part after the heads: concatenation and output projection."""
+    """Draw what follows the heads: concatenation and output projection."""
     merge = d.box("merge_heads", (0, y), BLUE, note=str(sizes.q), width=2 * HALF_MODEL_WIDTH)
     for head in heads:
         d.path([head.top, Spot(head.x, merge.rect.y0, merge.name)], _slice_sizes("", sizes))

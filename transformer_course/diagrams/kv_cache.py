@@ -1,4 +1,4 @@
-"""KV caches: the entries kept at each step, heads that share keys and values, and a paged cache."""
+"""Draw KV caches: the entries at each step, speculative decoding, heads that share keys and values, and pages."""
 
 from collections.abc import Mapping, Sequence
 
@@ -11,10 +11,10 @@ HEAD_WIDTH = 0.58
 
 
 def steps(tokens: Sequence[str], n_prompt: int) -> Diagram:
-    """Draw the cache after the prompt and after each new token, with the token predicted from it.
+    """Draw the cache after the prompt and after each new token, with the next predicted token.
 
     Args:
-        tokens: The prompt and the generated tokens; the last token is predicted but no longer read.
+        tokens: The prompt and the generated tokens. The last token is predicted but not read.
         n_prompt: Number of tokens in the prompt.
 
     Raises:
@@ -50,11 +50,11 @@ def steps(tokens: Sequence[str], n_prompt: int) -> Diagram:
 
 
 def drafts(text: str, passes: Sequence[tuple[str, int, str]]) -> Diagram:
-    """Draw passes of speculative decoding: the drafted tokens, those accepted, and the token after them.
+    """Draw passes of speculative decoding: drafted tokens, accepted tokens, and the token that follows them.
 
     Args:
         text: The tokens so far.
-        passes: For each pass, the drafted tokens, how many of them are accepted, and the token after these.
+        passes: For each pass, the drafted tokens, the number of accepted tokens, and the token that follows them.
 
     >>> [table.texts for table in drafts("G", [("er", 1, "n"), ("er", 2, "a")]).tables]
     [(('G', 'e', 'r'),), (('G', 'e', 'n', 'e', 'r'),)]
@@ -77,21 +77,21 @@ def drafts(text: str, passes: Sequence[tuple[str, int, str]]) -> Diagram:
 
 
 def _legend(d: Diagram, n_rows: int, words: Mapping[str, tuple[float, str | None]]) -> None:
-    """Draw a legend of the colors below the rows, with each word at its own position."""
+    """Draw a legend below the rows: for each word, its x position and its color."""
     below = 0.24 - n_rows * ROW_HEIGHT
     for word, (x, color) in words.items():
         d.swatch(word, (x, below), color)
 
 
 def shared_heads(n_heads: int, n_kv_heads: Sequence[int]) -> Diagram:
-    """Draw which query heads share keys and values, side by side for several numbers of key/value heads.
+    """Draw which query heads share keys and values, for several numbers of key/value heads side by side.
 
     Args:
         n_heads: Number of query heads.
-        n_kv_heads: Numbers of key/value heads; each divides n_heads.
+        n_kv_heads: The numbers of key/value heads to draw. Each must divide ``n_heads``.
 
     Raises:
-        ValueError: One of them does not divide ``n_heads``.
+        ValueError: A number of key/value heads does not divide ``n_heads``.
 
     >>> sorted(shared_heads(2, [1]).links())
     [('q0', 'k0, v0'), ('q1', 'k0, v0')]
@@ -123,9 +123,9 @@ def shared_heads(n_heads: int, n_kv_heads: Sequence[int]) -> Diagram:
 
 
 def pages(n_tokens: Sequence[int], room: int, page: int) -> Diagram:
-    """Draw the caches of several texts twice: with space reserved for the longest text, and in pages.
+    """Draw the caches of several texts, with space reserved for the longest text and, next to that, in pages.
 
-    The texts take turns to grow by a token, and each takes the next free page when its last page is full.
+    The texts take turns growing by one token. A text whose last page is full takes the next free page.
 
     Args:
         n_tokens: Number of tokens in each text; there must be at least two texts.
@@ -175,5 +175,5 @@ def pages(n_tokens: Sequence[int], room: int, page: int) -> Diagram:
 
 
 def _page_owners(n_tokens: Sequence[int], page: int) -> list[int]:
-    """Return the number of the text that owns each page, in the order in which the pages are taken."""
+    """Return the index of the text that owns each page, in the order in which the pages are allocated."""
     return [i for t in range(0, max(n_tokens), page) for i, n in enumerate(n_tokens) if t < n]

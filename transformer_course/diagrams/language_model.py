@@ -1,8 +1,8 @@
-"""A language model: the decoder that remains, a whole GPT, two heads that copy, and the tokens that three losses count.
+"""Draw language models.
 
-``stripped`` is the Transformer without the parts that need an encoder, ``gpt`` a whole language model over a text,
-``induction`` the two heads of Olsson et al. (2022), arXiv:2209.11895, and ``losses`` the tokens that pretraining,
-supervised fine-tuning and DPO count.
+``stripped`` is the Transformer without the parts that need an encoder. ``gpt`` is a whole language model that reads a
+text. ``induction`` shows the two copying heads of Olsson et al. (2022), arXiv:2209.11895. ``losses`` shows which tokens
+count in the losses of pretraining, supervised fine-tuning and DPO.
 """
 
 from collections.abc import Sequence
@@ -28,7 +28,7 @@ TOKEN_STEP = 0.78
 
 
 def stripped() -> Diagram:
-    """Return encoder and decoder of the Transformer in two rows, with the parts that need an encoder in gray."""
+    """Draw the encoder and the decoder in two rows, with the parts that need an encoder in gray."""
     d = Diagram(
         "The Transformer without its encoder. In gray, what goes: the encoder, the memory, and in each decoder layer "
         "the cross-attention with its norm. What stays is one self-attention and one feed-forward network a layer.",
@@ -50,14 +50,14 @@ def stripped() -> Diagram:
 
 
 def _row(d: Diagram, y: float, x: float, names: Sequence[tuple[str, str]], dimmed: Sequence[int] | range) -> list[Box]:
-    """Put boxes next to each other with arrows between them; removed boxes are gray."""
+    """Draw a row of boxes with arrows between them; dimmed boxes and their arrows are gray."""
     boxes: list[Box] = []
     for i, (name, color) in enumerate(names):
-        goes = i in dimmed
+        is_dimmed = i in dimmed
         width = text_width(name) + 0.16
-        box = d.box(name, (x + width / 2, y), color, "dimmed" if goes else "filled", width=width)
+        box = d.box(name, (x + width / 2, y), color, "dimmed" if is_dimmed else "filled", width=width)
         if boxes:
-            gray = goes or i - 1 in dimmed
+            gray = is_dimmed or i - 1 in dimmed
             d.arrow(boxes[-1], box, color=GRAY if gray else INK, dashed=gray)
         boxes.append(box)
         x = box.rect.x1 + BOX_GAP
@@ -65,20 +65,20 @@ def _row(d: Diagram, y: float, x: float, names: Sequence[tuple[str, str]], dimme
 
 
 POSITION_STEP, SUBLAYER_OFFSET = 1.95, 1.02
-"""The distance between positions of a GPT, and between the residual stream and the sublayers to its left."""
+"""The distance between the positions of a GPT, and between the residual stream and the sublayers on its left."""
 
 
 def gpt(
     tokens: Sequence[str], predicted: Sequence[str], n_layers: int, notes: Sequence[str] = (), names: str = "prediction"
 ) -> Diagram:
-    """Return a whole language model for a text: a residual stream and a prediction at every position.
+    """Draw a whole language model for a text, with a residual stream and a prediction at every position.
 
     Args:
         tokens: The tokens that the model reads.
-        predicted: The next token at each position: the right one, or what a model predicts.
-        n_layers: Number of its blocks.
+        predicted: The next token at each position, from the text or from a model.
+        n_layers: Number of blocks.
         notes: A smaller line below each prediction, such as its probability.
-        names: The label of the row of predictions.
+        names: A label for the row of predictions.
 
     Raises:
         ValueError: The numbers of predictions and tokens differ.
@@ -100,11 +100,11 @@ def gpt(
     ]
     inside = [box for boxes in columns for box in boxes]
     for i, (_, attention, *_) in enumerate(columns):
-        for back, (norm, *_) in enumerate(reversed(columns[: i + 1])):  # inputs from further back enter further left
+        for back, (norm, *_) in enumerate(reversed(columns[: i + 1])):  # earlier positions enter further left
             d.arrow(norm.top, attention.spot(0.5 - 0.4 * back / max(1, i), 0), color=BLUE)
     below = Box(
         "", inside[-1].x, 1.6, 0.3, 0.0, GRAY, "outlined", "", FONT_SIZE_PT, "square"
-    )  # where the stream is read
+    )  # so that the frame includes the point where the first sublayer reads the stream
     d.frame(f"PreNormEncoderLayer × {n_layers}", [*inside, below], dashed=True, pad=0.12, size=FONT_SIZE_PT - 2)
     for words, y in (("tokens", 0.0), (names, 6.65)):
         d.text(words, (-0.75, y), align="right", bold=True)
@@ -112,7 +112,7 @@ def gpt(
 
 
 def _position(d: Diagram, x: float, i: int, token: str, following: str, note: str) -> Sequence[Area]:
-    """Put one position of a GPT on a diagram; return the sublayers of each block."""
+    """Draw one position of a GPT; return the norms, sublayers and sums of its block."""
     left = x - SUBLAYER_OFFSET
     read = _token(d, token, (x, 0.0), width=_room_for(token))
     embedding = d.box("embedding", (x, 0.6), PINK)
@@ -123,7 +123,7 @@ def _position(d: Diagram, x: float, i: int, token: str, following: str, note: st
     below: Box = start
     inside: list[Box] = []
     for name, reads, color, y, room in (
-        ("self_attention", "norm_1", BLUE, 1.6, 0.7),  # leaves space for the arrows from other positions
+        ("self_attention", "norm_1", BLUE, 1.6, 0.7),  # with room for the arrows from other positions
         ("feed_forward", "norm_2", GREEN, 3.75, 0.0),
     ):
         norm = d.box(reads, (left, y + 0.3), size=FONT_SIZE_PT - 1, height=0.24)
@@ -150,10 +150,10 @@ def _room_for(token: str) -> float:
 
 
 def induction(tokens: Sequence[str] = ("7", "C", "4", "9", "7")) -> Diagram:
-    """Draw the two heads at the last token, which occurred before: the token that followed it then should follow again.
+    """Draw an induction head: the last token occurred before, so the token that followed it then is predicted again.
 
     Args:
-        tokens: The text so far. Its last token occurs exactly once before, and not right before the end.
+        tokens: The text so far. The last token must have occurred once before, but not as the second-to-last token.
 
     Raises:
         ValueError: The last token does not occur before the second-to-last one.
@@ -174,9 +174,9 @@ def induction(tokens: Sequence[str] = ("7", "C", "4", "9", "7")) -> Diagram:
     above = [_token(d, tokens[i], (i * TOKEN_STEP, 1.0), note) for i, note in enumerate(notes)]
     predicted = _token(d, follower, (last * TOKEN_STEP, 2.0), color=GRAY, look="highlighted")
     for i in range(1, last + 1):
-        is_one = i == first + 1
-        color = BLUE if is_one else GRAY
-        d.arrow(below[i - 1].spot(0.7, 1), above[i].spot(0.3, 0), color=color, thick=is_one, dashed=not is_one)
+        is_match = i == first + 1
+        color = BLUE if is_match else GRAY
+        d.arrow(below[i - 1].spot(0.7, 1), above[i].spot(0.3, 0), color=color, thick=is_match, dashed=not is_match)
     d.arrow(above[last], predicted)
     found, searching = above[first + 1], above[last]
     d.path([found.top, (found.x, 1.5), (predicted.x, 1.5)], head=False, color=BLUE, thick=True)
@@ -201,15 +201,15 @@ def _token(
 
 
 def losses(text: Sequence[str], prompt: Sequence[str], answer: Sequence[str], rejected: Sequence[str]) -> Diagram:
-    """Draw the tokens that each of three losses counts: all, those of the answer, or two answers with opposite signs.
+    """Draw which tokens count in each of three losses: all, only the answer, or two answers with opposite signs.
 
     Args:
         text: The tokens of a text to pretrain on.
         prompt: The tokens of the prompt.
-        answer: The tokens of the answer, which is also the preferred one.
-        rejected: The tokens of the other answer.
+        answer: The tokens of the preferred answer.
+        rejected: The tokens of the rejected answer.
     """
-    asked = [None] * len(prompt)
+    uncounted = [None] * len(prompt)
     d = Diagram(
         f"Three losses. Pretraining on {' '.join(text)} counts all tokens but the first, which nothing predicts. "
         f"Supervised fine-tuning on the prompt {' '.join(prompt)} and the answer {' '.join(answer)} counts the tokens "
@@ -218,9 +218,9 @@ def losses(text: Sequence[str], prompt: Sequence[str], answer: Sequence[str], re
     )
     rows = [
         ("pretraining", text, [None, *[GREEN] * (len(text) - 1)]),
-        ("supervised fine-tuning", [*prompt, *answer], asked + [GREEN] * len(answer)),
-        ("DPO, chosen ↑", [*prompt, *answer], asked + [BLUE] * len(answer)),
-        ("DPO, rejected ↓", [*prompt, *rejected], asked + [ORANGE] * len(rejected)),
+        ("supervised fine-tuning", [*prompt, *answer], uncounted + [GREEN] * len(answer)),
+        ("DPO, chosen ↑", [*prompt, *answer], uncounted + [BLUE] * len(answer)),
+        ("DPO, rejected ↓", [*prompt, *rejected], uncounted + [ORANGE] * len(rejected)),
     ]
     for i, (name, tokens, colors) in enumerate(rows):
         x = 0.0

@@ -1,7 +1,6 @@
-"""Attention as a lookup: queries and keys as arrows, a vector before and after attention, and one head with its
-numbers.
+"""Draw attention as a lookup: queries and keys as arrows, a vector before and after attention, and one head.
 
-All numbers on these diagrams are computed from the tensors passed in.
+All numbers on the diagrams are computed from the tensors passed in.
 """
 
 from collections.abc import Mapping, Sequence
@@ -27,13 +26,13 @@ def arrows(
     key_names: Sequence[str],
     axis_names: tuple[str, str],
 ) -> Diagram:
-    """Draw a query and keys as arrows from one point, each key with its dot product.
+    """Draw a query and keys as arrows from the origin, and write the dot product next to each key.
 
-    The dotted line from a key meets the query's line at a right angle: the distance along that line, times the query's
-    length, is the dot product.
+    A dashed line projects each key onto the query. The length of the projection times the length of the query is the
+    dot product.
 
     Args:
-        query: The query.
+        query: The query vector.
         keys: A row for each key.
         query_name: The name of the query.
         key_names: The names of the keys.
@@ -82,10 +81,10 @@ def moved(
     """Draw a vector before attention, and after it in each of several texts.
 
     Args:
-        name: What the vector represents.
+        name: The word that the vector represents.
         before: The vector before attention, the same in every text.
-        after: For each text, the vector after attention.
-        neighbors: The vectors that it attends to, by name.
+        after: The vector after attention in each text.
+        neighbors: The vectors that the word attends to, by name.
         axis_names: Names of the two dimensions.
 
     Raises:
@@ -129,7 +128,7 @@ def one_head(
     Args:
         queries: A row for each query.
         keys: A row for each key.
-        values: A row for each key.
+        values: The value of each key, as a row.
         query_names: Names of the queries.
         key_names: Names of the keys.
         divisor: The divisor of the scores, such as √d_k. The division is drawn unless it is 1.
@@ -137,9 +136,9 @@ def one_head(
     Raises:
         ValueError: The number of names differs from the number of queries or keys.
     """
-    for what, names, n in (("queries", query_names, len(queries)), ("keys", key_names, len(keys))):
+    for kind, names, n in (("queries", query_names, len(queries)), ("keys", key_names, len(keys))):
         if names and len(names) != n:
-            raise ValueError(f"each of {n} {what} needs a name; got {len(names)}: {', '.join(names)}")
+            raise ValueError(f"each of {n} {kind} needs a name; got {len(names)}: {', '.join(names)}")
     scores = queries @ keys.mT
     weights = torch.softmax(scores / divisor, dim=-1)
     scaled = divisor != 1
@@ -152,8 +151,8 @@ def one_head(
     low = -0.6 - (len(queries) + len(keys)) / 2 * CELL_SIZE[1]
     margin = 0.085 * max(map(len, [*key_names, ""]))
 
-    def put(what: Tensor, left: float, y: float, **looks: object) -> Cells:
-        return d.cells(what, (left + what.shape[1] * CELL_SIZE[0] / 2, y), cell=CELL_SIZE, **looks)  # type: ignore[arg-type]
+    def put(matrix: Tensor, left: float, y: float, **looks: object) -> Cells:
+        return d.cells(matrix, (left + matrix.shape[1] * CELL_SIZE[0] / 2, y), cell=CELL_SIZE, **looks)  # type: ignore[arg-type]
 
     named = {"column_names": key_names} if key_names else {}
     q = put(queries, 0, 0, name="queries Q", row_names=query_names, fill=BLUE)
@@ -180,7 +179,7 @@ def _at(vector: Tensor, name: str = "") -> Spot:
 
 
 def _label(d: Diagram, words: str, vector: Tensor, *first: tuple[float, float, Align]) -> None:
-    """Write a label at the tip of an arrow, at the first position that is free."""
+    """Write a label at the tip of an arrow, at the first position where it overlaps nothing."""
     x, y, _ = _at(vector)
     places: list[tuple[float, float, Align]] = [*first, (0.08, 0.02, "left"), (0.0, 0.16, "center")]
     places += [(0.08, sign * 0.1 * i, "left") for sign in (1, -1) for i in range(1, 9)]

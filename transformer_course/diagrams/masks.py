@@ -1,4 +1,4 @@
-"""Masks in diagrams: what −∞ does to the weights, and how two masks of different shapes are broadcast."""
+"""Draw masks: what −∞ does to the weights, and how two masks of different shapes are broadcast."""
 
 from collections.abc import Sequence
 
@@ -18,7 +18,7 @@ def masked_softmax(
     queries: Sequence[str],
     keys: Sequence[str],
 ) -> Diagram:
-    """Draw three matrices with their numbers: the scores, the scores with −∞ where they are masked, and the weights.
+    """Draw three matrices: the scores, the scores with −∞ where they are masked out, and the weights.
 
     Args:
         scores: A row per query.
@@ -48,11 +48,11 @@ def masked_softmax(
 def broadcast(
     padding: Bool[Tensor, "batch 1 1 n"], causal: Bool[Tensor, "n n"], texts: Sequence[Sequence[str]]
 ) -> Diagram:
-    """Draw how a padding mask and a causal mask are broadcast and combined; the stored entries are shaded.
+    """Draw how a padding mask and a causal mask are broadcast and combined. Stored entries are shaded.
 
     Args:
         padding: True at the real tokens of each text.
-        causal: True at each position and at those before it.
+        causal: True at each position and at all earlier positions.
         texts: The tokens of each text.
 
     >>> causal = torch.ones(2, 2).tril().bool()
@@ -95,7 +95,7 @@ def broadcast(
 def _stretched(
     d: Diagram, rows: list[list[bool]], at: tuple[float, float], names: Sequence[str], stored_rows: int
 ) -> Cells:
-    """Put a broadcast mask on the diagram, shaded in the rows that are stored; the others are repeated."""
+    """Draw a broadcast mask. Shaded rows are stored; the other rows are repetitions."""
     fill: list[list[str | float | None]] = [
         [BLUE if i < stored_rows else None for _ in row] for i, row in enumerate(rows)
     ]

@@ -1,4 +1,4 @@
-"""The encoder layer that each layer of the decoder reads: the last one, or another."""
+"""Draw which encoder layer each decoder layer reads, as observed in a running model."""
 
 from collections.abc import Sequence
 from contextlib import ExitStack
@@ -12,24 +12,24 @@ from transformer_course.diagrams.canvas import Diagram
 from transformer_course.diagrams.elements import BLUE, FONT_SIZE_PT, ORANGE, WRONG_RED
 
 LAST_LAYER = -1
-"""The encoder's output: that of its last layer, after the final norm if there is one."""
+"""Stands for the encoder's output: the output of its last layer, after the final norm if there is one."""
 
 
 def memory_of(model: nn.Module, *inputs: Tensor) -> Diagram:
-    """Draw which encoder layer each decoder layer of a model reads, as observed while the model runs.
+    """Run a model, and draw which encoder layer each of its decoder layers reads.
 
     Args:
         model: A model with ``encoder.layers`` and ``decoder.layers``, such as a learner's.
-        *inputs: The inputs to run it on, such as source and target.
+        *inputs: The inputs to run the model on, such as source and target.
     """
     parts: Any = model
-    given: dict[int, Tensor] = {}
+    outputs: dict[int, Tensor] = {}
     read: list[list[Tensor]] = []
     with ExitStack() as afterwards, torch.no_grad():
         for i, layer in enumerate(parts.encoder.layers):
-            hook = layer.register_forward_hook(lambda _m, _a, output, i=i: given.update({i: output.clone()}))
+            hook = layer.register_forward_hook(lambda _m, _a, output, i=i: outputs.update({i: output.clone()}))
             afterwards.callback(hook.remove)
-        hook = parts.encoder.register_forward_hook(lambda _m, _a, output: given.update({LAST_LAYER: output.clone()}))
+        hook = parts.encoder.register_forward_hook(lambda _m, _a, output: outputs.update({LAST_LAYER: output.clone()}))
         afterwards.callback(hook.remove)
         for layer in parts.decoder.layers:
             hook = layer.register_forward_pre_hook(
@@ -39,24 +39,24 @@ def memory_of(model: nn.Module, *inputs: Tensor) -> Diagram:
             afterwards.callback(hook.remove)
         model(*inputs)
     n_layers = len(parts.encoder.layers)
-    if LAST_LAYER not in given and n_layers - 1 in given:  # for models that call the layers one by one
-        given[LAST_LAYER] = given[n_layers - 1]
-    sources = [_source(tensors, given) for tensors in read]
-    return drawn(sources, n_layers)
+    if LAST_LAYER not in outputs and n_layers - 1 in outputs:  # the model calls the layers, not the encoder
+        outputs[LAST_LAYER] = outputs[n_layers - 1]
+    sources = [_source(tensors, outputs) for tensors in read]
+    return draw(sources, n_layers)
 
 
-def _source(tensors: Sequence[Tensor], given: dict[int, Tensor]) -> int | None:
-    """Return the layer whose output is among the tensors that a layer reads, or None."""
-    for number in sorted(given):  # the encoder's own output comes first
+def _source(tensors: Sequence[Tensor], outputs: dict[int, Tensor]) -> int | None:
+    """Return the number of the encoder layer whose output is among these tensors, or None if there is none."""
+    for number in sorted(outputs):  # LAST_LAYER comes first
         for tensor in tensors:
-            if tensor.shape == given[number].shape and torch.equal(tensor, given[number]):
+            if tensor.shape == outputs[number].shape and torch.equal(tensor, outputs[number]):
                 return number
     return None
 
 
-def drawn(sources: Sequence[int | None], n_layers: int) -> Diagram:
-    """Return encoder and decoder side by side, with the decoder's layers reading these layers of the encoder."""
-    words = ", ".join(_said(i, source) for i, source in enumerate(sources))
+def draw(sources: Sequence[int | None], n_layers: int) -> Diagram:
+    """Draw encoder and decoder side by side, given the number of the encoder layer that each decoder layer reads."""
+    words = ", ".join(_describe(i, source) for i, source in enumerate(sources))
     d = Diagram(f"An encoder of {n_layers} layers and a decoder of {len(sources)}: {words}.")
     step = 0.85
     source = d.box("source", (0, -0.85), outline="square", look="outlined")
@@ -85,6 +85,6 @@ def drawn(sources: Sequence[int | None], n_layers: int) -> Diagram:
     return d
 
 
-def _said(number: int, source: int | None) -> str:
+def _describe(number: int, source: int | None) -> str:
     reads = {LAST_LAYER: "the memory", None: "nothing that was found"}.get(source, f"encoder.layers.{source}")
     return f"decoder.layers.{number} reads {reads}"

@@ -1,4 +1,4 @@
-"""From the layer of 2017 to the block of Llama: what changed, and the inside of the new parts."""
+"""Draw the encoder layer of 2017 next to the block of Llama, and the new parts of that block in detail."""
 
 from collections.abc import Sequence
 from itertools import pairwise
@@ -10,7 +10,7 @@ COLUMN_WIDTH = 1.15
 
 
 def blocks() -> Diagram:
-    """Return the layer of the paper next to the block of today, from bottom to top."""
+    """Draw the layer of the original paper next to a block of today, from bottom to top."""
     d = Diagram(
         "Two blocks, from the bottom to the top. Left, the encoder layer of 2017: attention and feed-forward network, "
         "each added to the residual stream and then normalized by LayerNorm; positions are added at the "
@@ -90,7 +90,7 @@ def _block_of_today(d: Diagram, x: float) -> None:
 
 
 def _column(d: Diagram, x: float, y: float, names: Sequence[str]) -> list[Box]:
-    """Put boxes on top of each other, with arrows between them."""
+    """Draw a column of boxes with arrows between them."""
     boxes = [d.box(name, (x, y + 0.48 * i), GREEN) for i, name in enumerate(names)]
     for lower, upper in pairwise(boxes):
         d.arrow(lower, upper)
@@ -98,7 +98,7 @@ def _column(d: Diagram, x: float, y: float, names: Sequence[str]) -> list[Box]:
 
 
 def gated() -> Diagram:
-    """Return SwiGLU, from left to right, with the widths of its vectors."""
+    """Draw SwiGLU from left to right, with the widths of its vectors."""
     d = Diagram(
         "x goes through two projections side by side. One of them, after SiLU, is the gate: it is multiplied, feature "
         "by feature, with the other, and w_down projects the product."
@@ -120,7 +120,7 @@ def gated() -> Diagram:
 
 
 def latent() -> Diagram:
-    """Return one head of latent attention, computed in both ways: with keys and values, or with a projected query."""
+    """Draw one head of latent attention, computed in two ways: with keys and values, and with a projected query."""
     return beside(
         _with_keys(n=4),
         _without_keys(n=4),
@@ -140,10 +140,10 @@ def _with_keys(n: int) -> Diagram:
     q = d.box("q", (-1.75, 2.65), BLUE)
     for letter, at in (("k", -0.8), ("v", 0.8)):
         layer = d.box(f"w_{letter}[h]", (at, 1.0), BLUE)
-        made = d.cells([[f"{letter}{i}" for i in range(n)]], (at, 1.8), cell=0.34, fill=BLUE)
+        projected = d.cells([[f"{letter}{i}" for i in range(n)]], (at, 1.8), cell=0.34, fill=BLUE)
         d.path([cache.spot(0.5 + at / 4 / cache.width, 1), layer.bottom])
-        d.arrow(layer, made)
-        d.path([made.top, softmax.spot(0.5 + at / softmax.width, 0)])
+        d.arrow(layer, projected)
+        d.path([projected.top, softmax.spot(0.5 + at / softmax.width, 0)])
     d.arrow(q, softmax)
     d.arrow(softmax, d.box("output of head h", (0, 3.4), look="outlined", outline="square"))
     return d
@@ -168,14 +168,14 @@ def _without_keys(n: int) -> Diagram:
 
 
 def _latent_vectors(d: Diagram, n: int) -> Area:
-    """Put the cache on a diagram: the latent vectors of n tokens, of which the last is new."""
+    """Draw the cache: the latent vectors of n tokens. The last token is new."""
     cache = d.cells([[f"c{i}" for i in range(n)]], (0, 0), cell=0.36, fill=[[GRAY] * (n - 1) + [PINK]])
     d.text(f"the cache; c{n - 1} is new", (0, -0.35), size=FONT_SIZE_PT - 1)
     return cache
 
 
 def rotary_pairs() -> Diagram:
-    """Return the rows of one head's matrix in both orders, with rows that RoPE rotates together in one color."""
+    """Draw the rows of one head's matrix in the file's order and in the library's, with a color for each RoPE pair."""
     cell, colors = 0.5, (BLUE, ORANGE, GREEN, PINK)
     half = len(colors)
     d_k = 2 * half
@@ -195,7 +195,7 @@ def rotary_pairs() -> Diagram:
 
 
 def experts() -> Diagram:
-    """Return a mixture of experts for one token: only the experts that the router chooses are computed."""
+    """Draw a mixture of experts for one token. Only the experts that the router chooses are computed."""
     n_experts, chosen = 4, (0, 2)
     d = Diagram(
         f"One token and {n_experts} experts. The router chooses {len(chosen)} of them; the output is the sum of what "
@@ -221,7 +221,7 @@ def experts() -> Diagram:
 
 
 def low_rank() -> Diagram:
-    """Return a frozen linear layer, next to the two small matrices of LoRA."""
+    """Draw a frozen linear layer next to the two small matrices of LoRA."""
     d_in, d_out, rank = 48, 48, 2
     small, large = rank * (d_in + d_out), d_in * d_out
     d = Diagram(

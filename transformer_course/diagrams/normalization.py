@@ -1,4 +1,4 @@
-"""What a norm averages over, on a block of shape (batch, n, d_model), measured with the norm itself."""
+"""Draw which numbers of a (batch, n, d_model) tensor a norm averages over, measured by gradients through the norm."""
 
 from collections.abc import Callable, Mapping, Sequence
 
@@ -14,18 +14,18 @@ Corner = tuple[float, float]
 
 CELL_SIZE = 0.34
 SENTENCE_OFFSET = (0.17, 0.13)
-"""The offset of each sentence behind the one before it: to the right and up."""
+"""The offset, to the right and up, of each sentence behind the previous sentence."""
 
 
 def blocks(norms: Mapping[str, Norm]) -> Diagram:
-    """Draw a block of numbers for each norm; dark are those that the number with the dot depends on.
+    """Draw a block of numbers for each norm. The number with the dot depends on the dark numbers.
 
-    Features run across, the positions of a sentence run down, and the sentences of the batch run into the depth. The
-    dot is on the last feature of the second position of the first sentence. The gradient of the norm determines what it
-    depends on, so the drawing shows what a learner's norm really does.
+    Features run from left to right, positions from top to bottom, and sentences from front to back. The dot is on the
+    last feature of the second position of the first sentence. Its gradient with respect to the input is nonzero for the
+    dark numbers, so the drawing shows what a learner's norm really does.
 
     Args:
-        norms: The norms by name; each is called with a tensor of shape (3, 4, 5).
+        norms: The norms by name. Each is called with a tensor of shape (3, 4, 5).
     """
     letters, batch, d_model = ("m", "a", "i", "pad"), 3, 5
     d = Diagram(
@@ -41,7 +41,7 @@ def blocks(norms: Mapping[str, Norm]) -> Diagram:
 
 
 def reach(norm: Norm, batch: int, n: int, d_model: int) -> Bool[Tensor, "{batch} {n} {d_model}"]:
-    """Return which numbers the last feature of the first sentence's second position depends on, by gradient."""
+    """Return the numbers that the last feature at the second position of the first sentence depends on, by gradient."""
     x = torch.randn(batch, n, d_model, generator=torch.Generator().manual_seed(0)).requires_grad_()
     [gradient] = torch.autograd.grad(norm(x)[0, 1, -1], x)
     return gradient != 0
@@ -58,7 +58,7 @@ def _block(d: Diagram, x0: float, name: str, letters: Sequence[str], chosen: Boo
     right, behind, above = (CELL_SIZE, 0.0), SENTENCE_OFFSET, (0.0, CELL_SIZE)
 
     def corner(sentence: int, position: int, feature: int) -> Corner:
-        """Return the lower left front corner of a cell; that of the block is (x0, 0)."""
+        """Return the lower left front corner of a cell. The corner of the whole block is (x0, 0)."""
         return x0 + feature * CELL_SIZE + sentence * SENTENCE_OFFSET[0], (
             n - 1 - position
         ) * CELL_SIZE + sentence * SENTENCE_OFFSET[1]

@@ -1,4 +1,4 @@
-"""The bits of number formats in a diagram: sign, exponent and fraction of floats, and the bits of whole numbers."""
+"""Draw the bits of number formats: sign, exponent and fraction of floats, and the bits of integers."""
 
 from collections.abc import Mapping
 
@@ -13,7 +13,7 @@ FORMATS = {
     "int8": (1, 0, 7),
     "int4": (0, 0, 4),
 }
-"""For each format, the number of bits of the sign, the exponent, and the fraction or whole number."""
+"""For each format, the number of bits for the sign, for the exponent, and for the fraction or integer."""
 BIT_SIZE = 0.17
 ROW_STEP = 0.4
 
@@ -22,7 +22,7 @@ def bits(formats: Mapping[str, tuple[int, int, int]] = FORMATS) -> Diagram:
     """Draw a row of bits for each format.
 
     Args:
-        formats: For each format, the number of bits of the sign, the exponent, and the fraction or whole number.
+        formats: For each format, the number of bits for the sign, the exponent, and the fraction or integer.
 
     >>> [len(table.texts[0]) for table in bits().tables]
     [32, 16, 16, 8, 8, 4]

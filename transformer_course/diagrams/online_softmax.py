@@ -1,4 +1,4 @@
-"""Online softmax: a block of keys at a time, with a running maximum and two running sums."""
+"""Draw the online softmax, which processes a block of keys at a time with a running maximum and two running sums."""
 
 from collections.abc import Sequence
 from math import exp
@@ -11,9 +11,9 @@ KEPT = ("maximum", "sum of exp", "sum of exp · v")
 
 
 def blocks(scores: Sequence[float], values: Sequence[float], block: int) -> Diagram:
-    """Draw what is kept for one query after each block, and the factor that rescales both sums.
+    """Draw the three running values for one query after each block, and the factor that rescales both sums.
 
-    The output is the second sum divided by the first: section 3 of Milakov and Gimelshein (2018), arXiv:1805.02867,
+    The output is the second sum divided by the first. See section 3 of Milakov and Gimelshein (2018), arXiv:1805.02867,
     and Dao et al. (2022), arXiv:2205.14135.
 
     Args:
@@ -22,7 +22,7 @@ def blocks(scores: Sequence[float], values: Sequence[float], block: int) -> Diag
         block: Number of keys in a block.
 
     Raises:
-        ValueError: There are not as many values as scores.
+        ValueError: The numbers of scores and values differ.
 
     >>> [table.texts for table in blocks([0.0, 2.0], [3.0, 5.0], block=1).tables if len(table.texts) == 3]
     [(('0.00',), ('1.00',), ('3.00',)), (('2.00',), ('1.14',), ('5.41',))]

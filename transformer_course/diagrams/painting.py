@@ -1,4 +1,4 @@
-"""How a diagram is painted: each element with matplotlib, then adapted to light and dark pages."""
+"""Paint a diagram with matplotlib, and adapt its colors to light and dark pages."""
 
 from collections.abc import Sequence
 from io import BytesIO
@@ -36,13 +36,13 @@ from transformer_course.diagrams.routes import point_along
 from transformer_course.plots import INK as PAGE_INK
 
 PIXELS_PER_INCH = 100
-"""Resolution at which a picture is displayed. It is drawn at twice that."""
+"""Resolution at which a picture is displayed. It is drawn at twice this resolution."""
 N_COLORS = 256
-"""Number of colors in a picture, which makes the file three times smaller than true color."""
+"""Maximum number of colors in a picture. The palette makes the file three times smaller than true color."""
 
 
 def png(elements: Sequence[Element], crossed_out: Sequence[Rect], page: Rect) -> bytes:
-    """Return the elements in a rectangle as a PNG with a transparent background."""
+    """Return the part of a drawing inside the rectangle ``page`` as a PNG with a transparent background."""
     buffer = BytesIO()
     with matplotlib.style.context("default"):
         figure = _figure(elements, crossed_out, page)
@@ -56,7 +56,7 @@ def png(elements: Sequence[Element], crossed_out: Sequence[Rect], page: Rect) ->
 
 
 def pdf(elements: Sequence[Element], crossed_out: Sequence[Rect], page: Rect) -> bytes:
-    """Return the elements in a rectangle as a PDF of the same size."""
+    """Return the part of a drawing inside the rectangle ``page`` as a PDF of the same size."""
     buffer = BytesIO()
     with matplotlib.style.context("default"):
         figure = _figure(elements, crossed_out, page)
@@ -65,7 +65,7 @@ def pdf(elements: Sequence[Element], crossed_out: Sequence[Rect], page: Rect) ->
 
 
 def _figure(elements: Sequence[Element], crossed_out: Sequence[Rect], page: Rect) -> Figure:
-    """Draw the elements in a rectangle."""
+    """Draw the elements on a figure that shows the rectangle ``page``."""
     x0, y0, x1, y1 = page
     figure = Figure(figsize=(x1 - x0, y1 - y0), dpi=2 * PIXELS_PER_INCH, facecolor="white")
     FigureCanvasAgg(figure)
@@ -93,7 +93,7 @@ def _draw(element: Element, ax: Axes, zorder: float) -> None:
             dashes = "--" if element.dashed else "-"
             style = f"round,pad=0,rounding_size={min(0.1, element.height / 4):.3f}"
             patch = FancyBboxPatch(element.rect[:2], element.width, element.height, style, zorder=zorder)
-            # No fill: gray text is legible on white and on black, but on nothing in between.
+            # No fill: gray text is legible on a white and on a black page, but not on a shade in between.
             patch.set(facecolor="none", edgecolor=element.color, linestyle=dashes, linewidth=1)
             ax.add_patch(patch)
         case Cells():
@@ -136,7 +136,7 @@ def _draw_arrow(arrow: Arrow, ax: Axes, zorder: float) -> None:
     path = LinePath([point[:2] for point in arrow.points])
     tip = f"-|>,head_length={0.3 if arrow.thick else 0.4},head_width=0.2"
     looks: dict[str, Any] = {"color": arrow.color, "linewidth": 5 if arrow.thick else arrow.width, "zorder": zorder}
-    if arrow.dashed:  # the tip is solid
+    if arrow.dashed:  # draw a dashed line, then a short solid arrow at its end
         line = FancyArrowPatch(path=path, arrowstyle="-", linestyle=(0, (3.5, 2)), capstyle="butt", **looks)
         ax.add_patch(line)
         (x0, y0), (x1, y1) = (point[:2] for point in arrow.points[-2:])
@@ -154,7 +154,7 @@ def _draw_arrow(arrow: Arrow, ax: Axes, zorder: float) -> None:
 
 
 def _write(label: Label, ax: Axes) -> None:
-    """Write a text at its position."""
+    """Write a label."""
     text = ax.text(label.x, label.y, label.words, fontsize=label.size, color=label.color, zorder=7)
     text.set(ha=label.align, va="center", fontweight="bold" if label.bold else "normal")
     if label.on_white:
@@ -162,7 +162,7 @@ def _write(label: Label, ax: Axes) -> None:
 
 
 def _fillings(element: Element) -> list[Rect]:
-    """Return the areas in which an element covers the page."""
+    """Return the areas that an element fills with a color, so that the page is not visible behind them."""
     match element:
         case Box() if element.face or element.look in ("filled", "highlighted"):
             return [element.rect]
@@ -181,7 +181,7 @@ def _fillings(element: Element) -> list[Rect]:
 
 
 def _show_on_any_page(ax: Axes, fillings: Sequence[Rect]) -> None:
-    """Make white areas of a drawing transparent, and write on them in a gray that is legible on any page."""
+    """Make white areas transparent, and color lines and text on the page in a gray that is legible on any page."""
     for patch in ax.patches:
         if patch.get_edgecolor() == to_rgba(INK):
             patch.set_edgecolor(PAGE_INK)
@@ -198,13 +198,13 @@ def _show_on_any_page(ax: Axes, fillings: Sequence[Rect]) -> None:
 
 
 def _with_few_colors(picture: Image.Image) -> Image.Image:
-    """Return a picture with only its most frequent colors; each other color becomes the nearest of these."""
-    pixels = np.ascontiguousarray(picture).view(">u4")[..., 0].astype("u4")  # view each color as one number
-    which, numbers = pd.factorize(pixels.ravel(), sort=True)  # hashes the pixels; np.unique would sort them
+    """Return a picture with only its most frequent colors. Each other color becomes the nearest frequent one."""
+    pixels = np.ascontiguousarray(picture).view(">u4")[..., 0].astype("u4")  # each color as a single integer
+    which, numbers = pd.factorize(pixels.ravel(), sort=True)  # faster than np.unique, which sorts all pixels
     colors = numbers.astype(">u4").view("u1").reshape(-1, 4)
     kept = np.argsort(-np.bincount(which), kind="stable")[:N_COLORS]
-    observed = np.concatenate([colors[:, :3] * (colors[:, 3:] / 255), colors[:, 3:]], axis=1)  # weighted by opacity
-    nearest = np.array([np.argmin(((observed[kept] - color) ** 2).sum(axis=1)) for color in observed], dtype=np.uint8)
+    weighted = np.concatenate([colors[:, :3] * (colors[:, 3:] / 255), colors[:, 3:]], axis=1)  # weighted by opacity
+    nearest = np.array([np.argmin(((weighted[kept] - color) ** 2).sum(axis=1)) for color in weighted], dtype=np.uint8)
     small = Image.fromarray(nearest[which].reshape(pixels.shape), "P")
     small.putpalette(colors[kept].tobytes(), "RGBA")
     return small

@@ -1,6 +1,6 @@
-"""A vision transformer: an image becomes a row of tokens, and the rest is an encoder.
+"""Draw a vision transformer, which cuts an image into a sequence of tokens for an encoder.
 
-The boxes have the names of the attributes of lesson 06's ``VisionTransformer``.
+The boxes are named after the attributes of ``VisionTransformer`` in lesson 06.
 """
 
 from jaxtyping import Float
@@ -14,13 +14,13 @@ PATCH_GAP = 0.09
 
 
 def vision_transformer(image: Float[Tensor, "height width"], patch: int, d_model: int, n_layers: int) -> Diagram:
-    """Draw how an image is cut into patches, which become the tokens of an encoder.
+    """Draw how an image is cut into patches that become the tokens of an encoder.
 
     Args:
-        image: Its pixels, from 0 to 1.
+        image: The pixels, from 0 to 1.
         patch: Height and width of a patch, in pixels.
         d_model: Width of the vectors.
-        n_layers: Number of the encoder's layers.
+        n_layers: Number of encoder layers.
 
     Raises:
         ValueError: The patches do not tile the image.

@@ -1,4 +1,4 @@
-"""The schedule of a pipeline as a table, with time across and stages down, and the bubble marked and counted."""
+"""Draw the schedule of a pipeline as a table of stages and ticks, in which the bubble is marked and counted."""
 
 from jaxtyping import Int
 from torch import Tensor
@@ -11,14 +11,14 @@ IDLE_MARK = "·"
 
 
 def schedule(passes: Int[Tensor, "n_stages n_ticks"]) -> Diagram:
-    """Draw a schedule, such as a learner's.
+    """Draw a pipeline schedule, such as a learner's.
 
     Args:
-        passes: The pass of each stage in each tick: m is the forward pass of micro-batch m, −m its backward pass, and 0
-            an idle tick.
+        passes: The pass of each stage in each tick: m for the forward pass of micro-batch m, −m for its backward pass,
+            and 0 for an idle tick.
 
     Raises:
-        ValueError: It has no stage, or no tick.
+        ValueError: The schedule has no stages or no ticks.
 
     >>> import torch
     >>> schedule(torch.tensor([[1, 0, 0, -1], [0, 1, -1, 0]])).tables[0].texts

@@ -1,4 +1,4 @@
-"""Positions: the encoding as a heat map and as clocks, RoPE as two hands, and where each scheme adds positions."""
+"""Draw positions: sinusoidal encodings as a heat map and as clocks, RoPE as clock hands, and where each scheme acts."""
 
 from collections.abc import Sequence
 from math import cos, pi, sin
@@ -26,13 +26,13 @@ def heat_map(encoding: Float[Tensor, "length d_model"]) -> Axes:
 
 
 def clocks(positions: Sequence[int], d_model: int) -> Diagram:
-    """Draw each pair of an encoding as a clock with one hand: right is the sine, up is the cosine.
+    """Draw each pair of features as a clock with one hand: the sine points right, the cosine points up.
 
-    At position 0 all hands point to twelve, and they turn clockwise.
+    At position 0 all hands point to twelve. They turn clockwise.
 
     Args:
-        positions: The positions, with a row of clocks for each.
-        d_model: Width of the encoding: twice the number of clocks in a row.
+        positions: The positions to draw, each as a row of clocks.
+        d_model: Width of the encoding, twice the number of clocks in a row.
 
     >>> clocks([0, 1], d_model=4).labels[0].words
     'pair 0'
@@ -57,16 +57,16 @@ def clocks(positions: Sequence[int], d_model: int) -> Diagram:
 def rotary_hands(
     moves: Sequence[tuple[int, int]], frequencies: Sequence[float] = (1.0, 0.1), query: float = 0.3, key: float = 1.1
 ) -> Diagram:
-    """Draw a pair of a query and of a key as two hands: before and after they are rotated by their positions.
+    """Draw one pair of features of a query and of a key as two clock hands, before and after RoPE rotates them.
 
     There is a row for each frequency and a column for each pair of positions. Colored arcs show how far each hand was
     rotated, and the angle between the hands is shaded.
 
     Args:
-        moves: Pairs of positions, of the query and of the key, after a first column in which nothing is rotated.
-        frequencies: Radians by which a pair turns per position.
-        query: Angle of the query before it is rotated.
-        key: Angle of the key before it is rotated.
+        moves: The position of the query and of the key in each column. A first column without rotation is added.
+        frequencies: The angle by which each pair turns per position, in radians.
+        query: Angle of the query before rotation.
+        key: Angle of the key before rotation.
 
     >>> rotary_hands([(2, 0), (7, 5)]).alt[:42]
     'RoPE turns the query and the key of a pair'
@@ -90,13 +90,13 @@ def rotary_hands(
 def _rotated_pair(
     d: Diagram, center: tuple[float, float], m: int, n: int, frequency: float, query: float, key: float
 ) -> None:
-    """Draw one clock: two hands, the arcs by which they were rotated, and the angle between them."""
+    """Draw one clock: two hands, the arcs of their rotations, and the angle between them."""
     at_query, at_key = query + m * frequency, key + n * frequency
     between = (at_query - at_key + pi) % (2 * pi) - pi
     _clock(d, center, 0.6)
     d.polygon([center, *(_point(center, 0.2, at_key + between * k / 24) for k in range(25))], GRAY, edge=GRAY)
     for name, before, turned, radius, color in (("q", query, at_query, 0.38, BLUE), ("k", key, at_key, 0.28, ORANGE)):
-        if turned != before:  # more than a full turn spirals outwards
+        if turned != before:  # the radius grows, so that more than a full turn becomes a spiral
             steps = max(2, round(12 * (turned - before)))
             arc = [
                 (radius + 0.015 * k * (turned - before) / steps, before + (turned - before) * k / steps)
@@ -137,9 +137,9 @@ def schemes() -> Diagram:
         ("apply_rotary", "q, k", "turns q and k"),
         ("alibi_bias,\nrelative_bias", "scores", "added to the scores"),
     )
-    for name, where, what in entries:
-        (target,) = (box for box in boxes if box.name == where)
-        d.arrow(d.box(name, (target.x, -1.0), PINK), target, what)
+    for name, target_name, label in entries:
+        (target,) = (box for box in boxes if box.name == target_name)
+        d.arrow(d.box(name, (target.x, -1.0), PINK), target, label)
     return d
 
 
@@ -155,5 +155,5 @@ def _hand(d: Diagram, center: tuple[float, float], radius: float, angle: float, 
 
 
 def _point(center: tuple[float, float], radius: float, angle: float) -> tuple[float, float]:
-    """Return the point at an angle, in radians from the right, around a center."""
+    """Return the point at an angle around a center, in radians counterclockwise from the right."""
     return center[0] + radius * cos(angle), center[1] + radius * sin(angle)

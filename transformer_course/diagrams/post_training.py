@@ -1,4 +1,4 @@
-"""Post-training: its stages, and the advantages within a group of samples."""
+"""Draw post-training: its stages, and the advantages within a group of samples."""
 
 from collections.abc import Sequence
 
@@ -9,13 +9,13 @@ ROW_HEIGHT = 0.46
 
 
 def group(prompt: str, answers: Sequence[str], rewards: Sequence[float], advantages: Sequence[float]) -> Diagram:
-    """Draw one group of GRPO: a prompt, its samples, the reward of each, and its advantage over the others.
+    """Draw one group of GRPO: a prompt and its samples, each with its reward and its advantage.
 
     Args:
-        prompt: The prompt of all answers.
-        answers: The samples.
+        prompt: The prompt that all answers share.
+        answers: The sampled answers.
         rewards: One reward per answer.
-        advantages: One advantage per answer. Training makes answers above 0 more likely, and those below 0 less likely.
+        advantages: One advantage per answer. Training makes answers with a positive advantage more likely.
 
     Raises:
         ValueError: The numbers of answers, rewards and advantages differ.
@@ -36,14 +36,14 @@ def group(prompt: str, answers: Sequence[str], rewards: Sequence[float], advanta
         )
     )
     middle = (len(answers) - 1) * ROW_HEIGHT / 2
-    asked = d.box(prompt, (0, -middle), PINK, outline="square", width=text_width(prompt) + 0.2)
+    prompt_box = d.box(prompt, (0, -middle), PINK, outline="square", width=text_width(prompt) + 0.2)
     width = max(map(text_width, answers)) + 0.2
-    first = asked.rect.x1 + 0.8 + width / 2
+    first = prompt_box.rect.x1 + 0.8 + width / 2
     for i, (answer, reward, advantage) in enumerate(zip(answers, rewards, advantages, strict=True)):
         y = -i * ROW_HEIGHT
         color = GREEN if advantage > 0 else ORANGE if advantage < 0 else GRAY
         box = d.box(answer, (first, y), color, outline="square", width=width, height=0.32)
-        d.arrow(asked.spot(1, 0.5), box)
+        d.arrow(prompt_box.spot(1, 0.5), box)
         d.text(f"{reward:g}", (first + width / 2 + 0.55, y))
         d.text(f"{advantage:+.2f}", (first + width / 2 + 1.6, y), bold=advantage != 0)
     for words, x in (("answers", first), ("reward", first + width / 2 + 0.55), ("advantage", first + width / 2 + 1.6)):
@@ -52,7 +52,7 @@ def group(prompt: str, answers: Sequence[str], rewards: Sequence[float], advanta
 
 
 def pipeline() -> Diagram:
-    """Draw the stages of training, and what each learns from.
+    """Draw the stages of training and the data that each stage learns from.
 
     >>> ("SFT", "DPO") in pipeline().links() and ("SFT", "GRPO") in pipeline().links()
     True

@@ -1,6 +1,7 @@
-"""A recurrent translator, unrolled in time: with its bottleneck, and with attention.
+"""Draw a recurrent translator unrolled in time, with its bottleneck and with attention.
 
-The names are those of lesson 00: ``h`` for the encoder's hidden states, ``s`` for the decoder's, ``c`` for the context.
+Names are the same as in lesson 00: ``h`` is a hidden state of the encoder, ``s`` a state of the decoder, and ``c`` the
+context.
 """
 
 from itertools import pairwise
@@ -17,7 +18,7 @@ SPACE_MARK = "␣"
 
 
 def unrolled(source: str, target: str) -> Diagram:
-    """Draw a translator whose decoder gets one context: the encoder's last state.
+    """Draw a translator whose decoder gets a single context vector, the encoder's last state.
 
     Args:
         source: The text that the encoder reads, one token per character.
@@ -52,11 +53,11 @@ def with_attention(source: str, target: str, weights: Float[Tensor, " n_source"]
     Args:
         source: The text that the encoder reads, one token per character.
         target: The text that the decoder generates.
-        weights: The attention weights of that step, one for each character of the source.
-        step: The step to draw, counted from 1. The state before it scores the encoder's states.
+        weights: The attention weights of the step, one for each character of the source.
+        step: The step to draw, counted from 1. It must be at least 2, because the previous state computes the scores.
 
     Raises:
-        ValueError: A text is empty, the numbers of weights and characters differ, or the target has no such step.
+        ValueError: A text is empty, the numbers of weights and characters differ, or ``step`` is out of range.
     """
     _check(source, target)
     if len(weights) != len(source):
@@ -96,10 +97,10 @@ def with_attention(source: str, target: str, weights: Float[Tensor, " n_source"]
 
 
 def gradient_paths(n: int = 40) -> Diagram:
-    """Draw the path of the gradient from the context back to the first of n states, without and with attention.
+    """Draw the path of the gradient from the context back to the first state, without and with attention.
 
     Args:
-        n: The number of states; the first two and the last one are drawn.
+        n: The number of states. Only the first two and the last one are drawn.
 
     Raises:
         ValueError: There are fewer than 4 states.
@@ -132,10 +133,10 @@ def gradient_paths(n: int = 40) -> Diagram:
 
 
 def _encoder(d: Diagram, source: str) -> list[Box]:
-    """Draw the characters that the encoder reads, and its states."""
+    """Draw the characters that the encoder reads, and its hidden states."""
     states: list[Box] = []
     for i, character in enumerate(source, start=1):
-        token = d.box(_shown(character), (i * TOKEN_STEP, 0), PINK, outline="square", width=0.3)
+        token = d.box(_printable(character), (i * TOKEN_STEP, 0), PINK, outline="square", width=0.3)
         state = d.box(_name("h", i), (i * TOKEN_STEP, 0.75), ORANGE, width=0.38)
         d.arrow(token, state)
         if states:
@@ -146,7 +147,7 @@ def _encoder(d: Diagram, source: str) -> list[Box]:
 
 
 def _decoder(d: Diagram, target: str, y: float) -> list[Box]:
-    """Draw the states of the decoder, and the characters predicted from them, each of which is the next input."""
+    """Draw the states of the decoder and the predicted characters. Each predicted character is the next input."""
     states: list[Box] = []
     generated = d.box(START_LABEL, (0.0, y + 0.75), PINK, outline="square", width=0.45)
     for t, character in enumerate(target, start=1):
@@ -155,7 +156,7 @@ def _decoder(d: Diagram, target: str, y: float) -> list[Box]:
         if states:
             d.arrow(states[-1], state)
         states.append(state)
-        generated = d.box(_shown(character), (t * TOKEN_STEP, y + 0.75), PINK, outline="square", width=0.3)
+        generated = d.box(_printable(character), (t * TOKEN_STEP, y + 0.75), PINK, outline="square", width=0.3)
         d.arrow(state, generated)
     d.text("decoder", (0.5 * TOKEN_STEP, y), bold=True, align="right")
     return states
@@ -166,7 +167,7 @@ def _check(*texts: str) -> None:
         raise ValueError("source and target must not be empty")
 
 
-def _shown(character: str) -> str:
+def _printable(character: str) -> str:
     return SPACE_MARK if character == " " else character
 
 

@@ -1,4 +1,4 @@
-"""The course of an arrow between two ends."""
+"""Compute the points of an arrow between two elements, and where lines and rectangles cross."""
 
 from collections.abc import Sequence
 from itertools import pairwise
@@ -8,13 +8,13 @@ from typing import Literal
 from transformer_course.diagrams.elements import Area, Rect, Spot
 
 Route = Literal["straight", "-|", "|-", "-|-", "|-|"]
-"""How an arrow runs: straight, or along the axes; ``-|`` starts horizontally and ends vertically."""
+"""How an arrow runs: straight, or horizontally and vertically. ``-|`` starts horizontally and ends vertically."""
 Place = tuple[float, float] | Spot
 End = Place | Area
 
 
 def points_between(tail: End, head: End, route: Route, bend: float) -> list[Spot]:
-    """Return the points of an arrow between two ends. At a box, they are on the side that faces the other end."""
+    """Return the points of an arrow. An arrow starts and ends on the sides of boxes that face each other."""
     if route == "straight":
         start, end = _straight(tail, head)
         return [start, end]
@@ -32,7 +32,7 @@ def points_between(tail: End, head: End, route: Route, bend: float) -> list[Spot
 
 
 def _straight(tail: End, head: End) -> tuple[Spot, Spot]:
-    """Return both ends of a straight arrow, which is vertical or horizontal if the two face each other."""
+    """Return both ends of a straight arrow, which is vertical or horizontal if the boxes overlap in x or y."""
     one, other = _rect(tail), _rect(head)
     x0, x1 = max(one.x0, other.x0), min(one.x1, other.x1)
     y0, y1 = max(one.y0, other.y0), min(one.y1, other.y1)
@@ -57,7 +57,7 @@ def _rect(end: End) -> Rect:
 
 
 def _side(end: End, dx: float, dy: float) -> Spot:
-    """Return the middle of the side that faces a direction."""
+    """Return the middle of the side that faces in a direction, or a point unchanged."""
     if not isinstance(end, Area):
         return end if isinstance(end, Spot) else Spot(*end)
     if dx:
@@ -66,18 +66,18 @@ def _side(end: End, dx: float, dy: float) -> Spot:
 
 
 def point_along(points: Sequence[Spot], fraction: float) -> tuple[float, float]:
-    """Return the point at a fraction of a line's length."""
-    left = fraction * sum(dist(a[:2], b[:2]) for a, b in pairwise(points))
+    """Return the point at a fraction of the length of a line through several points."""
+    remaining = fraction * sum(dist(a[:2], b[:2]) for a, b in pairwise(points))
     for a, b in pairwise(points):
         length = dist(a[:2], b[:2])
-        if length and left <= length + 1e-9:
-            return a.x + left / length * (b.x - a.x), a.y + left / length * (b.y - a.y)
-        left -= length
+        if length and remaining <= length + 1e-9:
+            return a.x + remaining / length * (b.x - a.x), a.y + remaining / length * (b.y - a.y)
+        remaining -= length
     return points[-1].x, points[-1].y
 
 
 def crosses(start: Spot, end: Spot, rect: Rect) -> bool:
-    """Return whether a line crosses a rectangle, by clipping it (Liang and Barsky, 1984)."""
+    """Return whether a line crosses a rectangle, by Liang–Barsky clipping (1984)."""
     first, last = 0.0, 1.0
     for begin, delta, low, high in (
         (start.x, end.x - start.x, rect.x0, rect.x1),

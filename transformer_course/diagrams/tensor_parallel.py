@@ -1,4 +1,4 @@
-"""A feed-forward network on several devices: how the matrices are split, and where the all-reduce happens."""
+"""Draw a feed-forward network on several devices: how the matrices are split, and where the all-reduce is."""
 
 from collections.abc import Sequence
 
@@ -8,7 +8,7 @@ from transformer_course.diagrams.elements import BLUE, GRAY, GREEN, ORANGE, PINK
 CELL_SIZE = 0.2
 TABLE_GAP = 0.36
 COLORS = (ORANGE, GREEN, PINK)
-"""A color for each device, whose number is also written in its cells."""
+"""A color for each device. The number of the device is also written in its cells."""
 N_ROWS, N_IN, N_OWN = 2, 4, 3
 """Rows of x, features of x, and hidden features per device."""
 
@@ -16,14 +16,14 @@ N_ROWS, N_IN, N_OWN = 2, 4, 3
 def feed_forward(n_devices: int = 2) -> Diagram:
     """Draw ``relu(x @ w_1) @ w_2`` with the first matrix split by columns and the second by rows.
 
-    The number in a cell is the device that stores it; cells without a number are on all devices. Shoeybi et al. (2019),
-    arXiv:1909.08053.
+    The number in a cell is the device that stores it. Cells without a number are on all devices. See Shoeybi et al.
+    (2019), arXiv:1909.08053.
 
     Args:
         n_devices: Number of devices.
 
     Raises:
-        ValueError: There are not 2 or 3 devices.
+        ValueError: ``n_devices`` is not 2 or 3.
 
     >>> [table.name for table in feed_forward(2).tables]
     ['x', 'w_1', 'hidden', 'w_2', 'part 0', 'part 1', 'output']
@@ -66,7 +66,7 @@ def feed_forward(n_devices: int = 2) -> Diagram:
 
 
 def _table(d: Diagram, name: str, owners: Sequence[Sequence[int | None]], left: float, y: float = 0.0) -> Cells:
-    """Put a table on a diagram, with its left side at a point and the device of each cell in it."""
+    """Draw a table whose left side is at ``left``, with the device that owns it in each cell."""
     fill = [[GRAY if i is None else COLORS[i] for i in row] for row in owners]
     texts = [["" if i is None else str(i) for i in row] for row in owners]
     return d.cells(texts, (left + len(owners[0]) * CELL_SIZE / 2, y), name, CELL_SIZE, fill=fill, size=7.5)

@@ -1,4 +1,4 @@
-"""The whole Transformer as a picture matches the library's modules and the progress of a lesson."""
+"""Tests for the drawing of the whole Transformer: it matches the library, and the map matches the lesson."""
 
 import inspect
 import re
@@ -16,7 +16,7 @@ from transformer_lab.models.transformer import Transformer
 from transformer_lab.models.transformer_config import TransformerConfig
 
 NARROW_CELL_PX = 900
-"""Width of an output area in JupyterLab, in a window of 1,200 pixels with the side bar closed."""
+"""Width of an output area in JupyterLab, in a window 1,200 pixels wide with the sidebar closed."""
 
 
 def arrows_of(module: torch.nn.Module) -> set[tuple[str, str]]:
@@ -49,7 +49,7 @@ def test_boxes_are_named_as_in_the_code():
 
 
 @pytest.mark.parametrize("lesson", range(9))
-def test_lesson_is_highlighted_between_finished_and_later_parts(lesson):
+def test_map_distinguishes_finished_current_and_later_parts(lesson):
     d = you_are_here(lesson)
     looks = {"filled": set(), "highlighted": set(), "dimmed": set()}
     for box in d.boxes:
@@ -67,7 +67,7 @@ def test_lesson_is_highlighted_between_finished_and_later_parts(lesson):
 
 
 @pytest.mark.parametrize("lesson", [1, 6, 8])
-def test_map_routes_stream_around_sublayers_into_the_next_norm(lesson):
+def test_map_routes_stream_around_sublayers_into_next_norm(lesson):
     d = you_are_here(lesson)
     around = [arrow for arrow in d.arrows if arrow.thick]
     assert [arrow.points[-1].of for arrow in around] == ["norm_1", "norm_2", "norm_1", "norm_2", "norm_3"]
@@ -79,7 +79,7 @@ def test_map_routes_stream_around_sublayers_into_the_next_norm(lesson):
     assert {("logits", "greedy_decode"), ("logits", "training")} <= set(d.links())
 
 
-def test_map_letters_are_twelve_pixels_high_in_a_notebook():
+def test_map_text_is_at_least_twelve_pixels_high():
     d = you_are_here(3)
     [size] = {box.size for box in d.boxes if box.name}
     _, metadata = d._repr_mimebundle_()

@@ -1,4 +1,4 @@
-"""The timeline of batches: every request gets all its steps, and no slot is empty while a request waits."""
+"""Tests for the timeline of batches: every request gets all its steps, and slots are reused at once."""
 
 import pytest
 
@@ -16,9 +16,9 @@ def test_each_request_takes_all_its_steps_in_one_slot(n_slots):
             assert sum(row.count(chr(ord("A") + i)) for row in rows) == n
 
 
-def test_continuous_batching_leaves_no_slot_empty_while_requests_wait():
+def test_continuous_batching_fills_slots_while_requests_wait():
     fixed, continuous = (table.texts for table in timeline(LENGTHS, 3).tables)
     assert [len(texts[0]) for texts in (fixed, continuous)] == [8 + 5, 9]
     for row in continuous:
-        assert "" not in row[: len([text for text in row if text])]  # empty only at the end
+        assert "" not in row[: len([text for text in row if text])]  # empty cells are only at the end
     assert min(len([text for text in row if text]) for row in continuous) >= len(continuous[0]) - LENGTHS[-1]

@@ -1,4 +1,4 @@
-"""The diagram of merges shows an encoder's tokens, and which two tokens were merged."""
+"""Tests for the diagram of byte-pair merges."""
 
 import pytest
 
@@ -27,12 +27,12 @@ def test_each_row_shows_tokens_after_one_more_merge(text: str) -> None:
     assert len(rows) == len(merges) + 1
 
 
-def test_only_merged_tokens_have_lines_from_two_tokens() -> None:
+def test_lines_connect_merged_tokens_with_their_parts() -> None:
     d = merged("abracadabra", MERGES["abracadabra"])
     assert d.links() == {("a", "ab"), ("b", "ab"), ("r", "ra"), ("a", "ra"), ("ab", "abra"), ("ra", "abra")}
     assert [box.name for box in d.boxes if box.look == "highlighted"] == ["ab", "ab", "ra", "ra", "abra", "abra"]
     assert {"11 bytes", "9 tokens", "7 tokens", "5 tokens", "ab + ra → 258"} < {label.words for label in d.labels}
 
 
-def test_incomplete_utf8_character_is_shown_as_hexadecimal() -> None:
+def test_shows_incomplete_utf8_character_in_hexadecimal() -> None:
     assert [box.name for box in merged("é", []).boxes] == ["c3", "a9"]

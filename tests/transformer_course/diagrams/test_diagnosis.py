@@ -1,4 +1,4 @@
-"""Diagrams of diagnosis: which stages an instrument covers."""
+"""Tests for the diagrams of diagnosis: which stages each instrument covers."""
 
 from itertools import pairwise
 
@@ -20,9 +20,9 @@ def test_bar_covers_the_stages_its_instrument_tests():
         assert covered == names[names.index(first) : names.index(last) + 1]
 
 
-def test_bars_stand_next_to_names_from_shortest_to_longest():
+def test_bars_are_next_to_names_and_sorted_by_length():
     d = instruments()
     bars = [box for box in d.boxes if not box.name]
-    beside = {bar.y: [label.words for label in d.labels if label.y == bar.y] for bar in bars}
-    assert list(beside.values()) == [[name] for name, _, _ in INSTRUMENTS]
+    labels = {bar.y: [label.words for label in d.labels if label.y == bar.y] for bar in bars}
+    assert list(labels.values()) == [[name] for name, _, _ in INSTRUMENTS]
     assert all(before.width <= after.width + 1e-9 for before, after in pairwise(bars))

@@ -1,4 +1,4 @@
-"""Elements: position, size, and legible text on every fill color."""
+"""Tests for elements: position, size, and legible text on every fill color."""
 
 import matplotlib.pyplot as plt
 
@@ -19,13 +19,13 @@ def test_box_fits_its_text_and_has_four_sides():
 
 
 def test_text_size_ignores_matplotlib_settings():
-    usual = size_of("words that are measured here", 9.0)
+    expected = size_of("words that are measured here", 9.0)
     size_of.cache_clear()
     with plt.rc_context({"font.family": "serif"}):
-        assert size_of("words that are measured here", 9.0) == usual
+        assert size_of("words that are measured here", 9.0) == expected
 
 
-def test_text_is_legible_on_every_color_of_the_kit():
+def test_text_is_legible_on_every_light_color():
     for color in (*COLORS, GRAY):
         for strength in (0.06, 0.22, 0.5):
             assert (luminance(light(color, strength)) + 0.05) / (luminance(INK) + 0.05) >= 4.5

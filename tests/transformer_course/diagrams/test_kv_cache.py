@@ -1,4 +1,4 @@
-"""Diagrams of caches: colors separate cached from new tokens, and a prediction is the next pass's input."""
+"""Tests for the diagrams of KV caches: colors separate cached from new tokens, and predictions are fed back."""
 
 from transformer_course.diagrams.elements import BLUE, GRAY, PINK, light
 from transformer_course.diagrams.kv_cache import drafts, steps
@@ -18,7 +18,7 @@ def test_predicted_token_is_input_of_the_next_pass():
         assert table.rect.x1 - table.width / len(table.texts[0]) < end.x < table.rect.x1
 
 
-def test_text_keeps_accepted_tokens_and_drops_those_after_rejection():
+def test_next_pass_keeps_only_accepted_tokens():
     d = drafts("Ge", [("nure", 1, "e"), ("rate", 4, "d")])
     gray, blue, pink = map(light, (GRAY, BLUE, PINK))
     assert d.tables[0].colors == ((gray, gray, blue, pink, "white", "white"),)

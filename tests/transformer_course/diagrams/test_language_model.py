@@ -1,4 +1,4 @@
-"""Diagrams of decoder-only models: removed parts, a whole GPT, two copying heads, and the tokens that a loss counts."""
+"""Tests for the diagrams of decoder-only models: removed parts, a whole GPT, induction heads, and losses."""
 
 from itertools import pairwise
 
@@ -9,13 +9,13 @@ from transformer_lab.layers.decoder_layer import DecoderLayer
 from transformer_lab.layers.encoder_layer import PreNormEncoderLayer
 
 
-def test_stripped_decoder_layer_keeps_one_attention_and_one_network():
+def test_stripped_layer_keeps_one_attention_and_one_network():
     d = stripped()
     layer = {name for name, _ in DecoderLayer(d_model=8, n_heads=2, d_ff=16).named_children()} - {"dropout"}
     row = [box for box in d.boxes if box.y == 0.0 and box.name in layer]
     assert {box.name for box in row} == layer
-    gone = {"cross_attention", "norm_2"}
-    assert {box.name for box in row if box.look == "dimmed"} == gone
+    removed = {"cross_attention", "norm_2"}
+    assert {box.name for box in row if box.look == "dimmed"} == removed
     assert all(box.look == "dimmed" for box in d.boxes if box.y > 0)
 
 
@@ -46,7 +46,7 @@ def test_gpt_block_reads_and_writes_the_stream_twice():
     assert ("feed_forward", "+") in d.links()
 
 
-def test_only_attention_connects_a_position_with_earlier_ones():
+def test_only_attention_connects_different_positions():
     d = gpt(TOKENS, FOLLOWING, 2)
     boxes = [box for box in d.boxes if box.name in ("norm_1", "self_attention")]
     column = {x: i for i, x in enumerate(sorted({box.x for box in boxes}))}
@@ -73,7 +73,7 @@ def test_induction_head_predicts_the_token_that_followed_before(tokens, follower
     assert (strong.points[0].of, strong.points[-1].of) == (tokens[-1], follower)
 
 
-def test_losses_count_all_tokens_or_only_answers():
+def test_fine_tuning_losses_count_only_answers():
     d = losses(["so", "this", "one", "."], ["what", "?"], ["this", "one", "."], ["that", "."])
     rows = [[box for box in d.boxes if box.y == y] for y in sorted({box.y for box in d.boxes}, reverse=True)]
     counted = [[box.name for box in row if box.look != "dimmed"] for row in rows]

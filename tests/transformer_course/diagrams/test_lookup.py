@@ -1,4 +1,4 @@
-"""Diagrams of a lookup: vectors are drawn to scale."""
+"""Tests for the diagrams of a lookup: vectors are drawn to scale."""
 
 import pytest
 import torch
@@ -6,7 +6,7 @@ import torch
 from transformer_course.diagrams import lookup
 
 
-def test_arrows_end_at_vectors_and_dotted_lines_are_perpendicular() -> None:
+def test_arrows_end_at_vectors_with_perpendicular_projections() -> None:
     query, keys = torch.tensor([2.0, 1.0]), torch.tensor([[2.5, 0.5], [0.3, 1.5]])
     d = lookup.arrows(query, keys, "fruit", ["apple", "pear"], ("edible", "round"))
     tips = {

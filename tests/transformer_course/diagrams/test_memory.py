@@ -1,4 +1,4 @@
-"""The encoder layer that each decoder layer reads: drawn as a model runs."""
+"""Tests for the diagram of the encoder layers that each decoder layer reads."""
 
 import pytest
 import torch
@@ -36,16 +36,16 @@ def reads(d) -> set[tuple[str, str]]:
     return {link for link in d.links() if link[1].startswith("decoder.") and not link[0].startswith(("dec", "target"))}
 
 
-LAST = {("memory", "decoder.layers.0"), ("memory", "decoder.layers.1")}
+MEMORY_READS = {("memory", "decoder.layers.0"), ("memory", "decoder.layers.1")}
 
 
 @pytest.mark.parametrize("pre_norm", [False, True])
-def test_drawing_matches_a_running_model(pre_norm):
+def test_every_decoder_layer_reads_the_memory(pre_norm):
     d = memory_of(transformer(pre_norm=pre_norm), SOURCE, TARGET)
-    assert reads(d) == LAST
+    assert reads(d) == MEMORY_READS
 
 
-def test_drawing_shows_a_model_that_reads_other_layers():
+def test_draws_decoder_layers_that_read_other_encoder_layers():
     d = memory_of(LayerToLayer([0, 1]), SOURCE, TARGET)
     assert reads(d) == {("encoder.layers.0", "decoder.layers.0"), ("memory", "decoder.layers.1")}
     crossed = memory_of(LayerToLayer([1, 0]), SOURCE, TARGET)

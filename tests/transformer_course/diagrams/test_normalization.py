@@ -1,4 +1,4 @@
-"""The blocks show which numbers a norm's output depends on."""
+"""Tests for the diagram of the numbers that a norm averages over."""
 
 from io import BytesIO
 
@@ -33,9 +33,9 @@ def test_layer_norm_reads_one_vector_and_batch_norm_one_feature():
     assert torch.equal(reach(batch_norm, 3, 5, 7), expected)
 
 
-def test_dark_faces_show_exactly_the_visible_dependencies():
-    assert n_dark(layer_norm) == 5 + 1  # a row, and its end on the right side
-    assert n_dark(batch_norm) == 4 + 4 * 3 + 3  # in front, at the side, on top
+def test_counts_of_dark_faces_match_the_dependencies():
+    assert n_dark(layer_norm) == 5 + 1  # the row on the front, and its last number on the right side
+    assert n_dark(batch_norm) == 4 + 4 * 3 + 3  # the front, the side and the top
     assert n_dark(lambda x: x + 1) == 1 + 1
 
 

@@ -1,4 +1,4 @@
-"""The bits of number formats: PyTorch stores as many, and their ranges and precisions follow from them."""
+"""Tests for the diagram of number formats: the numbers of bits match PyTorch's range and precision."""
 
 import pytest
 import torch
@@ -14,12 +14,12 @@ FLOATS = {
 
 
 @pytest.mark.parametrize("name", FLOATS)
-def test_the_bits_are_those_of_the_format_in_torch(name):
+def test_bits_match_the_format_in_torch(name):
     info, (sign, exponent, fraction) = torch.finfo(FLOATS[name]), FORMATS[name]
     assert sign + exponent + fraction == info.bits
     assert info.eps == 2.0**-fraction
     assert info.smallest_normal == 2.0 ** (2 - 2 ** (exponent - 1))
 
 
-def test_there_is_a_cell_for_each_bit():
+def test_draws_a_cell_for_each_bit():
     assert [len(table.texts[0]) for table in bits().tables] == [32, 16, 16, 8, 8, 4]

@@ -1,4 +1,4 @@
-"""The running sums of the online softmax: whatever the blocks, they end at those of an ordinary softmax."""
+"""Tests for the diagram of the online softmax: the final sums match an ordinary softmax for every block size."""
 
 import pytest
 import torch
@@ -9,7 +9,7 @@ SCORES, VALUES = [1.0, 3.0, 2.0, 5.0, 4.0, 0.0], [10.0, 20.0, 0.0, 30.0, 10.0, 5
 
 
 @pytest.mark.parametrize("block", [1, 2, 4, 6])
-def test_the_output_is_the_average_weighted_by_the_softmax(block):
+def test_output_matches_an_ordinary_softmax(block):
     exponentials = (torch.tensor(SCORES) - 5).exp()
     sums = exponentials.sum().item(), (exponentials @ torch.tensor(VALUES)).item()
     expected = (torch.tensor(SCORES).softmax(dim=0) @ torch.tensor(VALUES)).item()

@@ -1,4 +1,4 @@
-"""Pictures: deterministic, legible on light and dark pages, in the colors of the kit."""
+"""Tests for painting: pictures are deterministic, legible on light and dark pages, and have the right colors."""
 
 import matplotlib.pyplot as plt
 import pytest
@@ -9,21 +9,21 @@ from transformer_course.diagrams.elements import COLORS, GRAY, WRONG_RED, light
 from transformer_course.diagrams.painting import PIXELS_PER_INCH
 
 
-def test_picture_is_deterministic_and_leaves_no_figure_open():
+def test_png_is_deterministic_and_leaves_no_figure_open():
     first = two_boxes().png()
     with plt.style.context("dark_background"), plt.rc_context({"font.size": 20, "savefig.dpi": 30}):
         assert two_boxes().png() == first
     assert not plt.get_fignums()
 
 
-def test_background_is_transparent_and_text_legible_on_any_page():
+def test_background_is_transparent_and_text_is_legible():
     d = Diagram("A box, a title, a table.")
     box = d.box("x", (0, 0), width=1.0, height=0.5)
     d.text("title", (0, 1))
     d.cells([[1, 2]], (0, -1), fill=[[None, 0.9]])
     picture = pixels(d)
     assert (picture[[0, -1], :, 3] == 0).all() and (picture[:, [0, -1], 3] == 0).all()
-    assert not ((picture[..., 3] == 1) & (picture[..., :3] == 1).all(axis=-1)).any(), "no pixel is white"
+    assert not ((picture[..., 3] == 1) & (picture[..., :3] == 1).all(axis=-1)).any(), "no pixel should be opaque white"
     x0, _, _, y1 = d.extent
 
     def darkest(left, bottom, right, top):
@@ -48,13 +48,13 @@ def test_frame_is_around_and_behind_its_boxes():
     assert pixels(d)[int(y) + 20, int(x) + 20, :3].min() > 0.1
 
 
-@pytest.mark.parametrize("what", ["frame", "dimmed box"])
-def test_gray_text_has_no_fill_behind_it(what):
+@pytest.mark.parametrize("kind", ["frame", "dimmed box"])
+def test_gray_text_has_no_fill_behind_it(kind):
     d = two_boxes()
-    shape = d.frame("EncoderLayer", d.boxes) if what == "frame" else d.box("later", (0, 3), width=1.0, look="dimmed")
+    shape = d.frame("EncoderLayer", d.boxes) if kind == "frame" else d.box("later", (0, 3), width=1.0, look="dimmed")
     x0, _, _, y1 = d.extent
     left, top = shape.rect.x0 + 0.05, shape.rect.y1 - 0.05  # inside the border, next to the text
-    row, column = (round(2 * PIXELS_PER_INCH * (way + MARGIN)) for way in (y1 - top, left - x0))
+    row, column = (round(2 * PIXELS_PER_INCH * (offset + MARGIN)) for offset in (y1 - top, left - x0))
     assert pixels(d)[row, column, 3] == 0
 
 
@@ -69,7 +69,7 @@ def test_crossed_out_parts_are_visible_in_the_picture():
     assert (pixels(crossed) != pixels(plain)).any()
 
 
-def test_kit_colors_appear_unchanged_in_the_picture():
+def test_reduced_palette_preserves_the_main_colors():
     d = Diagram("Colors.")
     for i, color in enumerate((*COLORS, GRAY)):
         d.box("", (i, 0), color, "highlighted", width=0.4, height=0.4)

@@ -1,4 +1,4 @@
-"""Diagrams of positions: hands have the angles of the encoding and of the rotation."""
+"""Tests for the diagrams of positions: clock hands have the angles of the encoding and of RoPE."""
 
 from math import atan2, hypot, pi
 
@@ -13,14 +13,14 @@ from transformer_lab.attention.positions import apply_rotary, sinusoidal_encodin
 
 
 def hands(d: Diagram, color: str) -> list[tuple[float, float]]:
-    """Return the directions of all hands of a color, as (across, up) of length 1."""
+    """Return the directions of all hands of a color, as (x, y) vectors of length 1."""
     straight = [arrow for arrow in d.arrows if arrow.head and arrow.color == color and len(arrow.points) == 2]
     arrows = [(arrow.points[0], arrow.points[-1]) for arrow in straight]
-    variants = [(tip.x - middle.x, tip.y - middle.y) for middle, tip in arrows]
-    return [(x / hypot(x, y), y / hypot(x, y)) for x, y in variants]
+    offsets = [(tip.x - middle.x, tip.y - middle.y) for middle, tip in arrows]
+    return [(x / hypot(x, y), y / hypot(x, y)) for x, y in offsets]
 
 
-def test_each_hand_shows_a_pair_of_the_encoding():
+def test_hands_match_the_sinusoidal_encoding():
     positions = [0, 1, 7, 44]
     d = clocks(positions, d_model=6)
     expected = sinusoidal_encoding(45, 6)[positions].reshape(-1, 2)
@@ -30,19 +30,19 @@ def test_each_hand_shows_a_pair_of_the_encoding():
 def test_query_and_key_rotate_like_rotary_positions():
     moves = [(2, 0), (4, 2), (103, 101)]
     d = rotary_hands(moves, frequencies=(1.0, 0.2), query=0.0, key=0.0)
-    both_pairs = torch.tensor([[1.0, 0.0, 1.0, 0.0]]).expand(4, 4)  # both pairs of a query or key of width 4 point east
+    both_pairs = torch.tensor([[1.0, 0.0, 1.0, 0.0]]).expand(4, 4)  # width 4; both pairs point to the right
     for color, positions in zip((BLUE, ORANGE), zip((0, 0), *moves, strict=True), strict=True):
         expected = apply_rotary(both_pairs, torch.tensor(positions), base=25.0)  # frequencies 1 and 25 ** -0.5
         expected = torch.cat([expected[:, :2], expected[:, 2:]])  # one row of clocks per pair
         torch.testing.assert_close(torch.tensor(hands(d, color)), expected, atol=1e-4, rtol=0)
 
 
-def test_arc_leads_from_the_old_to_the_new_hand():
+def test_arc_starts_and_ends_at_the_hands():
     d = rotary_hands([(2, 1)], frequencies=(1.0,), query=0.0, key=0.5)
     arcs = {arrow.color: arrow.points for arrow in d.arrows if arrow.head and len(arrow.points) > 2}
     for color, start, end in ((BLUE, 0.0, 2.0), (ORANGE, 0.5, 1.5)):
-        variants = [atan2(point.y, point.x - 2.1) for point in (arcs[color][0], arcs[color][-1])]
-        assert variants == pytest.approx([start, end])
+        angles = [atan2(point.y, point.x - 2.1) for point in (arcs[color][0], arcs[color][-1])]
+        assert angles == pytest.approx([start, end])
 
 
 def test_angle_between_hands_depends_only_on_distance():
@@ -51,8 +51,8 @@ def test_angle_between_hands_depends_only_on_distance():
     between = [(q - k) % (2 * pi) for q, k in zip(*angles, strict=True)]
     assert between[1:4] == pytest.approx([(between[0] + 2) % (2 * pi)] * 3)
     assert between[4] == pytest.approx((between[0] + 3) % (2 * pi))
-    said = [label.words for label in d.labels if "angle" in label.words]
-    assert said[:4] == ["angle between them 0.8", *["angle between them 1.2"] * 3]
+    labels = [label.words for label in d.labels if "angle" in label.words]
+    assert labels[:4] == ["angle between them 0.8", *["angle between them 1.2"] * 3]
 
 
 def test_heat_map_shows_the_encoding_with_position_0_on_top():

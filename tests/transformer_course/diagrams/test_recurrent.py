@@ -1,4 +1,4 @@
-"""Diagrams of recurrent translators: which states are connected."""
+"""Tests for the diagrams of recurrent translators: which states are connected."""
 
 import pytest
 import torch
@@ -11,22 +11,22 @@ def test_only_the_last_state_reaches_the_decoder() -> None:
     assert {tail for tail, head in d.links() if head == "c"} == {"h₅"}
     assert {head for tail, head in d.links() if tail == "c"} == {f"s{i}" for i in "₁₂₃₄₅"}
     assert not any(tail[0] == "h" and head[0] == "s" for tail, head in d.links())
-    assert "bottleneck" not in {label.words for label in d.labels}  # lesson 00 explains that word after the picture
+    assert "bottleneck" not in {label.words for label in d.labels}  # lesson 00 introduces the word after the picture
 
 
-def test_states_follow_each_other_and_tokens_are_read_in_the_next_step() -> None:
+def test_predicted_token_is_input_of_the_next_step() -> None:
     links = recurrent.unrolled("ab", "xyz").links()
     assert {("h₁", "h₂"), ("s₁", "s₂"), ("s₂", "s₃")} < links
     assert {("a", "h₁"), ("b", "h₂"), ("s₁", "x"), ("start\ntoken", "s₁"), ("x", "s₂"), ("y", "s₃")} < links
     assert ("z", "s₃") not in links
 
 
-def test_attention_connects_the_previous_state_with_all_encoder_states() -> None:
+def test_attention_connects_previous_state_with_encoder_states() -> None:
     d = recurrent.with_attention("3 mai", "05-03", torch.tensor([0.1, 0.0, 0.2, 0.3, 0.4]), step=2)
     assert {tail for tail, head in d.links() if head == "weights"} == {"h₁", "h₂", "h₃", "h₄", "h₅", "s₁"}
     assert {("weights", "c₂"), ("c₂", "s₂")} < d.links()
     fan = [arrow.width for arrow in d.arrows if arrow.points[-1].of == "c₂"]
-    # proportional to the weights
+    # line widths grow linearly with the weights
     assert [round((width - fan[1]) / (fan[0] - fan[1]), 3) for width in fan] == [1, 0, 2, 3, 4]
     assert [table.texts for table in d.tables] == [(("0.10", "0", "0.20", "0.30", "0.40"),)]
 

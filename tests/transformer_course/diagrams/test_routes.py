@@ -1,4 +1,4 @@
-"""Arrows run from side to side, and their labels are on them."""
+"""Tests for routes: arrows connect facing sides, and labels are on their arrows."""
 
 import pytest
 

@@ -1,8 +1,8 @@
-"""Every diagram of the lessons is legible: no text overlaps another or sticks out of its box.
+"""Tests for every diagram of the lessons: it is legible, and its arguments are validated.
 
-nbval compares what a diagram shows, because its alternative text, with all boxes, tables and arrows, is the text of the
-cell's output. The tests of single topics cover what this text omits: positions, colors, diagrams with ``lists=False``,
-whose text lists no boxes and arrows, and modules that no lesson draws.
+nbval compares the content of each diagram, because the alternative text, with all boxes, tables and arrows, is the text
+of the cell's output. The tests of individual topics cover what this text omits: positions, colors, the boxes and arrows
+of diagrams with ``lists=False``, and modules that no lesson draws.
 """
 
 import re
@@ -84,7 +84,7 @@ DRAWN: dict[str, list[tuple[Any, ...]]] = {
     "teacher_forcing.rows": [(["<bos>", *ISO], [*ISO, "<eos>"]), (list(ISO), list(ISO))],
     "tensor_parallel.feed_forward": [(2,), (3,)],
 }
-"""Arguments of each diagram: those of a lesson, or the extremes that it can draw."""
+"""Arguments for each diagram, from a lesson or at the limits of what the diagram can show."""
 
 REJECTED = [
     ("architecture.you_are_here", (9,), "from 0 to 8; got 9"),
@@ -131,7 +131,7 @@ def test_text_never_overlaps_or_leaves_its_box(name, arguments):
     assert draw(name, *arguments).flaws() == []
 
 
-def test_covers_every_diagram_of_the_lessons():
+def test_covers_every_diagram_in_the_lessons():
     used = {
         name
         for path in LESSONS.glob("*.py")
@@ -153,5 +153,5 @@ def test_drawing_preserves_torch_random_state():
 
 
 def test_unknown_topic_error_lists_all_topics():
-    with pytest.raises(AttributeError, match="no attribute 'layer'; there are architecture, batching, byte_pairs, "):
+    with pytest.raises(AttributeError, match="no attribute 'layer'; there are alternative_text, architecture, batching, byte_pairs, "):
         diagrams.layer  # noqa: B018
