@@ -26,12 +26,12 @@ def test_explorer_shows_attention_for_every_way_to_select(lab: Lab) -> None:
         queries, keys = (group.get_by_role("button") for group in groups)
         expect(queries.locator(".ae-text")).to_have_text(["I", "like", "you"])
 
-        explorer.shows("3 queries, 3 keys, head 0; lines are weights of 0.10 and more.")
+        explorer.shows("3 queries, 3 keys, head 0; lines show weights of at least 0.10.")
         lines = explorer.root.locator(".ae-lines path[d]")
         expect(lines).to_have_count(5)
 
         queries.nth(1).hover()
-        explorer.shows("Query like₁ attends most to like₁ 0.75, I₀ 0.25 (head 0; 1 hidden).")
+        explorer.shows("Query like₁ attends most to like₁ 0.75, I₀ 0.25 (head 0; 1 masked out).")
         explorer.holds("(view.query, view.key)", (1, None))
         expect(keys.nth(2)).to_have_attribute("data-hidden", "")
         expect(lines).to_have_count(2)

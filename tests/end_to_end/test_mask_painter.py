@@ -42,7 +42,7 @@ def test_weights_and_leak_follow_the_painted_mask(lab: Lab) -> None:
         assert painter.contrast(painter.root.locator(".mp-query").first) > 7
         cells.nth(0).focus()
         painter.press("Space")
-        painter.shows("Nothing left to attend to for “<bos>”: the output is zeros.")
+        painter.shows("“<bos>” may attend to no key, so the output is zeros.")
         painter.press("ArrowDown")
         painter.press("Enter")
         painter.holds("view.allowed[1]", [False, True, True, False])

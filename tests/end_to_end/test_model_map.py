@@ -36,7 +36,7 @@ def test_map_runs_typed_text_and_shows_blocks_and_tokens(lab: Lab) -> None:
 
         displayed.root.get_by_role("slider", name="token").focus()
         displayed.press("End")
-        displayed.shows("After e₄, the model says")
+        displayed.shows("After e₄, the model predicts")
         displayed.holds("view.step", 4)
         displayed.change_theme("JupyterLab Dark")
         assert displayed.contrast(displayed.root.locator("h5").first) > 7

@@ -39,7 +39,7 @@ def test_text_typed_on_the_home_page_runs_through_the_own_model(
         expect(home.get_by_role("heading", name="Your own model")).to_be_visible()
         home.get_by_role("textbox", name="text").fill("horse")
         home.get_by_role("textbox", name="text").press("Enter")
-        expect(home.locator(".tl-said")).to_contain_text("After e₄, the model says")
+        expect(home.locator(".tl-said")).to_contain_text("After e₄, the model predicts")
 
         home.locator("#tl-to-own-model").click()
         wait_until_ready(page, "09_language_model.ipynb")

@@ -61,7 +61,7 @@ def test_follows_a_run_and_its_button_stops_it_cleanly(lab: Lab) -> None:
 
         stop.focus()
         training.press("Enter")
-        training.shows("The model is as this step left it.")
+        training.shows("The model keeps the parameters of this step.")
         training.holds("view.state", "stopped")
         training.holds("0 < view.step < 100_000", True)
         training.holds("[model.bias.item() == view.step, *(model.weight[0] == view.step).tolist()]", [True] * 4)

@@ -276,11 +276,11 @@ def test_dark_theme_shows_no_output_on_a_light_background(browser: Browser, addr
 def test_trained_model_on_the_site_generates_a_date(browser: Browser, address: str) -> None:
     with opened(browser, address + "inside.html") as page:
         view = page.locator(".tl-view.model_map")
-        view.locator(".tl-said", has_text="the model says 3 with").wait_for()
+        view.locator(".tl-said", has_text="the model predicts 3 with").wait_for()
         view.get_by_role("button", name="feed_forward").last.click()
         view.locator(".tl-said", has_text="decoder.layers.1.feed_forward").wait_for()
         view.get_by_role("slider", name="token").press("ArrowRight")
-        view.locator(".tl-said", has_text="the model says - with").wait_for()
+        view.locator(".tl-said", has_text="the model predicts - with").wait_for()
         view.get_by_role("textbox", name="text").fill("7 juin 1998")
         view.get_by_role("textbox", name="text").press("Enter")
         view.locator(".tl-said", has_text="decoder.norm").wait_for()  # the text has passed through all blocks

@@ -1,4 +1,4 @@
-"""The attention explorer: who attends to whom, in every head and layer."""
+"""The attention explorer: which queries attend to which keys, in every head and layer."""
 
 from collections.abc import Mapping, Sequence
 from math import ceil
@@ -19,32 +19,32 @@ from transformer_course.views.weight_tables import Tokens, WeightTable, pack, we
 
 ALL_HEADS = -1
 GRAY = "#B9B9B9"
-"""The color of masked weights, which no weight has."""
+"""The color of masked weights. It is not in the color map of the weights."""
 MAX_LEVEL_NAME = 2
-"""Maximum length of a key's name in the still picture; if one is longer, all are rotated."""
+"""Maximum length of a horizontal key name in the still picture. If one is longer, all names are rotated."""
 MAX_NAMED = 24
-"""Maximum number of rows or columns that are named in the still picture, and of tokens and heads in words."""
+"""Maximum number of named rows or columns in the still picture, and of tokens and heads in the description."""
 
 
 class AttentionExplorer(View):
     """Show which keys a query attends to, and which queries attend to a key, for one head or all heads of a layer.
 
-    Each head has its own color: weights of several heads are never averaged, because no head attends like the average.
+    Each head has its own color. Weights of several heads are never averaged, because no head attends like the average.
     If the queries are a slice of the keys, each query is drawn next to its own key. A weight of exactly 0 counts as
-    masked, because a softmax gives 0 otherwise only if a score is about a hundred below the largest.
+    masked: without a mask, a softmax returns 0 only if a score is about 100 below the largest score.
 
     Args:
-        weights: For one layer, (n_query, n_key) or (n_heads, n_query, n_key) for one sentence, and (batch, n_heads,
-            n_query, n_key) or a list of tensors for several. For several layers, a dict from layer name to these, such
-            as the result of ``record_attention``.
-        queries: Tokens of the queries: a list, or a list of lists for several sentences. If layers attend from
-            different sequences, a dict from layer name to these.
-        keys: Tokens of the keys, if they differ, as in cross-attention.
-        **traits: ``sentence``, ``layer``, ``head``, ``off``, ``query``, ``key``, ``threshold`` and ``numbers``: the
-            initial state.
+        weights: The weights of one layer: a tensor of shape (n_query, n_key) or (n_heads, n_query, n_key) for one
+            sentence; a tensor of shape (batch, n_heads, n_query, n_key) or a list of tensors for several sentences. For
+            several layers, a dict from layer name to weights, such as the result of ``record_attention``.
+        queries: Tokens of the queries: a list of strings, or a list of lists for several sentences. If layers have
+            different query sequences, a dict from layer name to tokens.
+        keys: Tokens of the keys if they differ from the queries, as in cross-attention.
+        **traits: The initial values of ``sentence``, ``layer``, ``head``, ``off``, ``query``, ``key``, ``threshold``
+            and ``numbers``.
 
     Raises:
-        ValueError: Shapes and numbers of tokens do not match, or weights are not between 0 and 1.
+        ValueError: The shapes and the numbers of tokens do not match, or the weights are not between 0 and 1.
 
     >>> import torch
     >>> explorer = AttentionExplorer(torch.tensor([[1.0, 0.0], [0.3, 0.7]]), ["I", "like"])
@@ -58,14 +58,14 @@ class AttentionExplorer(View):
 
     sentence = Integer(0, help="Index of the sentence to show.").tag(sync=True)
     layer = Integer(0, help="Index of the layer to show.").tag(sync=True)
-    head = Integer(ALL_HEADS, help="Index of the head to show; −1 means all.").tag(sync=True)
-    off = List(Integer(), help="Indices of the heads that are switched off while all are shown.").tag(sync=True)
+    head = Integer(ALL_HEADS, help="Index of the head to show, or −1 for all heads.").tag(sync=True)
+    off = List(Integer(), help="Indices of the heads that are switched off while all heads are shown.").tag(sync=True)
     query = Integer(None, allow_none=True, help="Index of the query whose keys are shown, or None.").tag(sync=True)
     key = Integer(None, allow_none=True, help="Index of the key whose queries are shown, or None.").tag(sync=True)
     threshold = Number(0.1, min=0.0, max=1.0, help="Minimum weight for which a line is drawn.").tag(sync=True)
     numbers = Boolean(False, help="Whether weights are written next to the tokens.").tag(sync=True)
     index = Dict(help="Layers, tokens, and the offset of each table of weights.").tag(sync=True)
-    weights = Bytes(help="All weights, with two bytes each.").tag(sync=True)
+    weights = Bytes(help="All weights, as two bytes each.").tag(sync=True)
 
     def __init__(
         self,
@@ -78,11 +78,12 @@ class AttentionExplorer(View):
         if not layers:
             raise ValueError("weights must contain at least one layer")
 
-        def of(tokens: Any, layer: str) -> Any:
+        def tokens_of_layer(tokens: Any, layer: str) -> Any:
             return tokens[layer] if isinstance(tokens, Mapping) else tokens
 
         self.tables: dict[str, list[WeightTable]] = {
-            name: weight_tables(given, of(queries, name), of(keys, name), name) for name, given in layers.items()
+            name: weight_tables(tensors, tokens_of_layer(queries, name), tokens_of_layer(keys, name), name)
+            for name, tensors in layers.items()
         }
         numbers = {name: len(tables) for name, tables in self.tables.items()}
         if len(set(numbers.values())) > 1:
@@ -108,7 +109,7 @@ class AttentionExplorer(View):
         return value
 
     @observe("sentence", "layer")
-    def _drop_what_is_not_there(self, _change: Any) -> None:
+    def _deselect_missing(self, _change: Any) -> None:
         """Deselect heads and tokens that the layer or sentence does not have."""
         n_heads, n_query, n_key = self.table.weights.shape
         with self.hold_sync():
@@ -122,10 +123,10 @@ class AttentionExplorer(View):
             self.set_trait("key" if change["name"] == "query" else "query", None)
 
     def still(self) -> Figure:
-        """Return a heat map of each head that is shown."""
+        """Return a figure with a heat map of each head that is shown."""
         table = self.table
         heads = self._heads_on() if self.head == ALL_HEADS else [self.head]
-        n_columns = min(len(heads), max(2, ceil(len(heads) / 2)), 4)  # with two rows, they fit a narrow page
+        n_columns = min(len(heads), max(2, ceil(len(heads) / 2)), 4)  # two rows fit a narrow page
         n_rows = ceil(len(heads) / n_columns)
         _, n_query, n_key = table.weights.shape
         width, height = (min(max(0.2 * n, 1.4), 7.0 / min(n_columns, 2)) for n in (n_key, n_query))
@@ -147,22 +148,22 @@ class AttentionExplorer(View):
         return figure
 
     def words(self) -> str:
-        """Return a summary of the weights, and where the selected token attends."""
+        """Return a summary of the weights and of what the selected token attends to."""
         table = self.table
         sizes = [
             (len(self.tables), "layer"),
             (len(table.weights), "head"),
             (len(next(iter(self.tables.values()))), "sentence"),
         ]
-        counts = ", ".join(f"one {what}" if n == 1 else f"{n} {what}s" for n, what in sizes)
+        counts = ", ".join(f"one {noun}" if n == 1 else f"{n} {noun}s" for n, noun in sizes)
         sides = [
-            f"{len(tokens)} {what} ({' '.join(tokens)})" if len(tokens) <= MAX_NAMED else f"{len(tokens)} {what}"
-            for tokens, what in ((table.queries, "queries"), (table.keys, "keys"))
+            f"{len(tokens)} {noun} ({' '.join(tokens)})" if len(tokens) <= MAX_NAMED else f"{len(tokens)} {noun}"
+            for tokens, noun in ((table.queries, "queries"), (table.keys, "keys"))
         ]
-        said = f"Attention explorer: {counts}; {', '.join(sides)}."
+        description = f"Attention explorer: {counts}; {', '.join(sides)}."
         if len(self.tables) > 1:
-            said += f" Shown: {self._where()}."
-        return said + self._selected()
+            description += f" Shown: {self._where()}."
+        return description + self._selected()
 
     def _outline(self, n_query: int, n_key: int) -> Rectangle:
         """Return the border around the selected row or column of a map."""
@@ -173,7 +174,7 @@ class AttentionExplorer(View):
         return Rectangle(corner, width, height, fill=False, edgecolor=plots.COLORS[1], linewidth=2)
 
     def _heads_on(self) -> list[int]:
-        """Return the heads that are switched on, or all if none is."""
+        """Return the heads that are switched on, or all heads if none is."""
         heads = range(len(self.table.weights))
         return [head for head in heads if head not in self.off] or [*heads]
 
@@ -185,10 +186,11 @@ class AttentionExplorer(View):
         table = self.table
         queries, keys = table.names()
         if self.query is not None:
-            lines, names, said = table.weights[:, self.query], keys, f"The query {queries[self.query]} attends most to"
+            lines, names = table.weights[:, self.query], keys
+            beginning = f"The query {queries[self.query]} attends most to"
         elif self.key is not None:
             lines, names = table.weights[:, :, self.key], queries
-            said = f"The key {keys[self.key]} is attended to most by"
+            beginning = f"The key {keys[self.key]} is attended to most by"
         else:
             return ""
         if self.head == ALL_HEADS and len(lines) > 1:
@@ -198,4 +200,4 @@ class AttentionExplorer(View):
         else:
             line = lines[max(self.head, 0)]
             parts = [f"{names[i]} {line[i]:.2f}" for i in line.sort(descending=True, stable=True)[1][:3].tolist()]
-        return f"\n{said} {', '.join(parts)}."
+        return f"\n{beginning} {', '.join(parts)}."

@@ -1,4 +1,4 @@
-"""A trained Transformer as data for the browser, which runs it without a kernel (``translator.mjs``)."""
+"""Encode a trained Transformer for the browser, where ``translator.mjs`` runs it without a kernel."""
 
 from base64 import b64encode
 from collections.abc import Callable
@@ -10,36 +10,36 @@ from torch import Tensor
 from transformer_lab.models.transformer import Transformer
 
 LEVELS = 127
-"""Quantization levels per sign: a number is stored in one byte, as a fraction of the largest in its row."""
+"""Quantization levels per sign. A number is stored in one byte, as a fraction of the largest number in its row."""
 
 
 def round_parameters(model: Transformer) -> None:
-    """Round a model's parameters to their stored values, so that it computes the same as the browser."""
+    """Round a model's parameters to their stored values, so that it computes the same results as the browser."""
     with torch.no_grad():
         for parameter in model.parameters():
-            levels, scales = _rounded(parameter)
+            levels, scales = _quantize(parameter)
             parameter.copy_((levels * scales).reshape(parameter.shape))
 
 
 def browser_model(
     model: Transformer, name: Callable[[int], str], begin: int, end: int, unknown: int, longest: int
 ) -> dict[str, Any]:
-    """Return the data with which the browser translates with a model, one character at a time.
+    """Return a model as data for the browser, which translates one character at a time.
 
     Args:
         model: A pre-norm Transformer with ReLU, sinusoidal positions and a shared vocabulary.
-        name: Function from a token id to its text.
-        begin: The token that starts a target.
-        end: The token that ends source and target.
-        unknown: The token for characters that are not in the vocabulary.
+        name: Function that maps a token id to its text.
+        begin: The id of the token that starts a target.
+        end: The id of the token that ends source and target.
+        unknown: The id of the token for characters that are not in the vocabulary.
         longest: Maximum number of tokens in a target, including the start token.
 
     Raises:
-        ValueError: The model has a different architecture.
+        ValueError: The browser cannot run this architecture.
     """
     config = model.config
-    rest = config.source_vocab_size is None and not config.learned_positions and not config.output_bias
-    if not (config.pre_norm and config.feed_forward == "relu" and rest):
+    is_plain = config.source_vocab_size is None and not config.learned_positions and not config.output_bias
+    if not (config.pre_norm and config.feed_forward == "relu" and is_plain):
         raise ValueError(
             "the browser runs pre-norm Transformers with ReLU, sinusoidal positions and a shared vocabulary; "
             f"got {config}"
@@ -54,20 +54,20 @@ def browser_model(
         "longest": longest,
         "vocabulary": {name(i): i for i in range(config.vocab_size)},
         "parameters": {
-            key: _stored(each) for key, each in {**tensors, "embedding": model.decoder.embedding.weight}.items()
+            key: _encode(tensor) for key, tensor in {**tensors, "embedding": model.decoder.embedding.weight}.items()
         },
     }
 
 
-def _rounded(parameter: Tensor) -> tuple[Tensor, Tensor]:
-    """Return integers and a scale per row; a vector counts as one row."""
+def _quantize(parameter: Tensor) -> tuple[Tensor, Tensor]:
+    """Return a parameter as integers, with a scale for each row. A vector counts as one row."""
     rows = parameter.detach().float().reshape(-1, parameter.shape[-1])
     scales = (rows.abs().amax(dim=1, keepdim=True) / LEVELS).clamp_min(1e-12)
     return (rows / scales).round(), scales
 
 
-def _stored(parameter: Tensor) -> dict[str, Any]:
-    levels, scales = _rounded(parameter)
+def _encode(parameter: Tensor) -> dict[str, Any]:
+    levels, scales = _quantize(parameter)
     return {
         "width": levels.shape[1],
         "levels": b64encode(levels.to(torch.int8).numpy().tobytes()).decode(),

@@ -1,8 +1,8 @@
-"""Bundle the JavaScript modules of ``front_end/`` into the single module of a widget.
+"""Bundle the JavaScript modules of ``front_end/`` into a single module per widget.
 
-A notebook receives a widget's code as text, not from a URL, so it could not resolve an ``import`` of another file.
-Instead of a build step, the modules are concatenated, each in a function that returns its exports. Names that are not
-exported remain private, as in the files.
+A notebook receives a widget's code as text, not from a URL, so it cannot resolve an ``import`` of another file.
+Instead of a build step, this module concatenates the files and wraps each one in a function that returns its exports.
+Names that are not exported remain private.
 """
 
 import re
@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 
 STATE = "transformer-course-state"
-"""The metadata key of an output for the state of its view, which is not compared between machines."""
+"""The key in an output's metadata under which the view's state is stored. CI does not compare it."""
 FOLDER = Path(__file__).with_name("front_end")
 _IMPORT = re.compile(r'^import \{([\w,\s]+)\} from "\./(\w+)\.mjs";\n', re.MULTILINE)
 _EXPORT = re.compile(r"^export (?=(?:async )?(?:function\*?|const|class) (\w+))", re.MULTILINE)
@@ -21,28 +21,28 @@ _OTHER = re.compile(r"^(?:import|export)\b.*", re.MULTILINE)
 def module(name: str, folder: Path = FOLDER) -> str:
     """Return the JavaScript of a view, including its imports, as one module.
 
-    Its default export has ``render``, which a notebook calls, and ``modelOf``, for pages without a kernel.
+    The default export has ``render``, which a notebook calls, and ``modelOf``, for pages without a kernel.
 
     Args:
-        name: The view's own module, which exports ``draw``.
-        folder: The folder of the modules.
+        name: The name of the view's module, which exports ``draw``.
+        folder: The folder with the modules.
 
     Raises:
-        ValueError: An import or export has a form other than ``import { a } from "./b.mjs";`` and ``export`` before a
-            function, a constant or a class; or imports are circular.
+        ValueError: Imports are circular, or an import or export cannot be bundled. Supported are
+            ``import { a } from "./b.mjs";`` and ``export`` before a function, a constant or a class.
     """
     order = dict.fromkeys([*_in_order("view", folder, ()), *_in_order(name, folder, ())])
     entry = f'export default {{ render: $view.render(${name}.draw, "{name}"), modelOf: $view.modelOf }};\n'
-    return "".join(_wrapped(other, folder) for other in order) + entry
+    return "".join(_wrap_module(other, folder) for other in order) + entry
 
 
 @cache
 def style(name: str, folder: Path = FOLDER) -> str:
-    """Return the style sheet of a view: the common rules, followed by its own if it has any.
+    """Return the style sheet of a view: the shared rules, followed by the view's own rules if it has any.
 
-    A style sheet applies to the whole page, and a notebook may show several views. So a view's own rules are nested in
-    a rule that selects only that view. Every browser that supports ``light-dark()``, which the colors use, also
-    supports nesting.
+    A style sheet applies to the whole page, and a notebook may show several views. A view's own rules are therefore
+    nested in a rule that selects only that view. The colors use ``light-dark()``, and every browser that supports it
+    also supports nesting.
     """
     shared, own = ((folder / f"{sheet}.css") for sheet in ("view", name))
     if not own.exists():
@@ -51,7 +51,7 @@ def style(name: str, folder: Path = FOLDER) -> str:
 
 
 def _in_order(name: str, folder: Path, above: tuple[str, ...]) -> list[str]:
-    """Return modules so that each follows those that it imports."""
+    """Return a module and everything it imports, in an order in which each module follows its imports."""
     if name in above:
         raise ValueError(f"modules must not import each other in a cycle; got {' → '.join([*above, name])}")
     imported = [match[2] for match in _IMPORT.finditer(_source(name, folder))]
@@ -59,7 +59,7 @@ def _in_order(name: str, folder: Path, above: tuple[str, ...]) -> list[str]:
     return list(dict.fromkeys([*below, name]))
 
 
-def _wrapped(name: str, folder: Path) -> str:
+def _wrap_module(name: str, folder: Path) -> str:
     source = _source(name, folder)
     exports = [match[1] for match in _EXPORT.finditer(source)]
     body = _EXPORT.sub("", _IMPORT.sub(r"const {\1} = $\2;\n", source))

@@ -1,4 +1,4 @@
-"""A lookup in the plane: drag a query among keys, and see its weights, its output, and how evenly they are spread."""
+"""The lookup dial: drag a query among keys in the plane, and see the weights, their entropy and the output."""
 
 import math
 from collections.abc import Sequence
@@ -24,7 +24,8 @@ BLUE, ORANGE = COLORS[:2]
 class Lookup:
     """The result of a lookup: a score and a weight for each key, the weighted average of the values, and the entropy.
 
-    The entropy is divided by its maximum, log n_key: 1 if all weights are equal, 0 if one key has all the weight.
+    The entropy is normalized by its maximum, log n_key: it is 1 if all weights are equal, and 0 if one key has the
+    whole weight.
     """
 
     scores: Float[Tensor, " n_key"]
@@ -43,30 +44,30 @@ def look_up(
 ) -> Lookup:
     """Look up a query among keys in the plane.
 
-    Dot products of vectors with d_k independent entries are √(d_k/2) times as large as those of vectors with two. So
-    the plane can represent any width: the scores are ``√(d_k/2) q · k``, divided by 1, √d_k or d_k, and then by the
-    temperature.
+    Dot products of vectors with d_k independent entries are √(d_k/2) times larger than dot products of vectors with two
+    entries. A multiple of the dot product in the plane can therefore stand for any width: the scores are
+    ``√(d_k/2) q · k``, divided by 1, √d_k or d_k, and then by the temperature.
 
     Args:
         query: The query.
         keys: A row for each key.
         values: A number for each key.
-        temperature: Divides the scores at the end.
-        d_k: The width that the plane represents.
-        divisor: ``"1"``, ``"√d_k"`` or ``"d_k"``: the divisor that depends on the width.
+        temperature: The final divisor of the scores.
+        d_k: The simulated width of queries and keys.
+        divisor: How to scale the scores for the width: ``"1"``, ``"√d_k"`` or ``"d_k"``.
     """
     divisors = dict(zip(DIVISORS, (1.0, d_k**0.5, float(d_k)), strict=True))
     scores = math.sqrt(d_k / 2) / divisors[divisor] / temperature * (keys.double() @ query.double())
     weights = torch.softmax(scores, dim=-1)
-    most = math.log(len(keys)) if len(keys) > 1 else 1.0
-    entropy = torch.special.entr(weights).sum().item() / most
+    max_entropy = math.log(len(keys)) if len(keys) > 1 else 1.0
+    entropy = torch.special.entr(weights).sum().item() / max_entropy
     return Lookup(scores, weights, (weights @ values.double()).item(), entropy)
 
 
 class LookupDial(View):
-    """A query as an arrow that you drag among keys, with sliders that make the lookup softer or harder.
+    """Show a query that you can drag among keys, with sliders that make the lookup softer or harder.
 
-    You can read and set ``query``, ``temperature``, ``d_k`` and ``divisor``; ``found`` is the result of the lookup.
+    You can read and set ``query``, ``temperature``, ``d_k`` and ``divisor``. ``found`` is the result of the lookup.
 
     Args:
         query: The initial query, in the plane.
@@ -75,11 +76,11 @@ class LookupDial(View):
         key_names: The names of the keys.
         query_name: The name of the query.
         axis_names: Names of the two dimensions of a vector.
-        widths: Whether the width d_k and the divisor of the scores can also be changed.
-        state: Other traits, such as ``temperature=0.1``.
+        widths: Whether the reader can also change the width d_k and the divisor of the scores.
+        state: Initial values of other traits, such as ``temperature=0.1``.
 
     Raises:
-        ValueError: There is no key, or the numbers of keys, values and names differ.
+        ValueError: There are no keys, or the numbers of keys, values and names differ.
         traitlets.TraitError: The value of a trait is invalid.
 
     >>> dial = LookupDial(torch.tensor([1.0, 0.0]), torch.eye(2), torch.tensor([0.0, 1.0]), ["a", "b"])
@@ -144,18 +145,18 @@ class LookupDial(View):
     def words(self) -> str:
         """Return the query, the settings, the weights, the output and the entropy."""
         found = self.found
-        x, y = (_written(entry) for entry in self.query)
+        x, y = (_format_number(entry) for entry in self.query)
         weights = ", ".join(f"{name} {w:.2f}" for name, w in zip(self.key_names, found.weights.tolist(), strict=True))
         settings = f"temperature {self.temperature:g}"
         if self.widths:
             settings += f", d_k {self.d_k}, scores divided by {self.divisor}"
         return (
             f"Lookup dial: {self.query_name} at ({x}, {y}), {settings}. Weights: {weights}. "
-            f"Output {_written(found.output)}, entropy {found.entropy:.2f} of 1."
+            f"Output {_format_number(found.output)}, entropy {found.entropy:.2f} of 1."
         )
 
     def still(self) -> Figure:
-        """Return the arrows, next to the weights."""
+        """Return a figure of the arrows next to the weights."""
         figure = blank(7.6, 3.4)
         plane, bars = figure.subplots(1, 2, width_ratios=(1, 1))
         found = self.found
@@ -165,7 +166,7 @@ class LookupDial(View):
         bars.bar_label(drawn, [f"{weight:.2f}" for weight in found.weights.tolist()], padding=3)
         bars.set(xlim=(0, 1.15), xlabel="weight", ylabel="key: value")
         bars.invert_yaxis()
-        bars.set_title(f"output {_written(found.output)}, entropy {found.entropy:.2f} of 1")
+        bars.set_title(f"output {_format_number(found.output)}, entropy {found.entropy:.2f} of 1")
         return figure
 
     def _draw_plane(self, ax: Axes, weights: Sequence[float]) -> None:
@@ -189,6 +190,6 @@ def _arrow(ax: Axes, end: Sequence[float], color: str, width: float) -> None:
     ax.annotate("", (end[0], end[1]), (0, 0), arrowprops=style)
 
 
-def _written(number: float) -> str:
-    """Format a number with two decimals, or with as many as a small number needs."""
+def _format_number(number: float) -> str:
+    """Format a number with two decimals, or with none if it has three digits before the point."""
     return f"{number:.0f}" if abs(number) >= 100 else f"{number + 0.0:.2f}".replace("-0.00", "0.00")

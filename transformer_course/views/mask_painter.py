@@ -1,4 +1,4 @@
-"""The mask painter: the attention weights that a mask leaves, and the outputs that an input reaches."""
+"""The mask painter: the attention weights under a mask, and the outputs that depend on an input."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -20,19 +20,19 @@ MAX_LAYERS = 4
 
 
 class MaskPainter(View):
-    """Paint a mask for self-attention, and see the resulting weights.
+    """Show a mask for self-attention that you can paint, and the resulting weights.
 
-    A selected input highlights all outputs that depend on it through the chosen number of layers, each of which adds
-    its result to its input. An output before the input is a leak.
+    If you select an input, all outputs that depend on it through the chosen number of residual layers are highlighted.
+    An output before the selected input is a leak.
 
     Args:
-        tokens: The sequence; presets of padding hide ``<pad>``.
-        mask: True where a query may attend to a key; None allows everything.
-        scores: Scores before the mask; None makes all equal.
-        **traits: ``source`` and ``layers``: the initial state.
+        tokens: The sequence. Presets for padding hide ``<pad>``.
+        mask: True where a query may attend to a key; by default, every query may attend to every key.
+        scores: The scores before masking; by default, all scores are equal.
+        **traits: The initial values of ``source`` and ``layers``.
 
     Raises:
-        ValueError: There are no tokens or more than 16, or the mask or the scores have a different size.
+        ValueError: There are no tokens or more than 16 tokens, or the mask or the scores have a different size.
 
     >>> painter = MaskPainter(["I", "am", "you"], torch.ones(3, 3, dtype=torch.bool).tril(), source=1)
     >>> painter.reached
@@ -81,35 +81,35 @@ class MaskPainter(View):
 
     @property
     def weights(self) -> Float[Tensor, "n n"]:
-        """The weights with this mask; an empty row has zeros."""
+        """The weights with this mask. If a query may attend to no key, its row is all zeros."""
         return masked_softmax(torch.tensor(self.scores), self.mask)
 
     @property
     def reached(self) -> Bool[Tensor, " n"]:
-        """Whether each output depends on the selected input; all False if no input is selected."""
-        lit = torch.zeros(len(self.tokens), dtype=torch.bool)
+        """Whether each output depends on the selected input. All are False if no input is selected."""
+        reached = torch.zeros(len(self.tokens), dtype=torch.bool)
         if self.source is not None:
-            lit[self.source] = True
+            reached[self.source] = True
             for _ in range(self.layers):
-                lit = lit | (self.mask & lit).any(dim=-1)
-        return lit
+                reached = reached | (self.mask & reached).any(dim=-1)
+        return reached
 
     @validate("allowed")
-    def _as_large_as_before(self, proposal: dict[str, Any]) -> list[list[bool]]:
+    def _check_size(self, proposal: dict[str, Any]) -> list[list[bool]]:
         rows, n = proposal["value"], len(self.tokens)
         if [len(row) for row in rows] != [n] * n:
             raise TraitError(f"{n} tokens need a mask of shape ({n}, {n}); got rows of {[len(row) for row in rows]}")
         return rows
 
     @validate("source")
-    def _is_a_token(self, proposal: dict[str, Any]) -> int | None:
+    def _check_source(self, proposal: dict[str, Any]) -> int | None:
         source, n = proposal["value"], len(self.tokens)
         if source is not None and not 0 <= source < n:
             raise TraitError(f"source must be from 0 to {n - 1}; got {source}")
         return source
 
     def still(self) -> Figure:
-        """Return the mask and the weights, with the names of outputs that the selected input reaches."""
+        """Return a figure of the mask and the weights, titled with the outputs that the selected input reaches."""
         n = len(self.tokens)
         figure = blank(4.4 + 2 * min(0.45 * n, 4.0), 1.4 + min(0.45 * n, 4.0))
         left, right = (figure.add_subplot(1, 2, i) for i in (1, 2))
@@ -123,24 +123,25 @@ class MaskPainter(View):
 
     def words(self) -> str:
         """Return the mask, row by row, and the outputs that the selected input reaches."""
-        rows = " ".join("".join(str(int(may)) for may in row) for row in self.allowed)
-        said = [f"Mask painter: {' '.join(self.tokens)}; may attend: {rows}."]
+        rows = " ".join("".join(str(int(is_allowed)) for is_allowed in row) for row in self.allowed)
+        sentences = [f"Mask painter: {' '.join(self.tokens)}; may attend: {rows}."]
         if empty := [token for token, row in zip(self.tokens, self.allowed, strict=True) if not any(row)]:
-            said.append(f"Nothing is left for {_listed(empty)}: the output is zeros.")
+            sentences.append(f"Nothing is left for {_listed(empty)}: the output is zeros.")
         if self.source is not None:
-            said.append(f"{self._reach(self.source)}.")
-        return " ".join(said)
+            sentences.append(f"{self._reach(self.source)}.")
+        return " ".join(sentences)
 
     def _reach(self, source: int) -> str:
-        lit = [token for token, lit in zip(self.tokens, self.reached.tolist(), strict=True) if lit]
-        early = [token for token, lit in zip(self.tokens[:source], self.reached.tolist(), strict=False) if lit]
+        reached = self.reached.tolist()
+        outputs = [token for token, is_reached in zip(self.tokens, reached, strict=True) if is_reached]
+        early = [token for token, is_reached in zip(self.tokens[:source], reached, strict=False) if is_reached]
         layers = "1 layer" if self.layers == 1 else f"{self.layers} layers"
-        outputs = "outputs" if len(lit) > 1 else "output"
+        noun = "outputs" if len(outputs) > 1 else "output"
         leak = f" (leak: {_listed(early)})" if early else ""
-        return f"Input {_listed([self.tokens[source]])} reaches the {outputs} at {_listed(lit)} after {layers}{leak}"
+        return f"Input {_listed([self.tokens[source]])} reaches the {noun} at {_listed(outputs)} after {layers}{leak}"
 
 
 def _listed(tokens: Sequence[str]) -> str:
-    """Return tokens in quotes, joined as in a sentence."""
+    """Return tokens in quotes, joined with commas and "and"."""
     *before, last = (f"“{token}”" for token in tokens)
     return f"{', '.join(before)} and {last}" if before else last

@@ -1,4 +1,4 @@
-"""The model map: a text passing through a model, block by block and token by token."""
+"""The model map: how a text passes through a model, block by block and token by token."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -19,11 +19,11 @@ class ModelMap(View):
     """Show how your own model processes a text that you type, in every block and head and at every token.
 
     Args:
-        model: The model, in train or eval mode.
-        read: Function from a text to the model's arguments, including the tokens that it generates.
-        names: Function from a token id to its text, or one function per sequence.
-        texts: The initial texts. Without a kernel, these are the only ones, unless the browser runs the model.
-        **traits: ``text``, ``block``, ``step`` and ``in_browser``: the initial state.
+        model: The model, which runs in its current mode (train or eval).
+        read: Function that maps a text to the arguments of the model, including the tokens that the model generates.
+        names: Function that maps a token id to its text, or one function per sequence.
+        texts: The initial texts. Without a kernel, no other texts are available unless the browser runs the model.
+        **traits: The initial values of ``text``, ``block``, ``step`` and ``in_browser``.
 
     Raises:
         ValueError: There is no initial text, or ``record_run`` rejects the arguments that ``read`` returns.
@@ -34,11 +34,11 @@ class ModelMap(View):
     text = Unicode(help="The text to show.").tag(sync=True)
     texts = List(Unicode(), help="Texts to choose from.").tag(sync=True)
     runs = Dict(help="The recorded runs, by text.").tag(sync=True)
-    problem = Unicode(help="Why the last text could not run, or an empty text.").tag(sync=True)
-    block = Integer(0, min=0, help="Index of the open block; initially the last attention.").tag(sync=True)
+    problem = Unicode(help="Why the last text could not be run, or an empty string.").tag(sync=True)
+    block = Integer(0, min=0, help="Index of the open block, initially the last attention module.").tag(sync=True)
     step = Integer(0, min=0, help="Index of the selected token in the last sequence.").tag(sync=True)
 
-    in_browser = Dict(help="The model from ``browser_model``, for a browser without a kernel, or empty.").tag(sync=True)
+    in_browser = Dict(help="The model from ``browser_model``, for readers without a kernel, or empty.").tag(sync=True)
 
     def __init__(
         self,
@@ -69,13 +69,13 @@ class ModelMap(View):
         return dict(self.runs[self.text if self.text in self.runs else self.texts[0]])
 
     @validate("text")
-    def _not_too_long(self, proposal: dict[str, Any]) -> str:
+    def _check_length(self, proposal: dict[str, Any]) -> str:
         if not 0 < len(proposal["value"].strip()) <= MAX_LETTERS:
             raise TraitError(f"a text must have 1 to {MAX_LETTERS} letters; got {len(proposal['value'])}")
         return str(proposal["value"])
 
     @observe("text")
-    def _follow(self, change: dict[str, Any]) -> None:
+    def _run_new_text(self, change: dict[str, Any]) -> None:
         text = change["new"]
         if not self.runs or text in self.runs:
             return
@@ -94,13 +94,13 @@ class ModelMap(View):
         return record_run(self._model, inputs, self._names)
 
     def words(self) -> str:
-        """Return the input, the output, and the number of modules shown (several per block of a GPT)."""
+        """Return the sequences, and the number of modules shown (several per block of a GPT)."""
         run = self.run
         sequences = "; ".join(" ".join(tokens) for tokens in run["sequences"])
         return f"Model map: {sequences}. {len(run['blocks'])} modules, the last is {run['blocks'][-1]['name']}."
 
     def still(self) -> Figure:
-        """Return how much each attention and feed-forward network adds to the residual stream."""
+        """Return a bar chart of how much each attention and feed-forward network adds to the residual stream."""
         adding = [block for block in self.run["blocks"] if "adds" in block]
         figure = blank(7.0, 1.1 + 0.28 * max(1, len(adding)))
         ax = figure.add_subplot()
@@ -112,5 +112,5 @@ class ModelMap(View):
 
 
 def _first_step(run: dict[str, Any]) -> int:
-    """Return the token to select first: for a language model the last, after which the text continues."""
+    """Return the token to select at first. For a language model, it is the last token, where the text continues."""
     return len(run["sequences"][0]) - 1 if len(run["sequences"]) == 1 else 0

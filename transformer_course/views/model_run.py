@@ -1,4 +1,4 @@
-"""One run of a model on one text, for the model map: the output of each block, and the predictions after each token."""
+"""Record one run of a model on one text for the model map: the output of each block, and the next-token predictions."""
 
 from base64 import b64encode
 from collections.abc import Callable, Sequence
@@ -11,32 +11,37 @@ from transformer_lab.inspection.hooks import record_attention
 
 N_CANDIDATES = 5
 LEVELS = 127
-"""Quantization levels per sign: a number is sent as a fraction of the largest in its block."""
+"""Quantization levels per sign. A number is sent as a fraction of the largest number in its block."""
 ADDING = ("attention", "feed_forward", "mlp")
-"""The ends of the names of modules whose output is added to the residual stream. Their inner modules are not shown."""
+"""Name endings of modules whose output is added to the residual stream. Modules inside them are not shown."""
 
 
 def record_run(
     model: nn.Module, inputs: Sequence[Any], names: Callable[[int], str] | Sequence[Callable[[int], str]]
 ) -> dict[str, Any]:
-    """Run a model, in the mode it is in, and return the run as plain data.
+    """Run a model in its current mode, and return the run as plain data.
 
     Args:
-        model: Any model of tokens; blocks are its modules whose output has a vector for each token of a sequence.
-        inputs: Its arguments. The integer tensors (1, n) among them are its sequences: one, or source and target.
-        names: From a token id to its text, for all sequences or one function for each.
+        model: Any model of tokens. Its blocks are the modules whose output has a vector for each token of a sequence.
+        inputs: The arguments of the model. Integer tensors of shape (1, n) are its sequences: one, or source and
+            target.
+        names: Function that maps a token id to its text, or a list with one function for each sequence.
 
     Returns:
-        ``sequences``: their tokens. ``blocks``, in the order in which they end: name, class, number of the sequence,
-        width, the largest number, and ``numbers``, a row for each token, in base 64; of an attention ``heads``,
-        ``weights`` and the number of the sequence of its ``keys``; of what is added to the residual stream ``adds``,
-        how long it is beside the stream, per token. ``next``: for each token of the last sequence, the most probable
-        that may follow it.
+        A dict with these keys:
+
+        - ``sequences``: The tokens of each sequence.
+        - ``blocks``: The blocks in the order in which they finish. Each has its ``name``, ``class``, the index of its
+          ``sequence``, its ``width``, the ``largest`` number, and ``numbers``, a row for each token in base 64. An
+          attention also has ``heads``, ``weights`` and the index of the sequence of its ``keys``. A block that is added
+          to the residual stream also has ``adds``: for each token, its norm divided by the norm of the stream.
+        - ``next``: For each token of the last sequence, the most probable next tokens and their probabilities.
 
     Raises:
-        ValueError: No argument is a sequence, not one text is given, or there are not as many ``names`` as sequences.
+        ValueError: No argument is a sequence, a sequence has a batch size other than 1, or the numbers of ``names`` and
+            sequences differ.
     """
-    ids = [given for given in inputs if isinstance(given, Tensor) and given.ndim == 2 and given.dtype == torch.int64]
+    ids = [value for value in inputs if isinstance(value, Tensor) and value.ndim == 2 and value.dtype == torch.int64]
     functions = [names] * len(ids) if callable(names) else list(names)
     if not ids or any(len(each) != 1 for each in ids) or len(ids) != len(functions):
         got = f"{[tuple(each.shape) for each in ids]} and {len(functions)} names"
@@ -54,7 +59,7 @@ def record_run(
     for block in blocks:
         if (table := weights.get(block["name"])) is not None:
             keys = 0 if "cross" in block["name"] else block["sequence"]
-            sent = _bytes((table[0] * 255).round().to(torch.uint8))
+            sent = _base64((table[0] * 255).round().to(torch.uint8))
             block |= {"heads": table.shape[1], "keys": keys, "weights": sent}
     best = logits[0].softmax(dim=-1).topk(min(N_CANDIDATES, logits.shape[-1]), dim=-1)
     following = zip(best.indices.tolist(), best.values.tolist(), strict=True)
@@ -66,7 +71,7 @@ def record_run(
 
 
 def _blocks(model: nn.Module) -> list[tuple[str, nn.Module]]:
-    """List the modules to show: without containers, dropout, and modules inside those that add to the stream."""
+    """Return all modules except containers, dropout, and modules inside a module that adds to the stream."""
     inside = [name for name, _ in model.named_modules() if name.endswith(ADDING)]
     return [
         (name, part)
@@ -86,9 +91,10 @@ def _watch(
     streams: dict[str, Tensor],
     post_norm: set[str],
 ) -> list[Any]:
-    """Return the hooks of one block. They record its output; its input is the stream that the modules inside add to.
+    """Register hooks that record the output of one block, and return their handles.
 
-    Layers that turn out to be post-norm are added to ``post_norm``: they normalize the stream after each addition.
+    The input of a block is the stream that the modules inside it add to. Layers that turn out to be post-norm, which
+    normalize the stream after each addition, are added to ``post_norm``.
     """
     parent = name.rpartition(".")[0]
     sequence = 0 if "encoder" in name else len(ids) - 1
@@ -109,11 +115,11 @@ def _watch(
             "sequence": sequence,
             "width": rows.shape[1],
             "largest": round(largest, 4),
-            "numbers": _bytes(levels),
+            "numbers": _base64(levels),
         }
         stream = streams.get(parent)
         if name.endswith(ADDING) and stream is not None and stream.shape == output.shape:
-            # the input was not normalized, so the sum will be: this is a post-norm layer
+            # the input is the stream itself and not a normalized copy, so this is a post-norm layer
             if given and given[0] is stream:
                 post_norm.add(parent)
             if parent in post_norm:
@@ -126,5 +132,5 @@ def _watch(
     return [part.register_forward_pre_hook(begin), part.register_forward_hook(end)]
 
 
-def _bytes(numbers: Tensor) -> str:
+def _base64(numbers: Tensor) -> str:
     return b64encode(numbers.cpu().contiguous().numpy().tobytes()).decode()

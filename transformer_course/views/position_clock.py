@@ -1,4 +1,4 @@
-"""Positions as hands of clocks: the pairs of the sinusoidal encoding, and RoPE applied to a query and a key."""
+"""The position clock: sinusoidal positions and RoPE as the hands of clocks."""
 
 import math
 from collections.abc import Sequence
@@ -26,16 +26,16 @@ MAX_CLOCKS = 8
 def hands(
     vector: Float[Tensor, " d"], position: int, base: float, scheme: str = "sinusoidal"
 ) -> Float[Tensor, "half_d 2"]:
-    """Return the direction of each pair's hand, as (right, up).
+    """Return the end point (x, y) of the hand for each pair of features.
 
-    Both schemes turn a pair by ``position · base^(−2i/d)``. A sinusoidal encoding starts at twelve and turns clockwise:
-    its sine points right, its cosine up. RoPE starts at the pair of a query or a key, whose first feature points right,
-    and turns counterclockwise.
+    Both schemes rotate pair i by the angle ``position · base^(−2i/d)``. The hands of a sinusoidal encoding start at
+    twelve and turn clockwise: x is the sine, and y the cosine. The hands of RoPE start at the pairs of a query or a
+    key, whose first feature is x, and turn counterclockwise.
 
     Args:
-        vector: The query or the key; a sinusoidal encoding uses only its width.
-        position: Its position.
-        base: As for ``sinusoidal_encoding``.
+        vector: The query or the key. A sinusoidal encoding uses only its width.
+        position: The position of the query or the key.
+        base: The base of the frequencies, as in ``sinusoidal_encoding``.
         scheme: ``"sinusoidal"`` or ``"rotary"``.
     """
     angles = position * rotary_frequencies(len(vector), base)
@@ -53,26 +53,26 @@ def products(
     base: float,
     scheme: str = "sinusoidal",
 ) -> Float[Tensor, "n half_d"]:
-    """Return each pair's contribution to the dot product of one position with each of several others."""
+    """Return the contribution of each pair to the dot products of one position with several other positions."""
     here = hands(query, position, base, scheme)
     there = torch.stack([hands(key, int(other), base, scheme) for other in others])
     return (here * there).sum(dim=-1)
 
 
 class PositionClock(View):
-    """Two positions as two hands on every clock, with one clock per pair of features, and their dot product.
+    """Show two positions as two hands on every clock, with a clock for each pair of features, and their dot product.
 
-    You can read and set ``query_position``, ``key_position``, ``base`` and ``scheme``; ``product`` is the dot product
-    of the encodings, or the score of the query and the key after RoPE.
+    You can read and set ``query_position``, ``key_position``, ``base`` and ``scheme``. ``product`` is the dot product
+    of the encodings, or of the query and the key after RoPE.
 
     Args:
-        d: Width of the encoding, or of query and key: twice the number of clocks.
+        d: Width of the encoding or of query and key, twice the number of clocks.
         length: Number of positions.
-        state: Other traits, such as ``scheme="rotary"`` or ``key_position=7``; in ``query_vector`` and ``key_vector``,
-            which RoPE rotates, every pair is initially (1, 0).
+        state: Initial values of other traits, such as ``scheme="rotary"`` or ``key_position=7``. RoPE rotates
+            ``query_vector`` and ``key_vector``, in which by default every pair is (1, 0).
 
     Raises:
-        ValueError: d is odd or too large, or there are fewer than two positions.
+        ValueError: ``d`` is odd or too large, or there are fewer than two positions.
         traitlets.TraitError: The value of a trait is invalid.
 
     >>> clock = PositionClock(d=4, length=20, query_position=3, key_position=3)
@@ -98,7 +98,7 @@ class PositionClock(View):
         super().__init__(length=length, **{"query_vector": plain, "key_vector": plain, **state})
 
     @validate("query_position", "key_position")
-    def _in_the_text(self, proposal: Any) -> int:
+    def _check_position(self, proposal: Any) -> int:
         if proposal["value"] >= self.length:
             name, value = proposal["trait"].name, proposal["value"]
             raise TraitError(f"{name} must be less than length={self.length}; got {value}")
@@ -106,7 +106,7 @@ class PositionClock(View):
 
     @property
     def parts(self) -> list[float]:
-        """Each pair's current contribution to the dot product."""
+        """The contribution of each pair to the current dot product."""
         return self._products([self.key_position])[0].tolist()
 
     @property
@@ -117,15 +117,15 @@ class PositionClock(View):
     def words(self) -> str:
         """Return the positions, their distance and the dot product."""
         m, n = self.query_position, self.key_position
-        what = "sinusoidal encoding" if self.scheme == "sinusoidal" else "RoPE"
-        pairs = ", ".join(_written(part) for part in self.parts)
+        scheme = "sinusoidal encoding" if self.scheme == "sinusoidal" else "RoPE"
+        pairs = ", ".join(_format_number(part) for part in self.parts)
         return (
-            f"Position clock: {what}, base {self.base:g}. Positions {m} and {n}, {abs(m - n)} apart: dot product "
-            f"{_written(self.product)}; by pair {pairs}."
+            f"Position clock: {scheme}, base {self.base:g}. Positions {m} and {n}, {abs(m - n)} apart: dot product "
+            f"{_format_number(self.product)}; by pair {pairs}."
         )
 
     def still(self) -> Figure:
-        """Return the clocks, and below them the dot product with every position."""
+        """Return a figure of the clocks and, below them, the dot product with every position."""
         n_pairs = len(self.query_vector) // 2
         figure = blank(max(1.05 * n_pairs, 5.6), 3.6)
         clocks, curve = figure.subfigures(2, 1, height_ratios=(1.1, 1.5))
@@ -138,7 +138,7 @@ class PositionClock(View):
         for i, ax in enumerate(clocks.subplots(1, n_pairs, squeeze=False)[0]):
             _clock(ax, (here[i], there[i]), furthest)
             ax.set_title(f"pair {i}\n{frequencies[i]:.2g} rad", fontsize=8)
-            ax.set_xlabel(_written(self.parts[i]), fontsize=9)
+            ax.set_xlabel(_format_number(self.parts[i]), fontsize=9)
         self._draw_curve(curve.subplots())
         return figure
 
@@ -147,7 +147,7 @@ class PositionClock(View):
         ax.plot(positions, self._products(positions).sum(dim=-1).tolist(), color=GREEN)
         ax.axvline(self.query_position, color=BLUE, label=f"query at {self.query_position}")
         ax.axvline(self.key_position, color=ORANGE, linestyle="--", label=f"key at {self.key_position}")
-        ax.set(xlabel="position of the key", ylabel="dot product", title=f"dot product {_written(self.product)}")
+        ax.set(xlabel="position of the key", ylabel="dot product", title=f"dot product {_format_number(self.product)}")
         ax.legend(frameon=False, loc="center left", bbox_to_anchor=(1, 0.5))
 
     def _products(self, others: Sequence[int]) -> Tensor:
@@ -163,5 +163,5 @@ def _clock(ax: Axes, ends: Sequence[Sequence[float]], furthest: float) -> None:
     ax.set_frame_on(False)
 
 
-def _written(number: float) -> str:
+def _format_number(number: float) -> str:
     return f"{number:.2f}".replace("-0.00", "0.00").replace("-", "−")

@@ -1,4 +1,4 @@
-"""The stored runs of the residual stream view: ``residual_runs.json``, trained by ``authoring``."""
+"""The training runs of the residual stream view, which ``authoring`` trained and stored in ``residual_runs.json``."""
 
 import json
 from dataclasses import dataclass
@@ -7,25 +7,25 @@ from pathlib import Path
 
 FILE = Path(__file__).with_suffix(".json")
 MEASURES = ("size", "gradient", "similarity", "turn")
-"""The measurements of each layer: the root mean square of the stream after it; the norm of the gradient at its ``w_2``;
-the mean cosine between positions after it; the mean cosine between its input and its output.
+"""The measurements of each layer: the root mean square of the stream after the layer, the norm of the gradient of its
+``w_2``, the mean cosine between positions after the layer, and the mean cosine between its input and its output.
 """
 
 
 @dataclass(frozen=True)
 class Run:
-    """Measurements of a stack at several steps of its training, layer by layer.
+    """Measurements of every layer of a stack at several training steps.
 
     Attributes:
         layout: ``"post-norm"`` or ``"pre-norm"``.
         depth: Number of layers.
-        warmup: Number of steps of warm-up.
-        steps: The steps at which it was measured.
-        losses: The loss of each seed at each of these steps.
-        measures: For each of ``MEASURES`` and each step, a number for each layer, averaged over the seeds.
+        warmup: Number of warm-up steps.
+        steps: The steps at which the stack was measured.
+        losses: The losses of all seeds at each of these steps.
+        measures: For each name in ``MEASURES`` and each step, a number for each layer, averaged over the seeds.
 
     Raises:
-        ValueError: A step has no losses, or a measure lacks the number of a step and layer.
+        ValueError: A step has no losses, or a measurement of a step and layer is missing.
     """
 
     layout: str
@@ -39,18 +39,18 @@ class Run:
         if len(self.losses) != len(self.steps) or not all(self.losses):
             lengths = [len(losses) for losses in self.losses]
             raise ValueError(f"each of {len(self.steps)} steps needs losses; got {lengths}")
-        wanted = {name: [self.depth] * len(self.steps) for name in MEASURES}
+        expected = {name: [self.depth] * len(self.steps) for name in MEASURES}
         got = {name: [len(row) for row in rows] for name, rows in self.measures.items()}
-        if got != wanted:
+        if got != expected:
             raise ValueError(f"{self.name} must have {self.depth} numbers per step; got {got}")
 
     @property
     def name(self) -> str:
-        """Its name in pictures, among stacks of the same depth."""
+        """The name of the run in pictures, unique among stacks of the same depth."""
         return f"{self.layout}, {'warm-up' if self.warmup else 'no warm-up'}"
 
 
 @cache
 def stored() -> tuple[Run, ...]:
-    """Return the stored runs."""
+    """Return all stored runs."""
     return tuple(Run(**run) for run in json.loads(FILE.read_text(encoding="utf-8")))

@@ -1,4 +1,4 @@
-"""The residual stream of stacks recorded during training: the effect of each layer."""
+"""The residual stream view: the effect of each layer in stacks that were measured during training."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -21,19 +21,18 @@ LAYOUT_COLORS = {"post-norm": COLORS[0], "pre-norm": COLORS[1]}
 
 
 class ResidualStream(View):
-    """Four stacks of one depth, layer by layer, at one step of training: post-norm and pre-norm, with and without
-    warm-up.
+    """Compare four stacks of the same depth at one training step: post-norm and pre-norm, with and without warm-up.
 
-    It shows the size of the stream after each layer (root mean square), the gradient at its ``w_2``, how similar the
-    positions are after it (mean cosine), and how far it rotates the vectors (mean cosine of input and output).
+    For each layer, charts show the size of the stream (root mean square), the gradient of ``w_2``, how similar the
+    positions are (mean cosine), and how far the layer rotates the vectors (mean cosine of input and output).
 
-    You can read and set ``depth``, ``step`` and ``layer``; ``numbers`` are the numbers at this layer.
+    You can read and set ``depth``, ``step`` and ``layer``. ``numbers`` has the measurements at the selected layer.
 
     Args:
         state: The initial state, such as ``depth=24``.
 
     Raises:
-        traitlets.TraitError: There is no such depth, step or layer.
+        traitlets.TraitError: The depth, step or layer does not exist.
 
     >>> stream = ResidualStream(depth=12, step=0, layer=12)
     >>> stream.numbers["post-norm, no warm-up"]["size"]
@@ -69,7 +68,7 @@ class ResidualStream(View):
         return _one_of("layer", proposal["value"], range(1, self.depth + 1))
 
     @observe("depth")
-    def _stay_in_the_stack(self, change: Any) -> None:
+    def _limit_layer(self, change: Any) -> None:
         self.layer = min(self.layer, self.depth)
 
     @property
@@ -79,20 +78,20 @@ class ResidualStream(View):
 
     @property
     def numbers(self) -> dict[str, dict[str, float]]:
-        """The loss of each stack and its numbers at the layer, by name."""
-        moment = self.steps.index(self.step)
+        """The loss of each stack and its measurements at the selected layer, by name."""
+        step_index = self.steps.index(self.step)
         return {
             run["name"]: {
-                "loss": sum(run["losses"][moment]) / len(run["losses"][moment]),
-                **{name: run["measures"][name][moment][self.layer - 1] for name in MEASURES},
+                "loss": sum(run["losses"][step_index]) / len(run["losses"][step_index]),
+                **{name: run["measures"][name][step_index][self.layer - 1] for name in MEASURES},
             }
             for run in self._of_this_depth()
         }
 
     def words(self) -> str:
-        """Return the depth, the step, the layer, and the numbers at the layer."""
+        """Return the depth, the step, the layer, and the measurements at the layer."""
         listed = (
-            f"{name}: loss {row['loss']:.2f}, " + ", ".join(f"{what} {row[what]:.2g}" for what in MEASURES)
+            f"{name}: loss {row['loss']:.2f}, " + ", ".join(f"{measure} {row[measure]:.2g}" for measure in MEASURES)
             for name, row in self.numbers.items()
         )
         return (
@@ -101,7 +100,7 @@ class ResidualStream(View):
         )
 
     def still(self) -> Figure:
-        """Return the curves over the layers."""
+        """Return a figure with a curve over the layers for each measurement."""
         figure = blank(8.0, 5.0)
         for name, ax in zip(MEASURES, figure.subplots(2, 2).flat, strict=True):
             self._draw(ax, name)
@@ -111,12 +110,12 @@ class ResidualStream(View):
         return figure
 
     def _draw(self, ax: Axes, name: str) -> None:
-        moment = self.steps.index(self.step)
+        step_index = self.steps.index(self.step)
         for run in self._of_this_depth():
             label = f"{run['name']} (loss {self.numbers[run['name']]['loss']:.1f})"
             dashes = "-" if run["warmup"] else "--"
             color = LAYOUT_COLORS[run["layout"]]
-            ax.plot(range(1, self.depth + 1), run["measures"][name][moment], dashes, color=color, label=label)
+            ax.plot(range(1, self.depth + 1), run["measures"][name][step_index], dashes, color=color, label=label)
         if name in ("size", "gradient"):
             ax.set_yscale("log")
         else:

@@ -1,4 +1,4 @@
-"""The distribution of the next token under temperature, top-k and top-p, and samples drawn from it."""
+"""The sampling dial: the distribution of the next token under temperature, top-k and top-p, with samples."""
 
 from collections.abc import Iterator, Sequence
 
@@ -17,21 +17,21 @@ N_DRAWN = 100
 
 
 class SamplingDial(View):
-    """The most probable next tokens, with sliders for temperature, top-k and top-p, and samples below.
+    """Show the most probable next tokens, with sliders for temperature, top-k and top-p, and samples below.
 
-    You can read and set ``temperature``, ``top_k``, ``top_p`` and the ``seed`` of the samples. ``probabilities`` and
-    ``drawn`` follow from them, in the order of ``tokens``, which starts with the model's most probable token.
+    You can read and set ``temperature``, ``top_k``, ``top_p`` and the ``seed`` of the samples. They determine
+    ``probabilities``, which has the order of ``tokens`` (most probable first), and ``drawn``, the samples.
 
     Args:
-        logits: The logits of one next token.
-        tokens: The text of each token, or None for their ids.
-        n_shown: Number of most probable tokens to show; the others are summed.
-        temperature: Divides the logits.
-        top_k: Number of tokens to keep; None keeps all.
-        top_p: Keep the smallest set of these tokens with at least this total probability.
+        logits: The logits for one next token.
+        tokens: The text of each token; by default, the token ids are shown.
+        n_shown: Number of most probable tokens to show. All others are summed.
+        temperature: The divisor of the logits.
+        top_k: Number of tokens to keep; by default, all tokens are kept.
+        top_p: Keep the smallest set of the remaining tokens whose total probability is at least ``top_p``.
 
     Raises:
-        ValueError: The logits are not finite or not those of one token, or the numbers of texts and logits differ.
+        ValueError: The logits are not finite or not one-dimensional, or the numbers of texts and logits differ.
         traitlets.TraitError: The value of a trait is invalid.
 
     >>> dial = SamplingDial(torch.tensor([0.5, 0.25, 0.15, 0.1]).log(), list("abcd"), top_p=0.6)
@@ -77,17 +77,17 @@ class SamplingDial(View):
 
     @property
     def probabilities(self) -> Float[Tensor, " vocab_size"]:
-        """The current probability of each token; 0 for tokens that cannot be drawn."""
+        """The current probability of each token, which is 0 for tokens that cannot be drawn."""
         logits = torch.tensor([self.logits], dtype=torch.float64)
         return filter_logits(logits, self.temperature, self.top_k, self.top_p)[0].softmax(dim=-1)
 
     @property
     def drawn(self) -> list[str]:
         """The samples, which depend only on the seed and the probabilities."""
-        up_to = self.probabilities.cumsum(dim=0)
+        cumulative = self.probabilities.cumsum(dim=0)
         numbers = torch.tensor(list(_uniform(self.seed, N_DRAWN)), dtype=torch.float64)
-        places = torch.searchsorted(up_to, numbers, right=True).clamp(max=self.n_kept - 1)
-        return [self.tokens[i] for i in places.tolist()]
+        indices = torch.searchsorted(cumulative, numbers, right=True).clamp(max=self.n_kept - 1)
+        return [self.tokens[i] for i in indices.tolist()]
 
     @property
     def n_kept(self) -> int:
@@ -95,12 +95,12 @@ class SamplingDial(View):
         return int((self.probabilities > 0).sum())
 
     def words(self) -> str:
-        """Return the settings, and how many tokens can be drawn."""
+        """Return the settings and the number of tokens that can be drawn."""
         settings = f"temperature {self.temperature:.2f}, top-k {self.top_k}, top-p {self.top_p:.2f}"
         return f"Sampling with {settings}: {self.n_kept} of {len(self.tokens)} tokens can be drawn."
 
     def still(self) -> Figure:
-        """Return bars of the probabilities before and after."""
+        """Return a bar chart of the probabilities before and after applying the settings."""
         figure = blank(8.0, 0.8 + 0.28 * self.n_shown)
         ax = figure.add_subplot()
         names = [*(repr(text) for text in self.tokens[: self.n_shown]), "all others"]
@@ -114,15 +114,15 @@ class SamplingDial(View):
         return figure
 
     def _rows(self, numbers: Tensor) -> list[float]:
-        """Return the ids of the tokens to show, and the sum of all others."""
+        """Return the numbers of the tokens to show, and the sum over all other tokens."""
         return [*numbers[: self.n_shown].tolist(), numbers[self.n_shown :].sum().item()]
 
 
 def _uniform(seed: int, n: int) -> Iterator[float]:
-    """Yield n random numbers from 0 to 1 from the generator mulberry32, which the front end also implements."""
-    low = 2**32 - 1
+    """Yield n random numbers between 0 and 1 from the generator mulberry32, which the front end also implements."""
+    low_32_bits = 2**32 - 1
     for _ in range(n):
-        seed = (seed + 0x6D2B79F5) & low
-        mixed = (seed ^ seed >> 15) * (seed | 1) & low
-        mixed ^= (mixed + ((mixed ^ mixed >> 7) * (mixed | 61))) & low
+        seed = (seed + 0x6D2B79F5) & low_32_bits
+        mixed = (seed ^ seed >> 15) * (seed | 1) & low_32_bits
+        mixed ^= (mixed + ((mixed ^ mixed >> 7) * (mixed | 61))) & low_32_bits
         yield (mixed ^ mixed >> 14) / 2**32

@@ -1,4 +1,4 @@
-"""A training run, drawn while it is running: losses, scores, and a sample with its attention weights."""
+"""The training view: losses, scores and a sample of a training run, drawn while it is running."""
 
 import math
 import time
@@ -19,7 +19,7 @@ from transformer_course.views.view import STATE, View, blank
 from transformer_lab.training.interrupt import Interruption
 
 MAX_POINTS = 150
-"""Maximum number of points of a curve, which limits what is sent and drawn in a long run."""
+"""Maximum number of points of a curve, which limits the data that a long run sends and draws."""
 REDRAW_SECONDS = 0.2
 """Minimum time between two redraws."""
 
@@ -28,14 +28,14 @@ Loss = TypeVar("Loss", float, Tensor)
 
 
 class TrainingView(View):
-    """Losses, scores and a sample of a training run, redrawn while it is running.
+    """Show losses, scores and a sample of a training run while it is running.
 
-    Several cells may continue one run: the last one has the view, and the earlier ones keep a picture of it.
-    Interrupting the run, with the view's button or the kernel's, ends it after the current step, so the model stays
-    consistent, and the cell continues after its loop. A second interrupt raises ``KeyboardInterrupt``.
+    Several cells may continue the same run. The last cell shows the view, and earlier cells keep a picture of it.
+    If you interrupt the run, with the view's button or the kernel's, it stops after the current step, so the model
+    stays consistent, and the cell continues after the loop. A second interrupt raises ``KeyboardInterrupt``.
 
     Args:
-        n_steps: Number of steps in all cells together.
+        n_steps: Total number of steps in all cells.
 
     >>> view = TrainingView(2)
     >>> [view.loss(1 / step) for step in view.steps(2)]
@@ -49,16 +49,16 @@ class TrainingView(View):
     n_steps = Int(1, min=1).tag(sync=True)
     step = Int(0, min=0).tag(sync=True)
     seconds_left = Float(None, allow_none=True).tag(sync=True)
-    """Estimated seconds for the remaining steps, at the pace of this cell's steps; None before the first."""
+    """Estimated seconds for the remaining steps, at the pace of this cell; None if no step of the cell is finished."""
     state = Enum(("ready", "running", "paused", "stopped", "finished"), "ready").tag(sync=True)
     curve = List(Tuple()).tag(sync=True)
-    """Points of the loss curve: a step, and the mean loss around it."""
+    """Points of the loss curve, each a step and the mean loss around that step."""
     scored_at = List(Int()).tag(sync=True)
     scores = Dict(value_trait=List(), key_trait=Unicode()).tag(sync=True)
-    """A list for each score, with a number for each step in ``scored_at``."""
+    """The values of each score at the steps in ``scored_at``."""
     sample = Dict().tag(sync=True)
-    """The latest sample: its tokens ``source`` and ``generated``, ``wanted``, and ``weights`` with a row per generated
-    token.
+    """The latest sample: the tokens ``source`` and ``generated``, the correct text ``wanted``, and the attention
+    ``weights`` with a row for each generated token.
     """
 
     def __init__(self, n_steps: int) -> None:
@@ -69,20 +69,20 @@ class TrainingView(View):
         self._picture: dict[str, Any] = {}
         self._stored: str = ""
         self._begun = (0.0, 0)
-        """The start time of this cell's steps, and the number of steps before them."""
+        """The time when this cell's first step began, and the number of steps before it."""
 
     def steps(self, n: int) -> Iterator[int]:
-        """Yield the numbers of the next n steps, counted from 1, and show the view in this cell."""
+        """Show the view in this cell, and yield the numbers of the next n steps, counted from 1."""
         return self.watch(range(self.step + 1, self.step + n + 1))
 
     def watch(self, run: Iterable[T]) -> Iterator[T]:
-        """Yield the items of a run, one per step, and show the view in this cell; stop early if interrupted."""
+        """Show the view in this cell, and yield the items of a run, one per step. Stop early if interrupted."""
         if self._shown is not None:
             self._shown.update(self._picture, raw=True, metadata={STATE: self._stored})
         self._shown = display(self, display_id=True) if get_ipython() is not None else None
         self._begun = (time.monotonic(), self.step)
         self.state = "running"
-        ending = "stopped"  # also if the loop ends with break
+        ending = "stopped"  # in particular if the loop ends with break
         try:
             with Interruption() as interruption:
                 for item in run:
@@ -102,17 +102,17 @@ class TrainingView(View):
                 self._stored = metadata[STATE]
 
     def loss(self, loss: Loss) -> Loss:
-        """Record the loss of a step, and return it unchanged."""
+        """Record the loss of a step and return it unchanged."""
         self.losses.append(loss.item() if isinstance(loss, Tensor) else loss)
         return loss
 
     def score(self, scores: Mapping[str, float]) -> None:
-        """Record scores at this step by name, such as accuracies. The names must be the same every time.
+        """Record scores at this step, such as accuracies, by name. The names must be the same every time.
 
         A score whose name ends in ``loss`` is drawn in the chart of the training loss.
 
         Raises:
-            ValueError: The names differ from earlier ones.
+            ValueError: The names differ from those of earlier scores.
         """
         if self.scores and set(scores) != set(self.scores):
             raise ValueError(f"scores must always have the same names, {sorted(self.scores)}; got {sorted(scores)}")
@@ -129,13 +129,12 @@ class TrainingView(View):
         weights: Floats[Tensor, "..."] | None = None,
         wanted: str = "",
     ) -> None:
-        """Show the model's output for an example, which replaces the previous one.
+        """Show the model's output for an example, replacing the previous example.
 
         Args:
             source: The tokens that the model reads.
             generated: The tokens that the model generates.
-            weights: Attention weights from each generated token to each token of the source, from 0 to 1; None shows no
-                weights.
+            weights: Attention weights from each generated token to each source token, from 0 to 1, or None.
             wanted: The correct text, if there is one.
 
         Raises:
@@ -148,13 +147,13 @@ class TrainingView(View):
         self.sample = {"source": [*source], "generated": [*generated], "wanted": wanted, "weights": rows}
 
     def words(self) -> str:
-        """Return the progress of the run, with the latest loss and scores."""
-        loss = f", loss {_written(self.curve[-1][1])}" if self.curve else ""
-        scores = "".join(f"; {name} {_written(values[-1])}" for name, values in self.scores.items())
+        """Return the progress of the run with the latest loss and scores."""
+        loss = f", loss {_format_number(self.curve[-1][1])}" if self.curve else ""
+        scores = "".join(f"; {name} {_format_number(values[-1])}" for name, values in self.scores.items())
         return f"Training, {self.state}: step {self.step} of {self.n_steps}{loss}{scores}."
 
     def still(self) -> Figure:
-        """Return the curves, and below them the weights of the sample."""
+        """Return a figure of the curves and, below them, the attention weights of the sample."""
         weights = self.sample.get("weights")
         figure = blank(7.0, 5.8 if weights else 2.8)
         grid = figure.add_gridspec(2 if weights else 1, 2)
@@ -176,7 +175,7 @@ class TrainingView(View):
             ax.set_xlim(0, self.n_steps)
             legend = ax.get_legend()
             assert legend is not None
-            # above the curves, because there is no space between them
+            # put the legend above the chart, where it covers no curve
             legend.set(loc="lower left", bbox_to_anchor=(0.0, 1.0))
         if weights:
             names, below = (self.sample["generated"], self.sample["source"]), figure.add_subplot(grid[1, :])
@@ -184,19 +183,19 @@ class TrainingView(View):
         return figure
 
     def _redraw(self, state: str | None = None) -> None:
-        """Send the data to draw: immediately if the state changes, otherwise at most a few times per second."""
+        """Send the data to draw, immediately if the state changes, otherwise only a few times per second."""
         if state is None and time.monotonic() - self._drawn_at < REDRAW_SECONDS:
             return
         with self.hold_sync():
             self.state = state or self.state
             self.curve = self._curve()
             begun, first = self._begun
-            each = (time.monotonic() - begun) / max(self.step - first, 1)
-            self.seconds_left = each * (self.n_steps - self.step) if self.state == "running" else None
+            seconds_per_step = (time.monotonic() - begun) / max(self.step - first, 1)
+            self.seconds_left = seconds_per_step * (self.n_steps - self.step) if self.state == "running" else None
         self._drawn_at = time.monotonic()
 
     def _curve(self) -> list[tuple[float, float | None]]:
-        """Return the means of groups of losses, sized so that the whole run has at most ``MAX_POINTS`` points."""
+        """Return the mean of each group of consecutive losses. The whole run has at most ``MAX_POINTS`` groups."""
         width = math.ceil(max(self.n_steps, len(self.losses)) / MAX_POINTS)
         groups = [self.losses[start : start + width] for start in range(0, len(self.losses), width)]
         first = self.step - len(self.losses)  # steps before the first recorded loss
@@ -206,7 +205,7 @@ class TrainingView(View):
 
 
 def _finite(number: float) -> float | None:
-    """Return a finite number, or None: a diverging run has losses that are invalid in JSON."""
+    """Return a number, or None if it is not finite, because JSON has no infinity and no NaN."""
     return float(number) if math.isfinite(number) else None
 
 
@@ -214,5 +213,5 @@ def _number(number: float | None) -> float:
     return math.nan if number is None else number
 
 
-def _written(number: float | None) -> str:
+def _format_number(number: float | None) -> str:
     return "not a number" if number is None else f"{number:.2f}"

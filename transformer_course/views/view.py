@@ -1,4 +1,4 @@
-"""The base class of views: a widget that is also a still picture and a description."""
+"""The base class of views, which are widgets with a still picture and a description."""
 
 import json
 from base64 import b64encode
@@ -13,16 +13,15 @@ from transformer_course.views.front_end import STATE as STATE
 
 
 class View(anywidget.AnyWidget):
-    """A widget with a picture and a description for readers without widgets, such as on GitHub, in print or in a
-    terminal.
+    """A widget with a picture and a description, which readers see on GitHub, in print or in a terminal.
 
     A subclass names its JavaScript module in ``front_end``, keeps its state in traits with the tag ``sync=True``, and
     defines ``still`` and ``words``. The package's docstring has an example.
 
-    A notebook stores the picture from the time when the cell ran, and the description as the cell's plain text, so the
-    description must be the same in every run. ``notebooks/build.py`` does not store the widget itself, because
-    JupyterLab could not draw it without its kernel. It stores the widget's state in the metadata of the output, from
-    which the web edition shows the view.
+    A notebook stores the picture from the time when the cell ran, and the description as the cell's plain text. The
+    description must therefore be the same in every run. ``notebooks/build.py`` does not store the widget itself,
+    because JupyterLab cannot draw a widget without its kernel. It stores the widget's state in the metadata of the
+    output, and the web edition creates the view from it.
     """
 
     front_end: ClassVar[str]
@@ -34,8 +33,9 @@ class View(anywidget.AnyWidget):
         super().__init_subclass__(**keywords)
 
     def still(self) -> Figure:
-        """Return the current state as a picture. Start with ``blank``, because pyplot would display the figure a second
-        time.
+        """Return a picture of the current state.
+
+        Create the figure with ``blank``, because a figure from pyplot would be displayed a second time.
         """
         raise NotImplementedError
 
@@ -44,11 +44,11 @@ class View(anywidget.AnyWidget):
         raise NotImplementedError
 
     def stored(self) -> str:
-        """Return the name and traits for the front end as JSON, with bytes in base 64."""
-        of_all = anywidget.AnyWidget.class_trait_names()
-        traits = self.get_state([name for name in self.keys if name not in of_all and not name.startswith("_")])
-        sent = {name: {"base64": b64encode(v).decode()} if isinstance(v, bytes) else v for name, v in traits.items()}
-        return json.dumps({"view": self.front_end, "traits": sent}, ensure_ascii=False, sort_keys=True)
+        """Return the view's name and traits as JSON for the front end, with bytes in base 64."""
+        common_traits = anywidget.AnyWidget.class_trait_names()
+        traits = self.get_state([name for name in self.keys if name not in common_traits and not name.startswith("_")])
+        encoded = {name: {"base64": b64encode(v).decode()} if isinstance(v, bytes) else v for name, v in traits.items()}
+        return json.dumps({"view": self.front_end, "traits": encoded}, ensure_ascii=False, sort_keys=True)
 
     def _repr_mimebundle_(self, **keywords: Any) -> tuple[dict[str, Any], dict[str, Any]]:
         data, metadata = super()._repr_mimebundle_(**keywords) or ({}, {})
@@ -59,5 +59,5 @@ class View(anywidget.AnyWidget):
 
 
 def blank(width: float, height: float) -> Figure:
-    """Return an empty figure of a size in inches that pyplot does not manage."""
+    """Return an empty figure that is not managed by pyplot, with its size in inches."""
     return Figure(figsize=(width, height), layout="constrained")

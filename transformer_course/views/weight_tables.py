@@ -1,4 +1,4 @@
-"""Encode attention weights of layers and sentences for the browser, with two bytes each."""
+"""Encode attention weights for the browser, with two bytes per weight."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -9,15 +9,15 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 
 HIDDEN = 65535
-"""The code of a masked weight; the code of the weight 1 is one less."""
+"""The integer that encodes a masked weight. A weight of 1 is encoded as ``HIDDEN - 1``."""
 
 Tokens = Sequence[str] | Sequence[Sequence[str]]
-"""The tokens of one sentence or of several."""
+"""The tokens of one sentence, or of several sentences."""
 
 
 @dataclass(frozen=True)
 class WeightTable:
-    """The weights of one layer for one sentence, with the tokens of its rows and columns."""
+    """The weights of one layer for one sentence, with the tokens of the rows and columns."""
 
     weights: Float[Tensor, "n_heads n_query n_key"]
     queries: tuple[str, ...]
@@ -25,24 +25,24 @@ class WeightTable:
 
     @property
     def hidden(self) -> Bool[Tensor, "n_heads n_query n_key"]:
-        """Where the weight is exactly 0, as a softmax assigns to masked keys."""
+        """True where the weight is exactly 0, which a softmax returns for masked keys."""
         return self.weights == 0
 
     @property
     def first(self) -> int:
-        """The position of the first query: if the queries are a slice of the keys, it is next to its own key."""
+        """The position of the first query. If the queries are a slice of the keys, it is the position of its key."""
         n = len(self.queries)
-        runs = [i for i in range(len(self.keys) - n + 1) if self.keys[i : i + n] == self.queries]
-        return runs[0] if len(runs) == 1 else 0
+        matches = [i for i in range(len(self.keys) - n + 1) if self.keys[i : i + n] == self.queries]
+        return matches[0] if len(matches) == 1 else 0
 
     def names(self) -> tuple[list[str], list[str]]:
-        """Return queries and keys with their positions, as in ``like₁``, because a text may contain a token twice."""
+        """Return queries and keys with their positions as subscripts (``like₁``), because a token may occur twice."""
         sides = ((self.queries, self.first), (self.keys, 0))
-        queries, keys = ([f"{token}{_lowered(i)}" for i, token in enumerate(side, first)] for side, first in sides)
+        queries, keys = ([f"{token}{_subscript(i)}" for i, token in enumerate(side, first)] for side, first in sides)
         return queries, keys
 
     def encoded(self) -> bytes:
-        """Return the weights as unsigned 16-bit integers: exact to 0.00001, with a separate code for masked weights."""
+        """Return the weights as unsigned 16-bit integers, accurate to 0.00001, with ``HIDDEN`` for masked weights."""
         levels = (self.weights.double() * (HIDDEN - 1)).round().to(torch.int32)
         return levels.masked_fill(self.hidden, HIDDEN).to(torch.uint16).numpy().tobytes()
 
@@ -50,39 +50,40 @@ class WeightTable:
 def weight_tables(
     weights: Tensor | Sequence[Tensor], queries: Tokens, keys: Tokens | None, layer: str
 ) -> list[WeightTable]:
-    """Return the tables of one layer, one per sentence.
+    """Return the tables of one layer, one for each sentence.
 
     Args:
-        weights: For one sentence, (n_query, n_key) or (n_heads, n_query, n_key); for several, (batch, n_heads, n_query,
-            n_key) or a list of tensors.
+        weights: A tensor of shape (n_query, n_key) or (n_heads, n_query, n_key) for one sentence; a tensor of shape
+            (batch, n_heads, n_query, n_key) or a list of tensors for several sentences.
         queries: Tokens of the rows, for each sentence.
-        keys: Tokens of the columns, for each sentence; None uses those of the rows.
-        layer: The layer's name in messages.
+        keys: Tokens of the columns, for each sentence; by default, the tokens of the rows.
+        layer: The name of the layer in error messages.
 
     Raises:
-        ValueError: A shape is none of these, numbers of sentences or tokens differ, or weights are not between 0 and 1.
+        ValueError: A tensor has another shape, numbers of sentences or tokens differ, or weights are not between 0 and
+            1.
     """
-    of_sentences = [weights] if isinstance(weights, Tensor) and weights.dim() < 4 else list(weights)
+    by_sentence = [weights] if isinstance(weights, Tensor) and weights.dim() < 4 else list(weights)
     names = [_sentences(tokens) for tokens in (queries, queries if keys is None else keys)]
     for side, sentences in zip(("queries", "keys"), names, strict=True):
-        if len(sentences) != len(of_sentences):
+        if len(sentences) != len(by_sentence):
             raise ValueError(
-                f"{layer}: each sentence needs weights and {side}; got weights of {len(of_sentences)} and {side} of "
+                f"{layer}: each sentence needs weights and {side}; got weights of {len(by_sentence)} and {side} of "
                 f"{len(sentences)}"
             )
-    return [_table(*parts, layer) for parts in zip(of_sentences, names[0], names[1], strict=True)]
+    return [_table(*parts, layer) for parts in zip(by_sentence, names[0], names[1], strict=True)]
 
 
 def pack(layers: Mapping[str, Sequence[WeightTable]]) -> tuple[dict[str, Any], bytes]:
-    """Return the data for the browser: the offset, size and tokens of each table, and all weights.
+    """Return the data for the browser: an index with the offset, size and tokens of each table, and all weights.
 
-    The tokens of a sequence are sent only once, even if several layers show it.
+    The tokens of a sequence are sent only once, even if several layers use it.
     """
     sequences: dict[tuple[str, ...], int] = {}
     tables, data, start = [], [], 0
-    for of_layer in layers.values():
+    for layer_tables in layers.values():
         rows = []
-        for table in of_layer:
+        for table in layer_tables:
             queries, keys = (sequences.setdefault(names, len(sequences)) for names in (table.queries, table.keys))
             sizes = {"start": start, "heads": len(table.weights), "first": table.first}
             rows.append({**sizes, "queries": queries, "keys": keys})
@@ -92,7 +93,7 @@ def pack(layers: Mapping[str, Sequence[WeightTable]]) -> tuple[dict[str, Any], b
     return {"layers": list(layers), "sequences": [list(names) for names in sequences], "tables": tables}, b"".join(data)
 
 
-def _lowered(position: int) -> str:
+def _subscript(position: int) -> str:
     return str(position).translate(str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉"))
 
 
@@ -114,6 +115,6 @@ def _table(weights: Tensor, queries: Sequence[str], keys: Sequence[str], layer: 
 
 
 def _sentences(tokens: Tokens) -> list[Sequence[str]]:
-    """Return the tokens of each sentence; a single sentence may be given as a plain list."""
+    """Return the tokens of each sentence. A plain list of strings is a single sentence."""
     alone = [token for token in tokens if isinstance(token, str)]
     return [alone] if len(alone) == len(tokens) else [list(names) for names in tokens]

@@ -1,1 +1,1 @@
-"""Tests of ``transformer_course/views``."""
+"""Tests for ``transformer_course/views``."""

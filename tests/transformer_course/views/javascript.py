@@ -1,4 +1,4 @@
-"""Functions of the front end, called from Python."""
+"""Call the front end's JavaScript functions from Python."""
 
 import json
 import shutil

@@ -1,6 +1,6 @@
-// A host of widgets. Its model has what anywidget's contract names, and one event for each call of `on`.
+// A host of widgets. Its model implements only anywidget's contract, with one event for each call of `on`.
 
-/** Show a widget in an empty page; `shown` is its element, model and clean-up, and what it has sent to Python. */
+/** Show a widget on an empty page. `shown` has its element, its model, its clean-up function, and the changes sent to Python. */
 async function show({ name, esm, css, state }) {
   const bytes = (text) => new DataView(Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0)).buffer);
   const traits = new Map(Object.entries(state).map(([trait, value]) => [trait, value?.base64 === undefined ? value : bytes(value.base64)]));
@@ -37,12 +37,12 @@ function sheet(css) {
   return style;
 }
 
-/** Wait until what was put off to the next frame is drawn. */
+/** Wait until everything scheduled for the next frame is drawn. */
 async function frames() {
   for (let i = 0; i < 2; i++) await new Promise(requestAnimationFrame);
 }
 
-/** Return how every element of the view looks: its computed style, as text. */
+/** Return the computed style of every element of the view, as text. */
 function looks() {
   return Array.from(shown.el.querySelectorAll("*"), (node) => {
     const style = getComputedStyle(node);
@@ -50,7 +50,7 @@ function looks() {
   });
 }
 
-/** Return which elements look otherwise once the sheets of other views are in the page as well, before and behind. */
+/** Return the elements whose style changes when the style sheets of other views are added before and after. */
 function restyledBy(sheets) {
   const alone = looks();
   document.head.prepend(...sheets.map(sheet));

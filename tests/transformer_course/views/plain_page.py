@@ -1,4 +1,4 @@
-"""A page that shows views without a notebook, with a host that implements only anywidget's contract."""
+"""Show views on a page without a notebook, in a host that implements only anywidget's contract."""
 
 import contextlib
 import json
@@ -15,20 +15,20 @@ HOST = Path(__file__).with_suffix(".js").read_text()
 
 @contextlib.contextmanager
 def plain_page(browser: str) -> Iterator[Page]:
-    """Open an empty page; at the end, assert that it raised no error and requested nothing from the network."""
+    """Open an empty page. At the end, assert that no error was raised and nothing was requested from the network."""
     with running_browser(browser) as started:
         page = new_page(started)
-        said: list[str] = []
-        page.on("pageerror", lambda error: said.append(str(error)))
-        page.on("request", lambda request: None if request.url.startswith("blob:") else said.append(request.url))
+        problems: list[str] = []
+        page.on("pageerror", lambda error: problems.append(str(error)))
+        page.on("request", lambda request: None if request.url.startswith("blob:") else problems.append(request.url))
         page.set_content("<!doctype html><title>views</title><main></main>")
         page.evaluate(HOST)
         yield page
-    assert said == []
+    assert problems == []
 
 
 def show(page: Page, view: View) -> None:
-    """Show a view alone on the page, and wait a frame; ``page.evaluate("shown")`` returns its state."""
+    """Show a single view on the page and wait for a frame. ``page.evaluate("shown")`` returns its state."""
     state = json.loads(view.stored())
     given = {"name": state["view"], "esm": view._esm, "css": view._css, "state": state["traits"]}
     page.evaluate("given => show(given)", given)

@@ -1,4 +1,4 @@
-"""The attention explorer: its state, description and picture, and the models that it runs itself."""
+"""Tests for the attention explorer: its state, description and picture."""
 
 import pytest
 import torch
@@ -17,7 +17,7 @@ def explorer():
     return AttentionExplorer({"self": SELF, "cross": CROSS}, queries, keys)
 
 
-def test_words_describe_the_selection_with_its_largest_weights(explorer):
+def test_words_list_largest_weights_of_the_selection(explorer):
     explorer.head, explorer.query = 0, 1
     assert explorer.words().endswith("The query like₁ attends most to like₁ 0.70, I₀ 0.30, you₂ 0.00.")
     explorer.layer, explorer.key = 1, 0
@@ -25,7 +25,7 @@ def test_words_describe_the_selection_with_its_largest_weights(explorer):
     assert explorer.words().endswith("The key je₀ is attended to most by I₀ 0.90, you₂ 0.40, like₁ 0.20.")
 
 
-def test_words_describe_heads_separately_without_averaging():
+def test_words_describe_each_head_separately():
     left, right = torch.eye(4)[None, :2], torch.eye(4)[None, 2:]
     explorer = AttentionExplorer(torch.cat([left, right]), ["b", "c"], list("abcd"), query=1)
     assert explorer.words().endswith("The query c₂ attends most to b₁ 1.00 (head 0), d₃ 1.00 (head 1).")
@@ -33,7 +33,7 @@ def test_words_describe_heads_separately_without_averaging():
     assert explorer.words().endswith("The key c₂ is attended to most by b₁ 0.00 (head 0), b₁ 1.00 (head 1).")
 
 
-def test_changing_layer_deselects_missing_heads_and_tokens(explorer):
+def test_new_layer_deselects_missing_heads_and_tokens(explorer):
     explorer.key, explorer.head = 2, 1
     explorer.layer = 1
     assert (explorer.key, explorer.head) == (None, -1)

@@ -1,4 +1,4 @@
-"""The Transformer in the browser computes the same as the stored model in every block."""
+"""Tests for the Transformer in the browser: every block matches the stored model."""
 
 from base64 import b64decode
 
@@ -24,10 +24,10 @@ def test_browser_matches_the_model_in_every_block():
     for text, run in zip(
         texts, call_each("translator", "runOf", [[stored(model), text] for text in texts]), strict=True
     ):
-        wanted = record_run(model, read(model, text), LETTERS.__getitem__)
-        assert run["sequences"] == wanted["sequences"]
-        assert [block["name"] for block in run["blocks"]] == [block["name"] for block in wanted["blocks"]]
-        for block, other in zip(run["blocks"], wanted["blocks"], strict=True):
+        expected = record_run(model, read(model, text), LETTERS.__getitem__)
+        assert run["sequences"] == expected["sequences"]
+        assert [block["name"] for block in run["blocks"]] == [block["name"] for block in expected["blocks"]]
+        for block, other in zip(run["blocks"], expected["blocks"], strict=True):
             assert block.keys() == other.keys()
             assert {key: block[key] for key in ("class", "sequence", "width")} == {
                 key: other[key] for key in ("class", "sequence", "width")
@@ -39,7 +39,7 @@ def test_browser_matches_the_model_in_every_block():
                 weights, others = (np.frombuffer(b64decode(each["weights"]), np.uint8) for each in (block, other))
                 assert np.abs(weights.astype(int) - others).max() <= 1
                 assert (block["heads"], block["keys"]) == (other["heads"], other["keys"])
-        for row, others in zip(run["next"], wanted["next"], strict=True):
+        for row, others in zip(run["next"], expected["next"], strict=True):
             assert [name for name, _ in row] == [name for name, _ in others]
             assert [p for _, p in row] == pytest.approx([p for _, p in others], abs=2e-4)
 
@@ -47,10 +47,10 @@ def test_browser_matches_the_model_in_every_block():
 def test_rounding_error_is_at_most_half_a_step():
     model, before = new_model(), new_model()
     round_parameters(model)
-    for parameter, was in zip(model.parameters(), before.parameters(), strict=True):
-        step = was.reshape(-1, was.shape[-1]).abs().amax(dim=1, keepdim=True) / 127
-        moved = (parameter - was).reshape(-1, was.shape[-1]).abs()
-        assert (moved <= step / 2 + 1e-7).all()
+    for parameter, original in zip(model.parameters(), before.parameters(), strict=True):
+        step = original.reshape(-1, original.shape[-1]).abs().amax(dim=1, keepdim=True) / 127
+        error = (parameter - original).reshape(-1, original.shape[-1]).abs()
+        assert (error <= step / 2 + 1e-7).all()
 
 
 @pytest.mark.parametrize("other", [{"pre_norm": False}, {"feed_forward": "gelu"}, {"learned_positions": True}])

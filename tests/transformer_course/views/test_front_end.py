@@ -1,4 +1,4 @@
-"""JavaScript modules are bundled without changing their behavior."""
+"""Tests for bundling JavaScript modules and style sheets."""
 
 import re
 import shutil
@@ -38,7 +38,7 @@ def test_bundle_runs_and_keeps_unexported_names_private(folder):
 @pytest.mark.parametrize(
     "line", ['import * as all from "./numbers.mjs";', "export { draw };", 'import "https://a.b/c";']
 )
-def test_rejects_imports_and_exports_it_cannot_bundle(folder, line):
+def test_rejects_unsupported_imports_and_exports(folder, line):
     (folder / "coin.mjs").write_text(f"{line}\n")
     with pytest.raises(
         ValueError, match=rf"^coin.mjs has an import or export that cannot be bundled: {re.escape(line)}$"
@@ -46,7 +46,7 @@ def test_rejects_imports_and_exports_it_cannot_bundle(folder, line):
         front_end.module("coin", folder)
 
 
-def test_error_names_circular_imports(folder):
+def test_circular_import_error_lists_the_cycle(folder):
     (folder / "numbers.mjs").write_text('import { draw } from "./coin.mjs";\n')
     with pytest.raises(ValueError, match=r"in a cycle; got .*numbers → coin → numbers$"):
         front_end.module("coin", folder)

@@ -1,4 +1,4 @@
-"""The JavaScript of the views: unit tests of their pure functions, and a syntax check of each bundle."""
+"""Tests for the views' JavaScript: unit tests of pure functions, and a syntax check of each bundle."""
 
 import shutil
 import subprocess
@@ -22,7 +22,7 @@ def test_javascript_unit_tests_pass():
 
 
 @pytest.mark.parametrize("name", views.__all__)
-def test_view_without_kernel_has_a_local_model(name):
+def test_bundle_exports_render_and_local_model(name):
     view: type[View] = getattr(views, name)
     source = front_end.module(view.front_end).replace("export default", "const shown =")
     run = 'console.log(typeof shown.render, shown.modelOf({ text: "cat" }).get("text"));'

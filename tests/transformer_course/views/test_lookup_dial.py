@@ -1,4 +1,4 @@
-"""The lookup dial computes attention, in Python and in the browser."""
+"""Tests for the lookup dial: it computes attention, in Python and in the browser."""
 
 import itertools
 import math
@@ -25,7 +25,7 @@ def test_lookup_matches_attention_at_the_chosen_width(divisor, scale):
     generator = torch.Generator().manual_seed(3)
     q, k, v = torch.randn(2, generator=generator), torch.randn(5, 2, generator=generator), torch.randn(5)
     found = look_up(q, k, v, temperature=0.4, d_k=7, divisor=divisor)
-    wide = math.sqrt(7 / 2) * q  # the expected size of a dot product of 7 independent numbers
+    wide = math.sqrt(7 / 2) * q  # scales the dot product like one of 7 independent numbers
     expected = F.scaled_dot_product_attention(wide[None], k, v[:, None], scale=scale / 0.4)
     assert found.output == pytest.approx(expected.item(), abs=1e-5)
     torch.testing.assert_close(found.weights, torch.softmax(found.scores, dim=-1))
@@ -41,7 +41,7 @@ def test_temperature_ranges_from_hard_to_uniform():
     assert view.found.entropy == pytest.approx(1, abs=1e-3)
 
 
-def test_width_has_no_effect_after_dividing_by_its_root():
+def test_width_has_no_effect_after_scaling_by_its_root():
     entropies = {d: dial(widths=True, d_k=2, divisor=d).found.entropy for d in DIVISORS}
     wide = {d: dial(widths=True, d_k=512, divisor=d).found.entropy for d in DIVISORS}
     assert wide["√d_k"] == pytest.approx(entropies["√d_k"])
@@ -95,7 +95,7 @@ def test_words_and_picture_match_the_result():
         (FRUIT, KEYS[:0], VALUES[:0], "", r"got 0 keys"),
     ],
 )
-def test_error_reports_wrong_shapes(query, keys, values, names, message):
+def test_rejects_wrong_shapes(query, keys, values, names, message):
     with pytest.raises(ValueError, match=message):
         LookupDial(query, keys, values, list(names))
 

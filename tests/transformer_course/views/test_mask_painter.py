@@ -1,4 +1,4 @@
-"""The mask painter: its mask as a tensor, the resulting weights and reach, and clear errors."""
+"""Tests for the mask painter: the mask as a tensor, weights, reached outputs, and errors."""
 
 import pytest
 import torch
@@ -10,7 +10,7 @@ from transformer_lab.attention.masks import causal_mask
 TOKENS = ["<pad>", "I", "like", "you"]
 
 
-def test_weights_follow_the_mask_and_empty_row_has_zeros():
+def test_weights_follow_mask_and_are_zero_in_empty_row():
     scores = torch.randn(4, 4)
     painter = MaskPainter(TOKENS, causal_mask(4), scores)
     expected = torch.softmax(scores.masked_fill(~causal_mask(4), -torch.inf), dim=-1)
@@ -29,8 +29,8 @@ def test_reach_matches_gradients_through_layers(n_layers):
     z = x
     for _ in range(n_layers):
         z = z + MaskPainter(TOKENS, mask).weights.double() @ z
-    moves = [torch.autograd.grad(row.sum(), x, retain_graph=True)[0][2].norm() > 0 for row in z]
-    assert painter.reached.tolist() == [bool(move) for move in moves]
+    depends = [torch.autograd.grad(row.sum(), x, retain_graph=True)[0][2].norm() > 0 for row in z]
+    assert painter.reached.tolist() == [bool(each) for each in depends]
 
 
 def test_output_before_the_input_is_a_leak():
@@ -50,12 +50,12 @@ def test_output_before_the_input_is_a_leak():
         ({"layers": 0}, "layers"),
     ],
 )
-def test_rejects_tokens_masks_and_scores_that_do_not_fit(arguments, error):
+def test_rejects_mismatched_tokens_masks_and_scores(arguments, error):
     with pytest.raises((ValueError, TraitError), match=error):
         MaskPainter(**{"tokens": TOKENS, **arguments})
 
 
-def test_rejects_mask_of_wrong_size_and_keeps_the_old():
+def test_rejects_mask_of_wrong_size_without_changes():
     painter = MaskPainter(TOKENS)
     with pytest.raises(TraitError, match=r"shape \(4, 4\); got rows of \[3, 3, 3\]"):
         painter.mask = causal_mask(3)

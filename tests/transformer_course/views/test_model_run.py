@@ -1,4 +1,4 @@
-"""A run of a model records what the model computed, and rejects anything but a run on one text."""
+"""Tests for recording a run of a model on one text."""
 
 import dataclasses
 from base64 import b64decode
@@ -30,7 +30,7 @@ def outputs(model, given):
     return found, weights, logits
 
 
-def test_every_block_has_output_and_every_attention_weights(model):
+def test_records_outputs_of_blocks_and_attention_weights(model):
     given = inputs(model, batch=1, n=5)
     run = record_run(model, given, NAMES)
     found, weights, logits = outputs(model, given)
@@ -39,10 +39,10 @@ def test_every_block_has_output_and_every_attention_weights(model):
     assert set(weights) <= set(names)
     assert not any("w_q" in name or "dropout" in name for name in names), "modules inside a block must not be shown"
     for block in run["blocks"]:
-        wanted = found[block["name"]][0]
-        levels = np.frombuffer(b64decode(block["numbers"]), np.int8).reshape(wanted.shape)
-        assert block["width"] == wanted.shape[1]
-        np.testing.assert_allclose(levels / 127 * block["largest"], wanted, atol=block["largest"] / 200)
+        expected = found[block["name"]][0]
+        levels = np.frombuffer(b64decode(block["numbers"]), np.int8).reshape(expected.shape)
+        assert block["width"] == expected.shape[1]
+        np.testing.assert_allclose(levels / 127 * block["largest"], expected, atol=block["largest"] / 200)
         if block["name"] in weights:
             sent = np.frombuffer(b64decode(block["weights"]), np.uint8) / 255
             np.testing.assert_allclose(sent, weights[block["name"]][0].flatten(), atol=0.01)
@@ -77,7 +77,7 @@ def test_additions_are_measured_relative_to_the_stream(model, pre_norm):
     }
 
 
-def test_language_model_has_one_sequence_and_keeps_no_hooks():
+def test_language_model_has_one_sequence_and_no_hooks_left():
     model = build(CONFIGS["GPT, rotary"]).eval()
     run = record_run(model, inputs(model, batch=1, n=5), [str])
     assert len(run["sequences"]) == 1
@@ -85,7 +85,7 @@ def test_language_model_has_one_sequence_and_keeps_no_hooks():
     assert not any(part._forward_hooks or part._forward_pre_hooks for part in model.modules())
 
 
-def test_rejects_runs_that_are_not_of_one_text(model):
+def test_rejects_batches_and_models_without_sequences(model):
     with pytest.raises(ValueError, match=r"got \[\(2, \d+\), \(2, \d+\)\] and 2 names"):
         record_run(model, inputs(model, batch=2, n=5), NAMES)
     with pytest.raises(ValueError, match=r"got \[\] and 0 names"):

@@ -1,4 +1,4 @@
-"""Every view on a plain page in a real browser, as in VS Code, Colab and other hosts of widgets."""
+"""Tests for every view on a plain page in a real browser, as in VS Code, Colab and other hosts of widgets."""
 
 from collections.abc import Iterator
 from functools import partial
@@ -66,11 +66,11 @@ def test_view_requires_only_anywidgets_contract(page: Page, name: str) -> None:
     assert page.locator("section").get_attribute("aria-describedby") == page.locator(".tl-help").get_attribute("id")
     assert page.evaluate("shown.listening()") > 0
     page.evaluate("shown.cleanUp()")
-    assert page.evaluate("shown.listening()") == 0, "a removed view still listens"
+    assert page.evaluate("shown.listening()") == 0, "a removed view must remove its listeners"
 
 
 @pytest.mark.parametrize("name", one_in(2, VIEWS))
-def test_view_looks_the_same_next_to_other_views(page: Page, name: str) -> None:
+def test_styles_of_other_views_do_not_change_a_view(page: Page, name: str) -> None:
     view = VIEWS[name]()
     show(page, view)
     others = [getattr(views, other)._css for other in views.__all__ if getattr(views, other).front_end != name]
@@ -82,7 +82,7 @@ def test_stop_button_is_hidden_without_a_kernel(page: Page) -> None:
     assert page.get_by_role("button", name="Stop").count() == 0
     assert "Stop" not in page.locator(".tl-help").inner_text()
     page.evaluate("shown.model.set('state', 'finished')")
-    assert not page.locator(".tl-help").is_visible(), "a finished run cannot be interrupted"
+    assert not page.locator(".tl-help").is_visible(), "the help must be hidden when the run is finished"
 
 
 @pytest.fixture
@@ -108,7 +108,7 @@ def test_each_head_has_lines_and_queries_align_with_keys(explorer: Page) -> None
     assert rows[0] is not None and rows[1] is not None and rows[0]["y"] == rows[1]["y"]
 
 
-def test_leaving_escape_or_outside_click_shows_all_lines(explorer: Page) -> None:
+def test_leaving_escape_and_outside_click_clear_selection(explorer: Page) -> None:
     token = explorer.locator(".ae-query .ae-token").nth(1)
 
     def selected() -> object:
@@ -119,18 +119,18 @@ def test_leaving_escape_or_outside_click_shows_all_lines(explorer: Page) -> None
     token.hover()
     assert selected() == [1, None, 2]
     explorer.mouse.move(600, 5)
-    assert selected() == [None, None, 6], "leaving clears"
+    assert selected() == [None, None, 6], "leaving must clear the selection"
     token.click()
     explorer.mouse.move(600, 5)
-    assert selected() == [1, None, 2], "a click stays"
+    assert selected() == [1, None, 2], "a click must keep the selection"
     explorer.keyboard.press("Escape")
-    assert selected() == [None, None, 6], "Escape clears"
+    assert selected() == [None, None, 6], "Escape must clear the selection"
     token.click()
     explorer.mouse.click(900, 400)
     assert selected() == [None, None, 6], "a click outside must clear the selection"
 
 
-def test_map_click_shows_one_head_and_then_all(explorer: Page) -> None:
+def test_map_button_toggles_a_single_head(explorer: Page) -> None:
     button = explorer.get_by_role("button", name="show head 1 alone")
     button.press("Enter")
     explorer.evaluate("frames()")
@@ -142,8 +142,8 @@ def test_map_click_shows_one_head_and_then_all(explorer: Page) -> None:
 
 def test_tile_toggles_its_head_but_never_the_last(explorer: Page) -> None:
     first, second = (explorer.get_by_role("button", name=f"head {head}", exact=True) for head in (0, 1))
-    wanted = [(first, 3, [0]), (first, 6, []), (second, 3, [1]), (first, 6, [0, 1])]
-    for tile, lines, off in wanted:
+    expected = [(first, 3, [0]), (first, 6, []), (second, 3, [1]), (first, 6, [0, 1])]
+    for tile, lines, off in expected:
         tile.press("Enter")
         explorer.evaluate("frames()")
         assert (len(ends(explorer)), explorer.evaluate("shown.model.get('off')")) == (lines, off)
@@ -167,14 +167,14 @@ def test_browser_runs_typed_text_without_a_kernel(page: Page) -> None:
     show(page, view)
     page.get_by_role("textbox", name="text").fill("deadbeef")
     page.get_by_role("textbox", name="text").press("Enter")
-    said = page.locator(".tl-said", has_text="decoder.norm")  # the text has passed through all blocks
-    said.wait_for()
-    wanted = record_run(model, read(model, "deadbeef"), LETTERS.__getitem__)
-    assert f"the model says {wanted['next'][0][0][0]} with" in said.inner_text()
-    assert page.locator(".mm-block").count() == len(wanted["blocks"])
+    description = page.locator(".tl-said", has_text="decoder.norm")  # after playing all blocks
+    description.wait_for()
+    expected = record_run(model, read(model, "deadbeef"), LETTERS.__getitem__)
+    assert f"the model predicts {expected['next'][0][0][0]} with" in description.inner_text()
+    assert page.locator(".mm-block").count() == len(expected["blocks"])
     page.get_by_role("button", name="head", exact=True).click()
     page.locator("h5", has_text="5 × 12").first.wait_for()
-    page.get_by_role("button", name="norm_1").first.click()  # while the text is passing through
+    page.get_by_role("button", name="norm_1").first.click()  # while the blocks are playing
     assert page.get_by_role("button", name="flow").get_attribute("aria-pressed") == "false", (
         "the selected block must stay open"
     )
@@ -196,12 +196,12 @@ def test_open_block_stays_visible_on_wide_and_narrow_pages(
         chosen = page.locator(".mm-block[aria-pressed=true]").bounding_box()
         assert chosen is not None
         assert chosen["y"] + chosen["height"] <= stacks["y"] + stacks["height"] + 1, (
-            "the selected block is out of sight"
+            "the selected block must be visible"
         )
     page.set_viewport_size({"width": 1280, "height": 720})
 
 
-def test_table_words_are_not_broken_on_a_phone(page: Page) -> None:
+def test_table_headings_do_not_break_words_on_a_phone(page: Page) -> None:
     page.set_viewport_size({"width": 390, "height": 900})
     show(page, VIEWS["residual_stream"]())
     broken = """() => [...document.querySelectorAll('.tl-runs thead th')].flatMap(head => {
@@ -229,7 +229,7 @@ def test_mask_painter_marks_the_active_preset(page: Page) -> None:
     assert pressed.all_inner_texts() == ["everything"]
     page.locator(".mp-cell").first.click()
     page.evaluate("frames()")
-    assert pressed.count() == 0, "a mask painted by hand matches no preset"
+    assert pressed.count() == 0, "a mask changed by hand must match no preset"
 
 
 def test_mask_painter_of_six_tokens_fits_a_phone(page: Page) -> None:
@@ -242,19 +242,19 @@ def test_mask_painter_of_six_tokens_fits_a_phone(page: Page) -> None:
     assert widths[0] <= widths[1]
 
 
-def test_residual_stream_shows_the_key_above_the_charts(page: Page) -> None:
+def test_residual_stream_shows_legend_above_charts(page: Page) -> None:
     show(page, VIEWS["residual_stream"]())
-    key, charts = (page.locator(part).bounding_box() for part in (".tl-runs", ".tl-charts"))
-    assert key is not None and charts is not None
-    assert key["y"] + key["height"] <= charts["y"] + 1
+    legend, charts = (page.locator(part).bounding_box() for part in (".tl-runs", ".tl-charts"))
+    assert legend is not None and charts is not None
+    assert legend["y"] + legend["height"] <= charts["y"] + 1
 
 
-def test_sampling_dial_scales_bars_to_the_largest_token(page: Page) -> None:
+def test_sampling_dial_scales_bars_to_largest_probability(page: Page) -> None:
     tail = torch.full((500,), 0.902 / 500)
     show(page, views.SamplingDial(torch.cat([torch.tensor([0.098]), tail]).log(), n_shown=3))
     page.evaluate("frames()")
     bar, cell = (page.locator(f"tbody tr:first-child {part}").bounding_box() for part in (".tl-now", ".tl-bar"))
     assert bar is not None and cell is not None
-    assert bar["width"] > 0.8 * cell["width"], "a token with 10 % is invisible next to one with 90 %"
+    assert bar["width"] > 0.8 * cell["width"], "the bar of a token with 10 % must be clearly visible"
     assert page.locator(".tl-scale").inner_text() == "0 to 10 %"
     assert page.locator("tbody tr:last-child .tl-now").count() == 0

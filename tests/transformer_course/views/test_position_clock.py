@@ -1,4 +1,4 @@
-"""The position clock: its hands are the pairs of the encoding and of RoPE, in Python and in the browser."""
+"""Tests for the position clock: hands match sinusoidal positions and RoPE, in Python and in the browser."""
 
 import itertools
 
@@ -14,7 +14,7 @@ Q, K = torch.randn(2, 6, generator=torch.Generator().manual_seed(1))
 
 
 @pytest.mark.parametrize("base", [100.0, 10000.0])
-def test_encoding_hands_match_its_pairs(base):
+def test_hands_match_sinusoidal_encoding(base):
     encoding = sinusoidal_encoding(40, 6, base)
     for position in (0, 1, 39):
         torch.testing.assert_close(hands(Q, position, base).float(), encoding[position].view(3, 2))
@@ -22,11 +22,11 @@ def test_encoding_hands_match_its_pairs(base):
     torch.testing.assert_close(added.sum(dim=-1).float(), encoding[[4, 39]] @ encoding[11])
 
 
-def test_rope_hands_match_those_of_attention():
-    turned = Rotation(torch.tensor([13, 5]), 6, base=100.0).rotate(torch.stack([Q, K]))
-    torch.testing.assert_close(hands(Q, 13, 100.0, "rotary").flatten().float(), turned[0])
+def test_hands_match_rotary_positions_of_attention():
+    rotated = Rotation(torch.tensor([13, 5]), 6, base=100.0).rotate(torch.stack([Q, K]))
+    torch.testing.assert_close(hands(Q, 13, 100.0, "rotary").flatten().float(), rotated[0])
     score = products(Q, K, 13, torch.tensor([5]), 100.0, "rotary").sum()
-    torch.testing.assert_close(score.float(), turned[0] @ turned[1])
+    torch.testing.assert_close(score.float(), rotated[0] @ rotated[1])
 
 
 @pytest.mark.parametrize("scheme", ["sinusoidal", "rotary"])
@@ -74,7 +74,7 @@ def test_words_and_picture_match_the_state():
         ({"length": 1}, "got d=8, length=1"),
     ],
 )
-def test_error_reports_wrong_shapes(arguments, message):
+def test_rejects_invalid_width_and_length(arguments, message):
     with pytest.raises(ValueError, match=message):
         PositionClock(**arguments)
 

@@ -1,4 +1,4 @@
-"""The stored runs of the residual stream have the format that the view reads."""
+"""Tests for the stored runs of the residual stream view."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""The view of the residual stream shows the numbers of the stored runs."""
+"""Tests for the residual stream view: it shows the numbers of the stored runs."""
 
 import pytest
 from traitlets import TraitError
@@ -10,10 +10,10 @@ from transformer_course.views.residual_stream import ResidualStream
 def test_shows_the_numbers_of_the_runs():
     view = ResidualStream(depth=4, step=50, layer=3)
     run = next(run for run in stored() if (run.depth, run.name) == (4, "pre-norm, warm-up"))
-    moment = run.steps.index(50)
+    step_index = run.steps.index(50)
     assert view.numbers[run.name] == {
-        "loss": pytest.approx(sum(run.losses[moment]) / 3),
-        **{name: run.measures[name][moment][2] for name in MEASURES},
+        "loss": pytest.approx(sum(run.losses[step_index]) / 3),
+        **{name: run.measures[name][step_index][2] for name in MEASURES},
     }
     assert list(view.numbers) == [
         "post-norm, no warm-up", "post-norm, warm-up", "pre-norm, no warm-up", "pre-norm, warm-up",

@@ -1,4 +1,4 @@
-"""The sampling dial shows the library's distribution, and samples from it."""
+"""Tests for the sampling dial: it shows the library's distribution and samples from it."""
 
 import pytest
 import torch
@@ -23,9 +23,9 @@ def test_traits_change_the_distribution_like_the_library(state):
     dial = SamplingDial(LOGITS)
     for name, value in state.items():
         setattr(dial, name, value)
-    wanted = filter_logits(LOGITS[None], **state).softmax(dim=-1)[0]
-    assert dial.probabilities.tolist() == pytest.approx(wanted.sort(descending=True).values.tolist(), abs=1e-4)
-    assert dial.n_kept == int((wanted > 0).sum())
+    expected = filter_logits(LOGITS[None], **state).softmax(dim=-1)[0]
+    assert dial.probabilities.tolist() == pytest.approx(expected.sort(descending=True).values.tolist(), abs=1e-4)
+    assert dial.n_kept == int((expected > 0).sum())
     assert {dial.tokens.index(token) for token in dial.drawn} <= set(range(dial.n_kept))
 
 
@@ -52,8 +52,8 @@ def test_frequencies_approach_probabilities():
 def test_front_end_matches_python():
     settings = [(1.0, 50, 1.0), (0.3, 50, 0.9), (2.5, 7, 1.0), (1.3, 20, 0.55), (5.0, 1, 0.01)]
     dial = SamplingDial(torch.randn(50, generator=torch.Generator().manual_seed(0)) * 3)
-    asked = [[dial.logits, {"temperature": t, "topK": k, "topP": p}] for t, k, p in settings]
-    found = call_each("sampling_math", "probabilities", asked)
+    arguments = [[dial.logits, {"temperature": t, "topK": k, "topP": p}] for t, k, p in settings]
+    found = call_each("sampling_math", "probabilities", arguments)
     drawn = call_each("sampling_math", "drawn", [[p, seed, N_DRAWN] for seed, p in enumerate(found)])
     for seed, (t, k, p) in enumerate(settings):
         dial.temperature, dial.top_k, dial.top_p, dial.seed = t, k, p, seed
@@ -61,7 +61,7 @@ def test_front_end_matches_python():
         assert [dial.tokens[i] for i in drawn[seed]] == dial.drawn
 
 
-def test_picture_has_bars_before_and_after_and_sums_the_rest():
+def test_picture_has_bars_before_and_after_filtering():
     dial = SamplingDial(LOGITS, n_shown=2, top_k=1)
     [ax] = dial.still().axes
     before, now = ax.containers
@@ -71,15 +71,15 @@ def test_picture_has_bars_before_and_after_and_sums_the_rest():
 
 
 @pytest.mark.parametrize(
-    ("logits", "said"),
+    ("logits", "message"),
     [
         (torch.zeros(1, 4), r"\(vocab_size,\), for one next token; got \(1, 4\)$"),
         (torch.zeros(0), r"got \(0,\)$"),
         (torch.tensor([0.0, torch.nan]), r"got \(2,\), not all finite$"),
     ],
 )
-def test_rejects_logits_of_wrong_shape(logits, said):
-    with pytest.raises(ValueError, match=said):
+def test_rejects_logits_of_wrong_shape(logits, message):
+    with pytest.raises(ValueError, match=message):
         SamplingDial(logits)
 
 
@@ -89,6 +89,6 @@ def test_rejects_wrong_number_of_texts():
 
 
 @pytest.mark.parametrize("state", [{"temperature": 0.0}, {"top_k": 0}, {"top_p": 1.5}])
-def test_rejects_settings_without_a_distribution(state):
+def test_rejects_invalid_settings(state):
     with pytest.raises(TraitError):
         SamplingDial(LOGITS, **state)

@@ -1,4 +1,4 @@
-"""A training run is recorded, drawn, stopped and described."""
+"""Tests for the training view: recording, drawing, interrupting and describing a run."""
 
 import json
 import math
@@ -14,7 +14,7 @@ from transformer_course.views.training_view import MAX_POINTS, TrainingView
 from transformer_course.views.view import STATE
 
 
-class Shown:
+class RecordedDisplay:
     def __init__(self):
         self.words, self.pictures = [], []
 
@@ -27,8 +27,8 @@ class Shown:
 
 @pytest.fixture(autouse=True)
 def displayed(monkeypatch):
-    """Display nothing, and record the description stored with the final picture."""
-    displayed = Shown()
+    """Record the descriptions and pictures instead of displaying them."""
+    displayed = RecordedDisplay()
     monkeypatch.setattr(training_view, "display", lambda view, display_id: displayed)
     monkeypatch.setattr(training_view, "get_ipython", object)
     return displayed
@@ -36,7 +36,7 @@ def displayed(monkeypatch):
 
 @pytest.fixture
 def sent(monkeypatch):
-    """Redraw at every step, and record what is sent."""
+    """Redraw at every step, and record the state that is sent."""
     sent = []
     monkeypatch.setattr(training_view, "REDRAW_SECONDS", 0.0)
     monkeypatch.setattr(TrainingView, "send_state", lambda view, key=None: sent.append(view.get_state(key)))
@@ -69,7 +69,7 @@ def test_earlier_cell_keeps_its_picture(displayed):
     view.n_steps = 300
     run(view, 40)
     [(picture, stored)] = displayed.pictures
-    assert set(picture) == {"text/plain", "image/png"}, "there must be only one view of a run"
+    assert set(picture) == {"text/plain", "image/png"}, "earlier cells must have no view"
     assert picture["text/plain"] == "Training, paused: step 60 of 100, loss 0.02; right 0.50; wrong 0.50."
     assert (stored["traits"]["step"], stored["traits"]["n_steps"]) == (60, 100)
 
@@ -103,7 +103,7 @@ def test_held_out_loss_is_drawn_with_the_training_loss(monkeypatch):
     assert (len(losses.lines), len(scores.lines)) == (2, 1)
 
 
-def test_points_of_a_curve_average_the_losses_around_them():
+def test_curve_points_average_consecutive_losses():
     view = TrainingView(3 * MAX_POINTS)
     run(view, 7)
     assert view.curve == [
@@ -113,13 +113,13 @@ def test_points_of_a_curve_average_the_losses_around_them():
     ]
 
 
-def test_size_of_the_view_is_independent_of_run_length(sent, monkeypatch):
+def test_state_size_is_independent_of_run_length(sent, monkeypatch):
     monkeypatch.setattr(training_view, "MAX_POINTS", 20)
     longest = []
     for n in (80, 240):
         view = TrainingView(10)
         run(view, n, score_every=2)
-        assert view.n_steps == n  # more steps than announced
+        assert view.n_steps == n  # more steps than the 10 given to the view
         assert len(view.curve) <= 20 and len(view.scored_at) <= 20
         assert view.curve[-1][0] == pytest.approx(n, abs=n / 20)
         assert view.scored_at[-1] >= n - n / 10
@@ -140,13 +140,13 @@ def test_redraws_at_most_a_few_times_per_second(monkeypatch):
 
 
 def test_interrupt_ends_the_run_after_its_step(displayed):
-    view, taken = TrainingView(10), []
+    view, finished = TrainingView(10), []
     before = signal.getsignal(signal.SIGINT)
     for step in view.steps(10):
         if step == 4:
             os.kill(os.getpid(), signal.SIGINT)  # in the middle of the step
-        taken.append(step)
-    assert taken == [1, 2, 3, 4]
+        finished.append(step)
+    assert finished == [1, 2, 3, 4]
     assert view.state == "stopped" and "stopped: step 4 of 10" in displayed.words[-1]
     assert signal.getsignal(signal.SIGINT) is before
     assert list(view.steps(6)) == [5, 6, 7, 8, 9, 10]
@@ -173,7 +173,7 @@ def test_error_in_a_step_stops_the_view_and_restores_interrupts():
     assert signal.getsignal(signal.SIGINT) is before
 
 
-def test_watch_passes_through_losses_of_another_run():
+def test_watch_yields_items_and_loss_returns_its_argument():
     view = TrainingView(3)
     loss = torch.tensor(0.25, requires_grad=True)
     assert [item for item in view.watch("abc") if view.loss(loss) is loss] == ["a", "b", "c"]
@@ -196,9 +196,7 @@ def test_new_sample_replaces_the_old_below_the_curves():
     view.show_sample("ab", "xyz", torch.eye(3)[:, :2], wanted="xyz")
     picture = view.still()
     loss, score, weights, _ = (ax.get_position() for ax in picture.axes)  # including the color bar
-    assert weights.y1 < min(loss.y0, score.y0) and picture.get_figwidth() < 8, (
-        "the picture is too wide for a narrow page"
-    )
+    assert weights.y1 < min(loss.y0, score.y0) and picture.get_figwidth() < 8, "the picture must fit a narrow page"
     assert view.sample["weights"][1] == [0.0, 1.0]
     view.show_sample(["one text"], ["another"])
     assert (len(view.still().axes), view.sample["weights"], view.sample["wanted"]) == (2, None, "")

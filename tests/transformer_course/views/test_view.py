@@ -1,4 +1,4 @@
-"""What all views share: the widget, its picture and its description."""
+"""Tests for the base class of views: the widget, its picture and its description."""
 
 from base64 import b64decode
 
@@ -25,10 +25,10 @@ class Coin(View):
         return f"Coin: heads with probability {self.probability:.2f}."
 
 
-Coin.front_end = "coin"  # no such module exists, and none is loaded
+Coin.front_end = "coin"  # set afterwards, because a module of this name does not exist
 
 
-def test_view_is_widget_picture_and_description_of_its_state():
+def test_bundle_has_widget_picture_and_description():
     coin = Coin()
     before, _ = coin._repr_mimebundle_()
     coin.probability = 0.75

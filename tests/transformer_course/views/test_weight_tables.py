@@ -1,4 +1,4 @@
-"""The tables of weights: accepted formats, encoding, and clear errors."""
+"""Tests for tables of weights: accepted formats, encoding, and errors."""
 
 import numpy as np
 import pytest
@@ -20,8 +20,8 @@ def test_batch_list_and_single_sentences_give_equal_tables():
         for table in (one, two, alone):
             assert torch.equal(table.weights, WEIGHTS[i])
             assert (table.queries, table.keys) == (tuple(QUERIES[i]), tuple(KEYS[i]))
-    [of_one_head] = tables(WEIGHTS[0, 0], QUERIES[0], KEYS[0])
-    assert torch.equal(of_one_head.weights, WEIGHTS[0, :1])
+    [one_head] = tables(WEIGHTS[0, 0], QUERIES[0], KEYS[0])
+    assert torch.equal(one_head.weights, WEIGHTS[0, :1])
 
 
 def test_keys_default_to_queries():
@@ -29,7 +29,7 @@ def test_keys_default_to_queries():
     assert table.keys == ("a", "b", "c")
 
 
-def test_hidden_means_a_weight_of_exactly_0():
+def test_only_weights_of_exactly_zero_are_hidden():
     [table] = weight_tables(torch.tensor([[1.0, 0.0], [1.0, 1e-9]]), list("ab"), None, "layer 0")
     assert table.hidden.tolist() == [[[False, True], [False, False]]]
 
@@ -38,7 +38,7 @@ def test_hidden_means_a_weight_of_exactly_0():
     ("queries", "keys", "first"),
     [("bc", "abcd", 1), ("d", "abcd", 3), ("abcd", "abcd", 0), ("xy", "abcd", 0), ("a", "abca", 0), ("abcd", "bc", 0)],
 )
-def test_queries_that_are_a_slice_of_keys_have_their_positions(queries, keys, first):
+def test_queries_that_slice_the_keys_have_key_positions(queries, keys, first):
     [table] = tables(torch.zeros(len(queries), len(keys)), queries, keys)
     assert table.first == first
     assert table.names()[0] == [f"{token}{'₀₁₂₃₄'[i]}" for i, token in enumerate(queries, first)]
@@ -74,6 +74,6 @@ def test_encoding_round_trips_and_separates_hidden_weights():
         ({"weights": 2 * WEIGHTS.clamp(min=0.6)}, r"between 0 and 1; got 1.2 to "),
     ],
 )
-def test_rejects_weights_and_tokens_that_do_not_fit(change, error):
+def test_rejects_mismatched_weights_and_tokens(change, error):
     with pytest.raises(ValueError, match=f"^layer 0: .*{error}"):
         tables(**{"weights": WEIGHTS, **change})

@@ -10,13 +10,13 @@ import { atLeast, largest, line, paint, palette, table, unpack } from "./weights
 
 const ALL_HEADS = -1;
 const ROW = 24; // height of a token, in pixels
-const GAP = 200; // width of the lines between the columns
-const GRAY = [185, 185, 185]; // what is hidden, as in the still picture
-const FAINT = 0.01; // of a selected token, weights below this get no line
+const GAP = 200; // width of the space between the columns, in pixels
+const GRAY = [185, 185, 185]; // color of masked weights, as in the still picture
+const FAINT = 0.01; // smaller weights of a selected token get no line
 const THRESHOLDS = [0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 0.9];
-const LEVELS = 10; // the lines of a head are drawn in so many strengths
-const SPREAD = 12; // the lines of all heads between two tokens are this far apart, in pixels
-const MAPS = [[1, 1, 300], [4, 2, 260], [9, 3, 170], [Infinity, 4, 125]]; // of up to so many heads: columns, and pixels of a map
+const LEVELS = 10; // number of line strengths
+const SPREAD = 12; // maximum width of the bundle of lines between two tokens, in pixels
+const MAPS = [[1, 1, 300], [4, 2, 260], [9, 3, 170], [Infinity, 4, 125]]; // maximum number of heads, columns of maps, and size of a map in pixels
 const NONE = { query: null, key: null };
 
 export function draw(view) {
@@ -26,8 +26,8 @@ export function draw(view) {
   const { root, controls, body } = view.frame({
     name: "Attention explorer",
     help:
-      "Point at a token, tap it, or move with Tab and the arrow keys; Escape shows all again. Each head has a color, and a tile that switches it off; a " +
-      "thick line is a large weight. In the maps dark is 0, bright yellow 1; gray cells and struck-out tokens are hidden by the mask.",
+      "Point at a token, tap it, or move with Tab and the arrow keys. Escape shows all lines again. Each head has a color and a tile that turns it off. " +
+      "Thicker lines are larger weights. In the maps, dark is 0 and bright yellow is 1; gray cells and struck-out tokens are masked out.",
   });
   const shown = () => {
     const { start, heads, first, queries, keys } = index.tables[view.get("layer")][view.get("sentence")];
@@ -42,7 +42,7 @@ export function draw(view) {
   let columns = null;
   let maps = null;
 
-  /** Draw what depends on the layer and the sentence: the maps, and the tokens if they are others than before. */
+  /** Draw everything that depends on the layer and the sentence: the maps and, if they have changed, the tokens. */
   function build() {
     const now = shown();
     root.style.setProperty("--heads", now.heads);
@@ -54,7 +54,7 @@ export function draw(view) {
     mark();
   }
 
-  /** Draw what depends on the selected token and head. */
+  /** Draw everything that depends on the selected token and head. */
   function mark() {
     const now = shown();
     const selected = selection(view, now);
@@ -70,14 +70,14 @@ export function draw(view) {
   view.follow(["head", "off", "query", "key", "numbers", "threshold"], oncePerFrame(() => columns && mark()));
 }
 
-/** Return the heads that are not switched off; all, where each is. */
+/** Return the heads that are switched on, or all heads if none is. */
 function headsOn(view, n) {
   const all = Array.from({ length: n }, (_, i) => i);
   const on = all.filter((head) => !view.get("off").includes(head));
   return on.length ? on : all;
 }
 
-/** Return a tile for each of several heads, in its color, that switches it off and on while all are shown. */
+/** Return a tile for each head, in the color of the head, that turns it off and on while all heads are shown. */
 function headTiles(view, n) {
   return Array.from({ length: n > 1 ? n : 0 }, (_, head) => {
     const tile = button(String(head), () => {
@@ -90,23 +90,25 @@ function headTiles(view, n) {
   });
 }
 
-/** Return the selected query or key; the other is null, and both are if nothing is selected or it is out of range. */
+/** Return the indices of the selected query and key. At most one is not null, and only if it is in range. */
 function selection(view, now) {
   const within = (i, n) => (i !== null && i < n ? i : null);
   return { query: within(view.get("query"), now.nQuery), key: within(view.get("key"), now.nKey) };
 }
 
 /**
- * Return how a hand selects: `over` what it points at, for as long as it points; `off` when it leaves; `choose` for
- * what stays selected until Escape, a click beside the tokens, or the focus leaving the view; `keep` runs what takes a
- * token away that may have the focus, which has not left by that.
+ * Return the functions that select tokens:
+ * - `over(selected)`: select a token for as long as the pointer is on it;
+ * - `off()`: the pointer has left the tokens;
+ * - `choose(selected)`: select a token until Escape, a click next to the tokens, or the focus leaving the view;
+ * - `keep(rebuild)`: run a function that may remove the focused token, without deselecting it.
  */
 function pointing(view, root) {
   const now = () => ({ query: view.get("query"), key: view.get("key") });
   const isNow = ({ query, key }) => query === view.get("query") && key === view.get("key");
   let isOver = false;
   let isKept = false;
-  let kept = NONE; // what is selected again when the pointer has left
+  let kept = NONE; // the selection to restore when the pointer has left
   const hand = {
     over(selected) {
       if (!isOver) kept = now();
@@ -149,12 +151,12 @@ function addControls(view, controls, index, shown) {
   const heads = () => Array.from({ length: shown().heads }, (_, i) => [i, String(i)]);
   controls.append(
     choice(view, { trait: "head", label: "head", options: () => [[ALL_HEADS, "all"], ...heads()], when: ["layer"] }),
-    stops(view, { trait: "threshold", label: "lines from", values: THRESHOLDS, format: (weight) => weight.toFixed(2) }),
+    stops(view, { trait: "threshold", label: "minimum weight", values: THRESHOLDS, format: (weight) => weight.toFixed(2) }),
     tick(view, { trait: "numbers", label: "numbers" }),
   );
 }
 
-/** Return the two columns of tokens with the lines between them, and the function that marks a selection in them. */
+/** Return the two columns of tokens with the lines between them, and a function that marks a selection in them. */
 function tokenColumns(hand, now) {
   const sides = { query: [now.queries, now.first], key: [now.keys, 0] };
   const spans = {};
@@ -167,7 +169,7 @@ function tokenColumns(hand, now) {
       return svg("path", { style: colorOf(head, now.heads), ...looks });
     }),
   );
-  for (let level = 0; level < LEVELS; level++) lines.append(...strokes.map((levels) => levels[level])); // the strong on top
+  for (let level = 0; level < LEVELS; level++) lines.append(...strokes.map((levels) => levels[level])); // strong lines on top
   const columns = Object.entries(sides).map(([side, [tokens, first]]) => {
     spans[side] = tokens.map((token, i) => tokenSpan(hand, side, token, i, first + i, now.heads));
     arrowKeys(spans[side].map(({ span }) => span));
@@ -204,12 +206,12 @@ function tokenColumns(hand, now) {
   return { ...now, root, mark };
 }
 
-/** Return the style that gives an element the color of a head. */
+/** Return the style attribute that gives an element the color of a head. */
 function colorOf(head, heads) {
   return `--hue: ${hue(head, heads)}; --lift: ${head % 2}`;
 }
 
-/** Return a token that is selected by pointing at it, tapping it, or giving it the focus, and what shows its state. */
+/** Return an element for a token, which pointing, tapping and focus select, and a function that shows its state. */
 function tokenSpan(hand, side, text, i, position, heads) {
   const number = element("span", { class: "ae-number" });
   const cells = Array.from({ length: heads }, (_, head) => element("span", { class: "ae-cell", style: colorOf(head, heads) }));
@@ -226,10 +228,10 @@ function tokenSpan(hand, side, text, i, position, heads) {
   for (const event of ["focus", "click"]) span.addEventListener(event, () => hand.choose(mine));
 
   let before = "";
-  /** Show the weights of the heads (null if no token of the other side is selected; hidden ones are), and a selection. */
+  /** Show the token's weight in each head, and whether it is selected. `weights` is null if no token of the other side is selected; a masked weight is null. */
   function show({ heads, weights, isSelected, withNumbers }) {
     const now = JSON.stringify([heads, weights, isSelected, withNumbers]);
-    if (now === before) return; // most weights of a long text are next to 0 before and after
+    if (now === before) return; // avoids changing elements: most weights of a long text stay the same
     before = now;
     const isHidden = weights?.every((weight) => weight === null);
     const best = weights && !isHidden ? largest(weights, 1)[0] : null;
@@ -242,7 +244,7 @@ function tokenSpan(hand, side, text, i, position, heads) {
   return { span, show };
 }
 
-/** Return a map for each head, and the function that marks a selection in them. */
+/** Return a map for each head, and a function that marks a selection in the maps. */
 function headMaps(view, hand, now, colors) {
   const [, columns, width] = MAPS.find(([most]) => now.heads <= most);
   const maps = Array.from({ length: now.heads }, (_, head) => headMap(view, hand, now, head, width, colors));
@@ -285,11 +287,11 @@ function headMap(view, hand, now, head, width, colors) {
   return { root, mark };
 }
 
-/** Return what is selected and where it attends, in words: of one head the three largest weights, of each of several its largest. */
+/** Describe the selection in a sentence: the three largest weights if one head is shown, the largest weight of each head otherwise. */
 function sentence(now, selected, heads, threshold) {
   const where = heads.length > 1 ? `${heads.length} heads` : `head ${heads[0]}`;
   if (selected.query === null && selected.key === null)
-    return `${now.nQuery} queries, ${now.nKey} keys, ${where}; lines are weights of ${threshold.toFixed(2)} and more.`;
+    return `${now.nQuery} queries, ${now.nKey} keys, ${where}; lines show weights of at least ${threshold.toFixed(2)}.`;
   const isQuery = selected.query !== null;
   const [queries, keys] = [(i) => numbered(now.queries[i], now.first + i), (i) => numbered(now.keys[i], i)];
   const name = isQuery ? keys : queries;
@@ -302,6 +304,6 @@ function sentence(now, selected, heads, threshold) {
   const hidden = lines[0].filter((_, i) => lines.every((line) => line[i] === null)).length;
   const first = isQuery ? `Query ${queries(selected.query)}` : `Key ${keys(selected.key)}`;
   const verb = isQuery ? "attends most to" : "is attended to most by";
-  const rest = [heads.length > 1 ? "" : where, hidden ? `${hidden} hidden` : ""].filter(Boolean).join("; ");
-  return top.length ? `${first} ${verb} ${top.join(", ")}${rest && ` (${rest})`}.` : `${first}: all hidden (${where}).`;
+  const rest = [heads.length > 1 ? "" : where, hidden ? `${hidden} masked out` : ""].filter(Boolean).join("; ");
+  return top.length ? `${first} ${verb} ${top.join(", ")}${rest && ` (${rest})`}.` : `${first}: all masked out (${where}).`;
 }

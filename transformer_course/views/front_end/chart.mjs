@@ -1,4 +1,4 @@
-// A small chart of several lines over the layers, with a mark at one of them.
+// A small chart with several curves over the layers and a mark at one layer.
 
 import { attributes, label, svg } from "./dom.mjs";
 import { plain } from "./numbers.mjs";
@@ -6,9 +6,9 @@ import { plain } from "./numbers.mjs";
 const [WIDTH, HEIGHT, LEFT, TOP, BOTTOM] = [330, 170, 38, 22, 24];
 
 /**
- * Make a chart. `kinds` are the classes of its lines; the scale runs from `least` to `most`, in powers of ten if `log`.
+ * Create a chart. `kinds` are the CSS classes of the curves. The scale runs from `least` to `most`, logarithmic if `log`.
  *
- * `redraw(lines, layer)` draws the numbers of each line, and the mark; `layerAt(x)` is the layer at a place.
+ * `redraw(lines, layer)` draws the curves and moves the mark; `layerAt(x)` returns the layer at an x coordinate.
  */
 export function chart({ caption, kinds, least, most, log }) {
   const scale = log ? Math.log10 : (value) => value;

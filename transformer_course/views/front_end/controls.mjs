@@ -1,8 +1,8 @@
-// Labeled controls, each bound to a trait in both directions, and the arrow keys of a row of elements.
+// Labeled controls, each bound to a trait in both directions, and arrow keys for a row of elements.
 
 import { attributes, element } from "./dom.mjs";
 
-/** Make a slider for a number; `format` says how its value is written beside it. */
+/** Create a slider for a number. `format` formats the value that is shown next to it. */
 export function slider(view, { trait, label, min, max, step, format = String }) {
   const input = element("input", { type: "range", min, max, step });
   const shown = element("span", { class: "tl-value", "aria-hidden": "true" });
@@ -15,7 +15,7 @@ export function slider(view, { trait, label, min, max, step, format = String }) 
   return element("label", { class: "tl-control" }, label, input, shown);
 }
 
-/** Make a list to choose from. Options are `[value, name]`, or a function that gives them, called when `when` change. */
+/** Create a drop-down list. `options` are `[value, name]` pairs or a function that returns them, called again when a trait in `when` changes. */
 export function choice(view, { trait, label, options, when = [] }) {
   const select = element("select");
   const list = typeof options === "function" ? options : () => options;
@@ -28,7 +28,7 @@ export function choice(view, { trait, label, options, when = [] }) {
   return element("label", { class: "tl-control" }, label, select);
 }
 
-/** Make a box to tick for a trait that is true or false. */
+/** Create a checkbox for a Boolean trait. */
 export function tick(view, { trait, label }) {
   const input = element("input", { type: "checkbox" });
   input.addEventListener("change", () => view.set({ [trait]: input.checked }));
@@ -36,18 +36,18 @@ export function tick(view, { trait, label }) {
   return element("label", { class: "tl-control" }, input, label);
 }
 
-/** Make a button. */
+/** Create a button. */
 export function button(label, press) {
-  const made = element("button", { type: "button", class: "tl-button" }, label);
-  made.addEventListener("click", press);
-  return made;
+  const node = element("button", { type: "button", class: "tl-button" }, label);
+  node.addEventListener("click", press);
+  return node;
 }
 
 /**
- * Let arrow keys, Home and End move the focus among elements, of which Tab finds only the one last focused.
+ * Let the arrow keys, Home and End move the focus among elements. Tab reaches only the element that was focused last.
  *
- * `columns` is the number of elements in a row: left and right go by one, up and down by so many. With 1, all four keys
- * go by one. Returns a function that moves the focus to the element of a number.
+ * `columns` is the number of elements in a row: left and right move by one element, up and down by `columns` elements.
+ * Returns a function that moves the focus to the element with a given index.
  */
 export function arrowKeys(elements, columns = 1) {
   let current = 0;
@@ -68,7 +68,7 @@ export function arrowKeys(elements, columns = 1) {
   return (i) => elements[i].focus();
 }
 
-/** Return where a key leads from element `i` of `n`; null if nowhere. */
+/** Return the index of the element that a key moves to from element `i` of `n`, or null if there is none. */
 export function destination(key, i, n, columns = 1) {
   const steps = { ArrowRight: 1, ArrowLeft: -1, ArrowDown: columns, ArrowUp: -columns };
   const column = i % columns;

@@ -1,23 +1,23 @@
-// Elements of a page, in one call each.
+// Short functions that create HTML and SVG elements.
 
 const SVG = "http://www.w3.org/2000/svg";
 
-/** Make an HTML element: its attributes by name, then what it holds, elements or text. */
+/** Create an HTML element with attributes and with elements or text as children. */
 export function element(tag, attributes = {}, ...children) {
-  return filled(document.createElement(tag), attributes, children);
+  return fill(document.createElement(tag), attributes, children);
 }
 
-/** Make an SVG element. */
+/** Create an SVG element. */
 export function svg(tag, attributes = {}, ...children) {
-  return filled(document.createElementNS(SVG, tag), attributes, children);
+  return fill(document.createElementNS(SVG, tag), attributes, children);
 }
 
-/** Make a piece of SVG text; `anchor` says which part of it is at x. */
+/** Create SVG text. `anchor` is the part of the text that is at x. */
 export function label(text, x, y, anchor = "start", kind = null) {
   return svg("text", { x, y, "text-anchor": anchor, class: kind }, text);
 }
 
-/** Set attributes of an element; false, null and undefined take one away, true gives it no value. */
+/** Set attributes of an element. False, null and undefined remove an attribute; true sets it without a value. */
 export function attributes(node, values) {
   for (const [name, value] of Object.entries(values)) {
     if (value === false || value === null || value === undefined) node.removeAttribute(name);
@@ -25,7 +25,7 @@ export function attributes(node, values) {
   }
 }
 
-function filled(node, values, children) {
+function fill(node, values, children) {
   attributes(node, values);
   node.append(...children);
   return node;

@@ -1,6 +1,6 @@
-// Dragging in a picture, by mouse, pen or finger.
+// Dragging in a picture with a mouse, pen or finger.
 
-/** Call `move` with the place in an SVG picture to which a pointer is dragged, in the picture's own units. */
+/** Call `move(x, y)` whenever a pointer is dragged in an SVG picture, in the units of the picture. */
 export function drag(picture, move) {
   const at = (event) => {
     const place = new DOMPoint(event.clientX, event.clientY).matrixTransform(picture.getScreenCTM().inverse());

@@ -1,4 +1,4 @@
-// A query that can be dragged among keys in the plane.
+// The lookup dial: a query that can be dragged among keys in the plane.
 
 import { choice } from "./controls.mjs";
 import { attributes, element, label, svg } from "./dom.mjs";
@@ -9,7 +9,7 @@ import { stops } from "./stops.mjs";
 import { oncePerFrame } from "./view.mjs";
 
 const SIZE = 320;
-const ROOM = 1.45; // how much further than the longest arrow the plane reaches: names stand there
+const ROOM = 1.45; // size of the plane relative to the longest arrow, which leaves room for names
 const STATE = ["query", "temperature", "d_k", "divisor", "values"];
 const TEMPERATURES = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100];
 const DIRECTIONS = { ArrowRight: [1, 0], ArrowLeft: [-1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
@@ -18,7 +18,7 @@ const WIDTHS = Array.from({ length: 10 }, (_, i) => 2 ** (i + 1));
 export function draw(view) {
   const { controls, body } = view.frame({
     name: "Lookup dial",
-    help: "Drag the blue arrow, or choose it with Tab and move it with the arrow keys (with Shift, further).",
+    help: "Drag the blue arrow, or select it with Tab and move it with the arrow keys (hold Shift to move it further).",
   });
   controls.append(stops(view, { trait: "temperature", label: "temperature", values: TEMPERATURES }));
   if (view.get("widths")) controls.append(...widths(view));
@@ -56,7 +56,7 @@ function inWords(view, { weights, output, entropy }) {
   return `Weights: ${listed.join(", ")}. Output ${written(output)}, entropy ${entropy.toFixed(2)} of 1.`;
 }
 
-/** Draw the arrows. The plane is a square around the origin, and does not change while the query is moved. */
+/** Draw the arrows. The plane is a square around the origin that does not change while the query moves. */
 function drawPlane(view) {
   const reach = ROOM * Math.max(...view.get("key_vectors").concat([view.get("query")]).flat().map(Math.abs), 1e-6);
   const across = (x) => (SIZE / 2) * (1 + x / reach);
@@ -69,10 +69,10 @@ function drawPlane(view) {
     label(`${view.get("axis_names")[1]} ↑`, 6, 14, "start", "tl-axis-name"),
   );
   const keys = view.get("key_vectors").map(([x, y], i) => {
-    const made = arrow("tl-key", "beyond");
-    made.point(across(x), down(y), view.get("key_names")[i]);
-    root.append(made.root);
-    return made;
+    const key = arrow("tl-key", "beyond");
+    key.point(across(x), down(y), view.get("key_names")[i]);
+    root.append(key.root);
+    return key;
   });
   moveApart(keys.map(({ text }) => text));
   const query = arrow("tl-query", "below");
@@ -86,17 +86,17 @@ function drawPlane(view) {
     "aria-valuemin": 0,
     "aria-valuemax": (reach * Math.SQRT2).toFixed(2),
   });
-  root.append(query.root, ...keys.map(({ text }) => text), handle); // names over all arrows
+  root.append(query.root, ...keys.map(({ text }) => text), handle); // names in front of all arrows
 
   const within = (number) => Math.round(100 * Math.min(Math.max(number, -reach), reach)) / 100;
   const move = (x, y) => view.set({ query: [within(x), within(y)] });
   handle.addEventListener("keydown", (event) => {
-    const far = event.shiftKey ? 0.2 : 0.05;
+    const distance = event.shiftKey ? 0.2 : 0.05;
     const [right, up] = DIRECTIONS[event.key] ?? [0, 0];
     if (!right && !up) return;
     event.preventDefault();
     const [x, y] = view.get("query");
-    move(x + right * far * reach, y + up * far * reach);
+    move(x + right * distance * reach, y + up * distance * reach);
   });
   drag(root, (x, y) => move((2 * x / SIZE - 1) * reach, (1 - 2 * y / SIZE) * reach));
   root.addEventListener("pointerdown", () => handle.focus({ preventScroll: true }));
@@ -114,7 +114,7 @@ function drawPlane(view) {
   };
 }
 
-/** Make an arrow from the middle of the plane: a line, a head, and a name, beyond its end or below. */
+/** Create an arrow from the middle of the plane, with its name beyond its end or below it. */
 function arrow(kind, side) {
   const line = svg("line", { x1: SIZE / 2, y1: SIZE / 2 });
   const head = svg("path");
@@ -127,7 +127,7 @@ function arrow(kind, side) {
       const length = Math.hypot(dx, dy) || 1;
       const [ux, uy] = [dx / length, dy / length];
       attributes(line, { x2: x - 6 * ux, y2: y - 6 * uy });
-      const corner = (way) => `${x - 11 * ux - way * 5 * uy},${y - 11 * uy + way * 5 * ux}`;
+      const corner = (sign) => `${x - 11 * ux - sign * 5 * uy},${y - 11 * uy + sign * 5 * ux}`;
       attributes(head, { d: `M${x},${y}L${corner(1)}L${corner(-1)}Z`, visibility: length > 12 ? "visible" : "hidden" });
       const half = 3.6 * name.length;
       const [over, down] = side === "below" ? [0, y + 30 > SIZE ? -16 : 25] : [ux * (half + 6), 16 * uy + 5];
@@ -141,7 +141,7 @@ function arrow(kind, side) {
   };
 }
 
-/** Raise names that would lie on one another. */
+/** Move overlapping names apart, upwards. */
 function moveApart(texts) {
   const boxes = [];
   for (const text of texts) {
@@ -155,7 +155,7 @@ function moveApart(texts) {
   }
 }
 
-/** Draw the keys as a table, with a bar for each weight, and the values on a line with the output among them. */
+/** Draw a table of the keys with a bar for each weight, and a number line of the values and the output. */
 function drawTable(view) {
   const rows = view.get("key_names").map((name, i) => {
     const score = element("td");
@@ -178,7 +178,7 @@ function drawTable(view) {
     element("table", {}, head, element("tbody", {}, ...rows.map(({ row }) => row))),
     element("p", {}, "output, the weighted average of the values: ", output),
     line.root,
-    element("p", {}, "entropy, 0 for one key and 1 for all alike: ", entropy),
+    element("p", {}, "entropy (0 if one key has the whole weight, 1 if all weights are equal): ", entropy),
     element("div", { class: "tl-track tl-meter" }, meter),
   );
   return {

@@ -1,4 +1,4 @@
-// The mask painter: a table of cells to allow or forbid, with the weights that are left, and what an input reaches.
+// The mask painter: a table of cells to allow or mask out, the resulting weights, and the outputs that an input reaches.
 
 import { ink, tint } from "./colors.mjs";
 import { arrowKeys, button, slider } from "./controls.mjs";
@@ -13,8 +13,8 @@ export function draw(view) {
   const { controls, body } = view.frame({
     name: "Mask painter",
     help:
-      "Click a cell, or drag over several, to allow or forbid; with the keyboard, arrow keys and Space. A token above the " +
-      "columns is an input: choose one to see which outputs depend on it. Each layer adds its result to its input.",
+      "Click a cell or drag across several cells to change the mask. On the keyboard, use the arrow keys and Space. Click an " +
+      "input above the columns to see which outputs depend on it. Each layer adds its result to its input (residual connection).",
   });
   const names = Object.keys(PRESETS).filter((name) => tokens.includes(PAD) || !name.includes("padding"));
   const presets = element("span", { class: "mp-presets", role: "group", "aria-label": "Presets" });
@@ -59,7 +59,7 @@ export function draw(view) {
   });
 }
 
-/** Return the token above a column: an input, whose reach is shown when it is chosen, and no longer when chosen again. */
+/** Return the button above a column, which selects or deselects the input. */
 function inputButton(view, token, j) {
   const input = element("button", { type: "button", class: "mp-input", title: `input ${j}` }, token);
   input.addEventListener("click", () => view.set({ source: view.get("source") === j ? null : j }));
@@ -70,25 +70,25 @@ function cellButton(i, j) {
   return element("button", { type: "button", class: "mp-cell", "data-i": i, "data-j": j });
 }
 
-/** Let a press turn a cell over, and a drag from it give every cell on its way the same state. */
+/** Let a press toggle a cell, and a drag from there set every cell on its way to the same state. */
 function paintByHand(view, cells, n) {
-  let value = null; // what is painted while the pointer is down
-  const set = (at, may) => {
+  let value = null; // the state that is painted while the pointer is down
+  const set = (at, isAllowed) => {
     const allowed = view.get("allowed").map((row) => [...row]);
     const [i, j] = [Math.floor(at / n), at % n];
-    if (allowed[i][j] === may) return;
-    allowed[i][j] = may;
+    if (allowed[i][j] === isAllowed) return;
+    allowed[i][j] = isAllowed;
     view.set({ allowed });
   };
   const isAllowed = (at) => view.get("allowed")[Math.floor(at / n)][at % n];
   cells.forEach((cell, at) => {
     cell.addEventListener("pointerdown", (event) => {
       if (event.button !== 0) return;
-      cell.releasePointerCapture?.(event.pointerId); // touch would hold on to the first cell
+      cell.releasePointerCapture?.(event.pointerId); // otherwise the first cell receives all events of a touch
       set(at, (value = !isAllowed(at)));
     });
     cell.addEventListener("pointerenter", () => value !== null && set(at, value));
-    // Space and Enter click without a pointer: such a click has no count.
+    // Space and Enter cause a click whose `detail` is 0, unlike the click of a pointer.
     cell.addEventListener("click", (event) => event.detail === 0 && set(at, !isAllowed(at)));
   });
   const lift = () => (value = null);
@@ -105,17 +105,17 @@ function showCell(cell, weight, name) {
   cell.setAttribute("aria-label", `${name}: ${weight === null ? "hidden" : `weight ${weight.toFixed(2)}`}`);
 }
 
-/** Return what the mask allows and where the chosen input goes, in words. */
+/** Describe the mask and the outputs that the selected input reaches. */
 function sentence(tokens, allowed, source, lit) {
   const pairs = allowed.flat().filter(Boolean).length;
   const empty = tokens.filter((_, i) => !allowed[i].includes(true));
-  const said = [`${pairs} of ${tokens.length ** 2} pairs allowed.`];
-  if (empty.length) said.push(`Nothing left to attend to for ${listed(empty)}: the output is zeros.`);
+  const sentences = [`${pairs} of ${tokens.length ** 2} pairs allowed.`];
+  if (empty.length) sentences.push(`${listed(empty)} may attend to no key, so the output is zeros.`);
   if (lit) {
     const outputs = tokens.filter((_, i) => lit[i]);
     const early = tokens.filter((_, i) => lit[i] && i < source);
-    said.push(`Input ${listed([tokens[source]])} reaches the ${outputs.length > 1 ? "outputs" : "output"} at ${listed(outputs)}.`);
-    if (early.length) said.push(`Leak: ${listed(early)} ${early.length > 1 ? "come" : "comes"} before it.`);
+    sentences.push(`Input ${listed([tokens[source]])} reaches the ${outputs.length > 1 ? "outputs" : "output"} at ${listed(outputs)}.`);
+    if (early.length) sentences.push(`Leak: ${listed(early)} ${early.length > 1 ? "come" : "comes"} before it.`);
   }
-  return said.join(" ");
+  return sentences.join(" ");
 }

@@ -1,6 +1,6 @@
-// What a mask does, as the library computes it: presets, weights, and how far an input reaches.
+// Presets of masks, the weights under a mask, and the outputs that an input reaches, as in the library.
 
-/** Presets by name: whether query i may attend to key j, among tokens. */
+/** Presets by name. Each is a function that returns whether query i may attend to key j. */
 export const PRESETS = {
   everything: () => true,
   causal: (i, j) => j <= i,
@@ -11,15 +11,15 @@ export const PRESETS = {
   nothing: () => false,
 };
 
-/** The token that presets of padding hide. */
+/** The token that presets for padding mask out. */
 export const PAD = "<pad>";
 
-/** Return the mask of a preset, a row for each query. */
+/** Return the mask of a preset, with a row for each query. */
 export function preset(name, tokens) {
   return tokens.map((_, i) => tokens.map((_, j) => PRESETS[name](i, j, tokens)));
 }
 
-/** Return the softmax of each row over the keys that are allowed: null for a hidden key, all null for an empty row. */
+/** Return the softmax of each row over the allowed keys. The weight of a masked key is null. */
 export function weights(scores, allowed) {
   return scores.map((row, i) => {
     const largest = Math.max(...row.filter((_, j) => allowed[i][j]));
@@ -30,11 +30,11 @@ export function weights(scores, allowed) {
 }
 
 /**
- * Return, for each output, whether it depends on an input, after a number of layers that all have this mask. Each layer
- * adds its result to its input, so an input always reaches the output at its own place.
+ * Return for each output whether it depends on an input, after a number of layers with this mask. Each layer adds its
+ * result to its input, so an input always reaches the output at its own position.
  */
 export function reached(allowed, source, layers) {
   let lit = allowed.map((_, i) => i === source);
-  for (let layer = 0; layer < layers; layer++) lit = allowed.map((row, i) => lit[i] || row.some((may, j) => may && lit[j]));
+  for (let layer = 0; layer < layers; layer++) lit = allowed.map((row, i) => lit[i] || row.some((isAllowed, j) => isAllowed && lit[j]));
   return lit;
 }

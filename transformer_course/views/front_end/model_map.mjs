@@ -1,4 +1,4 @@
-// The model map: the blocks of a model in the order of a run, one of them open, and the token that follows.
+// The model map: the blocks of a model in the order of a run, one open block, and the next-token predictions.
 
 import { arrowKeys, button, slider } from "./controls.mjs";
 import { attributes, element } from "./dom.mjs";
@@ -7,15 +7,15 @@ import { numbered, visible } from "./tokens.mjs";
 import { translatorOf } from "./translator.mjs";
 import { oncePerFrame } from "./view.mjs";
 
-const TOKEN_MILLISECONDS = 700; // between two tokens that are generated
-const BLOCK_MILLISECONDS = 250; // between two blocks that a text flows through
+const TOKEN_MILLISECONDS = 700; // time between two tokens while playing
+const BLOCK_MILLISECONDS = 250; // time between two blocks while playing
 const STRIP = 56; // width of the small picture of a block, in pixels
-const ROW = 18; // height of a token in the large one
+const ROW = 18; // height of a token in the large picture, in pixels
 
 export function draw(view) {
   const { root, controls, body } = view.frame({
     name: "Model map",
-    help: "Choose a block by mouse, or by Tab and the arrow keys: a row is a token, orange is above 0, blue below. Rows behind the token that is looked at are faint. Flow goes through all blocks, go on through the tokens.",
+    help: "Select a block with the mouse, or with Tab and the arrow keys. Each row is a token; orange is positive, blue is negative. Rows after the selected token are faint. Flow plays all blocks; next tokens plays the tokens.",
   });
   const isAlive = Boolean(view.model.widget_manager);
   const stored = view.get("in_browser");
@@ -24,15 +24,15 @@ export function draw(view) {
   const scene = element("div", { class: "mm-scene" });
   body.append(scene);
   let drawn = null;
-  let shown = null; // the text
+  let shown = null; // the text that is drawn
   let players = [];
 
   const pause = () => players.forEach((each) => each.querySelector('[aria-pressed="true"]')?.click());
-  for (const event of ["click", "focusin"]) scene.addEventListener(event, pause, true); // whoever chooses a block keeps it
+  for (const event of ["click", "focusin"]) scene.addEventListener(event, pause, true); // playing stops when the reader selects a block
   const build = () => {
     const text = view.get("text");
     const run = view.get("runs")[text] ?? translate?.(text);
-    if (!run) return view.say(view.get("problem") || "The model is reading.");
+    if (!run) return view.say(view.get("problem") || "The model is running.");
     pause();
     players.forEach((each) => each.remove());
     drawn = map(view, run, isAlive);
@@ -54,7 +54,7 @@ export function draw(view) {
   root.style.setProperty("--row", `${ROW}px`);
 }
 
-/** Return a field to type a text into, and a button for each text that is there to try; `also` is set with a text. */
+/** Return a text field and a button for each example. `also` are other traits to set with a text. */
 function textField(view, also) {
   const input = element("input", { type: "text", size: 24, maxlength: 200 });
   const choose = (text) => text.trim() && view.set({ text: text.trim(), ...also });
@@ -65,7 +65,7 @@ function textField(view, also) {
   return [element("label", { class: "tl-control" }, "text", input), ...examples];
 }
 
-/** Return a list of the texts that are there, for where nothing could run another. */
+/** Return a list of the recorded texts, for pages that cannot run the model. */
 function textList(view) {
   const texts = view.get("texts");
   const select = element("select", {}, ...texts.map((text) => element("option", {}, text)));
@@ -74,7 +74,7 @@ function textList(view) {
   return element("label", { class: "tl-control" }, "text", select);
 }
 
-/** Return the button that goes through the blocks, from the first to the last. */
+/** Return the button that plays the blocks from the first to the last. */
 function flowControl(view, n) {
   const onward = () => {
     view.pass({ block: Math.min(view.get("block") + 1, n - 1) });
@@ -84,7 +84,7 @@ function flowControl(view, n) {
   return element("span", { class: "tl-control" }, player(view, { name: "flow", milliseconds: BLOCK_MILLISECONDS, begin, onward }));
 }
 
-/** Return the slider over the tokens of the last sequence, and the button that goes through them. */
+/** Return the slider over the tokens of the last sequence, and the button that plays them. */
 function stepControl(view, run) {
   const last = run.sequences.at(-1).length - 1;
   const onward = () => {
@@ -96,7 +96,7 @@ function stepControl(view, run) {
   return element(
     "span",
     { class: "tl-control mm-wrap" },
-    player(view, { name: "go on", milliseconds: TOKEN_MILLISECONDS, begin, onward }),
+    player(view, { name: "next tokens", milliseconds: TOKEN_MILLISECONDS, begin, onward }),
     slider(view, { trait: "step", label: "token", min: 0, max: last, step: 1 }),
   );
 }
@@ -105,12 +105,12 @@ function bytes(text, Kind) {
   return new Kind(Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0)).buffer);
 }
 
-/** Return the red, green and blue, and how opaque: of a number from −1 to 1. */
+/** Return red, green, blue and opacity for a number from −1 to 1. */
 export function diverging(part) {
   return [...(part > 0 ? [224, 104, 20] : [0, 114, 190]), Math.round(255 * Math.min(1, Math.abs(part)) ** 0.6)];
 }
 
-/** Return a picture with a pixel for each number of a block: tokens down, features across. */
+/** Return a picture with a pixel for each number of a block. Rows are tokens, columns are features. */
 function picture(block, rows) {
   const numbers = bytes(block.numbers, Int8Array);
   const canvas = element("canvas", { width: block.width, height: rows });
@@ -120,7 +120,7 @@ function picture(block, rows) {
   return canvas;
 }
 
-/** Return all blocks, the open one, and what follows the token; `mark` shows another block or token. */
+/** Return all blocks, the open block, and the predictions after the token. `mark` selects another block or token. */
 function map(view, run, isAlive) {
   const { blocks, sequences } = run;
   const last = sequences.length - 1;
@@ -160,7 +160,7 @@ function map(view, run, isAlive) {
   function mark(number, step) {
     now = { block: number, step };
     strips.forEach((strip, i) => attributes(strip, { "aria-pressed": String(i === number) }));
-    list.scrollTop = strips[number].offsetTop - list.clientHeight / 2; // where it is narrow, the list is scrolled
+    list.scrollTop = strips[number].offsetTop - list.clientHeight / 2; // scrolls the list on narrow pages
     open.replaceChildren(...opened(blocks[number], sequences, last, step));
     const canAppend = isAlive && last === 0 && step === sequences[0].length - 1;
     const append = canAppend && ((token) => view.set({ text: view.get("text") + token }));
@@ -170,13 +170,13 @@ function map(view, run, isAlive) {
   function inWords() {
     const block = blocks[now.block];
     const [[name, p]] = run.next[now.step];
-    const after = `After ${numbered(sequences[last][now.step], now.step)}, the model says ${visible(name)} with ${Math.round(100 * p)} %.`;
+    const after = `After ${numbered(sequences[last][now.step], now.step)}, the model predicts ${visible(name)} with probability ${Math.round(100 * p)} %.`;
     return `${block.name}, ${block.class}: ${sequences[block.sequence].length} tokens × ${block.width}, up to ±${Number(block.largest.toPrecision(2))}. ${after}`;
   }
   return { root, mark, inWords, n: blocks.length, steps: run.next.length };
 }
 
-/** Return what is seen of the open block: its numbers, how much it adds to the stream, and its heads. */
+/** Return the contents of the open block: its numbers, how much it adds to the stream, and its heads. */
 function opened(block, sequences, last, step) {
   const tokens = sequences[block.sequence];
   const isLater = (i) => block.sequence === last && i > step;
@@ -190,10 +190,10 @@ function opened(block, sequences, last, step) {
     element("h5", {}, `${block.name}: ${block.class}, ${tokens.length} × ${block.width}`),
     element("div", { class: "mm-numbers" }, names, element("div", { class: "mm-picture" }, canvas, veil), adds ?? ""),
   ];
-  if (adds) parts.push(element("p", { class: "mm-note" }, "Bars: how long the vector is that this block adds, beside the residual stream that it is added to (full width: as long)."));
+  if (adds) parts.push(element("p", { class: "mm-note" }, "Bars: the norm of the vector that this block adds, divided by the norm of the residual stream (full width: 1)."));
   if (block.weights) {
-    const read = block.sequence === last ? `; the row in the frame is ${numbered(tokens[step], step)}, and each head names what it attends to most` : "";
-    parts.push(heads(block, sequences, last, step), element("p", { class: "mm-note" }, `Rows are queries, columns keys${read}.`));
+    const read = block.sequence === last ? `; the framed row is ${numbered(tokens[step], step)}, and next to each head is the key that it attends to most` : "";
+    parts.push(heads(block, sequences, last, step), element("p", { class: "mm-note" }, `Rows are queries, columns are keys${read}.`));
   }
   return parts;
 }
@@ -203,7 +203,7 @@ function bar(part, isLater) {
   return element("span", { class: "mm-bar", title: part.toFixed(2), "data-later": isLater }, inner);
 }
 
-/** Return a map for each head: queries down, keys across, the query that is looked at in a frame. */
+/** Return a map for each head. Rows are queries, columns are keys, and the selected query is framed. */
 function heads(block, sequences, last, step) {
   const weights = bytes(block.weights, Uint8Array);
   const rows = sequences[block.sequence].length;
@@ -218,20 +218,20 @@ function heads(block, sequences, last, step) {
     canvas.style.cssText = `aspect-ratio: ${columns} / ${rows}`;
     const band = element("div", { class: "mm-band", style: `top: ${(100 * step) / rows}%; height: ${100 / rows}%` });
     const shown = element("div", { class: "mm-picture" }, canvas, block.sequence === last ? band : "");
-    const said = block.sequence === last ? `: ${numbered(...mostRead(weights, head, { rows, columns, step, keys }))}` : "";
-    return element("div", { class: "mm-head" }, `head ${head}${said}`, shown);
+    const mostAttended = block.sequence === last ? `: ${numbered(...mostRead(weights, head, { rows, columns, step, keys }))}` : "";
+    return element("div", { class: "mm-head" }, `head ${head}${mostAttended}`, shown);
   });
   return element("div", { class: "mm-heads" }, ...maps);
 }
 
-/** Return the key to which a query of a head attends most, and its position. */
+/** Return the key that a query attends to most in a head, and its position. */
 function mostRead(weights, head, { rows, columns, step, keys }) {
   const row = weights.subarray((head * rows + step) * columns, (head * rows + step + 1) * columns);
   const place = row.indexOf(Math.max(...row));
   return [keys[place], place];
 }
 
-/** Return what may follow a token, the most probable first; what has followed is marked, or can be chosen to follow. */
+/** Return a table of next tokens, most probable first. The actual next token is marked; after the last token, each row is a button that appends its token. */
 function candidates(found, tokens, step, append) {
   const rows = found.map(([name, p]) => {
     const followed = tokens[step + 1] === name;

@@ -1,11 +1,11 @@
-// A button that plays: it goes on by itself, frame by frame.
+// A play button that advances a view frame by frame.
 
 import { button } from "./controls.mjs";
 import { attributes } from "./dom.mjs";
 
 /**
- * Make a button that calls `onward` every so many milliseconds, until that returns false or the button is pressed
- * again. `begin` is called at each press that starts it. What the view says meanwhile is not read aloud; the end is.
+ * Create a button that calls `onward` at an interval in milliseconds, until `onward` returns false or the button is
+ * pressed again. `begin` is called whenever playing starts. While playing, the description is not read aloud.
  */
 export function player(view, { name, milliseconds, begin, onward }) {
   let timer = null;
@@ -15,10 +15,10 @@ export function player(view, { name, milliseconds, begin, onward }) {
     show();
   };
   const show = () => {
-    const plays = timer !== null;
-    view.readAloud(!plays);
-    attributes(node, { "aria-pressed": String(plays) });
-    node.textContent = plays ? "❚❚ pause" : `▶ ${name}`;
+    const isPlaying = timer !== null;
+    view.readAloud(!isPlaying);
+    attributes(node, { "aria-pressed": String(isPlaying) });
+    node.textContent = isPlaying ? "❚❚ pause" : `▶ ${name}`;
   };
   const node = button(`▶ ${name}`, () => {
     if (timer !== null) return pause();

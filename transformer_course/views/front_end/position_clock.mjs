@@ -1,4 +1,4 @@
-// Two positions as two hands of every clock, and the dot product of one position with all others.
+// The position clock: two positions as two hands of every clock, and the dot product of one position with all others.
 
 import { button, choice, slider } from "./controls.mjs";
 import { attributes, element, label, svg } from "./dom.mjs";
@@ -12,15 +12,15 @@ import { oncePerFrame } from "./view.mjs";
 const STATE = ["scheme", "query_position", "key_position", "base"];
 const BASES = [10, 100, 1000, 10000, 100000, 500000, 1e6, 1e7, 1e8, 1e9];
 const [WIDTH, HEIGHT, LEFT] = [440, 130, 34];
-const FINE = 8; // points of the curve for each position
-const FRAME = 400; // milliseconds
+const POINTS_PER_POSITION = 8;
+const FRAME_MILLISECONDS = 400;
 
 export function draw(view) {
   const { controls, body } = view.frame({
     name: "Position clock",
     help:
-      "Drag along the curve to move the key, or use the sliders; turn, − 1 and + 1 move query and key together. θ is " +
-      "the angle by which a hand turns from one position to the next, in radians.",
+      "Drag along the curve to move the key, or use the sliders. Turn, − 1 and + 1 move query and key together. θ is the " +
+      "angle in radians by which a hand turns from one position to the next.",
   });
   controls.append(...knobs(view));
   const clocks = drawClocks(view);
@@ -47,7 +47,7 @@ function legend() {
   return [hand("tl-query"), "query ", hand("tl-key"), "key; "];
 }
 
-/** Return what `products` wants to know, with other positions where `changes` name them. */
+/** Return the arguments of `products`. `changes` overrides some of them. */
 function state(view, changes = {}) {
   const [query, key] = [view.get("query_vector"), view.get("key_vector")];
   const [position, other] = [view.get("query_position"), view.get("key_position")];
@@ -63,7 +63,7 @@ function knobs(view) {
   };
   const turn = player(view, {
     name: "turn",
-    milliseconds: FRAME,
+    milliseconds: FRAME_MILLISECONDS,
     begin: () => Math.max(...positions()) === last && move(-Math.min(...positions())),
     onward() {
       move(1);
@@ -117,7 +117,7 @@ function drawClocks(view) {
   };
 }
 
-/** Draw the dot product of the query where it is with the key at every position. */
+/** Draw the dot product of the query at its current position with the key at every position. */
 function drawCurve(view) {
   const last = view.get("length") - 1;
   const across = (position) => LEFT + ((WIDTH - LEFT - 10) * position) / last;
@@ -125,8 +125,8 @@ function drawCurve(view) {
   const [query, key] = ["tl-query", "tl-key"].map((kind) => svg("line", { class: kind, y1: 8, y2: HEIGHT - 22 }));
   const dot = svg("circle", { class: "tl-dot", r: 5 });
   const [high, low] = [14, HEIGHT - 22].map((y) => label("", LEFT - 6, y, "end"));
-  const apart = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000].find((step) => last / step <= 8) ?? 10000;
-  const marks = Array.from({ length: Math.floor(last / apart) + 1 }, (_, i) => i * apart);
+  const spacing = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000].find((step) => last / step <= 8) ?? 10000;
+  const marks = Array.from({ length: Math.floor(last / spacing) + 1 }, (_, i) => i * spacing);
   const root = svg(
     "svg",
     { class: "tl-chart", viewBox: `0 -18 ${WIDTH} ${HEIGHT + 36}`, role: "img", "aria-label": "dot product by position" },
@@ -150,7 +150,7 @@ function drawCurve(view) {
     root,
     redraw() {
       const at = (other) => sum(products(state(view, { other })));
-      const all = Array.from({ length: FINE * last + 1 }, (_, i) => i / FINE);
+      const all = Array.from({ length: POINTS_PER_POSITION * last + 1 }, (_, i) => i / POINTS_PER_POSITION);
       const most = largest(view);
       const down = (value) => HEIGHT / 2 - 7 - (value / most) * (HEIGHT / 2 - 15);
       attributes(line, { d: `M${all.map((other) => `${across(other)},${down(at(other))}`).join("L")}` });
@@ -164,7 +164,7 @@ function drawCurve(view) {
   };
 }
 
-/** Return the dot product if all pairs pointed the same way. */
+/** Return the dot product if all pairs pointed in the same direction. */
 function largest(view) {
   const { query, key, scheme } = state(view);
   if (scheme === "sinusoidal") return query.length / 2;

@@ -1,12 +1,11 @@
-// Pairs of features turned by their position, as `hands` and `products` of position_clock.py compute them: a test
-// compares the two.
+// The same computations as `hands` and `products` in position_clock.py. A test compares them.
 
-/** Return by how many radians each pair turns per position, for vectors of a width d. */
+/** Return the angle by which each pair turns per position, in radians, for vectors of width d. */
 export function frequencies(d, base) {
   return Array.from({ length: d / 2 }, (_, i) => base ** ((-2 * i) / d));
 }
 
-/** Return where the hand of each pair points: how far to the right, and how far up. */
+/** Return the end point [x, y] of the hand of each pair. */
 export function hands(vector, position, base, scheme) {
   return frequencies(vector.length, base).map((frequency, i) => {
     const [sine, cosine] = [Math.sin(position * frequency), Math.cos(position * frequency)];
@@ -16,7 +15,7 @@ export function hands(vector, position, base, scheme) {
   });
 }
 
-/** Return what each pair adds to the dot product of the query at one position and the key at another. */
+/** Return the contribution of each pair to the dot product of the query at `position` and the key at `other`. */
 export function products({ query, key, position, other, base, scheme }) {
   const there = hands(key, other, base, scheme);
   return hands(query, position, base, scheme).map(([x, y], i) => x * there[i][0] + y * there[i][1]);

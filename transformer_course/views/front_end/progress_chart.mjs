@@ -1,4 +1,4 @@
-// A chart of curves over the steps of a run: its elements are made once, and moved when the curves grow.
+// A chart of curves over the steps of a run. Its elements are created once and then moved when the curves grow.
 
 import { attributes, svg } from "./dom.mjs";
 
@@ -6,7 +6,7 @@ const [WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM] = [330, 190, 44, 10, 24, 34];
 
 const MAX_TICKS = 6;
 
-/** Make a chart; `redraw({steps, curves, ticks})` draws curves of `[step, number]` between the first and last tick. */
+/** Create a chart. `redraw({steps, curves, ticks})` draws curves of `[step, number]` between the first and last tick. */
 export function progressChart({ caption, n }) {
   const lines = Array.from({ length: n }, (_, i) => svg("polyline", { class: `tl-curve tl-curve-${i}` }));
   const dots = Array.from({ length: n }, (_, i) => svg("circle", { class: `tl-end tl-curve-${i}`, r: 3.5, visibility: "hidden" }));
@@ -55,7 +55,7 @@ export function progressChart({ caption, n }) {
   };
 }
 
-/** Return round numbers, at most six and evenly apart, that span all numbers of curves: 0 to 1 if these are fractions. */
+/** Return at most six evenly spaced round numbers that span all numbers of the curves, or 0 to 1 if these are fractions. */
 export function ticksOf(curves, fractions) {
   const numbers = curves.flat().map(([, number]) => number).filter(Number.isFinite);
   if (!numbers.length || (fractions && numbers.every((number) => number >= 0 && number <= 1))) return [0, 0.5, 1];
@@ -66,13 +66,13 @@ export function ticksOf(curves, fractions) {
   return Array.from({ length: last - first + 1 }, (_, i) => Number(((first + i) * step).toPrecision(12)));
 }
 
-/** Return the next larger of 1, 2 and 5 times a power of ten. */
+/** Round up to 1, 2 or 5 times a power of ten. */
 function roundUp(number) {
   const power = 10 ** Math.floor(Math.log10(number));
   return power * [1, 2, 5, 10].find((digit) => digit * power >= number * (1 - 1e-9));
 }
 
-/** Return how many decimals tell multiples of a round number apart. */
+/** Return the number of decimals needed to distinguish multiples of a round number. */
 function decimalsOf(step) {
   return Math.max(0, -Math.floor(Math.log10(step) + 1e-9));
 }

@@ -1,4 +1,4 @@
-// What layers make of the residual stream: four stacks, at one depth and one moment of their training.
+// The residual stream view: the effect of each layer in four stacks of the same depth at one training step.
 
 import { chart } from "./chart.mjs";
 import { slider } from "./controls.mjs";
@@ -9,12 +9,12 @@ import { stops } from "./stops.mjs";
 import { oncePerFrame } from "./view.mjs";
 
 const LOGARITHMIC = ["size", "gradient"];
-const FRAME = 600;
+const FRAME_MILLISECONDS = 600;
 
 export function draw(view) {
   const { controls, body } = view.frame({
     name: "Residual stream",
-    help: "Drag across a chart to choose a layer, or use the sliders. All depths and steps have the same scales.",
+    help: "Drag across a chart to choose a layer, or use the sliders. The scales are the same for all depths and steps.",
   });
   const depths = [...new Set(view.get("runs").map((run) => run.depth))].sort((a, b) => a - b);
   const layers = slider(view, { trait: "layer", label: "layer", min: 1, max: depths.at(-1), step: 1 });
@@ -26,7 +26,7 @@ export function draw(view) {
   );
   const charts = drawCharts(view);
   const table = drawTable(view);
-  body.append(table.root, element("div", { class: "tl-charts" }, ...charts.roots)); // the key to the lines comes first
+  body.append(table.root, element("div", { class: "tl-charts" }, ...charts.roots)); // the table is also the legend of the charts
   const redraw = oncePerFrame(() => {
     attributes(layers.querySelector("input"), { max: view.get("depth") });
     charts.redraw();
@@ -36,7 +36,7 @@ export function draw(view) {
   view.follow(["depth", "step", "layer"], redraw);
 }
 
-/** Return the runs of the depth that is shown. */
+/** Return the runs of the selected depth. */
 function shown(view) {
   return view.get("runs").filter((run) => run.depth === view.get("depth"));
 }
@@ -45,15 +45,15 @@ function kind(run) {
   return `tl-${run.layout} ${run.warmup ? "tl-warm" : "tl-cold"}`;
 }
 
-/** Return a number of a run at the layer and the step that are shown. */
+/** Return the loss of a run at the selected step, and a function that returns a measurement of all layers by name. */
 function numbers(view, run) {
-  const moment = view.get("steps").indexOf(view.get("step"));
-  const losses = run.losses[moment];
-  const at = (name) => run.measures[name][moment];
-  return { moment, loss: losses.reduce((sum, loss) => sum + loss, 0) / losses.length, at };
+  const stepIndex = view.get("steps").indexOf(view.get("step"));
+  const losses = run.losses[stepIndex];
+  const at = (name) => run.measures[name][stepIndex];
+  return { loss: losses.reduce((sum, loss) => sum + loss, 0) / losses.length, at };
 }
 
-/** Write a number with two significant digits. */
+/** Format a number with two significant digits. */
 function short(number) {
   const tiny = number !== 0 && Math.abs(number) < 0.001;
   return (tiny ? number.toExponential(0) : String(Number(number.toPrecision(2)))).replace("-", "−");
@@ -65,7 +65,7 @@ function inWords(view) {
   return `${place}. Losses: ${losses.join("; ")}.`;
 }
 
-/** Make the slider of depths. A layer that a smaller stack does not have becomes its last. */
+/** Create the slider for the depth. If the stack does not have the selected layer, its last layer is selected. */
 function depthSlider(view, depths) {
   const node = stops(view, { trait: "depth", label: "layers in the stack", values: depths });
   view.follow(["depth"], () => {
@@ -74,7 +74,7 @@ function depthSlider(view, depths) {
   return node;
 }
 
-/** Make a button that goes through the training, from step to step; at its end, from the beginning. */
+/** Create the button that plays the training step by step, from the beginning if the last step is selected. */
 function trainer(view) {
   const steps = view.get("steps");
   const begin = () => view.get("step") === steps.at(-1) && view.set({ step: steps[0] });
@@ -83,28 +83,28 @@ function trainer(view) {
     view.set({ step: steps[next] });
     return next < steps.length - 1;
   };
-  return player(view, { name: "train", milliseconds: FRAME, begin, onward });
+  return player(view, { name: "train", milliseconds: FRAME_MILLISECONDS, begin, onward });
 }
 
 function drawCharts(view) {
   const kinds = shown(view).map(kind);
-  const made = Object.entries(view.get("captions")).map(([name, caption]) => {
+  const charts = Object.entries(view.get("captions")).map(([name, caption]) => {
     const log = LOGARITHMIC.includes(name);
     const all = view.get("runs").flatMap((run) => run.measures[name].flat());
     const [least, most] = log ? decades(all) : [Math.min(0, ...all), 1];
     return { name, ...chart({ caption, kinds, least, most, log }) };
   });
-  for (const { root, layerAt } of made) drag(root, (x) => view.set({ layer: layerAt(x) }));
+  for (const { root, layerAt } of charts) drag(root, (x) => view.set({ layer: layerAt(x) }));
   return {
-    roots: made.map(({ root }) => root),
+    roots: charts.map(({ root }) => root),
     redraw() {
       const runs = shown(view).map((run) => numbers(view, run));
-      for (const { name, redraw } of made) redraw(runs.map(({ at }) => at(name)), view.get("layer"));
+      for (const { name, redraw } of charts) redraw(runs.map(({ at }) => at(name)), view.get("layer"));
     },
   };
 }
 
-/** Return the least and the largest power of ten around some numbers: at most five apart, since 0 has no place. */
+/** Return the powers of ten below and above some numbers, at most five decades apart. Numbers of 0 are ignored. */
 function decades(values) {
   const most = Math.ceil(Math.log10(Math.max(...values)));
   const least = Math.floor(Math.log10(Math.min(...values.filter((value) => value > 0))));

@@ -1,4 +1,4 @@
-// The distribution of the next token, as bars that follow the sliders, and tokens drawn from it.
+// The sampling dial: bars of the distribution of the next token, which follow the sliders, and samples.
 
 import { button, slider } from "./controls.mjs";
 import { attributes, element } from "./dom.mjs";
@@ -8,13 +8,13 @@ import { oncePerFrame } from "./view.mjs";
 
 const N_DRAWN = 100;
 const N_WRITTEN = 40;
-const ENDS = [0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.75, 1]; // where the scale of the bars may end
+const SCALE_ENDS = [0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.75, 1];
 const OTHERS = "all others";
 
 export function draw(view) {
   const { controls, body } = view.frame({
     name: "Sampling dial",
-    help: "Move the sliders by mouse or arrow keys. Outlines are the model's own probabilities; tokens that are cut cannot be drawn.",
+    help: "Move the sliders with the mouse or the arrow keys. Outlines are the model's original probabilities. Tokens marked “cut” cannot be drawn.",
   });
   const twoDigits = (number) => number.toFixed(2);
   const all = view.get("tokens");
@@ -34,7 +34,7 @@ export function draw(view) {
     const now = probabilities(view.get("logits"), settings);
     const places = drawn(now, view.get("seed"), N_DRAWN);
     table.redraw(before, now, places);
-    samples.replaceChildren(`The first ${N_WRITTEN} of ${N_DRAWN} drawn: `, ...tokens(places.slice(0, N_WRITTEN).map((i) => all[i])));
+    samples.replaceChildren(`The first ${N_WRITTEN} of ${N_DRAWN} samples: `, ...tokens(places.slice(0, N_WRITTEN).map((i) => all[i])));
     view.say(inWords(all, now, places));
   });
   view.follow(["temperature", "top_k", "top_p", "seed"], redraw);
@@ -43,15 +43,15 @@ export function draw(view) {
 function inWords(all, now, places) {
   const kept = `${now.filter((p) => p > 0).length} of ${all.length} tokens can be drawn`;
   const times = `It was drawn ${places.filter((i) => i === 0).length} of ${places.length} times.`;
-  return `${kept}; the most probable, ${visible(all[0])}, with ${percent(now[0])}. ${times}`;
+  return `${kept}; the most probable is ${visible(all[0])} with ${percent(now[0])}. ${times}`;
 }
 
-/** Make a row for each token that is shown, and one for all others. */
+/** Create a row for each token that is shown, and a row for all other tokens. */
 function bars(names) {
   const rows = [...names, OTHERS].map((name) => {
     const [before, now] = ["tl-before", "tl-now"].map((kind) => element("span", { class: kind }));
     const [number, count] = [element("td"), element("td")];
-    // The sum of all others has no bar: beside it the bars of single tokens would all be short.
+    // The sum of all other tokens has no bar, because the bars of single tokens would be too short next to it.
     const bar = element("td", { class: "tl-bar", "aria-hidden": "true" }, ...(name === OTHERS ? [] : [before, now]));
     return { before, now, number, count, root: element("tr", {}, element("th", { scope: "row" }, name), bar, number, count) };
   });
@@ -66,7 +66,7 @@ function bars(names) {
     redraw(before, now, places) {
       const [was, is] = [before, now].map(ofRows);
       const largest = Math.max(...was.slice(0, names.length), ...is.slice(0, names.length));
-      const end = ENDS.find((end) => end >= largest) ?? 1;
+      const end = SCALE_ENDS.find((end) => end >= largest) ?? 1;
       scale.textContent = `0 to ${Math.round(100 * end)} %`;
       rows.forEach((row, i) => {
         const isOthers = i === names.length;
@@ -85,7 +85,7 @@ function tokens(drawn) {
   return drawn.flatMap((text) => [element("span", { class: "tl-token" }, visible(text)), " "]);
 }
 
-/** Write a probability in percent; one that is not 0 never as 0. */
+/** Format a probability in percent. A probability that is not 0 is never written as 0. */
 export function percent(p) {
   return p > 0 && p < 0.001 ? "< 0.1 %" : `${(100 * p).toFixed(1)} %`;
 }

@@ -1,11 +1,10 @@
-// The distribution under temperature, top-k and top-p, and samples of it, as `probabilities` and `drawn` of
-// sampling_dial.py compute them: a test compares the two.
+// The same computations as `probabilities` and `drawn` in sampling_dial.py. A test compares them.
 
-/** Return the probability of each token, 0 for those that are cut. The logits are given from the largest down. */
+/** Return the probability of each token, which is 0 for tokens that are cut. The logits must be in descending order. */
 export function probabilities(logits, { temperature, topK, topP }) {
   const scaled = logits.slice(0, topK).map((logit) => Math.exp((logit - logits[0]) / temperature));
   const total = sum(scaled);
-  let before = 0; // the probability of all tokens above this one
+  let before = 0; // the total probability of all more probable tokens
   const kept = scaled.map((exponential, i) => {
     const isKept = i === 0 || before < topP;
     before += exponential / total;
@@ -15,18 +14,18 @@ export function probabilities(logits, { temperature, topK, topP }) {
   return logits.map((_, i) => (i < kept.length ? kept[i] / left : 0));
 }
 
-/** Return the places of `n` tokens that are drawn, the same for the same seed. */
+/** Draw `n` tokens and return their indices. The same seed draws the same tokens. */
 export function drawn(probabilities, seed, n) {
   const next = uniform(seed);
   const last = probabilities.findLastIndex((p) => p > 0);
   return Array.from({ length: n }, () => {
     let left = next();
-    const place = probabilities.findIndex((p) => (left -= p) < 0);
-    return place < 0 ? last : place;
+    const index = probabilities.findIndex((p) => (left -= p) < 0);
+    return index < 0 ? last : index;
   });
 }
 
-/** Return a function that gives one random number from 0 to 1 after another: the generator mulberry32. */
+/** Return a random number generator (mulberry32) that returns a number from 0 to 1 at each call. */
 function uniform(seed) {
   return () => {
     seed = (seed + 0x6d2b79f5) | 0;

@@ -1,12 +1,12 @@
-// A slider over numbers that are not evenly spaced, such as 0.01, 0.1, 1, 10.
+// A slider over numbers that are not evenly spaced, such as 0.01, 0.1, 1 and 10.
 
 import { element } from "./dom.mjs";
 
 /**
- * Make a slider that stops at the numbers of a list, from the least to the largest.
+ * Create a slider that stops at the numbers of a sorted list.
  *
- * Python may set another number: it is written beside the slider, which then stands at the nearest stop. The list may
- * be a function, called again when one of the traits in `when` changes.
+ * If Python code sets a number between two stops, the number is shown next to the slider, and the slider moves to the
+ * nearest stop. `values` may be a function, which is called again when a trait in `when` changes.
  */
 export function stops(view, { trait, label, values, format = String, when = [] }) {
   const list = typeof values === "function" ? values : () => values;
@@ -22,7 +22,7 @@ export function stops(view, { trait, label, values, format = String, when = [] }
   return element("label", { class: "tl-control" }, label, input, shown);
 }
 
-/** Return the place of the number in a list that is nearest to one, by ratio if all are positive. */
+/** Return the index of the value that is nearest to a number, by ratio if all are positive. */
 export function nearest(values, number) {
   const scale = values.every((value) => value > 0) && number > 0 ? Math.log : (value) => value;
   const distances = values.map((value) => Math.abs(scale(value) - scale(number)));

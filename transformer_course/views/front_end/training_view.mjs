@@ -1,4 +1,4 @@
-// A training run while it goes on. Whatever can be, is made once and then changed in place: nothing flickers or grows.
+// The training view. Elements are created once and then changed in place, so that nothing flickers or grows.
 
 import { ink, tint } from "./colors.mjs";
 import { button } from "./controls.mjs";
@@ -11,10 +11,10 @@ const MAX_SCORES = 4;
 
 export function draw(view) {
   const stop = stopButton(view);
-  const way = stop.length ? "Stop, or interrupting the kernel (■)," : "Interrupting the kernel (■)";
+  const action = stop.length ? "Stop, or interrupting the kernel (■)," : "Interrupting the kernel (■)";
   const { root, controls, body } = view.frame({
     name: "Training",
-    help: `${way} ends the run after its current step: the model stays as it is then, and can be trained on.`,
+    help: `${action} ends the run after the current step. The model keeps its parameters, and you can continue training.`,
   });
   controls.append(progress(view), ...stop);
   body.append(element("div", { class: "tl-training" }, charts(view), sample(view)));
@@ -22,16 +22,16 @@ export function draw(view) {
   view.follow(["state"], () => (root.querySelector(".tl-help").hidden = view.get("state") === "finished"));
 }
 
-/** Return the state of the run and its last numbers; said when a score or the state changes, not at every step. */
+/** Describe the state of the run and its last numbers. It changes with the state and the scores, not at every step. */
 function inWords(view) {
   const loss = view.get("curve").at(-1);
   const numbers = Object.entries(view.get("scores")).map(([name, values]) => `${name} ${written(values.at(-1))}`);
-  const said = [...(loss ? [`loss ${written(loss[1])}`] : []), ...numbers].join(", ");
-  const kept = view.get("state") === "stopped" ? " The model is as this step left it." : "";
-  return `Training is ${view.get("state")}: step ${view.get("step")} of ${view.get("n_steps")}${said ? `, ${said}` : ""}.${kept}`;
+  const listed = [...(loss ? [`loss ${written(loss[1])}`] : []), ...numbers].join(", ");
+  const kept = view.get("state") === "stopped" ? " The model keeps the parameters of this step." : "";
+  return `Training is ${view.get("state")}: step ${view.get("step")} of ${view.get("n_steps")}${listed ? `, ${listed}` : ""}.${kept}`;
 }
 
-/** Write a number; of a run that has diverged there may be none. */
+/** Format a number, which is null if the run has diverged. */
 function written(number) {
   return number === null ? "not a number" : number.toFixed(2);
 }
@@ -43,28 +43,28 @@ function progress(view) {
     bar.max = view.get("n_steps");
     bar.value = view.get("step");
     const left = view.get("seconds_left");
-    const said = typeof left === "number" && view.get("state") === "running" ? `, ${timeLeft(left)}` : "";
-    text.textContent = `step ${view.get("step")} of ${view.get("n_steps")}${said}`;
+    const estimate = typeof left === "number" && view.get("state") === "running" ? `, ${timeLeft(left)}` : "";
+    text.textContent = `step ${view.get("step")} of ${view.get("n_steps")}${estimate}`;
   });
   view.follow(["step", "n_steps", "seconds_left", "state"], redraw);
   return element("span", { class: "tl-control" }, bar, text);
 }
 
-/** Say how long the run still takes. */
+/** Format the estimated time for the rest of the run. */
 export function timeLeft(seconds) {
   if (seconds < 90) return `about ${Math.max(1, Math.round(seconds))} s left`;
   const minutes = Math.round(seconds / 60);
   return minutes < 90 ? `about ${minutes} min left` : `about ${(minutes / 60).toFixed(1)} h left`;
 }
 
-/** Make the button that interrupts the kernel, where the notebook lets us reach it. */
+/** Create the button that interrupts the kernel, if the notebook gives access to the kernel. */
 function stopButton(view) {
   const kernel = view.model.widget_manager?.kernel;
   if (!kernel?.interrupt) return [];
   const node = button("Stop", () => kernel.interrupt());
   view.follow(["state"], () => {
     attributes(node, { disabled: view.get("state") !== "running" });
-    node.hidden = view.get("state") === "finished"; // there is nothing left to stop
+    node.hidden = view.get("state") === "finished"; // a finished run cannot be stopped
   });
   return [node];
 }
@@ -80,18 +80,18 @@ function charts(view) {
       return { name, last: values.at(-1), curve: values.map((value, i) => [view.get("scored_at")[i], value]) };
     });
     const training = { name: "training loss", last: view.get("curve").at(-1)?.[1] ?? null, curve: view.get("curve") };
-    const [ofLosses, ofScores] = apart(named);
+    const [ofLosses, ofScores] = splitLosses(named);
     show(losses, lossNames, [training, ...ofLosses].slice(0, MAX_SCORES), steps, false);
     show(scores, scoreNames, ofScores.slice(0, MAX_SCORES), steps, true);
-    lossNames.hidden = !ofLosses.length; // the caption names the one line
+    lossNames.hidden = !ofLosses.length; // a single curve is named by the caption
     others.hidden = ofLosses.length > 0 && !ofScores.length;
   });
   view.follow(["curve", "scores", "scored_at", "n_steps"], redraw);
   return element("div", { class: "tl-charts" }, element("div", {}, losses.root, lossNames), others);
 }
 
-/** Part scores into those that are losses, which are drawn beside the training's, and all others. */
-export function apart(named) {
+/** Split scores into losses, which are drawn in the chart of the training loss, and all others. */
+export function splitLosses(named) {
   return [true, false].map((isLoss) => named.filter(({ name }) => name.endsWith("loss") === isLoss));
 }
 
@@ -101,7 +101,7 @@ function show(chart, legend, lines, steps, fractions) {
   explain(legend, lines);
 }
 
-/** Write the names of the lines with their last numbers. */
+/** Write the legend: the names of the curves with their last numbers. */
 function explain(legend, lines) {
   while (legend.children.length < lines.length) {
     const line = svg("line", { class: `tl-curve tl-curve-${legend.children.length}`, x1: 0, x2: 26, y1: 6, y2: 6 });
@@ -112,7 +112,7 @@ function explain(legend, lines) {
   });
 }
 
-/** Show the sample and its weights in a table, whose cells stay as long as its size does. */
+/** Show the sample and its weights in a table. The cells are reused as long as the size stays the same. */
 function sample(view) {
   const caption = element("caption");
   const table = element("table", { class: "tl-sample" }, caption);
@@ -134,7 +134,7 @@ function sample(view) {
   return table;
 }
 
-/** Write a weight in the little room of a cell: `.3`, `1`, or nothing below 0.1. */
+/** Format a weight for a small cell: `.3`, `1`, or nothing below 0.1. */
 export function tenths(weight) {
   return weight >= 0.1 ? weight.toFixed(1).replace(/^0|\.0$/, "") : "";
 }

@@ -1,16 +1,16 @@
-// A stored Transformer at work in the browser, where no kernel runs: as browser_model.py writes it, a run as
-// model_run.py records it. The layers are pre-norm, `x + sublayer(norm(x))`, with ReLU and sinusoids.
+// Runs a Transformer in the browser without a kernel. browser_model.py stores the model, and a run has the format of
+// model_run.py. The layers are pre-norm, `x + sublayer(norm(x))`, with ReLU and sinusoidal positions.
 
 const N_CANDIDATES = 5;
-const EPSILON = 1e-5; // of LayerNorm, as in torch
+const EPSILON = 1e-5; // epsilon of LayerNorm, as in torch
 
-/** Return what runs a text through a stored model. */
+/** Return a function that runs a stored model on a text. */
 export function translatorOf(stored) {
   const parameters = Object.fromEntries(Object.entries(stored.parameters).map(([name, of]) => [name, dequantized(of)]));
   return (text) => new Run(stored, parameters).of(text);
 }
 
-/** Return the run of a text through a stored model. */
+/** Run a stored model on a text. */
 export function runOf(stored, text) {
   return translatorOf(stored)(text);
 }
@@ -23,7 +23,7 @@ function encoded(numbers) {
   return btoa(Array.from(new Uint8Array(numbers.buffer), (byte) => String.fromCharCode(byte)).join(""));
 }
 
-/** Return a matrix, an array for each row, from bytes and a scale for each row. */
+/** Return a matrix as an array of rows, from bytes and a scale for each row. */
 function dequantized({ width, levels, scales }) {
   const [bytes, sizes] = [decoded(levels, Int8Array), decoded(scales, Float32Array)];
   return Array.from(sizes, (scale, i) => Float64Array.from(bytes.subarray(i * width, (i + 1) * width), (level) => level * scale));
@@ -33,7 +33,7 @@ const sum = (numbers) => numbers.reduce((total, x) => total + x, 0);
 const norm = (x) => Math.sqrt(dot(x, x));
 const added = (a, b) => a.map((row, i) => row.map((x, j) => x + b[i][j]));
 
-/** Return the dot product; nearly all of the time is spent here. */
+/** Return the dot product. Nearly all of the time is spent in this function. */
 function dot(a, b) {
   let total = 0;
   for (let i = 0; i < a.length; i++) total += a[i] * b[i];
@@ -54,7 +54,7 @@ class Run {
     this.names = Object.fromEntries(Object.entries(stored.vocabulary).map(([name, id]) => [id, name]));
   }
 
-  /** Return the run of a text, with what the model generates from it, the most probable token at every step. */
+  /** Run the model on a text and generate the target greedily, with the most probable token at every step. */
   of(text) {
     const source = [...text].map((letter) => this.vocabulary[letter] ?? this.unknown).concat(this.end);
     const memory = this.encoder(source);
@@ -64,7 +64,7 @@ class Run {
     return { sequences, blocks: this.blocks, next: logits.map((row) => this.candidates(row)) };
   }
 
-  /** Return what the model generates, with the token that begins it; no block of it is noted. */
+  /** Return the generated target, including the start token, without recording blocks. */
   generated(memory) {
     const { blocks } = this;
     let target = [this.begin];
@@ -139,7 +139,7 @@ class Run {
     return this.note(name, "FeedForward", sequence, this.linear(`${name}.w_2`, hidden), { stream });
   }
 
-  /** Return the attention of a sequence to `other`, which is the sequence with the number `keys`. */
+  /** Return the result of attention from the sequence `x` to the sequence `other`. */
   attention(name, sequence, stream, x, other, isCausal) {
     const [queries, keys, values] = ["w_q", "w_k", "w_v"].map((part) => this.linear(`${name}.${part}`, part === "w_q" ? x : other));
     const size = this.width / this.heads;
@@ -162,7 +162,7 @@ class Run {
     });
   }
 
-  /** Write a block down, unless none is, and return its output. */
+  /** Record a block, unless recording is off, and return its output. */
   note(name, kind, sequence, output, { stream, ...more } = {}) {
     if (!this.blocks) return output;
     const numbers = output.flatMap((row) => [...row]);

@@ -1,23 +1,23 @@
-// What all views share: traits of the Python side, the frame around a drawing, and what is read aloud.
+// The base of all views: access to traits, the frame around a drawing, and the description that is read aloud.
 
 import { element } from "./dom.mjs";
 
-const PASSING = 200; // milliseconds
+const PASS_MILLISECONDS = 200;
 
 /**
- * Make the function that a notebook calls to show a widget, from the one that draws a view. `kind` is the view's name:
- * its element has it as a class, by which the rules of its style sheet find it and no other view.
+ * Return the function that a notebook calls to show a widget. `draw` draws the view, and `kind` is the name of the view,
+ * which its element gets as a class, so that the rules of its style sheet apply to no other view.
  *
- * `draw` gets a view:
- * - `get(trait)`: its value in Python, as it is known here;
+ * `draw` is called with a view that has these methods and properties:
+ * - `get(trait)`: return the value of a trait;
  * - `set({trait: value, …})`: change traits, here and in Python;
- * - `pass({trait: value, …})`: the same for what a hand only passes over: Python hears of it a few times a second, as
- *   JupyterLab draws its toolbar anew for every message;
- * - `follow([trait, …], react)`: call `react` now, and whenever one of them has changed, from here or from Python;
+ * - `pass({trait: value, …})`: change traits that change often, such as while the pointer moves. Python receives them
+ *   only a few times per second, because JupyterLab redraws its toolbar for every message;
+ * - `follow([trait, …], react)`: call `react` now, and whenever one of the traits changes, here or in Python;
  * - `frame({name, help})`: see below;
- * - `say(text)`: what has changed, in words, below the drawing and to screen readers;
- * - `readAloud(isOn)`: whether screen readers are to say it, too;
- * - `stops`: functions to call when the view goes, for whatever `draw` has started.
+ * - `say(text)`: set the description below the drawing, which screen readers read aloud;
+ * - `readAloud(isOn)`: turn reading aloud on or off;
+ * - `stops`: functions to call when the view is removed.
  */
 export function render(draw, kind) {
   return ({ model, el }) => {
@@ -39,7 +39,7 @@ export function render(draw, kind) {
       },
       pass(values) {
         change(values);
-        passing ||= setTimeout(save, PASSING);
+        passing ||= setTimeout(save, PASS_MILLISECONDS);
       },
       follow(traits, react) {
         for (const change of traits.map((trait) => `change:${trait}`)) {
@@ -57,8 +57,8 @@ export function render(draw, kind) {
 }
 
 /**
- * Return a model for `render` that lives in its page alone, from the traits that a view has stored: for where no kernel
- * runs. A trait of bytes is stored as text in base 64.
+ * Return a model for `render` from the stored traits of a view, for pages without a kernel. A trait with bytes is stored
+ * as text in base 64.
  */
 export function modelOf(stored) {
   const read = (value) => (value?.base64 === undefined ? value : bytes(value.base64));
@@ -80,7 +80,7 @@ function bytes(text) {
   return new DataView(Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0)).buffer);
 }
 
-/** Let a function run at most once for each frame of the screen, however often it is asked for. */
+/** Return a function that runs `run` in the next frame, at most once per frame no matter how often it is called. */
 export function oncePerFrame(run) {
   let waiting = 0;
   return () => {
@@ -93,29 +93,29 @@ export function oncePerFrame(run) {
 }
 
 /**
- * Put the frame of a view into its element: a name, a place for controls, one for the drawing, what was said last, and
- * a line of help. Also defines `view.say` and `view.readAloud`.
+ * Put the frame of a view into its element: a name, a container for controls, a container for the drawing, the
+ * description, and a line of help. Also defines `view.say` and `view.readAloud`.
  */
 function frame(view, el, kind, { name, help }) {
-  // Every widget has its own copy of this module, so that none could count them.
+  // A random id, because every widget has its own copy of this module and cannot count the others.
   const id = `tl-help-${Math.random().toString(36).slice(2)}`;
   const controls = element("div", { class: "tl-controls" });
   const body = element("div", { class: "tl-body" });
-  const said = element("p", { class: "tl-said", role: "status", "aria-live": "polite" });
+  const description = element("p", { class: "tl-said", role: "status", "aria-live": "polite" });
   const root = element(
     "section",
     { class: `tl-view ${kind}`, "aria-label": name, "aria-describedby": id },
     element("h4", { class: "tl-name" }, name),
     controls,
     body,
-    said,
+    description,
     element("p", { class: "tl-help", id }, help),
   );
   view.say = (text) => {
-    if (said.textContent !== text) said.textContent = text;
+    if (description.textContent !== text) description.textContent = text;
   };
-  view.readAloud = (isOn) => said.setAttribute("aria-live", isOn ? "polite" : "off");
-  // JupyterLab moves between cells by arrow keys, and runs them by Enter; here, these keys are the view's.
+  view.readAloud = (isOn) => description.setAttribute("aria-live", isOn ? "polite" : "off");
+  // Keep keys from JupyterLab, in which the arrow keys move between cells and Enter runs a cell.
   root.addEventListener("keydown", (event) => event.stopPropagation());
   root.dataset.lmSuppressShortcuts = "true";
   el.append(root);

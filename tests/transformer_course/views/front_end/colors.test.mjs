@@ -3,7 +3,7 @@ import test from "node:test";
 
 import { hue, ink, tint, viridis } from "../../../../transformer_course/views/front_end/colors.mjs";
 
-test("weights go from dark to bright, and what is out of range takes the color of the end", () => {
+test("color of a weight goes from dark to bright and is clamped outside the range", () => {
   const brightness = Array.from({ length: 101 }, (_, i) => viridis(i / 100).reduce((sum, part) => sum + part));
   assert.ok(brightness.every((value, i) => i === 0 || value >= brightness[i - 1]));
   assert.deepEqual(viridis(1.5), viridis(1));
@@ -11,7 +11,7 @@ test("weights go from dark to bright, and what is out of range takes the color o
   assert.deepEqual([ink(0.1), ink(0.9)], ["white", "black"]);
 });
 
-test("kinds have hues that are evenly apart, around the whole circle", () => {
+test("hues are evenly spaced around the whole circle", () => {
   const hues = Array.from({ length: 12 }, (_, i) => hue(i, 12)).sort((a, b) => a - b);
   assert.ok(hues.every((value, i) => value >= 0 && value < 360 && (i === 0 || Math.abs(value - hues[i - 1] - 30) < 1e-9)));
 });

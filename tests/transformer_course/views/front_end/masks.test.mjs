@@ -4,10 +4,10 @@ import test from "node:test";
 import { PRESETS, preset, reached, weights } from "../../../../transformer_course/views/front_end/masks.mjs";
 
 const tokens = ["<pad>", "I", "like"];
-const drawn = (mask) => mask.map((row) => row.map(Number).join("")).join(" ");
+const format = (mask) => mask.map((row) => row.map(Number).join("")).join(" ");
 
 test("each preset has its own mask", () => {
-  const masks = Object.keys(PRESETS).map((name) => drawn(preset(name, tokens)));
+  const masks = Object.keys(PRESETS).map((name) => format(preset(name, tokens)));
   assert.deepEqual(masks, [
     "111 111 111",
     "100 110 111",
@@ -19,14 +19,14 @@ test("each preset has its own mask", () => {
   ]);
 });
 
-test("the keys that are left share a weight of 1, and a row without keys has none", () => {
+test("weights of the allowed keys sum to 1, and a row without allowed keys has no weights", () => {
   const allowed = [[true, true, false], [true, false, false], [false, false, false]];
   const left = weights([[Math.log(3), 0, 900], [-900, 0, 0], [0, 0, 0]], allowed);
   assert.ok(Math.abs(left[0][0] - 0.75) < 1e-12 && Math.abs(left[0][1] - 0.25) < 1e-12 && left[0][2] === null);
   assert.deepEqual(left.slice(1), [[1, null, null], [null, null, null]]);
 });
 
-test("each layer of a window reaches one output further, and none goes back", () => {
+test("each layer of a window reaches one output further and never an earlier one", () => {
   const window = preset("window of 2", ["a", "b", "c", "d"]);
   assert.deepEqual(reached(window, 1, 1), [false, true, true, false]);
   assert.deepEqual(reached(window, 1, 2), [false, true, true, true]);
