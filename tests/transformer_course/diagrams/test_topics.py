@@ -153,5 +153,5 @@ def test_drawing_preserves_torch_random_state():
 
 
 def test_unknown_topic_error_lists_all_topics():
-    with pytest.raises(AttributeError, match="no attribute 'layer'; there are alternative_text, architecture, batching, byte_pairs, "):
+    with pytest.raises(AttributeError, match="no attribute 'layer'; there are alternative_text, architecture, "):
         diagrams.layer  # noqa: B018
