@@ -1,9 +1,9 @@
-"""The bug clinic of lesson 12: small Transformers with one bug each, instruments, and a record of the measurements.
+"""The bug clinic of lesson 12: small Transformers with one bug each, instruments, and a record of measurements.
 
-In reading order: ``task`` is the task that all patients learn, and ``patient`` a healthy patient with its training and
-inference. ``case_report`` lists the diagnoses, and ``patients`` contains sixteen patients, one of them healthy.
-``instruments`` measures them, ``findings`` compares each measurement with the healthy twin's, and ``record`` counts the
-measurements. Uses the model library, ``generation`` and ``training``.
+In reading order: ``task`` defines the task that all patients learn, and ``patient`` a healthy patient with its training
+and inference. ``case_report`` lists the diagnoses, and ``patients`` contains sixteen patients, one of which is healthy.
+``instruments`` measures the patients, ``findings`` compares each measurement with that of the healthy twin, and
+``record`` counts the measurements. Uses the model library, ``generation`` and ``training``.
 
 A lesson uses it as follows::
 
@@ -13,20 +13,20 @@ A lesson uses it as follows::
     from transformer_course.clinic.case_report import DIAGNOSES
 
     clinic = Clinic()
-    case = clinic.admit(3)                     # patients are numbered from 1 to 16; it is trained when first needed
-    case.complaint                             # what the owner reports
+    case = clinic.admit(3)                     # patients are numbered from 1 to 16 and trained on first use
+    case.complaint                             # the problem that the owner reports
     case.losses()                              # DataFrame: the training curve, next to the healthy twin's
     case.answers()                             # DataFrame: question, answer, right
     case.measure(instruments.leak_test)        # DataFrame; counts as one measurement
     case.normal(instruments.leak_test)         # the healthy twin's result; free
     DIAGNOSES                                  # {"A": "healthy: nothing is wrong", …}: 20 to choose from
-    case.diagnose("H")                         # "Right: …" or "Not this one. …"; a wrong one counts as two measurements
-    case.report(), case.source()               # after the right diagnosis: Report(bug, repair, address, test), and code
-    clinic.summary()                           # DataFrame: a row for each case, with its score
-    findings(range(1, 17))                     # DataFrame of booleans: which instrument finds which patient, measured
+    case.diagnose("H")                         # "Right: …" or "Not this one. …", which counts as two measurements
+    case.report(), case.source()               # after the correct diagnosis: Report(bug, repair, address, test), code
+    clinic.summary()                           # DataFrame: one row per case, with its score
+    findings(range(1, 17))                     # DataFrame of booleans: which instrument detects which patient
 
-Training a patient takes one to three CPU seconds. Six patients copy the parameters of a twin that they share with
-others. An instrument takes 0.1 s, and ``overfit_one_batch`` 0.5 s.
+Training a patient takes one to three CPU seconds. Six patients are not trained: they copy the parameters of their twin.
+An instrument takes 0.1 s, except for ``overfit_one_batch``, which takes 0.5 s.
 
 An instrument is any function of a patient (``case.patient``): ``model``, ``batch(pairs)``, ``logits(batch)``,
 ``backward(batches)``, ``optimizer()``, ``decoding(questions)``, ``answer(questions)``, ``losses``.

@@ -1,4 +1,4 @@
-"""The report shown when a case is closed, and the list of possible diagnoses."""
+"""The possible diagnoses, and the report that is shown when a case is closed."""
 
 from dataclasses import dataclass
 
@@ -24,7 +24,7 @@ DIAGNOSES: dict[str, str] = {
     "S": "the residual connections are missing",
     "T": "padding in the targets is included in the loss",
 }
-"""The possible diagnoses. The list is the same for every patient, and some diagnoses fit none of them."""
+"""The possible diagnoses. The list is the same for every patient and includes diagnoses that fit no patient."""
 
 
 @dataclass(frozen=True)
@@ -34,9 +34,9 @@ class Report:
     Args:
         diagnosis: The letter of the diagnosis.
         bug: What the code does.
-        repair: What it should do instead.
-        address: Where this bug was reported in public.
-        test: A test that would have caught it.
+        repair: What the code should do instead.
+        address: Where the bug was reported publicly.
+        test: A test that would have caught the bug.
     """
 
     diagnosis: str

@@ -1,4 +1,4 @@
-"""Determine which instrument detects which patient, by comparing each measurement with that of the healthy twin."""
+"""Determine which instrument detects which patient by comparing each measurement with that of the healthy twin."""
 
 from collections.abc import Callable, Sequence
 from functools import cache
@@ -11,11 +11,11 @@ from transformer_course.clinic.patient import Patient
 from transformer_course.clinic.patients import N_PATIENTS, patient_class
 
 Criterion = Callable[[pd.DataFrame, pd.DataFrame], bool]
-"""Returns whether a measurement differs from the healthy twin's by more than chance."""
+"""Function that returns whether a measurement differs significantly from that of the healthy twin."""
 
 
 def zeros(low: float, high: float) -> Criterion:
-    """Return a criterion that is met if a number is below ``low`` and the twin's is above ``high``, or the reverse."""
+    """Return a criterion that is met if a number is below ``low`` and the twin's is above ``high``, or vice versa."""
 
     def differ(measured: pd.DataFrame, normal: pd.DataFrame) -> bool:
         vanished, appeared = (measured < low) & (normal > high), (measured > high) & (normal < low)
@@ -25,9 +25,7 @@ def zeros(low: float, high: float) -> Criterion:
 
 
 def ratio(factor: float) -> Criterion:
-    """Return a criterion that is met if a number is more than ``factor`` times the twin's, or less than 1/``factor`` of
-    it.
-    """
+    """Return a criterion that is met if a number and the twin's number differ by more than a given factor."""
 
     def differ(measured: pd.DataFrame, normal: pd.DataFrame) -> bool:
         quotient = measured.abs() / normal.abs()
@@ -73,12 +71,12 @@ CRITERIA: dict[Instrument, Criterion] = {
     instruments.scale_stream: ratio(3.0),
     instruments.forced_against_generated: spread_above(0.1),
 }
-"""The criterion for each instrument."""
+"""Criterion for each instrument."""
 
 
 @cache
 def patient(number: int, seed: int = 0) -> Patient:
-    """Return a patient, which is trained on first use."""
+    """Return a patient, trained on first use."""
     return patient_class(number)(seed)
 
 
@@ -91,18 +89,19 @@ def finds(instrument: Instrument, number: int, seed: int = 0, measured: pd.DataF
     """Return whether an instrument detects a difference between a patient and its healthy twin.
 
     Args:
-        instrument: One of ``CRITERIA``.
+        instrument: One of the instruments in ``CRITERIA``.
         number: Number of the patient.
         seed: Seed of the patient.
-        measured: The instrument's result. If None, it is measured now.
+        measured: Result of the instrument. If None, the patient is measured now.
     """
     measured = instrument(patient(number, seed)) if measured is None else measured
     return CRITERIA[instrument](measured, _normal(patient(number, seed).twin(), instrument))
 
 
 def findings(numbers: Sequence[int] = range(1, N_PATIENTS + 1), seed: int = 0) -> pd.DataFrame:
-    """Measure every patient with every instrument and return what is detected: one row per patient, one column per
-    instrument.
+    """Measure every patient with every instrument and return whether the instrument detects the patient's bug.
+
+    The table has one row per patient and one column per instrument.
     """
     table = {n: {instrument.__name__: finds(instrument, n, seed) for instrument in CRITERIA} for n in numbers}
     return pd.DataFrame(table).T.rename_axis("patient")
@@ -137,4 +136,4 @@ MEASURED: dict[int, frozenset[str]] = {
     15: frozenset({"shuffle_question", "forced_against_generated"}),
     16: frozenset({"pad_and_compare", "compare_company", "split_the_batch"}),
 }
-"""The stored result of ``findings``: the names of the instruments that detect each patient."""
+"""Stored result of ``findings``: for each patient, the names of the instruments that detect its bug."""

@@ -1,6 +1,6 @@
-"""Instruments for measuring patients. Each measures one thing and returns a table of numbers.
+"""Instruments for measuring patients. Each instrument measures one property and returns a table of numbers.
 
-They measure the model in evaluation mode, unless they measure the patient's own inference.
+Instruments measure the model in evaluation mode, except for those that measure the patient's own inference.
 """
 
 import math
@@ -24,8 +24,8 @@ Instrument = Callable[[Patient], pd.DataFrame]
 def leak_test(patient: Patient) -> pd.DataFrame:
     """Return how strongly each token affects each prediction without a cache: the largest change in any logit.
 
-    A row is the changed token and a column the predicted token. A token of the answer may affect only the predictions
-    of later tokens.
+    Rows are changed tokens and columns are predicted tokens. A token of the answer may affect only the predictions of
+    later tokens.
     """
     return _reach(patient, forced_logits)
 
@@ -43,7 +43,7 @@ def gradient_norms(patient: Patient) -> pd.DataFrame:
 
 
 def overfit_one_batch(patient: Patient, n_steps: int = 40) -> pd.DataFrame:
-    """Return the loss at each step of a fresh model trained repeatedly on the same 24 pairs."""
+    """Return the loss at each step of a new model that is trained repeatedly on the same 24 pairs."""
     fresh = type(patient)(patient.seed, trained=False)
     batches, optimizer, losses = [fresh.batch(draw_pairs(24, "overfit"))], fresh.optimizer(), []
     with torch.random.fork_rng(devices=[]):
@@ -60,8 +60,8 @@ def overfit_one_batch(patient: Patient, n_steps: int = 40) -> pd.DataFrame:
 def cached_against_uncached(patient: Patient) -> pd.DataFrame:
     """Return the largest difference between each stage's outputs with and without a cache.
 
-    A row is a stage of the model, in order of computation, and a column is the predicted token of the answer. The first
-    token is predicted in the call that reads the question, and each later token in its own call.
+    Rows are stages of the model, in order of computation, and columns are predicted tokens of the answer. The first
+    token is predicted in the call that reads the question, and each later token in a separate call.
     """
     pairs = draw_pairs(16, "cache", MAX_LETTERS)
     stages = patient.stages()
@@ -89,7 +89,7 @@ def shuffle_question(patient: Patient) -> pd.DataFrame:
 
 
 def pad_and_compare(patient: Patient) -> pd.DataFrame:
-    """Return how much the logits change when a text is padded on the left or right, one row per number of pads."""
+    """Return how much the logits change when a text is padded on the left or right by 1, 2 or 3 tokens."""
     batch = patient.batch(draw_pairs(16, "padding", n_letters=4))
     with evaluation(patient.model):
         before = patient.logits(batch)[batch.targets != PAD_ID]
@@ -120,7 +120,7 @@ def repeat_question(patient: Patient) -> pd.DataFrame:
 
 
 def split_the_batch(patient: Patient) -> pd.DataFrame:
-    """Return how far the gradient over micro-batches is from that of one batch, relative to its norm."""
+    """Return the relative difference between the gradients of micro-batches and of the whole batch."""
     pairs = sorted(draw_pairs(16, "split"), key=lambda pair: len(pair[0]))
     with evaluation(patient.model), torch.enable_grad():
         whole = _flat(_gradients(patient, [patient.batch(pairs)]))
@@ -153,7 +153,7 @@ def drift_without_gradient(patient: Patient) -> pd.DataFrame:
 
 
 def initial_loss(patient: Patient) -> pd.DataFrame:
-    """Return the loss of a fresh model next to that of a uniform guess, ln(vocab_size)."""
+    """Return the loss of an untrained model next to the loss of a uniform guess, ln(vocab_size)."""
     fresh = type(patient)(patient.seed, trained=False)
     batch = fresh.batch(draw_pairs(64, "initial"))
     with evaluation(fresh.model):
@@ -162,7 +162,7 @@ def initial_loss(patient: Patient) -> pd.DataFrame:
 
 
 def initial_logits(patient: Patient) -> pd.DataFrame:
-    """Return the standard deviation of a fresh model's logits for each token of the answer."""
+    """Return the standard deviation of an untrained model's logits for each token of the answer."""
     fresh = type(patient)(patient.seed, trained=False)
     logits = forced_logits(fresh, draw_pairs(64, "initial", MAX_LETTERS))
     return pd.DataFrame({"standard deviation": logits.std(dim=-1).mean(dim=0).tolist()}, index=_prediction_names())
@@ -177,10 +177,10 @@ def residual_stream(patient: Patient) -> pd.DataFrame:
 
 
 def scale_stream(patient: Patient, factor: float = 10.0) -> pd.DataFrame:
-    """Return how much each layer's output and residual update grow when its input is multiplied by ten.
+    """Return how much each layer's output and residual update grow when the layer's input is multiplied by ten.
 
-    The output of a pre-norm layer grows almost as much as its input, which it passes on. Its update does not grow
-    because its sublayers receive normalized inputs.
+    The output of a pre-norm layer grows almost as much as the input, because of the residual connection. The update
+    does not grow, because the sublayers receive normalized inputs.
     """
     layers = {name: module for name, module in patient.stages().items() if name != "embeddings"}
     calls: dict[str, tuple[tuple[Any, ...], dict[str, Any]]] = {}
@@ -206,9 +206,7 @@ def scale_stream(patient: Patient, factor: float = 10.0) -> pd.DataFrame:
 
 
 def forced_against_generated(patient: Patient) -> pd.DataFrame:
-    """Compare the fraction of correct letters when the answer so far is given with the fraction when the model
-    generates it.
-    """
+    """Return the fraction of correct letters with teacher forcing and when the model generates the whole answer."""
     pairs = draw_pairs(64, "held out", MAX_LETTERS)
     answers = [answer for _, answer in pairs]
     targets = torch.tensor([encode(answer) for answer in answers])
@@ -227,8 +225,7 @@ ALL_INSTRUMENTS: tuple[Instrument, ...] = (
 
 
 def forced_logits(patient: Patient, pairs: Sequence[Pair]) -> Float[Tensor, "batch n_answer vocab_size"]:
-    """Return the logits of every token of the answer, including the end token, given the correct tokens before it, in
-    one pass.
+    """Return the logits of every token of the answer and the end token with teacher forcing, in one pass.
 
     All words must have the same length.
     """
@@ -239,7 +236,7 @@ def forced_logits(patient: Patient, pairs: Sequence[Pair]) -> Float[Tensor, "bat
 
 @torch.no_grad()
 def cached_logits(patient: Patient, pairs: Sequence[Pair]) -> Float[Tensor, "batch n_answer vocab_size"]:
-    """Return the logits of ``forced_logits`` from the patient's own inference, token by token with a cache."""
+    """Return the logits of ``forced_logits``, but computed by the patient's own inference with a cache."""
     state, tokens = patient.decoding([question for question, _ in pairs])
     answers = torch.tensor([encode(answer) for _, answer in pairs])
     calls = [tokens, *answers[..., None].unbind(dim=1)]
@@ -259,7 +256,7 @@ def _reach(patient: Patient, logits: Callable[[Patient, Sequence[Pair]], Tensor]
     variants = [pairs]
     variants += [[(_change(question, i), answer) for question, answer in pairs] for i in places]
     variants += [[(question, _change(answer, i)) for question, answer in pairs] for i in places]
-    with _float64(patient.model):  # avoids mistaking a rounding error for an effect
+    with _float64(patient.model):  # so that rounding errors don't look like effects
         before, *after = logits(patient, [pair for variant in variants for pair in variant]).chunk(len(variants))
     names = [*(f"question {i + 1}" for i in places), *(f"answer {i + 1}" for i in places)]
     table = [(changed - before).abs().amax(dim=(0, 2)).tolist() for changed in after]
@@ -277,7 +274,7 @@ def _prediction_names() -> list[str]:
 
 
 def _gradients(patient: Patient, batches: Sequence[Batch]) -> dict[str, Tensor]:
-    """Return the gradient of every parameter, or 0 if the loss does not depend on it."""
+    """Return the gradient of every parameter, or zeros if the loss does not depend on the parameter."""
     patient.model.zero_grad()
     patient.backward(batches)
     gradients = {
@@ -302,7 +299,7 @@ def _float64(model: nn.Module) -> Iterator[None]:
     try:
         yield
     finally:
-        model.float()  # float32 parameters are restored exactly
+        model.float()  # restores float32 parameters exactly
 
 
 @contextmanager

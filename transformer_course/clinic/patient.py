@@ -1,7 +1,7 @@
 """A healthy patient: a small Transformer with its data, training and inference.
 
-``DecoderOnly`` and ``EncoderDecoder`` are healthy. Each sick patient is a subclass with one change. Its base class is
-its healthy twin, trained on the same data with the same seed.
+``DecoderOnly`` and ``EncoderDecoder`` are healthy. Each sick patient is a subclass with one change. A patient's base
+class is its healthy twin, which is trained on the same data with the same seed.
 """
 
 from abc import ABC, abstractmethod
@@ -40,9 +40,9 @@ from transformer_lab.training.loss import count_tokens, smoothed_cross_entropy
 from transformer_lab.training.optimizer import make_optimizer
 
 D_MODEL, N_HEADS, D_FF, N_LAYERS = 32, 2, 64, 2
-"""Dimensions of every model."""
+"""Sizes of every model."""
 ROTARY_BASE = 100.0
-"""Small because the texts are short: half of the usual frequencies would hardly rotate."""
+"""Small because the texts are short. With the usual base, half of the frequencies would hardly rotate."""
 WEIGHT_DECAY = 0.1
 N_WARMUP_STEPS = 30
 
@@ -67,21 +67,21 @@ class Patient(ABC):
 
     Args:
         seed: Seed of the parameters, the data and dropout.
-        trained: Whether to train the model immediately; otherwise, it keeps its initial parameters.
+        trained: Whether to train the model immediately. If False, the model keeps its initial parameters.
     """
 
     number: ClassVar[int] = 0
     complaint: ClassVar[str] = "None: this is a healthy twin."
-    """What the owner reports."""
+    """The problem that the owner reports."""
     n_steps: ClassVar[int] = 240
     lr: ClassVar[float] = 0.01
     dropout: ClassVar[float] = 0.0
     batch_size: ClassVar[int] = 32
     n_micro_batches: ClassVar[int] = 1
     trains_as_twin: ClassVar[bool] = False
-    """Whether training is identical to the healthy twin's, so that the twin's parameters are copied."""
+    """Whether training equals the healthy twin's, so that the parameters can be copied from the twin."""
     part: ClassVar[type[nn.Module] | None] = None
-    """A class that replaces its base class in the model."""
+    """A module class that replaces its base class in the model."""
 
     def __init__(self, seed: int = 0, trained: bool = True) -> None:
         self.seed = seed
@@ -90,7 +90,7 @@ class Patient(ABC):
             torch.manual_seed(seed)
             self.model = self.build()
             if self.part is not None:
-                exchange(self.model, self.part)
+                replace_modules(self.model, self.part)
             if trained and self.trains_as_twin:
                 self.model.load_state_dict(self.twin().model.state_dict())
                 self.losses = self.twin().losses
@@ -101,14 +101,14 @@ class Patient(ABC):
         return f"Patient {self.number}"
 
     def twin(self) -> "Patient":
-        """Return the healthy twin, which is trained on first use and shared by all patients of one kind and seed."""
+        """Return the healthy twin, which is trained on first use and shared by patients with the same base and seed."""
         return _healthy(
             next(kind for kind in type(self).__mro__ if issubclass(kind, Patient) and not kind.number), self.seed
         )
 
     @abstractmethod
     def build(self) -> nn.Module:
-        """Return the model, initialized."""
+        """Return the initialized model."""
 
     @abstractmethod
     def batch(self, pairs: Sequence[Pair]) -> Batch:
@@ -120,18 +120,18 @@ class Patient(ABC):
 
     @abstractmethod
     def decoding(self, questions: Sequence[str]) -> tuple[DecodingState, Int[Tensor, "batch n"]]:
-        """Make the model ready to answer; return it with an empty cache, and the first tokens it is to read."""
+        """Prepare the model for answering; return a decoding state with an empty cache and the first tokens to read."""
 
     @abstractmethod
     def stages(self) -> dict[str, nn.Module]:
-        """Return the modules that the residual stream passes, from the embeddings on, in the order of computation."""
+        """Return the modules that the residual stream passes through, starting with the embeddings."""
 
     def optimizer(self) -> torch.optim.Optimizer:
         """Return the optimizer; training sets its learning rate."""
         return make_optimizer(self.model, weight_decay=WEIGHT_DECAY)
 
     def backward(self, batches: Sequence[Batch]) -> float:
-        """Accumulate the gradient over micro-batches, and return the loss: the mean of all their tokens."""
+        """Accumulate the gradient over micro-batches and return the loss, averaged over all their tokens."""
         n_tokens = sum(int(count_tokens(batch.targets, PAD_ID)) for batch in batches)
         total = 0.0
         for batch in batches:
@@ -149,7 +149,7 @@ class Patient(ABC):
             warmup, decay = (step + 1) / N_WARMUP_STEPS, 2 * (self.n_steps - step) / self.n_steps
             for group in optimizer.param_groups:
                 group["lr"] = self.lr * min(1.0, warmup, decay)
-            # Texts of one length share a micro-batch, so they need no padding.
+            # Sorting by length puts texts of similar length into the same micro-batch, which needs less padding.
             pairs = sorted(draw_pairs(self.batch_size, f"{self.seed} {step}"), key=lambda pair: len(pair[0]))
             size = -(-self.batch_size // self.n_micro_batches)
             micro_batches = [self.batch(pairs[i : i + size]) for i in range(0, len(pairs), size)]
@@ -167,13 +167,13 @@ class Patient(ABC):
 
 
 class DecoderOnly(Patient):
-    """A GPT with two blocks that reads ``question, bos, answer, eos``. Only the answer counts in the loss."""
+    """A GPT with two blocks that reads ``question, bos, answer, eos``. The loss includes only the answer."""
 
     positions: ClassVar[PositionScheme] = "learned"
     model: LanguageModel
 
     def build(self) -> nn.Module:
-        """Return the model: pre-norm, tied embeddings, queries initialized to 0 (arXiv:2203.03466, section 8)."""
+        """Return a pre-norm model with tied embeddings and queries initialized to 0 (arXiv:2203.03466, section 8)."""
         model = LanguageModel(
             LanguageModelConfig(
                 VOCAB_SIZE, D_MODEL, N_HEADS, d_ff=D_FF, n_layers=N_LAYERS, max_length=MAX_LENGTH, pad_id=PAD_ID,
@@ -190,7 +190,7 @@ class DecoderOnly(Patient):
         return model
 
     def batch(self, pairs: Sequence[Pair]) -> Batch:
-        """Return pairs as tensors, padded at their ends."""
+        """Return pairs as tensors, padded on the right."""
         questions = [encode(question) for question, _ in pairs]
         answers = [encode(answer) for _, answer in pairs]
         texts = [[*question, BOS_ID, *answer] for question, answer in zip(questions, answers, strict=True)]
@@ -204,13 +204,13 @@ class DecoderOnly(Patient):
         return self.model(batch.inputs)
 
     def decoding(self, questions: Sequence[str]) -> tuple[DecodingState, Int[Tensor, "batch n"]]:
-        """Make the model ready to answer; questions are padded on the left, so that all answers begin together."""
+        """Prepare the model for answering, with questions padded on the left so that all answers start together."""
         self.model.eval()
         prompts = pad([[*encode(question), BOS_ID] for question in questions], left=True)
         return TextState(self.model, MAX_LENGTH), prompts
 
     def stages(self) -> dict[str, nn.Module]:
-        """Return the modules that the residual stream passes."""
+        """Return the modules that the residual stream passes through."""
         blocks = enumerate(self.model.blocks, start=1)
         return {"embeddings": self.model.dropout, **{f"layer {i}": block for i, block in blocks}}
 
@@ -243,7 +243,7 @@ class EncoderDecoder(Patient):
         )  # fmt: skip
 
     def batch(self, pairs: Sequence[Pair]) -> Batch:
-        """Return pairs as tensors, padded at their ends."""
+        """Return pairs as tensors, padded on the right."""
         answers = [encode(answer) for _, answer in pairs]
         return Batch(
             source=pad([encode(question) for question, _ in pairs]),
@@ -256,14 +256,14 @@ class EncoderDecoder(Patient):
         return self.model(batch.source, batch.inputs)
 
     def decoding(self, questions: Sequence[str]) -> tuple[DecodingState, Int[Tensor, "batch n"]]:
-        """Make the model ready to answer, the questions encoded."""
+        """Encode the questions and prepare the decoder for answering."""
         self.model.eval()
         source = pad([encode(question) for question in questions])
         begin = torch.full((len(questions), 1), BOS_ID)
         return TranslationState(self.model, source, MAX_LENGTH), begin
 
     def stages(self) -> dict[str, nn.Module]:
-        """Return the modules that the decoder's residual stream passes."""
+        """Return the modules that the decoder's residual stream passes through."""
         decoder = self.model.decoder
         layers = enumerate(decoder.layers, start=1)
         return {"embeddings": decoder.dropout, **{f"layer {i}": layer for i, layer in layers}}
@@ -274,7 +274,7 @@ def _healthy(kind: type[Patient], seed: int) -> Patient:
     return kind(seed)
 
 
-def exchange(model: nn.Module, part: type[nn.Module]) -> None:
+def replace_modules(model: nn.Module, part: type[nn.Module]) -> None:
     """Convert every module of the base class of ``part`` to ``part``, keeping its parameters."""
     for module in model.modules():
         if type(module) is part.__base__:
@@ -283,7 +283,7 @@ def exchange(model: nn.Module, part: type[nn.Module]) -> None:
 
 @contextmanager
 def evaluation(model: nn.Module) -> Iterator[None]:
-    """Put a model in evaluation mode without gradients inside the ``with`` block."""
+    """Put a model into evaluation mode and disable gradients inside the ``with`` block."""
     before = model.training
     model.eval()
     try:

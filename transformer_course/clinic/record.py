@@ -1,4 +1,4 @@
-"""The record of a session: the admitted patients, the measurements and diagnoses, and their cost."""
+"""The record of a session: admitted patients, measurements, diagnoses and their cost."""
 
 import random
 from dataclasses import dataclass, field
@@ -28,7 +28,7 @@ class Case:
 
     number: int
     measurements: dict[str, pd.DataFrame] = field(default_factory=dict)
-    """The measurements, by name of the instrument."""
+    """Measurements by name of the instrument."""
     wrong: list[str] = field(default_factory=list)
     """Letters of the wrong diagnoses."""
     closed: bool = False
@@ -57,7 +57,7 @@ class Case:
         return pd.DataFrame(table, columns=["question", "answer", "right"])
 
     def measure(self, instrument: Instrument) -> pd.DataFrame:
-        """Measure the patient. Each instrument is counted once."""
+        """Measure the patient. Using an instrument again is free."""
         if instrument.__name__ not in self.measurements:
             self.measurements[instrument.__name__] = instrument(self.patient)
         return self.measurements[instrument.__name__]
@@ -67,10 +67,10 @@ class Case:
         return instrument(self.patient.twin())
 
     def diagnose(self, letter: str) -> str:
-        """Diagnose the patient with a letter of ``DIAGNOSES`` and return whether it is correct, and if not, why.
+        """Diagnose the patient with a letter of ``DIAGNOSES``; return whether it is correct and, if not, why.
 
         Raises:
-            ValueError: There is no such diagnosis.
+            ValueError: The letter is not in ``DIAGNOSES``.
         """
         if letter not in DIAGNOSES:
             raise ValueError(f"unknown diagnosis {letter!r}; choose one of {', '.join(DIAGNOSES)}")
@@ -93,7 +93,11 @@ class Case:
         return report(self.number)
 
     def source(self) -> str:
-        """Return the code that differs from the healthy twin. Raises the same errors as ``report``."""
+        """Return the code that differs from the healthy twin.
+
+        Raises:
+            ValueError: The case is not closed.
+        """
         self.report()
         return source(self.number)
 
@@ -103,7 +107,7 @@ class Case:
         return len(self.measurements) + WRONG_DIAGNOSIS_COST * len(self.wrong)
 
     def _contradictions(self, letter: str) -> list[str]:
-        """List the measurements that rule out a diagnosis because that bug would have given a different result."""
+        """List the measurements that rule out a diagnosis because its bug would have given a different result."""
         others = [n for n in MEASURED if report(n).diagnosis == letter]
         lines = []
         for instrument in CRITERIA:
@@ -129,7 +133,7 @@ class Clinic:
         self.cases: dict[int, Case] = {}
 
     def admit(self, number: int) -> Case:
-        """Return the case of a patient in its current state.
+        """Return the case of a patient, or create it on the first call.
 
         Raises:
             ValueError: There is no patient with this number.
@@ -139,7 +143,7 @@ class Clinic:
         return self.cases.setdefault(number, Case(number))
 
     def summary(self) -> pd.DataFrame:
-        """Return one row per case: its cost, the score of ``score_at_random`` and whether it is closed.
+        """Return one row per case: its cost, the mean score of a random bot, and whether the case is closed.
 
         The last row sums over the closed cases.
         """
@@ -155,9 +159,9 @@ class Clinic:
 
 @cache
 def score_at_random(number: int) -> float:
-    """Return the mean score, on one patient, of a bot that measures at random and draws perfect conclusions.
+    """Return the mean score, on one patient, of a bot that measures in random order and draws perfect conclusions.
 
-    The bot knows which diagnoses occur and what each of ``CRITERIA`` detects for each of them. It uses these
+    The bot uses the table of stored findings, which lists the instruments that detect each diagnosis. It uses the
     instruments in random order until only one diagnosis fits all results. If several diagnoses remain at the end, it
     tries them in random order.
     """
@@ -172,8 +176,8 @@ def _score_in_order(number: int, draw: random.Random) -> int:
         name = order[n_measured]
         fit = [other for other in fit if (name in MEASURED[other]) == (name in MEASURED[number])]
         n_measured += 1
-    left = sorted({_letter(other) for other in fit})
-    n_wrong = draw.sample(left, len(left)).index(_letter(number))
+    remaining = sorted({_letter(other) for other in fit})
+    n_wrong = draw.sample(remaining, len(remaining)).index(_letter(number))
     return n_measured + WRONG_DIAGNOSIS_COST * n_wrong
 
 

@@ -1,6 +1,6 @@
 """The task of every patient: read a word and write it backwards.
 
-The task takes a second to learn, requires attention and positions, and its answers are easy to check by eye.
+The task is learned within seconds, requires attention and positions, and has answers that are easy to check by eye.
 """
 
 import random
@@ -16,7 +16,7 @@ LETTERS = "abcdefgh"
 VOCAB_SIZE = 3 + len(LETTERS)
 MIN_LETTERS, MAX_LETTERS = 3, 5
 MAX_LENGTH = 24
-"""Number of positions of every model: a question, its answer and their special tokens, with room for padding."""
+"""Maximum length of every model: a question, its answer and special tokens, with room for padding."""
 
 Pair = tuple[str, str]
 
@@ -44,7 +44,7 @@ def encode(word: str) -> list[int]:
 
 
 def decode(tokens: Iterable[int]) -> str:
-    """Return the word up to the end token. Other special tokens in it are shown as dots.
+    """Return the word up to the end token, with other special tokens as dots.
 
     >>> decode([3, 0, 4, 2, 5])
     'a·b'

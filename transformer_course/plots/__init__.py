@@ -1,8 +1,8 @@
 """Plots of numbers: attention weights, masks, curves and histograms, each with an alternative text.
 
-``figures`` draws tensors with matplotlib, in colors that are legible on light and dark pages, and ``alternative_text``
-describes in words what a figure shows. A notebook stores the description with the picture, for readers who cannot see
-it and for nbval, which does not compare pixels.
+``figures`` draws tensors with matplotlib in colors that are legible on light and dark pages, and ``alternative_text``
+describes a figure in words. A notebook stores the description with the picture, for readers who cannot see the picture
+and for nbval, which compares text but not pixels.
 """
 
 from transformer_course.plots.figures import COLORS, INK, STYLES, heads, histogram, lines, mask, weights

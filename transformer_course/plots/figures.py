@@ -1,7 +1,7 @@
-"""Plots of what happens inside a Transformer. Each function takes tensors and returns the Axes for further drawing.
+"""Plots for looking inside a Transformer. Each function takes tensors and returns the Axes for further drawing.
 
-Colors and line styles can be distinguished by color-blind readers. Figures are transparent, in colors that are legible
-on light and dark pages; importing this module changes matplotlib's settings accordingly. In a notebook, figures have an
+Color-blind readers can distinguish the colors and line styles. Figures are transparent, with colors that are legible on
+light and dark pages; importing this module changes matplotlib's settings accordingly. In a notebook, figures have an
 alternative text.
 """
 
@@ -24,7 +24,7 @@ from transformer_course.plots.alternative_text import describe_displayed_figures
 
 describe_displayed_figures()
 
-INK = "#767676"  # for text and lines on the page itself: equally legible on white and on black
+INK = "#767676"  # for text and lines outside the plots: equally legible on white and black
 for _group in ("text", "xtick", "ytick"):
     plt.rc(_group, color=INK)
 plt.rc("axes", labelcolor=INK, edgecolor=INK, facecolor="none")
@@ -32,17 +32,17 @@ plt.rc("figure", facecolor="none")
 COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7")
 DASHES = ("-", "--", "-.", ":")
 STYLES = [(COLORS[i % 4], DASHES[(i + i // 4) % 4]) for i in range(16)]
-"""Sixteen line styles. Neighbors differ in both color and dashes."""
+"""Sixteen line styles. Consecutive styles differ in both color and dashes."""
 MAX_LABELED_CELLS = 12
 """Maximum number of rows or columns for which each cell shows its number."""
 MAX_HORIZONTAL_NAME_LENGTH = 6
-"""Maximum length of a column name; if one is longer, all are rotated so that they do not overlap."""
-MAX_NAME_LENGTH_IN_HEADS = 2
-"""The same limit for several heads side by side, whose columns are narrow."""
+"""Maximum length of a horizontal column name. If any name is longer, all names are rotated to avoid overlaps."""
+MAX_HORIZONTAL_NAME_LENGTH_IN_HEADS = 2
+"""The same limit for plots of several heads, which have narrow columns."""
 MIN_PRINTED_WEIGHT = 0.05
-"""Smallest weight whose number is printed: zeros in all cells would hide where the weights are."""
+"""Smallest weight whose number is printed. Printing all zeros would hide the important cells."""
 ROUNDING_TOLERANCE = 1e-5
-"""How far weights may be below 0 or above 1 because of rounding in the softmax."""
+"""How far weights may be below 0 or above 1 because of rounding errors in the softmax."""
 MAX_BORDERED_CELLS = 40
 """Maximum number of rows or columns for which the cells of a mask have borders."""
 KEY_LABEL, QUERY_LABEL = "key (column)", "query (row)"
@@ -58,10 +58,10 @@ def weights(
 ) -> Axes:
     """Draw attention weights as a heat map from 0 (dark) to 1 (bright).
 
-    In small maps, cells with a weight of at least 0.05 show the number.
+    In small heat maps, cells with a weight of at least 0.05 show the number.
 
     Args:
-        weights: A row per query.
+        weights: Attention weights, one row per query.
         queries: Names of the rows.
         keys: Names of the columns.
         ax: Axes to draw on; None means a new figure.
@@ -69,8 +69,8 @@ def weights(
         ylabel: Label of the queries, such as "generated (decoder)".
 
     Raises:
-        ValueError: There are no weights, or they are not between 0 and 1, or the number of names differs from the
-            number of rows or columns.
+        ValueError: ``weights`` is empty or has values outside 0 to 1, or the number of names differs from the number
+            of rows or columns.
     """
     image = _map(weights, queries, keys, ax, colormaps["viridis"], xlabel, ylabel)
     image.figure.colorbar(image, ax=image.axes, label="weight")
@@ -78,7 +78,7 @@ def weights(
         for i, row in enumerate(weights.tolist()):
             for j, weight in enumerate(row):
                 if weight >= MIN_PRINTED_WEIGHT:
-                    color = "white" if weight < 0.43 else "black"  # wherever black has less contrast than white
+                    color = "white" if weight < 0.43 else "black"  # below 0.43, white has more contrast than black
                     image.axes.text(j, i, f"{weight:.2f}", ha="center", va="center", color=color)
     return image.axes
 
@@ -91,18 +91,18 @@ def heads(
     xlabel: str = KEY_LABEL,
     ylabel: str = QUERY_LABEL,
 ) -> list[Axes]:
-    """Draw the weights of several heads side by side, in the colors of ``weights`` but without numbers.
+    """Draw the attention weights of several heads side by side, with the colors of ``weights`` but without numbers.
 
     Args:
-        weights: A row per query, for each head.
-        queries: Names of the rows, in all heads.
-        keys: Names of the columns, in all heads.
+        weights: Attention weights of each head, one row per query.
+        queries: Names of the rows of all heads.
+        keys: Names of the columns of all heads.
         axes: Axes to draw on, one for each head; None means a new figure.
         xlabel: Label of the keys.
         ylabel: Label of the queries.
 
     Raises:
-        ValueError: As for ``weights``, or the numbers of axes and heads differ.
+        ValueError: As for ``weights``, or the number of axes differs from the number of heads.
     """
     n_heads, n_query, n_key = weights.shape
     if axes is None:
@@ -110,12 +110,12 @@ def heads(
         figure = plt.figure(figsize=size, layout="constrained")
         axes = [figure.add_subplot(1, n_heads, 1 + i) for i in range(n_heads)]
     if not 1 <= n_heads == len(axes):
-        raise ValueError(f"each head needs its own axes; got {n_heads} heads and {len(axes)} axes")
+        raise ValueError(f"each head requires its own axes; got {n_heads} heads and {len(axes)} axes")
     for i, ax in enumerate(axes):
         image = _map(weights[i], queries, keys, ax, colormaps["viridis"], xlabel, ylabel)
         ax.set_title(f"head {i}")
         ax.label_outer()
-        if keys and max(map(len, keys)) > MAX_NAME_LENGTH_IN_HEADS:
+        if keys and max(map(len, keys)) > MAX_HORIZONTAL_NAME_LENGTH_IN_HEADS:
             ax.tick_params(axis="x", rotation=90)
     image.figure.colorbar(image, ax=axes, label="weight")
     return list(axes)
@@ -130,10 +130,10 @@ def mask(
     xlabel: str = KEY_LABEL,
     ylabel: str = QUERY_LABEL,
 ) -> Axes:
-    """Draw a mask: cells are bright where a query may attend to a key, and dark where it may not.
+    """Draw a mask with bright cells where a query may attend to a key, and dark cells elsewhere.
 
-    ``labels`` are the meanings of False and True, shown next to a sample cell of each. If a figure has several masks
-    with the same labels, only the last shows these samples. The other arguments and errors are those of ``weights``.
+    ``labels`` are the meanings of False and True in the legend. If a figure has several masks with the same labels,
+    only the last mask has a legend. For the other arguments and the errors, see ``weights``.
     """
     colors = colormaps["cividis"].resampled(2)
     image = _map(mask.float(), queries, keys, ax, colors, xlabel, ylabel, beside=2.8)
@@ -165,16 +165,16 @@ def lines(
 
     Args:
         x: The x values of all lines.
-        ys: The y values of each line, by label. For several runs, with a row for each, the line is the mean, and a band
-            shows the range from minimum to maximum.
-        xlabel: Label of the x axis, with its unit if it has one.
+        ys: The y values of each line, by label. If the values have one row per run, the line is the mean of the runs,
+            and a band shows their range from minimum to maximum.
+        xlabel: Label of the x axis, with a unit if it has one.
         ylabel: Label of the y axis.
         ax: Axes to draw on; None means a new figure.
-        legend_beside: Draw the legend to the right of the axes, where it hides nothing; a new figure is made wider for
-            it.
+        legend_beside: Whether to draw the legend to the right of the axes, where it covers nothing. In this case, a new
+            figure is wider.
 
     Raises:
-        ValueError: There are no lines, or the number of points of a line differs from that of x.
+        ValueError: There are no lines, or a line and ``x`` have different numbers of points.
     """
     if not ys:
         raise ValueError("ys must contain at least one line")
@@ -205,7 +205,7 @@ def lines(
 
 
 def histogram(samples: Mapping[str, Real[Tensor, "..."]], xlabel: str, bins: int = 30, ax: Axes | None = None) -> Axes:
-    """Draw histograms of samples as outlines, with common bins that cover all samples.
+    """Draw histograms of samples as outlines, with shared bins that cover all samples.
 
     Args:
         samples: Values by label, in any shape. The bars of each label sum to 1.
@@ -214,12 +214,12 @@ def histogram(samples: Mapping[str, Real[Tensor, "..."]], xlabel: str, bins: int
         ax: Axes to draw on; None means a new figure.
 
     Raises:
-        ValueError: There are no samples, or one is empty.
+        ValueError: There are no samples, or a sample is empty.
     """
     values = {label: _numbers(sample.flatten()) for label, sample in samples.items()}
     if not values or not all(values.values()):
         sizes = {label: len(numbers) for label, numbers in values.items()}
-        raise ValueError(f"each label needs at least one sample; got samples of sizes {sizes}")
+        raise ValueError(f"each label requires at least one value; got samples of sizes {sizes}")
     ax = ax or _axes(6.0, 3.2)
     edges = np.histogram_bin_edges(np.concatenate(list(values.values())), bins).tolist()
     for (label, numbers), (color, dashes) in zip(values.items(), cycle(STYLES), strict=False):
@@ -247,9 +247,9 @@ def _map(
         raise ValueError(f"weights must not be empty; got n_query={n_query}, n_key={n_key}")
     if not (cells.min() >= -ROUNDING_TOLERANCE and cells.max() <= 1 + ROUNDING_TOLERANCE):
         raise ValueError(f"weights must be between 0 and 1; got {cells.min():g} to {cells.max():g}")
-    for what, names, n in (("queries", queries, n_query), ("keys", keys, n_key)):
+    for kind, names, n in (("queries", queries, n_query), ("keys", keys, n_key)):
         if names is not None and len(names) != n:
-            raise ValueError(f"each of {n} {what} needs a name; got {len(names)}: {', '.join(names)}")
+            raise ValueError(f"each of the {n} {kind} requires a name; got {len(names)}: {', '.join(names)}")
     ax = ax or _axes(beside + min(0.55 * n_key, 5.0), 1.0 + min(0.55 * n_query, 5.0))
     image = ax.imshow(_numbers(cells), vmin=0, vmax=1, cmap=colors, aspect="equal" if n_query == n_key else "auto")
     ax.set(xlabel=xlabel, ylabel=ylabel)

@@ -1,7 +1,7 @@
-"""Practice from memory: exercises that passed return as stubs, and questions return with a collapsed answer.
+"""Practice from memory: solved exercises come back as stubs, and questions come back with a collapsed answer.
 
-``schedule`` computes what is due today from the learner's record, with FSRS. ``material`` reads the exercises and the
-questions from the published notebooks, ``selection`` chooses some of them, and ``practice_notebook`` writes them into a
-notebook. The notebook's cells use ``session``, which asks questions in a ``question_widget``. Only these two need
-torch; ``home`` and ``commands`` use the other modules. Uses ``workspace`` and ``lesson``.
+``schedule`` uses FSRS to compute what is due today from the learner's record. ``material`` reads the exercises and
+questions from the published notebooks, ``selection`` chooses some of them, and ``practice_notebook`` writes a notebook
+that contains them. The notebook's cells use ``session``, which asks questions in a ``question_widget``. Only the last
+two require torch; ``home`` and ``commands`` use the other modules. Uses ``workspace`` and ``lesson``.
 """

@@ -1,4 +1,4 @@
-"""What can be practiced: the exercises and the interview questions of the published notebooks."""
+"""Read the practice material: the exercises and interview questions of the published notebooks."""
 
 import ast
 import hashlib
@@ -15,7 +15,7 @@ from transformer_course.workspace.exercise_stubs import EXERCISE_TAG
 
 QUESTIONS = "interview_questions"
 IMPORTS = "imports"
-"""The id of a lesson's cell with imports."""
+"""ID of the cell with a lesson's imports."""
 _QUESTION = re.compile(r"<details><summary>(.*?)</summary>(.*?)</details>", re.DOTALL)
 _LINK_TO_LESSON = re.compile(r'(?<=\]\()(?=\w+\.ipynb)|(?<=href=")(?=\w+\.ipynb)')
 
@@ -25,12 +25,12 @@ class ExerciseText:
     """An exercise as its lesson presents it.
 
     Attributes:
-        name: The name of the exercise.
-        lesson: The name of its lesson.
+        name: Name of the exercise.
+        lesson: Name of its lesson.
         statement: The task, as Markdown.
-        context: The text before the task in the same cell, such as the formula; may be empty.
+        context: The text before the task in the same cell, such as the formula, or "".
         stub: The code to complete.
-        imports: The lesson's import statements that an answer may need.
+        imports: Import statements of the lesson that an answer may need.
     """
 
     name: str
@@ -46,8 +46,8 @@ class Question:
     """A question with its answer, both as Markdown with HTML.
 
     Attributes:
-        card: Its name in the learner's record, which changes only with the question's wording.
-        lesson: The name of its lesson.
+        card: Name of the question in the learner's record. It changes only if the wording of the question changes.
+        lesson: Name of its lesson.
         question: The question.
         answer: The answer.
     """
@@ -74,7 +74,7 @@ class Material:
 
 @cache
 def read_material(published: Path) -> Material:
-    """Read the published notebooks, once.
+    """Read the published notebooks. The result is cached.
 
     Raises:
         OSError: A notebook cannot be read.
@@ -86,7 +86,7 @@ def read_material(published: Path) -> Material:
     questions = []
     for cell in _cells(published / f"{QUESTIONS}.ipynb"):
         if cell["id"] not in lessons:
-            continue  # the selection at the top, which repeats questions of the lessons
+            continue  # the sections at the top repeat questions of the lessons
         for question, answer in _QUESTION.findall(_source(cell)):
             questions.append(Question(_card(question), cell["id"], _one_folder_up(question), _one_folder_up(answer)))
     return Material(exercises, questions)
@@ -107,7 +107,7 @@ def _card(question: str) -> str:
 
 
 def _one_folder_up(text: str) -> str:
-    """Change the links to lessons in a text for a notebook in a subfolder."""
+    """Adjust the links to lessons in a text for a notebook in a subfolder."""
     return _LINK_TO_LESSON.sub("../", text.strip())
 
 
@@ -131,7 +131,7 @@ def _split_statement(text: str) -> tuple[str, str]:
 
 
 def _importable(source: str) -> tuple[str, ...]:
-    """Return the import statements of a cell that an answer may need, including ``parts``."""
+    """Return the import statements of a cell that an answer may need, one per imported name."""
     statements = []
     for node in ast.parse(source).body:
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("transformer_course"):

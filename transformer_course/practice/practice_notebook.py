@@ -1,6 +1,6 @@
 """Write the notebook of a practice session: a stub and a check for each exercise, and a cell that asks questions.
 
-Its metadata mark it as a practice notebook, so the grader ignores it.
+The metadata marks the file as a practice notebook, so that the grader ignores it.
 """
 
 import json
@@ -16,7 +16,7 @@ from transformer_course.workspace.working_copies import LANGUAGE, free_name
 from transformer_lab.atomic_write import atomic_write_text
 
 FOLDER = "practice"
-"""The subfolder of the learner's folder that holds the practice notebooks."""
+"""Subfolder of the learner's folder for practice notebooks."""
 HOW_IT_WORKS = """Write each answer from memory, run its cell, and run the check below it. Nothing here
 changes your saved parts.
 
@@ -30,17 +30,17 @@ def write_practice(
     """Write the notebook of a session into the learner's folder.
 
     Args:
-        selection: What to practice.
+        selection: The exercises and questions to practice.
         folder: The learner's folder.
-        now: The date in the name and the title.
-        minutes: The time limit in minutes; None for no limit.
+        now: The current time, whose date is used in the file name and the title.
+        minutes: Time limit in minutes, or None for no limit.
         interview: Whether the session is a mock interview, with a score at the end.
 
     Returns:
         The path of the notebook.
 
     Raises:
-        OSError: The folder is not writable.
+        OSError: The notebook could not be written.
     """
     day = now.astimezone().date()
     path = folder / FOLDER / f"{day}.ipynb"

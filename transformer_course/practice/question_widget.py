@@ -1,4 +1,4 @@
-"""A widget that asks questions one by one: a click shows the answer, and then you rate how well you knew it."""
+"""A widget that asks questions one at a time: click to show the answer, then rate how well you knew it."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -17,16 +17,17 @@ TOOLTIPS = {
 
 
 class QuestionWidget(ipywidgets.VBox):  # type: ignore[no-any-unimported]
-    """Questions, one at a time.
+    """Widget that asks questions one at a time.
 
     Args:
         questions: The questions, in order.
-        rate: Called with a question's card and its rating. Returns a remark, such as when the question returns.
+        rate: Function that records the rating of a question's card and returns a remark, such as when the question is
+            due again.
     """
 
     def __init__(self, questions: Sequence[Question], rate: Callable[[str, str], str]) -> None:
         self._questions, self._rate, self._place = questions, rate, 0
-        self.text = ipywidgets.Output()  # renders Markdown and formulas like the notebook
+        self.text = ipywidgets.Output()  # an Output renders Markdown and formulas like the notebook
         self.status = ipywidgets.HTML()
         self.reveal = ipywidgets.Button(description="Show the answer", button_style="primary")
         self.reveal.on_click(lambda _: self.show_answer())
@@ -39,7 +40,7 @@ class QuestionWidget(ipywidgets.VBox):  # type: ignore[no-any-unimported]
 
     @property
     def question(self) -> Question | None:
-        """The current question; None after the last one."""
+        """The current question, or None after the last one."""
         return self._questions[self._place] if self._place < len(self._questions) else None
 
     def show_answer(self) -> None:
@@ -49,7 +50,7 @@ class QuestionWidget(ipywidgets.VBox):  # type: ignore[no-any-unimported]
             self.buttons.children = self.ratings
 
     def answer(self, rating: str) -> None:
-        """Rate the current question, and ask the next one."""
+        """Rate the current question and ask the next one."""
         if self.question:
             remark = self._rate(self.question.card, rating)
             self._place += 1

@@ -1,7 +1,7 @@
 """Compute when an exercise or a question is due again, with FSRS, the Free Spaced Repetition Scheduler.
 
-FSRS estimates from a card's ratings how fast it is forgotten, and schedules the next review for the day when the
-probability of remembering it falls to 90 %: https://github.com/open-spaced-repetition. Only the reviews are stored; the
+FSRS estimates from the ratings of a card how fast the learner forgets it. It schedules the next review for the day when
+the probability of recall falls to 90 %: https://github.com/open-spaced-repetition. Only the reviews are stored; the
 state of a card is computed from them.
 """
 
@@ -12,15 +12,15 @@ from fsrs import Card, Rating, Scheduler
 from transformer_course.workspace.progress import Progress
 
 SCHEDULER = Scheduler(learning_steps=(), relearning_steps=(), enable_fuzzing=False)
-"""Without learning steps of minutes, because there is one session a day, and without random intervals."""
+"""Scheduler without learning steps of minutes, because sessions are daily, and without random intervals."""
 FIRST_PASS = "good"
-"""The rating recorded when an exercise passes in its lesson."""
+"""Rating that is recorded when an exercise passes in its lesson."""
 
 
 def cards(progress: Progress) -> dict[str, Card]:
-    """Return the cards of all exercises that passed and questions that were answered, by name.
+    """Return the cards of all exercises that passed and all questions that were rated, by name.
 
-    An exercise enters the schedule when it passes in its lesson, a question when it is first rated.
+    An exercise enters the schedule when it passes in its lesson, and a question when it is first rated.
     """
     reviews = [(when, exercise, FIRST_PASS) for exercise, when in progress.passed.items()]
     reviews += [(review.when, review.card, review.rating) for review in progress.reviews]
@@ -42,5 +42,5 @@ def days_until_due(card: Card, now: datetime) -> int:
 
 
 def recall(card: Card, now: datetime) -> float:
-    """Return the estimated probability that a card is still remembered."""
+    """Return the estimated probability that the learner still remembers a card."""
     return SCHEDULER.get_card_retrievability(card, now)

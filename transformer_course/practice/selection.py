@@ -1,4 +1,4 @@
-"""Select the content of a practice session: what is due today, chosen lessons, or a random mix as in an interview."""
+"""Select the content of a practice session: material that is due today, chosen lessons, or a random interview mix."""
 
 import random
 from collections.abc import Callable, Collection, Sequence
@@ -21,7 +21,7 @@ Each = TypeVar("Each", ExerciseText, Question)
 
 @dataclass(frozen=True)
 class Selection:
-    """The exercises and the questions of a session, in the order in which they are asked."""
+    """The exercises and questions of a session, in order."""
 
     exercises: Sequence[ExerciseText]
     questions: Sequence[Question]
@@ -48,10 +48,10 @@ def select_due(
     n_exercises: int = N_EXERCISES,
     n_questions: int = N_QUESTIONS,
 ) -> Selection:
-    """Select what is due today, the most forgotten first, and then new questions.
+    """Select the exercises and questions that are due today, most forgotten first, followed by new questions.
 
-    Questions come from lessons in which an exercise has passed. Questions rated today count towards ``n_questions``,
-    which limits the new questions per day.
+    Questions come from lessons in which an exercise has passed. Questions that were rated today count toward
+    ``n_questions``, so this argument also limits the number of new questions per day.
     """
     states = cards(progress)
     today = now.astimezone().date()
@@ -75,7 +75,7 @@ def select_lessons(
     n_exercises: int = N_EXERCISES,
     n_questions: int = N_QUESTIONS,
 ) -> Selection:
-    """Select from these lessons, whether passed or not: first what was never practiced, then the most forgotten."""
+    """Select from the given lessons, passed or not: never practiced material first, then the most forgotten."""
     states = cards(progress)
     practiced = {review.card for review in progress.reviews}
 
@@ -95,7 +95,7 @@ def select_interview(
     n_exercises: int = N_EXERCISES,
     n_questions: int = N_QUESTIONS,
 ) -> Selection:
-    """Draw a random mix from these lessons or, if there are none, from the exercises that passed and their lessons."""
+    """Draw a random mix from the given lessons, or by default from passed exercises and questions of their lessons."""
     exercises = [
         each for each in material.exercises if (each.lesson in lessons if lessons else each.name in progress.passed)
     ]

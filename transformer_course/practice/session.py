@@ -1,4 +1,4 @@
-"""What a practice notebook imports: ``begin``, ``check``, ``hint``, ``solution``, ``ask`` and ``score``."""
+"""The functions that a practice notebook uses: ``begin``, ``check``, ``hint``, ``solution``, ``ask`` and ``score``."""
 
 import contextlib
 import time
@@ -21,12 +21,12 @@ __all__ = ["ask", "begin", "check", "hint", "score", "solution"]
 
 
 class PracticeSession:
-    """The state of a practice session: attempts, passes and the time.
+    """State of a practice session: ratings, mistakes, help and time.
 
     Args:
-        shell: The IPython shell of the notebook; None outside a notebook.
-        n_exercises: The number of exercises.
-        minutes: The time limit in minutes; None for no limit.
+        shell: IPython shell of the notebook, or None outside a notebook.
+        n_exercises: Number of exercises.
+        minutes: Time limit in minutes, or None for no limit.
     """
 
     def __init__(self, shell: Any = None, n_exercises: int = 0, minutes: float | None = None) -> None:
@@ -35,9 +35,9 @@ class PracticeSession:
         self.ratings: dict[str, str] = {}
         """Ratings by exercise and question, in the order in which they were given."""
         self.mistakes: dict[str, list[str]] = {}
-        """The mistakes that checks reported, by exercise; empty for an unrecognized failure."""
+        """Mistakes that failed checks reported, by exercise. The list is empty if no mistake was recognized."""
         self.helped: set[str] = set()
-        """The exercises for which a hint or a solution was shown."""
+        """Exercises for which a hint or a solution was shown."""
 
     @property
     def minutes_used(self) -> float:
@@ -46,14 +46,14 @@ class PracticeSession:
 
     @property
     def clock(self) -> str:
-        """The time used, and the time limit if there is one."""
+        """The time used and, if there is one, the time limit."""
         used = int(self.minutes_used)
         if self.minutes is None:
             return f"{used} {'minute' if used == 1 else 'minutes'}"
         return f"{used} of {self.minutes:g} minutes"
 
     def rate(self, card: str, rating: str) -> str:
-        """Record a card's first rating in this session; return when it is due again, or why it was not recorded."""
+        """Record the first rating of a card in this session; return when it is due again, or why recording failed."""
         if card in self.ratings:
             return ""
         self.ratings[card] = rating
@@ -69,7 +69,7 @@ class PracticeSession:
         return f"It comes back {'tomorrow' if days <= 1 else f'in {days} days'}."
 
     def judge(self, verdict: Verdict) -> Verdict:
-        """Record a check's verdict, and return it with its consequence for this session."""
+        """Record the verdict of a check and return it with the effect on the schedule."""
         name = verdict.exercise
         if not verdict.passed:
             if verdict.status != "not_started":
@@ -81,7 +81,7 @@ class PracticeSession:
         return replace(verdict, message="\n".join(filter(None, lines)))
 
     def report(self) -> Panel:
-        """Return the score of the session, with the reported mistakes."""
+        """Return the score of the session and the reported mistakes."""
         exercises = {name: rating for name, rating in self.ratings.items() if not name.startswith("question-")}
         n_exercises = max(self.n_exercises, len(exercises))
         n_first = sum(rating == "good" for rating in exercises.values())
@@ -106,8 +106,8 @@ def begin(n_exercises: int = 0, minutes: float | None = None) -> None:
     """Start a session and its clock.
 
     Args:
-        n_exercises: The number of exercises.
-        minutes: The time limit in minutes; None for no limit.
+        n_exercises: Number of exercises.
+        minutes: Time limit in minutes, or None for no limit.
     """
     _sessions[:] = [PracticeSession(notebook.current_session().shell, n_exercises, minutes)]
     if minutes is not None:
@@ -116,7 +116,7 @@ def begin(n_exercises: int = 0, minutes: float | None = None) -> None:
 
 
 def current() -> PracticeSession:
-    """Return the session; the first call starts it."""
+    """Return the current session, starting one if necessary."""
     if not _sessions:
         begin()
     return _sessions[-1]
@@ -137,17 +137,17 @@ def hint(attempt: Any, name: Any = None) -> Panel:
 
 
 def solution(attempt: Any, name: Any = None) -> Panel:
-    """Return a right answer. You will then practice this exercise again soon."""
+    """Return a correct answer. You will then practice this exercise again soon."""
     with contextlib.suppress(Exception):
         current().helped.add(name if isinstance(name, str) else attempt.__name__)
     return notebook.solution(attempt, name)
 
 
 def ask(*questions: str) -> QuestionWidget:
-    """Ask questions one by one: click to show the answer, and rate how well you knew it.
+    """Ask questions one at a time. Click to show the answer, then rate how well you knew it.
 
     Args:
-        questions: The names of the questions.
+        questions: Names of the questions.
     """
     by_card = {question.card: question for question in read_material(published_lessons()).questions}
     known: Sequence[Question] = [by_card[card] for card in questions if card in by_card]
@@ -155,7 +155,7 @@ def ask(*questions: str) -> QuestionWidget:
 
 
 def score() -> Panel:
-    """Return a summary of the session: what passed, how fast, and the reported mistakes."""
+    """Return a summary of the session: passed exercises, time and reported mistakes."""
     panel = current().report()
     notebook.show(panel)
     return panel

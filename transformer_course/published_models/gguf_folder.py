@@ -1,7 +1,7 @@
 """Convert a GGUF file of a Llama into a folder in the Hub's format: configuration, tensors and tokenizer.
 
 GGUF is the format of llama.cpp: https://github.com/ggml-org/ggml/blob/master/docs/gguf.md. One file contains the
-options, the tokenizer and the tensors, which may be quantized. The names differ from those on the Hub, as does the row
+options, the tokenizer and the tensors, which may be quantized. Names differ from those on the Hub, and so does the row
 order of the query and key projections.
 """
 
@@ -20,9 +20,9 @@ from transformer_lab.atomic_write import atomic_write_text
 from transformer_lab.pretrained.hub import write_model
 
 CONTROL = 3
-"""The type of control tokens, such as those that begin and end a text."""
-DIGITS_APART = {"gpt-2": False, "smollm": True}
-"""For each supported way to split a text before byte-pair encoding, whether each digit is a separate word."""
+"""GGUF type of control tokens, such as the tokens that start and end a text."""
+SPLITS_DIGITS = {"gpt-2": False, "smollm": True}
+"""For each supported pre-tokenizer, whether it splits numbers into single digits."""
 NAMES = {
     "token_embd.weight": "model.embed_tokens.weight",
     "output_norm.weight": "model.norm.weight",
@@ -39,21 +39,21 @@ LAYER_NAMES = {
     "ffn_up": "mlp.up_proj",
     "ffn_down": "mlp.down_proj",
 }
-"""The Hub's name of each tensor, and of each module of a layer."""
+"""The Hub's names of the tensors outside the layers, and of the modules in a layer."""
 
 
 def convert_gguf(path: Path, folder: Path) -> None:
     """Write the model in a GGUF file to a folder that ``TextGenerator.load`` reads.
 
-    Matrices are written in float16, which preserves a quantized weight to three decimals.
+    Matrices are written in float16, which preserves quantized weights to three decimals.
 
     Raises:
-        ValueError: The file is corrupted, is not a Llama, or has unsupported tensors or an unsupported tokenizer.
+        ValueError: The file is corrupted, is not a Llama, or contains unsupported tensors or an unsupported tokenizer.
     """
     try:
         file = GGUFFile(GGUFReader(path))
     except (ValueError, IndexError, KeyError, UnicodeDecodeError, OverflowError) as error:
-        raise ValueError(f"{path.name} is not a GGUF file, or is corrupted: {error}") from error
+        raise ValueError(f"{path.name} is not a valid GGUF file: {error}") from error
     if (architecture := file.get("general.architecture")) != "llama":
         raise ValueError(f"{path.name} must have the architecture llama; got {architecture!r}")
     tensors = dict(file.tensors())
@@ -65,10 +65,10 @@ def convert_gguf(path: Path, folder: Path) -> None:
 
 
 class GGUFFile:
-    """The options, tensors and tokenizer of a GGUF file, with the Hub's names.
+    """Options, tensors and tokenizer of a GGUF file, with the Hub's names.
 
     Args:
-        reader: The open file.
+        reader: Reader of the open file.
     """
 
     def __init__(self, reader: GGUFReader) -> None:
@@ -78,16 +78,16 @@ class GGUFFile:
         """Return the value of an option.
 
         Raises:
-            ValueError: The file lacks the option, and there is no default.
+            ValueError: The option is missing from the file, and there is no default.
         """
         field = self.reader.get_field(key)
         if field is None and default is None:
-            raise ValueError(f"the GGUF file lacks {key}")
+            raise ValueError(f"the GGUF file has no option {key}")
         return default if field is None else field.contents()
 
     @property
     def heads(self) -> tuple[int, int]:
-        """The numbers of query heads and of key/value heads."""
+        """The numbers of query heads and key/value heads."""
         n_heads = self.get("llama.attention.head_count")
         return n_heads, self.get("llama.attention.head_count_kv", n_heads)
 
@@ -95,7 +95,7 @@ class GGUFFile:
         """Return the content of ``config.json``.
 
         Args:
-            tied: Whether the embeddings are also the weights of the last layer.
+            tied: Whether the output layer shares the weights of the embeddings.
         """
         n_heads, n_kv_heads = self.heads
         d_model = self.get("llama.embedding_length")
@@ -119,7 +119,7 @@ class GGUFFile:
         }
 
     def tensors(self) -> Iterator[tuple[str, Tensor]]:
-        """Yield the tensors, dequantized, with their names on the Hub.
+        """Yield the dequantized tensors with their names on the Hub.
 
         Raises:
             ValueError: The name of a tensor is unknown for this architecture.
@@ -135,20 +135,20 @@ class GGUFFile:
             yield hub_name(tensor.name), torch.from_numpy(np.array(weight)).to(dtype)
 
     def tokenizer(self) -> Tokenizer:
-        """Return the tokenizer: byte-level BPE, as in GPT-2.
+        """Return the tokenizer, which uses byte-level BPE as in GPT-2.
 
         Raises:
-            ValueError: The tokenizer is of a different kind.
+            ValueError: The tokenizer is not supported.
         """
-        kind, splitting = self.get("tokenizer.ggml.model"), self.get("tokenizer.ggml.pre", "gpt-2")
-        if kind != "gpt2" or splitting not in DIGITS_APART:
-            known = " or ".join(map(repr, DIGITS_APART))
-            raise ValueError(f"the tokenizer must be 'gpt2' with {known}; got {kind!r} with {splitting!r}")
+        kind, pre_tokenizer = self.get("tokenizer.ggml.model"), self.get("tokenizer.ggml.pre", "gpt-2")
+        if kind != "gpt2" or pre_tokenizer not in SPLITS_DIGITS:
+            known = " or ".join(map(repr, SPLITS_DIGITS))
+            raise ValueError(f"the tokenizer must be 'gpt2' with {known}; got {kind!r} with {pre_tokenizer!r}")
         tokens, types = self.get("tokenizer.ggml.tokens"), self.get("tokenizer.ggml.token_type")
         merges = [tuple(merge.split(" ")) for merge in self.get("tokenizer.ggml.merges")]
         tokenizer = Tokenizer(models.BPE({token: i for i, token in enumerate(tokens)}, merges))
         steps: list[pre_tokenizers.PreTokenizer] = [pre_tokenizers.ByteLevel(add_prefix_space=False)]
-        if DIGITS_APART[splitting]:
+        if SPLITS_DIGITS[pre_tokenizer]:
             steps.insert(0, pre_tokenizers.Digits(individual_digits=True))
         tokenizer.pre_tokenizer = pre_tokenizers.Sequence(steps)
         tokenizer.decoder = decoders.ByteLevel()
@@ -168,16 +168,16 @@ def hub_name(name: str) -> str:
     match name.split("."):
         case ["blk", layer, part, "weight"] if part in LAYER_NAMES:
             return f"model.layers.{layer}.{LAYER_NAMES[part]}.weight"
-    raise ValueError(f"the GGUF file has an unknown tensor, {name}; the Llamas of this library have none of that name")
+    raise ValueError(f"the GGUF file has an unknown tensor, {name}, which the Llamas of this library do not have")
 
 
 def halves_from_pairs(weight: NDArray[np.float32], n_heads: int) -> NDArray[np.float32]:
-    """Reorder the rows of each head: rotated pairs are neighbors in GGUF, and half a head apart on the Hub."""
+    """Reorder the rows of each head: a rotated pair is adjacent in GGUF but half a head apart on the Hub."""
     rows, columns = weight.shape
     pairs = weight.reshape(n_heads, rows // n_heads // 2, 2, columns)
     return pairs.swapaxes(1, 2).reshape(rows, columns)
 
 
 def _shortest(value: float) -> float:
-    """Return the shortest decimal number that float32 rounds to a value: 1e-05 for 9.999999747e-06."""
+    """Return the shortest decimal number that rounds to the same float32 value: 1e-05 for 9.999999747e-06."""
     return float(str(np.float32(value)))

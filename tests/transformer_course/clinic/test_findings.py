@@ -1,4 +1,4 @@
-"""The table of findings matches new measurements."""
+"""Tests that the stored findings match new measurements, and tests for the criteria."""
 
 import pandas as pd
 import pytest
@@ -12,10 +12,10 @@ def names_found(seed: int) -> dict[int, set[str]]:
 
 
 @pytest.mark.thorough
-def test_short_training_reveals_every_bug_and_no_other(train_for):
+def test_short_training_reveals_exactly_the_known_bugs(train_for):
     train_for(40)
     found = names_found(seed=0)
-    # An untrained model is not better with the correct answer so far than with its own.
+    # An undertrained model is no better with teacher forcing than when it generates.
     expected = {number: set(names) - {"forced_against_generated"} for number, names in MEASURED.items()}
     assert {number: names - {"forced_against_generated"} for number, names in found.items()} == expected
     assert [number for number in found if not found[number]] == [9]
@@ -23,7 +23,7 @@ def test_short_training_reveals_every_bug_and_no_other(train_for):
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("seed", [0, 1, 2])
-def test_table_matches_new_measurements(seed):
+def test_stored_findings_match_new_measurements(seed):
     assert names_found(seed) == {number: set(names) for number, names in MEASURED.items()}
 
 

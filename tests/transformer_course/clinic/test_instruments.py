@@ -1,4 +1,4 @@
-"""Instruments agree with other ways of measuring, on healthy models and on known bugs."""
+"""Tests that the instruments agree with simpler ways of measuring, on healthy models and on known bugs."""
 
 import copy
 import math
@@ -25,7 +25,7 @@ KINDS = [RotaryDecoderOnly, EncoderDecoder]
 
 
 def short(kind, n_steps=30):
-    """Train briefly, but long enough for every parameter to change."""
+    """Train briefly but long enough for every parameter to change."""
     return type("Short", (kind,), {"n_steps": n_steps, "trains_as_twin": False})(seed=3)
 
 
@@ -64,7 +64,7 @@ def test_leak_test_matches_nonzero_gradients():
     batch = patient.batch(draw_pairs(8, "reach", MAX_LETTERS))
     with torch.enable_grad():
         rows = patient.model.decoder.embedding(batch.targets).detach().requires_grad_()
-        memory = patient.model.encoder.embed  # the answer enters in the column where the question should
+        memory = patient.model.encoder.embed  # this patient's encoder reads the answer instead of the question
         patient.model.encoder.embed = lambda tokens: rows * math.sqrt(32) + patient.model.encoder.positions[:6]
         logits = patient.logits(batch)
         patient.model.encoder.embed = memory
@@ -91,7 +91,7 @@ def test_irrelevant_changes_have_no_effect(healthy):
     assert flat(instruments.split_the_batch(healthy)).max() < 1e-5
     padded = instruments.pad_and_compare(healthy)
     assert padded["right"].max() < 1e-4
-    # The original Transformer counts padding as positions; a language model does not.
+    # Padding on the left shifts positions in the original Transformer but not in the language model.
     assert (padded["left"].max() < 1e-4) == (not isinstance(healthy, EncoderDecoder))
     assert flat(instruments.shuffle_question(healthy)).min() > 1e-3
 
@@ -111,7 +111,7 @@ def test_splitting_batch_reveals_mean_of_means():
     assert expected > 0.01
 
 
-def test_only_matrices_decay_by_rate_times_weight_decay(healthy):
+def test_drift_equals_weight_decay_of_matrices_only(healthy):
     changes = instruments.drift_without_gradient(healthy)["relative change"]
     for name, parameter in healthy.model.named_parameters():
         assert changes[name] == pytest.approx(healthy.lr * WEIGHT_DECAY if parameter.dim() > 1 else 0.0, rel=1e-2)
@@ -129,7 +129,7 @@ def test_initial_loss_is_mean_over_answers(healthy):
     assert table["ln(vocab_size)"].item() == pytest.approx(math.log(11))
 
 
-def test_forced_logits_match_those_of_answer():
+def test_forced_logits_match_single_forward_pass():
     patient = short(DecoderOnly, n_steps=1)
     text = torch.tensor([[*encode("abcd"), BOS_ID, *encode("dcba")]])
     expected = patient.model.eval()(text)[:, 4:]
@@ -147,7 +147,7 @@ def test_measures_residual_stream_after_every_block():
     assert flat(instruments.residual_stream(patient)) == pytest.approx(sizes, rel=1e-4)
 
 
-def test_scaled_stream_distinguishes_three_kinds_of_layers():
+def test_scale_stream_distinguishes_three_layer_variants():
     healthy, normalized, query_only = (instruments.scale_stream(short(patient_class(n))) for n in (4, 7, 12))
     assert healthy["what it adds grows by"].max() < 2
     assert normalized["its output grows by"].to_numpy() == pytest.approx(1.0, abs=0.05)

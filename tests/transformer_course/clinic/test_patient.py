@@ -1,4 +1,4 @@
-"""The loss, training and answers of a healthy patient agree with simple implementations."""
+"""Tests that the loss, training and answers of healthy patients agree with simple implementations."""
 
 import pytest
 import torch
@@ -11,7 +11,7 @@ from transformer_course.clinic.patient import (
     DropoutDecoderOnly,
     EncoderDecoder,
     RotaryDecoderOnly,
-    exchange,
+    replace_modules,
 )  # fmt: skip
 from transformer_course.clinic.task import BOS_ID, EOS_ID, MAX_LETTERS, PAD_ID, decode, draw_pairs, encode
 
@@ -23,7 +23,7 @@ def short(kind, n_steps=5, **settings):
 
 
 def plain_loss(patient, pairs):
-    """Sum the cross-entropy over every token of every answer, one text at a time."""
+    """Average the cross-entropy over every token of every answer, one text at a time."""
     losses = []
     for question, answer in pairs:
         read, target = encode(question), [*encode(answer), EOS_ID]
@@ -66,7 +66,7 @@ def test_batched_answers_match_loop_without_cache(kind):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_training_depends_only_on_seed_and_preserves_torchs(kind):
+def test_training_depends_only_on_seed_and_preserves_global_rng(kind):
     torch.manual_seed(5)
     expected = torch.rand(1)
     torch.manual_seed(5)
@@ -93,13 +93,13 @@ def test_replaced_modules_keep_their_parameters():
     model = nn.Sequential(nn.Linear(3, 5), nn.LayerNorm(5), nn.Linear(5, 2))
     before, x = [*model.parameters()], torch.randn(7, 3)
     expected = F.relu(model[2](model[1](F.relu(model[0](x)))))
-    exchange(model, Linear)
+    replace_modules(model, Linear)
     assert [type(module) for module in model] == [Linear, nn.LayerNorm, Linear]
     assert all(a is b for a, b in zip(model.parameters(), before, strict=True))
     assert_close(model(x), expected)
 
 
-def test_padding_is_ignored_in_loss():
+def test_targets_of_padding_and_question_are_ignored():
     batch = DecoderOnly(trained=False).batch([("abcde", "edcba"), ("fgh", "hgf")])
     assert batch.inputs[1].tolist() == [*encode("fgh"), BOS_ID, *encode("hgf"), *[PAD_ID] * 4]
     assert batch.targets[1].tolist() == [*[PAD_ID] * 3, *encode("hgf"), EOS_ID, *[PAD_ID] * 4]

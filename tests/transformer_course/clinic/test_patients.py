@@ -1,4 +1,4 @@
-"""Each patient differs from its twin only in behavior, and no visible name reveals the bug."""
+"""Tests that each patient differs from its twin only in behavior, and that no visible name reveals the bug."""
 
 import pytest
 
@@ -25,14 +25,14 @@ def test_patient_looks_like_healthy_twin(number):
 
 
 @pytest.mark.parametrize("number", [n for n in NUMBERS if patient_class(n).trains_as_twin])
-def test_patient_with_twins_parameters_trains_the_same_way(number):
+def test_patient_with_copied_parameters_would_train_like_twin(number):
     kind = patient_class(number)
     patient = type("Patient", (kind,), {"n_steps": 3, "trains_as_twin": False})()
     twin = type("Twin", (kind.__base__,), {"n_steps": 3})()
     assert patient.losses == pytest.approx(twin.losses, rel=1e-4)
 
 
-def test_diagnoses_are_distinct_and_one_is_healthy():
+def test_diagnoses_are_distinct_and_exactly_one_is_healthy():
     letters = [report(number).diagnosis for number in NUMBERS]
     assert len(set(letters)) == len(letters)
     assert set(letters) < set(DIAGNOSES)

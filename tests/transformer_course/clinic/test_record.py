@@ -1,4 +1,4 @@
-"""Every measurement counts, a wrong diagnosis counts twice, and the report is hidden until the correct diagnosis."""
+"""Tests for the record: scores, diagnoses, contradictions, and when a report is available."""
 
 import pandas as pd
 import pytest
@@ -14,7 +14,7 @@ def clinic(train_for):
     return Clinic()
 
 
-def test_measurements_count_once_and_curves_are_free(clinic):
+def test_each_instrument_counts_once_and_curves_are_free(clinic):
     case = clinic.admit(9)
     case.losses(), case.answers(), case.normal(instruments.initial_loss)
     assert case.score == 0
@@ -37,10 +37,10 @@ def test_wrong_diagnosis_counts_twice_and_lists_contradictions(clinic):
     case = clinic.admit(2)
     case.measure(instruments.drift_without_gradient)
     case.measure(instruments.split_the_batch)
-    said = case.diagnose("I")
+    message = case.diagnose("I")
     assert case.score == 4
-    assert "drift_without_gradient differs from the healthy twin's. With this bug, it would not." in said
-    assert "split_the_batch matches the healthy twin's. With this bug, it would not." in said
+    assert "drift_without_gradient differs from the healthy twin's. With this bug, it would not." in message
+    assert "split_the_batch matches the healthy twin's. With this bug, it would not." in message
     case.diagnose("I")
     assert case.score == 4
     assert "drift_without_gradient" in case.diagnose("A")
@@ -49,9 +49,9 @@ def test_wrong_diagnosis_counts_twice_and_lists_contradictions(clinic):
 
 def test_report_is_hidden_until_correct_diagnosis(clinic):
     case = clinic.admit(2)
-    for tell in (case.report, case.source):
+    for method in (case.report, case.source):
         with pytest.raises(ValueError, match="patient 2 is still open"):
-            tell()
+            method()
     assert case.diagnose("N").startswith("Right: weight decay")
     assert case.report() == report(2)
     assert "torch.optim.AdamW(self.model.parameters()" in case.source()
@@ -65,16 +65,15 @@ def test_report_is_hidden_until_correct_diagnosis(clinic):
 
 
 def test_random_bot_has_expected_score():
-    # No instrument distinguishes 7 from 12: all sixteen are used, and every second guess is wrong, which costs two.
+    # No instrument distinguishes 7 from 12, so the bot uses all sixteen. Half of its guesses are wrong, at a cost of 2.
     assert score_at_random(7) == pytest.approx(16 + 1, abs=0.3)
-    # The bot knows that 9 is healthy once it has used the last of the four instruments that alone detect a bug, or a
-    # little
-    # later. Among sixteen, the last of four is on average number 4 · 17 / 5.
+    # The bot can conclude that 9 is healthy when it has used the last of the four instruments that are the only ones to
+    # detect some bug, or a little later. On average, the last of these four is number 4 · 17 / 5 among the sixteen.
     assert 4 * 17 / 5 - 0.4 < score_at_random(9) < 15
-    # For 6, a single measurement may suffice, such as the initial loss.
+    # For 6, a single measurement can be enough, such as the initial loss.
     assert 1 <= score_at_random(6) < 4 < score_at_random(2)
 
 
-def test_rejects_unknown_letters(clinic):
+def test_rejects_unknown_diagnosis(clinic):
     with pytest.raises(ValueError, match="choose one of A, B"):
         clinic.admit(1).diagnose("healthy")

@@ -1,4 +1,4 @@
-"""The task consists of words and their reversals, as token ids."""
+"""Tests for the task of reversing words."""
 
 import torch
 from torch.nn.utils.rnn import pad_sequence

@@ -1,1 +1,1 @@
-"""Tests of ``transformer_course/plots``."""
+"""Tests for ``transformer_course/plots``."""

@@ -1,4 +1,4 @@
-"""Alternative texts contain the names and the numbers on the axes."""
+"""Tests that alternative texts contain the names and numbers on the axes."""
 
 import sys
 
@@ -18,42 +18,42 @@ def _close_figures():
     plt.close("all")
 
 
-def test_line_is_described_by_its_ends_and_range():
+def test_describes_line_by_ends_and_range():
     ys = {"up": [1.0, 1e-9, 4.0], "of runs": torch.tensor([[1.0, 2.0, 1234.0], [3.0, 2.0, 1236.0]])}
     ax = plots.lines([1, 2, 3], ys, xlabel="step", ylabel="loss")
-    ax.axhline(0.5)  # an unnamed line is not described
+    ax.axhline(0.5)  # lines without a label are not described
     assert alternative_text(ax.figure) == (
         "Plot: loss by step: up, of runs. up: from 1 to 4, between 0 and 4. "
         "of runs: from 2 to 1200, between 2 and 1200."
     )
 
 
-def test_row_of_weights_is_described_by_its_largest():
+def test_describes_row_of_weights_by_largest_weight():
     ax = plots.weights(torch.tensor([[0.1, 0.9], [0.5, 0.5]]), ["year?", "month?"], ["3", "mars"])
     assert alternative_text(ax.figure) == (
         "Plot: map of 2 × 2 cells, query (row) by key (column). year?: 0.90 at mars; month?: 0.50 each."
     )
 
 
-def test_row_of_a_mask_is_described_by_its_allowed_keys():
+def test_describes_row_of_mask_by_allowed_keys():
     ax = plots.mask(torch.tensor([[True, False, False], [True, True, True], [False, False, False]]), keys=list("abc"))
     assert alternative_text(ax.figure).endswith("row 0: a; row 1: all; row 2: none.")
 
 
-def test_large_heat_map_is_described_by_its_range():
+def test_describes_large_heat_map_by_range():
     ax = plots.weights(torch.linspace(0, 0.5, 17 * 17).view(17, 17))
     assert alternative_text(ax.figure).endswith(
         "map of 17 × 17 cells, query (row) by key (column). values between 0 and 0.5, mean 0.25."
     )
 
 
-def test_histogram_is_described_by_range_and_mean():
+def test_describes_histogram_by_range_and_mean():
     ax = plots.histogram({"few": torch.tensor([0.0, 1.0, 1.0, 4.0])}, xlabel="value", bins=4)
-    mean = (0.5 + 1.5 + 1.5 + 3.5) / 4  # of the bin centers
+    mean = (0.5 + 1.5 + 1.5 + 3.5) / 4  # mean of the bin centers
     assert alternative_text(ax.figure) == f"Plot: fraction by value: few. few: between 0 and 4, mean {mean:.2g}."
 
 
-def test_bars_and_points_are_described_per_panel():
+def test_describes_bars_and_points_per_panel():
     figure, (left, right) = plt.subplots(1, 2)
     left.bar(["u", "v"], [3, 1234])
     left.set_title("cost")
@@ -65,14 +65,14 @@ def test_bars_and_points_are_described_per_panel():
     )
 
 
-def test_horizontal_bars_are_described_by_length():
+def test_describes_horizontal_bars_by_length():
     figure, ax = plt.subplots()
     ax.barh(["u", "v"], [3, 1234], label="short")
     ax.barh(["u", "v"], [5, 60], left=[3, 1234], label="on top")
     assert alternative_text(figure) == "Plot: short, on top. short: u 3, v 1200. on top: u 5, v 60."
 
 
-def test_empty_figure_has_no_description():
+def test_describes_empty_figure_and_line_without_points():
     assert alternative_text(Figure()) == "An empty figure."
     figure, ax = plt.subplots()
     ax.plot([0, 1], [float("nan"), float("nan")], label="lost")

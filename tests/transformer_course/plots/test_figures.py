@@ -1,4 +1,4 @@
-"""Properties of the plots: names, numbers, colors and errors."""
+"""Tests for the plots: names, numbers, colors and errors."""
 
 from itertools import pairwise
 
@@ -23,7 +23,7 @@ def tick_labels(ax: Axes) -> tuple[list[str], list[str]]:
 
 
 def luminance(color: object) -> float:
-    """Relative luminance of a color, as defined by WCAG 2."""
+    """Return the relative luminance of a color, as defined by WCAG 2."""
     linear = [c / 12.92 if c <= 0.03928 else ((c + 0.055) / 1.055) ** 2.4 for c in to_rgb(color)]
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 
@@ -36,20 +36,20 @@ def test_rows_are_queries_and_columns_are_keys(draw, cells):
     assert ax.images[0].get_array().tolist() == [[1, 0, 0], [0, 1, 0]]
 
 
-def test_heads_share_one_color_scale():
+def test_heads_share_one_color_bar():
     weights = torch.tensor([[[1.0, 0.0]], [[0.25, 0.75]], [[0.5, 0.5]]])
     axes = plots.heads(weights, queries=["a"], keys=["x", "y"])
     assert [ax.get_title() for ax in axes] == ["head 0", "head 1", "head 2"]
     assert [ax.images[0].get_array().tolist() for ax in axes] == weights.tolist()
     assert {ax.images[0].get_clim() for ax in axes} == {(0, 1)}
-    assert len(axes[0].figure.axes) == 4, "all heads share one scale"
+    assert len(axes[0].figure.axes) == 4, "all heads share one color bar"
     assert tick_labels(axes[0]) == (["a"], ["x", "y"])
     own = plt.subplots(1, 3)[1]
     assert plots.heads(weights, axes=list(own)) == list(own)
 
 
 @pytest.mark.parametrize("n_heads, n_axes", [(3, 2), (0, 0)])
-def test_rejects_a_wrong_number_of_axes_for_heads(n_heads, n_axes):
+def test_rejects_wrong_number_of_axes_for_heads(n_heads, n_axes):
     with pytest.raises(ValueError, match=f"got {n_heads} heads and {n_axes} axes"):
         plots.heads(torch.ones(n_heads, 1, 1), axes=[plt.figure().add_subplot() for _ in range(n_axes)])
 
@@ -64,22 +64,22 @@ def test_column_names_do_not_overlap(names):
     assert all(left.x1 <= right.x0 for left, right in pairwise(boxes))
 
 
-def test_equal_weights_have_equal_colors_in_all_plots():
+def test_color_scale_runs_from_0_to_1():
     assert plots.weights(torch.full((2, 2), 0.1)).images[0].get_clim() == (0, 1)
 
 
-def test_color_bar_explains_the_weights():
+def test_color_bar_has_label():
     assert plots.weights(torch.eye(2)).images[0].colorbar.ax.get_ylabel() == "weight"
 
 
-def test_cells_show_numbers_if_there_are_few():
+def test_cells_show_numbers_in_small_maps():
     ax = plots.weights(torch.tensor([[0.25, 0.75], [1.0, 0.0], [0.5, 0.5]]))
     numbers = {text.get_position(): text.get_text() for text in ax.texts}
     assert numbers == {(0, 0): "0.25", (1, 0): "0.75", (0, 1): "1.00", (0, 2): "0.50", (1, 2): "0.50"}
     assert not plots.weights(torch.eye(13)).texts
 
 
-def test_accepts_weights_outside_0_and_1_by_rounding():
+def test_accepts_weights_with_rounding_errors():
     rounded, exact = torch.tensor([[1.000001, -1e-6]]), torch.tensor([[1.0, 0.0]])
     images = [plots.weights(weights).images[0] for weights in (rounded, exact)]
     drawn, expected = (image.to_rgba(image.get_array()) for image in images)
@@ -91,16 +91,16 @@ def test_omits_numbers_close_to_zero():
     assert [(text.get_position()[0], text.get_text()) for text in ax.texts] == [(0, "0.05"), (2, "0.90")]
 
 
-def test_axes_can_be_labeled_read_and_generated():
+def test_axis_labels_can_be_changed():
     words = {"xlabel": "read (encoder)", "ylabel": "generated (decoder)"}
     cells = torch.eye(2)
     for ax in (plots.weights(cells, **words), plots.mask(cells.bool(), **words), plots.heads(cells[None], **words)[0]):
         assert (ax.get_xlabel(), ax.get_ylabel()) == ("read (encoder)", "generated (decoder)")
 
 
-def test_numbers_contrast_with_every_color():
-    """The contrast is at least 4.5, which WCAG requires for text, except for a few colors in the middle of the scale
-    that neither black nor white reaches.
+def test_numbers_contrast_with_cell_colors():
+    """WCAG requires a contrast of 4.5 for text. For a few colors in the middle of the scale, neither black nor white
+    reaches that value.
     """
     ax = plots.weights(torch.linspace(0, 1, 12)[None])
     image = ax.images[0]
@@ -115,15 +115,15 @@ def named_cells(ax: Axes) -> dict[str, object]:
     return dict(zip([text.get_text() for text in legend.get_texts()], legend.get_patches(), strict=True))
 
 
-def test_mask_labels_a_cell_of_either_color():
+def test_mask_legend_explains_both_colors():
     ax = plots.mask(torch.ones(3, 2).tril().bool())
     image = ax.images[0]
     assert {name: to_rgb(cell.get_facecolor()) for name, cell in named_cells(ax).items()} == {
         "may attend": to_rgb(image.cmap(image.norm(1.0))),
         "hidden": to_rgb(image.cmap(image.norm(0.0))),
     }
-    observed, hidden = (luminance(image.cmap(image.norm(cell))[:3]) for cell in (1.0, 0.0))
-    assert observed > hidden + 0.5
+    allowed, hidden = (luminance(image.cmap(image.norm(cell))[:3]) for cell in (1.0, 0.0))
+    assert allowed > hidden + 0.5
     assert image.colorbar is None
 
 
@@ -145,12 +145,12 @@ def test_mask_fits_in_its_figure(n):
     assert figure.get_tightbbox().x1 <= figure.get_figwidth()
 
 
-def test_mask_labels_can_have_another_meaning():
+def test_mask_labels_can_be_changed():
     ax = plots.mask(torch.eye(2).bool(), labels=("does not move it", "moves it"))
     assert list(named_cells(ax)) == ["moves it", "does not move it"]
 
 
-def test_masks_in_one_figure_are_labeled_once():
+def test_masks_with_same_labels_share_one_legend():
     _, axes = plt.subplots(1, 3)
     for ax, labels in zip(axes, [("hidden", "may attend"), ("no", "yes"), ("hidden", "may attend")], strict=True):
         plots.mask(torch.eye(2).bool(), ax=ax, labels=labels)
@@ -159,7 +159,7 @@ def test_masks_in_one_figure_are_labeled_once():
 
 
 @pytest.mark.parametrize("n", [1, 2, 30])
-def test_unnamed_positions_are_whole_numbers(n):
+def test_ticks_without_names_are_whole_numbers(n):
     ax = plots.mask(torch.eye(n).bool())
     assert all(place == round(place) for axis in (ax.xaxis, ax.yaxis) for place in axis.get_major_locator()())
 
@@ -171,7 +171,7 @@ def test_long_column_names_do_not_overlap():
     assert not any(left.overlaps(right) for left, right in pairwise(boxes))
 
 
-def test_draws_a_line_on_the_given_axes():
+def test_draws_line_with_given_axis_labels():
     ax = plots.lines([1, 2, 3], {"up": torch.tensor([1.0, 2.0, 4.0])}, xlabel="time (s)", ylabel="height")
     (line,) = ax.lines
     assert line.get_xydata().tolist() == [[1, 1], [2, 2], [3, 4]]
@@ -200,12 +200,12 @@ def test_runs_are_drawn_as_mean_with_min_to_max_band():
         ({"a": torch.ones(5, 2), "b": torch.ones(3, 2)}, "mean, and least to largest of the runs"),
     ],
 )
-def test_legend_explains_the_bands_once(ys, title):
+def test_legend_title_explains_bands(ys, title):
     assert plots.lines([1, 2], ys, xlabel="x", ylabel="y").get_legend().get_title().get_text() == title
 
 
 @pytest.mark.parametrize("beside", [True, False])
-def test_legend_beside_the_axes_hides_no_line(beside):
+def test_legend_beside_axes_covers_no_line(beside):
     scattered = [0, 1, 0, 1, 0, 1, 0, 1]
     ax = plots.lines(range(8), {"a": scattered, "b": [0.5] * 8}, xlabel="x", ylabel="y", legend_beside=beside)
     ax.figure.draw_without_rendering()
@@ -214,7 +214,7 @@ def test_legend_beside_the_axes_hides_no_line(beside):
     assert legend.x1 <= ax.figure.bbox.x1
 
 
-def test_sixteen_lines_look_different_and_are_named():
+def test_sixteen_lines_look_different_and_have_names():
     names = [f"line {i}" for i in range(16)]
     ax = plots.lines([0, 1], {name: [0, i] for i, name in enumerate(names)}, xlabel="x", ylabel="y")
     looks = [(line.get_color(), line.get_linestyle()) for line in ax.lines]
@@ -223,7 +223,7 @@ def test_sixteen_lines_look_different_and_are_named():
     assert [text.get_text() for text in ax.get_legend().get_texts()] == names
 
 
-def test_histogram_shows_fractions_over_common_bins():
+def test_histogram_shows_fractions_over_shared_bins():
     samples = {"few": torch.tensor([0.0, 1.0, 1.0, 4.0]), "many": torch.full((5, 20), 4.0)}
     ax = plots.histogram(samples, xlabel="value", bins=4)
     heights = {}
@@ -237,7 +237,7 @@ def test_histogram_shows_fractions_over_common_bins():
     assert (ax.get_xlabel(), ax.get_ylabel()) == ("value", "fraction")
 
 
-def test_histogram_of_a_single_value_is_drawn():
+def test_draws_histogram_of_identical_values():
     assert plots.histogram({"all the same": torch.ones(3)}, xlabel="value").patches
 
 
@@ -254,8 +254,11 @@ def test_every_plot_accepts_axes_and_tensors_with_gradients():
 @pytest.mark.parametrize(
     "draw, message",
     [
-        (lambda: plots.weights(torch.eye(2), queries=["a"]), "each of 2 queries needs a name; got 1: a"),
-        (lambda: plots.mask(torch.eye(2).bool(), keys=["a", "b", "c"]), "each of 2 keys needs a name; got 3: a, b, c"),
+        (lambda: plots.weights(torch.eye(2), queries=["a"]), "each of the 2 queries requires a name; got 1: a"),
+        (
+            lambda: plots.mask(torch.eye(2).bool(), keys=["a", "b", "c"]),
+            "each of the 2 keys requires a name; got 3: a, b, c",
+        ),
         (lambda: plots.weights(torch.tensor([[0.5, 1.5]])), "between 0 and 1; got 0.5 to 1.5"),
         (lambda: plots.weights(torch.tensor([[1.0001, 0.0]])), "between 0 and 1; got 0 to 1.0001"),
         (lambda: plots.weights(torch.tensor([[-0.0001, 1.0]])), "between 0 and 1; got -0.0001 to 1"),
@@ -269,7 +272,7 @@ def test_every_plot_accepts_axes_and_tensors_with_gradients():
         (lambda: plots.histogram({"a": torch.ones(2), "b": torch.ones(0)}, "x"), "{'a': 2, 'b': 0}"),
     ],
 )
-def test_rejects_invalid_data_and_leaves_no_figure_open(draw, message):
+def test_rejects_invalid_data_without_opening_figure(draw, message):
     with pytest.raises(ValueError, match=message):
         draw()
     assert not plt.get_fignums()

@@ -1,1 +1,1 @@
-"""Practice from memory."""
+"""Tests for practice from memory."""

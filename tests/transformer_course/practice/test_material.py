@@ -1,4 +1,4 @@
-"""The material: exercises and questions as the published notebooks present them."""
+"""Tests for reading exercises and questions from the published notebooks."""
 
 import pytest
 
@@ -23,13 +23,13 @@ def test_statements_have_no_headings_and_are_not_empty(material):
         assert len(each.statement) > 5 and not each.statement.startswith("#"), each.name
 
 
-def test_every_question_has_an_answer_and_a_unique_name(material):
+def test_every_question_has_answer_and_unique_name(material):
     assert len(material.questions) > 100
     assert all(each.question and each.answer for each in material.questions)
     assert len({each.card for each in material.questions}) == len(material.questions)
 
 
-def test_links_point_one_folder_up(material):
+def test_links_work_from_subfolder(material):
     texts = [each.answer for each in material.questions] + [each.statement for each in material.exercises]
     assert any('href="../' in text for text in texts)
     assert not [text for text in texts if 'href="0' in text or "](0" in text]

@@ -1,4 +1,4 @@
-"""The notebook of a session."""
+"""Tests for the notebook of a practice session."""
 
 import shutil
 from datetime import UTC, datetime
@@ -24,7 +24,7 @@ def selection():
     return Selection([each for each in material.exercises if each.name in ("softmax", "GRU")], material.questions[:2])
 
 
-def test_is_a_valid_notebook_named_by_date(tmp_path, selection):
+def test_writes_valid_notebook_named_by_date(tmp_path, selection):
     paths = [write_practice(selection, tmp_path, NOON, 20) for _ in range(3)]
     assert [path.name for path in paths] == ["2026-03-12.ipynb", "2026-03-12 (2).ipynb", "2026-03-12 (3).ipynb"]
     book = nbformat.read(paths[0], as_version=4)
@@ -40,7 +40,7 @@ def test_stubs_contain_no_answers(tmp_path, selection):
     assert sources["practice-check-softmax"] == "check(softmax)"
 
 
-def test_every_solution_passes_in_a_practice_notebook(tmp_path, mine, session):
+def test_every_solution_passes_in_practice_notebook(tmp_path, mine, session):
     material = read_material(published_lessons())
     book = nbformat.read(write_practice(Selection(material.exercises, ()), tmp_path, NOON), as_version=4)
     scope = {"__name__": "__main__"}
@@ -61,13 +61,13 @@ def test_grader_ignores_practice_notebooks(tmp_path, selection):
 
 
 @pytest.mark.parametrize("name", ["practice_bank.ipynb", "homework.ipynb"])
-def test_grader_ignores_the_practice_bank_under_any_name(tmp_path, name):
+def test_grader_ignores_practice_bank_under_any_name(tmp_path, name):
     shutil.copy(published_lessons() / "practice_bank.ipynb", tmp_path / name)
     [submission] = find_submissions([tmp_path / name])
     assert submission.problem == NOTHING_TO_GRADE
 
 
-def test_names_links_to_the_practice_bank(tmp_path):
+def test_links_exercises_of_practice_bank(tmp_path):
     material = read_material(published_lessons())
     selection = select_lessons(material, Progress(), NOON, ["practice_bank"], n_exercises=100)
     assert {each.name for each in selection.exercises} == {each.name for each in exercises_of("practice_bank")}

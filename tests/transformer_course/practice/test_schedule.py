@@ -1,4 +1,4 @@
-"""The schedule: FSRS over the learner's record."""
+"""Tests for the schedule that FSRS computes from the learner's record."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -15,7 +15,7 @@ def progress(*reviews):
     return Progress(passed={"softmax": PASSED}, reviews=[Review("softmax", *review) for review in reviews])
 
 
-def test_exercise_is_due_days_after_it_passed():
+def test_exercise_is_due_two_days_after_passing():
     [card] = cards(progress()).values()
     assert [is_due(card, PASSED + n * DAY) for n in range(4)] == [False, False, True, True]
     assert days_until_due(card, PASSED) == 2
@@ -40,12 +40,12 @@ def test_better_rating_gives_longer_interval(worse, better):
     assert worse_days < better_days
 
 
-def test_recall_falls_to_ninety_percent_on_the_due_date():
+def test_recall_is_ninety_percent_on_due_date():
     card = cards(progress())["softmax"]
     assert recall(card, PASSED) == pytest.approx(1)
     assert recall(card, card.due) == pytest.approx(0.9, abs=0.02)
 
 
-def test_order_of_the_record_does_not_matter():
+def test_order_of_reviews_does_not_matter():
     first, second = ("hard", PASSED + 2 * DAY), ("good", PASSED + 4 * DAY)
     assert cards(progress(first, second))["softmax"].due == cards(progress(second, first))["softmax"].due

@@ -1,4 +1,4 @@
-"""The selection of a session: what is due, chosen lessons, or a random mix."""
+"""Tests for selecting the content of a session: due material, chosen lessons, or a random mix."""
 
 import random
 from datetime import UTC, datetime, timedelta
@@ -23,26 +23,26 @@ def questions(selection):
     return [int(each.card[-1]) for each in selection.questions]
 
 
-def test_selects_the_most_forgotten_exercises_first():
+def test_selects_most_forgotten_exercises_first():
     passed = {"a": NOW - 3 * DAY, "b": NOW - 9 * DAY, "c": NOW, "d": NOW - 5 * DAY}
     progress = Progress(passed=passed)
     assert names(select_due(MATERIAL, progress, NOW)) == "bda"
     assert names(select_due(MATERIAL, progress, NOW, n_exercises=2)) == "bd"
 
 
-def test_asks_due_questions_before_new_ones_of_begun_lessons():
+def test_selects_due_questions_before_new_questions():
     reviews = [Review("question-1", "good", NOW - 20 * DAY), Review("question-0", "easy", NOW - DAY)]
     progress = Progress(passed={"a": NOW}, reviews=reviews)
     assert questions(select_due(MATERIAL, progress, NOW)) == [1, 2]
 
 
-def test_counts_the_questions_rated_today():
+def test_counts_questions_already_rated_today():
     progress = Progress(passed={"a": NOW}, reviews=[Review("question-0", "good", NOW - timedelta(minutes=1))])
     assert questions(select_due(MATERIAL, progress, NOW, n_questions=2)) == [1]
     assert questions(select_due(MATERIAL, progress, NOW, n_questions=1)) == []
 
 
-def test_selects_nothing_before_anything_passed():
+def test_selects_nothing_before_first_pass():
     selection = select_due(MATERIAL, Progress(), NOW)
     assert not selection and str(selection) == ""
 
@@ -54,7 +54,7 @@ def test_selects_chosen_lessons_even_if_nothing_passed():
     assert str(selection) == "3 exercises from memory, 2 questions"
 
 
-def test_interview_selects_from_what_passed():
+def test_interview_selects_from_passed_exercises():
     progress = Progress(passed={"a": NOW, "b": NOW, "c": NOW})
     drawn = {names(select_interview(MATERIAL, progress, random.Random(seed), n_exercises=2)) for seed in range(40)}
     assert drawn == {"ab", "ba", "ac", "ca", "bc", "cb"}

@@ -1,4 +1,4 @@
-"""A practice notebook rates and records checks, and leaves saved parts unchanged."""
+"""Tests that a practice session rates and records checks and leaves saved parts unchanged."""
 
 import time
 
@@ -15,7 +15,7 @@ WRONG = "def softmax(scores): return torch.softmax(scores, dim=0)"
 
 @pytest.fixture
 def folder(mine, session, monkeypatch):
-    """The learner's folder, as in a notebook."""
+    """The learner's folder, with a started session."""
     monkeypatch.setattr(practice.saved_parts, "record_folder", lambda shell: mine)
     begin(2)
     return mine
@@ -37,7 +37,7 @@ def test_first_check_passes_as_good(folder, session):
     assert read_progress(folder).passed == {}
 
 
-def test_failed_check_before_the_pass_rates_hard(folder):
+def test_failed_check_before_pass_rates_hard(folder):
     assert check(softmax(WRONG)).mistakes
     check(softmax(RIGHT))
     assert ratings(folder) == [("softmax", "hard")]
@@ -50,19 +50,19 @@ def test_using_a_hint_or_solution_rates_again(folder, help_):
     assert ratings(folder) == [("softmax", "again")]
 
 
-def test_only_the_first_pass_of_a_session_counts(folder):
+def test_only_first_pass_in_session_counts(folder):
     for source in (RIGHT, WRONG, RIGHT):
         check(softmax(source))
     assert ratings(folder) == [("softmax", "good")]
 
 
-def test_stub_is_not_a_failed_check(folder):
+def test_checking_unchanged_stub_is_not_a_failure(folder):
     check(softmax("def softmax(scores): raise NotImplementedError"))
     check(softmax(RIGHT))
     assert ratings(folder) == [("softmax", "good")]
 
 
-def test_score_names_the_mistakes(folder):
+def test_score_lists_mistakes(folder):
     [mistake] = check(softmax(WRONG)).mistakes
     check(softmax(RIGHT))
     assert score().message.splitlines() == [
@@ -71,7 +71,7 @@ def test_score_names_the_mistakes(folder):
     ]
 
 
-def test_clock_reports_the_minutes_used(monkeypatch):
+def test_clock_reports_minutes_used(monkeypatch):
     now = time.monotonic()
     monkeypatch.setattr(time, "monotonic", lambda: now)
     timed = PracticeSession(None, 0, minutes=45)
@@ -80,6 +80,6 @@ def test_clock_reports_the_minutes_used(monkeypatch):
     assert "You took longer than planned." in timed.report().message
 
 
-def test_check_passes_without_a_folder_for_the_record(session):
+def test_check_works_without_folder_for_record(session):
     begin(1)
     assert "no folder of lessons" in check(softmax(RIGHT)).message

@@ -1,1 +1,1 @@
-"""Published models: download, conversion, and the cache."""
+"""Tests for published models: download, conversion and cache."""

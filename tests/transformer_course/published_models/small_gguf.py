@@ -1,4 +1,4 @@
-"""A small Llama and its tokenizer from ``transformers``, and the same in a GGUF file as llama.cpp would convert it."""
+"""A small Llama and its tokenizer from ``transformers``, and code that writes them to a GGUF file as llama.cpp does."""
 
 import json
 from pathlib import Path
@@ -20,7 +20,7 @@ N_HEADS, N_KV_HEADS = 4, 2
 
 
 def make_tokenizer() -> Tokenizer:
-    """Train a tokenizer like SmolLM2's: byte-level, with each digit separate."""
+    """Train a tokenizer like SmolLM2's: byte-level BPE with separate digits."""
     tokenizer = Tokenizer(models.BPE())
     digits = pre_tokenizers.Digits(individual_digits=True)
     tokenizer.pre_tokenizer = pre_tokenizers.Sequence([digits, pre_tokenizers.ByteLevel(add_prefix_space=False)])
@@ -34,7 +34,7 @@ def make_tokenizer() -> Tokenizer:
 
 
 def make_model(vocab_size: int, tied: bool = True) -> LlamaForCausalLM:
-    """Create a model whose logits depend on all of its parts."""
+    """Create a model whose logits depend on all parameters."""
     torch.manual_seed(0)
     config = LlamaConfig(
         vocab_size=vocab_size, hidden_size=64, intermediate_size=96, num_hidden_layers=2, num_attention_heads=N_HEADS,
@@ -48,7 +48,7 @@ def make_model(vocab_size: int, tied: bool = True) -> LlamaForCausalLM:
 
 
 def permuted(weight: np.ndarray, n_heads: int) -> np.ndarray:
-    """Reorder rows as llama.cpp does when it converts a model from the Hub."""
+    """Reorder rows as llama.cpp does when converting a model from the Hub."""
     return weight.reshape(n_heads, 2, weight.shape[0] // n_heads // 2, -1).swapaxes(1, 2).reshape(weight.shape)
 
 
@@ -61,7 +61,7 @@ def write_gguf(
     pre: str = "smollm",
     extra: tuple[str, ...] = (),
 ) -> None:
-    """Write a GGUF file, and quantize the model's own matrices in the same way, so both contain the same numbers."""
+    """Write a GGUF file and quantize the model's matrices in the same way, so that both contain the same numbers."""
     writer, config = gguf.GGUFWriter(path, architecture), model.config
     writer.add_context_length(config.max_position_embeddings)
     writer.add_embedding_length(config.hidden_size)

@@ -1,4 +1,4 @@
-"""Without its model, a lesson shows stored outputs and continues."""
+"""Tests that a lesson shows stored outputs and continues if its model is not available."""
 
 import json
 
@@ -10,8 +10,8 @@ from IPython.utils.capture import capture_output
 from transformer_course.published_models import in_lesson
 from transformer_course.published_models.in_lesson import names_bound, published_in_lesson
 
-ASKING = "folder = published_in_lesson('smollm2', '77_test')"
-SOURCE = "chat = load(folder)\nchat.answer('Hello')"
+LOADING_CELL = "folder = published_in_lesson('smollm2', '77_test')"
+MODEL_CELL = "chat = load(folder)\nchat.answer('Hello')"
 
 
 @pytest.fixture
@@ -24,8 +24,8 @@ def lesson(tmp_path, monkeypatch):
     tags = {"tags": ["published-model"]}
     cells = [
         nbformat.v4.new_code_cell("x = 1"),
-        nbformat.v4.new_code_cell(ASKING, metadata=tags),
-        nbformat.v4.new_code_cell(SOURCE, outputs=outputs, metadata=tags),
+        nbformat.v4.new_code_cell(LOADING_CELL, metadata=tags),
+        nbformat.v4.new_code_cell(MODEL_CELL, outputs=outputs, metadata=tags),
     ]
     book = nbformat.v4.new_notebook(cells=cells)
     (tmp_path / "77_test.ipynb").write_text(nbformat.writes(book), encoding="utf-8")
@@ -46,33 +46,33 @@ def run(shell, source):
     return captured.stdout, [output.data["text/plain"] for output in captured.outputs]
 
 
-def test_cells_show_stored_outputs_without_the_model(lesson, capsys):
+def test_cells_show_stored_outputs_without_model(lesson, capsys):
     assert published_in_lesson("smollm2", "77_test") is None
-    assert "SmolLM2-135M-Instruct by Hugging Face is not here: there is no network" in capsys.readouterr().out
-    assert run(lesson, SOURCE) == ("Loaded.\n", ["'Hi there!'"])
+    assert "SmolLM2-135M-Instruct by Hugging Face is not available: there is no network" in capsys.readouterr().out
+    assert run(lesson, MODEL_CELL) == ("Loaded.\n", ["'Hi there!'"])
     assert run(lesson, "y = 2\nprint(y)") == ("2\n", [])
     lesson.user_ns["published_in_lesson"] = published_in_lesson
-    printed, shown = run(lesson, ASKING)
-    assert "there is no network" in printed, "the cell that needs the model was not run"
-    assert shown == []
+    printed, results = run(lesson, LOADING_CELL)
+    assert "there is no network" in printed, "the cell that loads the model must run again"
+    assert results == []
 
 
-def test_edited_cell_reports_that_it_needs_the_model(lesson):
+def test_edited_cell_reports_missing_model(lesson):
     published_in_lesson("smollm2", "77_test")
     printed, _ = run(lesson, "chat.answer('Who are you?')")
-    assert printed.startswith("This cell needs the model. SmolLM2-135M-Instruct by Hugging Face is not here")
+    assert printed.startswith("This cell needs the model. SmolLM2-135M-Instruct by Hugging Face is not available")
 
 
-def test_cells_run_once_the_model_is_available(lesson, monkeypatch, tmp_path):
+def test_cells_run_after_model_becomes_available(lesson, monkeypatch, tmp_path):
     published_in_lesson("smollm2", "77_test")
     monkeypatch.setattr(in_lesson, "published", lambda name: tmp_path)
     assert published_in_lesson("smollm2", "77_test") == tmp_path
     lesson.user_ns |= {"load": lambda folder: json, "folder": tmp_path}
     with pytest.raises(AttributeError, match="answer"):
-        run(lesson, SOURCE)
+        run(lesson, MODEL_CELL)
 
 
-def test_error_is_raised_outside_a_notebook(lesson, monkeypatch):
+def test_raises_error_outside_notebook(lesson, monkeypatch):
     monkeypatch.setattr(in_lesson, "_shell", lambda: None)
     with pytest.raises(OSError, match="no network"):
         published_in_lesson("smollm2", "77_test")
@@ -88,5 +88,5 @@ def test_error_is_raised_outside_a_notebook(lesson, monkeypatch):
         ("%%time\n%", set()),
     ],
 )
-def test_lists_names_bound_by_a_cell(source, bound):
+def test_names_bound_lists_module_level_names(source, bound):
     assert names_bound(source) == bound

@@ -1,4 +1,4 @@
-"""The folder of downloaded models: its location, and the cleanup of interrupted downloads."""
+"""Tests for the folder of downloaded models: its location, free space, and cleanup after interrupted downloads."""
 
 import shutil
 import sys
@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from transformer_course.published_models.model_cache import VARIABLE, cache_folder, check_space, unfinished
+from transformer_course.published_models.model_cache import FOLDER_VARIABLE, cache_folder, check_space, partial_folder
 
 
-def test_folder_can_be_chosen(tmp_path, monkeypatch):
-    monkeypatch.setenv(VARIABLE, str(tmp_path))
+def test_environment_variable_selects_folder(tmp_path, monkeypatch):
+    monkeypatch.setenv(FOLDER_VARIABLE, str(tmp_path))
     assert cache_folder() == tmp_path
 
 
@@ -25,8 +25,8 @@ def test_folder_can_be_chosen(tmp_path, monkeypatch):
         ("win32", None, "home/AppData/Local/transformer-course/models"),
     ],
 )
-def test_folder_follows_the_platforms_cache_convention(tmp_path, monkeypatch, platform, variable, expected):
-    for name in (VARIABLE, "XDG_CACHE_HOME", "LOCALAPPDATA"):
+def test_folder_follows_platform_conventions(tmp_path, monkeypatch, platform, variable, expected):
+    for name in (FOLDER_VARIABLE, "XDG_CACHE_HOME", "LOCALAPPDATA"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr(sys, "platform", platform)
     monkeypatch.setattr(Path, "home", lambda: tmp_path / "home")
@@ -35,34 +35,34 @@ def test_folder_follows_the_platforms_cache_convention(tmp_path, monkeypatch, pl
     assert cache_folder() == tmp_path / expected
 
 
-def test_reports_missing_disk_space(tmp_path, monkeypatch):
+def test_rejects_disk_with_too_little_space(tmp_path, monkeypatch):
     check_space(tmp_path, 1)
     monkeypatch.setattr(shutil, "disk_usage", lambda _: shutil._ntuple_diskusage(10**9, 9 * 10**8, 10**8))
-    with pytest.raises(OSError, match=r"has 100 MB free, and the model needs 459 MB"):
+    with pytest.raises(OSError, match=r"has 100 MB free, but converting the model requires 459 MB"):
         check_space(tmp_path, 459_000_000)
 
 
-def test_removes_leftovers_of_an_interrupted_download(tmp_path):
+def test_removes_leftovers_of_interrupted_download(tmp_path):
     folder = tmp_path / "models" / "small"
-    with pytest.raises(KeyboardInterrupt), unfinished(folder) as partial:
+    with pytest.raises(KeyboardInterrupt), partial_folder(folder) as partial:
         (partial / "half.gguf").write_bytes(b"1")
         raise KeyboardInterrupt
     assert not partial.exists()
     partial.mkdir()  # as left by a killed process
     (partial / "half.gguf").write_bytes(b"1")
-    with unfinished(folder) as partial:
+    with partial_folder(folder) as partial:
         assert list(partial.iterdir()) == []
     assert not partial.exists()
 
 
-def test_only_one_process_prepares_a_model(tmp_path):
+def test_only_one_process_prepares_model_at_a_time(tmp_path):
     order = []
 
     def prepare():
-        with unfinished(tmp_path / "small"):
+        with partial_folder(tmp_path / "small"):
             order.append("second")
 
-    with unfinished(tmp_path / "small"):
+    with partial_folder(tmp_path / "small"):
         other = threading.Thread(target=prepare)
         other.start()
         other.join(timeout=0.3)

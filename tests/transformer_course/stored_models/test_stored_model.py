@@ -1,4 +1,4 @@
-"""A stored model is found by its name, and behaves the same in the learner's classes and in the library's."""
+"""Tests that stored models are found by name and behave the same in the learner's classes and in the library's."""
 
 import math
 import platform
@@ -23,7 +23,7 @@ NAMES = sorted(card.parent.name for card in FOLDER.glob(f"*/{CARD}"))
 GPT, ACTOR, TRANSLATOR, LLAMA = "gpt-docstrings", "gpt-plays", "messages-en-fr", "llama-plays"
 
 
-def librarys(sizes):
+def library_gpt(sizes):
     config = LanguageModelConfig(
         sizes["vocab_size"], d_model=sizes["d_model"], n_heads=sizes["n_heads"], d_ff=4 * sizes["d_model"],
         n_layers=sizes["n_layers"], max_length=sizes["context_length"], dropout=0.0, feed_forward="relu",
@@ -46,7 +46,7 @@ class PlainTransformer(nn.Module):
         return x @ self.encoder.embedding.weight.T
 
 
-def test_covers_every_stored_model():
+def test_names_include_every_stored_model():
     # for lesson 11's classes, see tests/notebooks/test_published_weights.py
     assert NAMES == [GPT, ACTOR, LLAMA, TRANSLATOR]
 
@@ -54,13 +54,13 @@ def test_covers_every_stored_model():
 @pytest.mark.parametrize("name", [GPT, ACTOR])
 def test_gpt_logits_match_between_learner_and_library(name):
     stored = trained(name)
-    own, other = parts.GPT(**stored.sizes), librarys(stored.sizes)
+    own, library = parts.GPT(**stored.sizes), library_gpt(stored.sizes)
     assert stored.load_into(own) is own
-    other.load_state_dict({**stored.parameters, "head.weight": stored.parameters["embedding.weight"]})
+    library.load_state_dict({**stored.parameters, "head.weight": stored.parameters["embedding.weight"]})
     n = stored.sizes["context_length"]
     tokens = torch.randint(stored.sizes["vocab_size"], (3, n), generator=torch.Generator().manual_seed(0))
     with torch.no_grad():
-        torch.testing.assert_close(own(tokens), other.eval()(tokens), rtol=1e-4, atol=1e-4)
+        torch.testing.assert_close(own(tokens), library.eval()(tokens), rtol=1e-4, atol=1e-4)
 
 
 def test_transformer_logits_match_between_learner_and_library():
@@ -91,7 +91,7 @@ def test_card_matches_results_on_held_out_sentences():
     }
     for name, translations in found.items():
         score = sacrebleu.corpus_bleu(translations, [list(references)]).score
-        # Another processor rounds differently, and may choose another word if two are equally probable.
+        # Other processors round differently and may choose a different word if two are almost equally probable.
         assert score == pytest.approx(stored.card["bleu_of_those_below"][name], abs=1)
     assert stored.card["parameters"] == sum(p.numel() for p in own.parameters())
     assert len(set(sources)) == len(sources) == 100
@@ -111,9 +111,9 @@ def test_card_matches_loss_on_held_out_text():
     loss = -log_p.mean().item()
     bits = loss / math.log(2) * len(ids) / sum(len(text.encode()) for text in texts)
     # other Python versions have other held-out docstrings
-    near = 0.005 if platform.python_version() in stored.card["data"] else 0.1
-    assert loss == pytest.approx(stored.card["held_out_loss"], rel=near)
-    assert bits == pytest.approx(stored.card["held_out_bits_per_byte"], rel=near)
+    tolerance = 0.005 if platform.python_version() in stored.card["data"] else 0.1
+    assert loss == pytest.approx(stored.card["held_out_loss"], rel=tolerance)
+    assert bits == pytest.approx(stored.card["held_out_bits_per_byte"], rel=tolerance)
     assert stored.card["parameters"] == sum(p.numel() for p in gpt.parameters())
 
 
@@ -128,7 +128,7 @@ def test_all_models_together_are_small():
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_card_counts_the_parameters(name):
+def test_card_lists_number_of_parameters(name):
     stored = trained(name)
     assert stored.card["parameters"] == sum(tensor.numel() for tensor in stored.parameters.values())
 
@@ -147,13 +147,13 @@ def test_store_and_load_preserve_half_precision(tmp_path, monkeypatch):
 SMALL = {"vocab_size": 7, "d_model": 4, "n_heads": 2, "n_layers": 2, "context_length": 3}
 
 
-def a_small_one():
+def small_stored_model():
     torch.manual_seed(0)
-    return StoredModel(dict(librarys(SMALL).state_dict()), bpe_tokenizer([], 260), {"sizes": SMALL})
+    return StoredModel(dict(library_gpt(SMALL).state_dict()), bpe_tokenizer([], 260), {"sizes": SMALL})
 
 
 class Renamed(parts.GPT):
-    """A learner's class with another name for the positions, and a separate output matrix."""
+    """A learner's class with a different name for the positions and a separate output matrix."""
 
     def __init__(self, **sizes):
         super().__init__(**sizes)
@@ -163,20 +163,20 @@ class Renamed(parts.GPT):
 
 
 @pytest.mark.parametrize(
-    ("model", "complaint"),
+    ("model", "message"),
     [
-        (Renamed(**SMALL), "do not fit Renamed: the model has no positions; nothing is stored for the model's "
-         "output.weight, places. They were made for the class of the lesson with vocab_size=7, d_model=4, n_heads=2, "
-         "n_layers=2, context_length=3"),
-        (parts.GPT(**{**SMALL, "context_length": 5}), "positions is (5, 4) in the model, and (3, 4) as it is stored"),
+        (Renamed(**SMALL), "do not fit Renamed: the model has no positions; there are no stored parameters "
+         "for the model's output.weight, places. Create the model with vocab_size=7, d_model=4, n_heads=2, n_layers=2, "
+         "context_length=3 and the parameter names of the lesson"),
+        (parts.GPT(**{**SMALL, "context_length": 5}), "positions has shape (5, 4) in the model but (3, 4) in the file"),
         (parts.GPT(**{**SMALL, "n_layers": 1}), "the model has no blocks.1.feed_forward.w_1.bias, "
          "blocks.1.feed_forward.w_1.weight, blocks.1.feed_forward.w_2.bias and 13 more"),
     ],
 )  # fmt: skip
-def test_rejects_other_parameters_and_changes_nothing(model, complaint):
-    stored, before = a_small_one(), {name: tensor.clone() for name, tensor in model.state_dict().items()}
+def test_rejects_mismatched_parameters_and_preserves_model(model, message):
+    stored, before = small_stored_model(), {name: tensor.clone() for name, tensor in model.state_dict().items()}
     del stored.parameters["head.weight"]
-    with pytest.raises(ValueError, match=re.escape(complaint)):
+    with pytest.raises(ValueError, match=re.escape(message)):
         stored.load_into(model)
     assert all(torch.equal(tensor, before[name]) for name, tensor in model.state_dict().items())
 
@@ -184,6 +184,6 @@ def test_rejects_other_parameters_and_changes_nothing(model, complaint):
 def test_unknown_name_error_lists_all_models():
     with pytest.raises(
         ValueError,
-        match="no stored model 'gpt-5'; the models are gpt-docstrings, gpt-plays, llama-plays, messages-en-fr",
+        match="no stored model 'gpt-5'; choose one of gpt-docstrings, gpt-plays, llama-plays, messages-en-fr",
     ):
         trained("gpt-5")

@@ -1,4 +1,4 @@
-"""The patients, by number. Each module differs from a healthy model in one way; close the case before you open it."""
+"""The patients, by number. Each module contains one change to a healthy model. Close the case before you open it."""
 
 import inspect
 from importlib import import_module

@@ -19,7 +19,7 @@ class Patient(DropoutDecoderOnly):
     trains_as_twin = True
 
     def decoding(self, questions: Sequence[str]) -> tuple[DecodingState, Int[Tensor, "batch n"]]:
-        """Make the model ready to answer; questions are padded on the left, so that all answers begin together."""
+        """Prepare the model for answering, with questions padded on the left so that all answers start together."""
         prompts = pad([[*encode(question), BOS_ID] for question in questions], left=True)
         return TextState(self.model, MAX_LENGTH), prompts
 
