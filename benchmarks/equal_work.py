@@ -55,7 +55,7 @@ def check_equal_work(contestants: Sequence[Contestant], work: Work, batch: Batch
 
 
 def n_parameters(model: nn.Module) -> int:
-    """Return the number of trainable parameters, counting shared ones once."""
+    """Return the number of trainable parameters, counting shared parameters once."""
     return sum(parameter.numel() for parameter in model.parameters() if parameter.requires_grad)
 
 

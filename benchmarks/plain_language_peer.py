@@ -48,7 +48,7 @@ class PlainLanguagePeer(LanguageContestant):
         return torch.addcmul(x, y, dropout_mask(y, self.dropout)) if self.model.training and self.dropout else x + y
 
     def logits(self, batch: Batch) -> Tensor:
-        """Return the logits at real positions, with undefined values at the others."""
+        """Return the logits at real positions, with undefined values at padding."""
         x, rows = self.hidden(batch.target, batch.target != PAD, [])
         return rows.logits(x, self.embedding)
 

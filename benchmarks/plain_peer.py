@@ -100,7 +100,7 @@ class PlainPeer(Contestant):
         return dropout_mask(like, self.dropout) if self.model.training and self.dropout else None
 
     def logits(self, batch: Batch) -> Tensor:
-        """Return the logits at real positions, with undefined values at the others."""
+        """Return the logits at real positions, with undefined values at padding."""
         x, rows = self.hidden(batch.source, batch.target, batch.target != PAD, [])
         return rows.logits(x, self.embedding)
 
@@ -123,7 +123,7 @@ class PlainPeer(Contestant):
         return tokens[: t + 1].t()
 
     def beam(self, source: Tensor, width: int = 4) -> Tensor:
-        """Run beam search. Finished texts stay in the beam; once one exists, ranks depend on lengths."""
+        """Run beam search. Finished texts stay in the beam; after the first one, ranks depend on lengths."""
         batch, step = len(source), self.start(source, width)
         token, first_row = torch.full((batch * width,), BEGIN), torch.arange(batch)[:, None] * width
         score, length, ended = torch.full((batch, width), -math.inf), torch.zeros(batch, width), None

@@ -81,7 +81,7 @@ class Work:
         return 1 if self.task.startswith("prefill") else N_NEW_TOKENS
 
     def draw(self) -> "Batch":
-        """Draw the batch; every call returns the same one."""
+        """Draw the batch; every call returns the same batch."""
         rng = torch.Generator().manual_seed(0)
 
         def side(n: int) -> Tensor:

@@ -303,7 +303,7 @@ def check_choice(name: str, value: object, choices: Collection[str]) -> None:
 def check_fields(config: Any) -> None:
     """Raise ValueError unless the fields of a dataclass match their annotations.
 
-    A field annotated with ``int`` must be an integer, and one annotated with a ``Literal`` one of its values.
+    An ``int`` field must be an integer, and a ``Literal`` field must be one of its values.
 
     >>> from dataclasses import dataclass
     >>> @dataclass

@@ -10,7 +10,7 @@ from transformer_lab.checks import check_sequences
 
 
 def repeat_kv(x: Float[Tensor, "batch n_kv_heads n d"], n_repeats: int) -> Float[Tensor, "batch n_heads n d"]:
-    """Repeat each key or value head once for each query head of its group, next to itself."""
+    """Repeat each key or value head consecutively, once for each query head of its group."""
     return x.repeat_interleave(n_repeats, dim=1)
 
 

@@ -81,7 +81,7 @@ class KVCache:
 
     @property
     def kept(self) -> Float[Tensor, "2 batch n_kv_heads n d_k"]:
-        """Keys and values of all tokens so far, of which there must be at least one."""
+        """Keys and values of all tokens so far; requires at least one token."""
         assert self._buffer is not None
         return self._buffer[:, :, :, : self.length]
 

@@ -85,7 +85,7 @@ class MultiHeadAttention(AttentionBase):
     """Attend in several heads at once, each of which compares different features.
 
     ``w_o(concat(head_1 … head_h))``, where head i is the attention of its slices of ``w_q(query)``, ``w_k(key)`` and
-    ``w_v(value)``: section 3.2.2 of Vaswani et al. (2017), arXiv:1706.03762. Every head sees the whole input; the
+    ``w_v(value)``: section 3.2.2 of Vaswani et al. (2017), arXiv:1706.03762. Every head reads the whole input; the
     projections are sliced, not the input.
 
     Args:

@@ -119,7 +119,7 @@ class Llama3Scaling:
             raise ValueError(f"low must be below high; got low={self.low}, high={self.high}")
 
     def scale(self, frequencies: Float[Tensor, " half_d"]) -> Float[Tensor, " half_d"]:
-        """Return the frequencies, with the slow ones divided by the factor."""
+        """Return the frequencies, with the low frequencies divided by the factor."""
         turns = frequencies * self.original_max_length / (2 * math.pi)
         kept = ((turns - self.low) / (self.high - self.low)).clamp(0, 1)
         return frequencies * (kept + (1 - kept) / self.factor)

@@ -62,7 +62,7 @@ def is_held_out(written: str) -> bool:
 
 
 def write_date(day: date, locale: str, style: str, native_digits: bool = False) -> str:
-    """Return a date written in a language, preceded by the locale if the order of the numbers is ambiguous.
+    """Write a date in a language, preceded by the locale if the order of the numbers is ambiguous.
 
     >>> write_date(date(2021, 3, 3), "de", "long")
     '3. März 2021'

@@ -84,7 +84,7 @@ def load_tokenizer(path: Path) -> Tokenizer:
 
 
 def is_own(tokenizer: Tokenizer) -> bool:
-    """Return whether a tokenizer begins with this library's special tokens, like those it creates."""
+    """Return whether a tokenizer's vocabulary begins with this library's special tokens."""
     return [tokenizer.token_to_id(token) for token in SPECIAL_TOKENS] == list(range(len(SPECIAL_TOKENS)))
 
 

@@ -1,4 +1,4 @@
-"""A key/value cache for beam search that never moves keys and values; a mask selects the ones that each beam may use.
+"""A key/value cache for beam search that never moves keys and values; a mask selects the slots that a beam may use.
 
 ``KVCache.reorder`` copies all keys and values at each step of a beam search. In this cache, the beams of a source store
 their keys and values in adjacent slots, and a beam that continues another beam copies its mask instead. Each query is

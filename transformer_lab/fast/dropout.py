@@ -1,4 +1,4 @@
-"""Dropout with a quarter of the random numbers: each number decides about four features."""
+"""Dropout with a quarter of the random numbers: each number decides whether four features are dropped."""
 
 import torch
 from jaxtyping import Float

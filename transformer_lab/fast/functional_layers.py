@@ -18,7 +18,7 @@ MAX_ROWS_IN_PLACE = 8
 MAX_TRANSPOSED_SIZE = 2**21
 """Maximum size of weights to copy; copies of larger weights are slow to create and need memory."""
 MAX_FUSED_SIZE = 2**20
-"""Maximum size of weights to concatenate; larger ones would be copied for each text, without a gain."""
+"""Maximum size of weights to concatenate; larger weights would be copied for each text without a gain."""
 
 Function = Callable[[Tensor], Tensor]
 LinearParameters = tuple[Float[Tensor, "d_in d_out"], Float[Tensor, " d_out"] | None]

@@ -104,7 +104,7 @@ class AttentionMask(NamedTuple):
 def row_multiple(tokens: Tensor) -> int:
     """Return the multiple to which the number of rows should be rounded up.
 
-    In half precision on a CPU, torch generates new code for each number of rows, which takes longer than a product.
+    In half precision on a CPU, torch compiles new code for each number of rows, which takes longer than a product.
     """
     return 64 if tokens.device.type == "cpu" and torch.is_autocast_enabled("cpu") else 1
 

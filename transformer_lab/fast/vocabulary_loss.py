@@ -100,9 +100,9 @@ class _VocabularyLoss(torch.autograd.Function):
 
 
 def _rows_at_once(n: int, low: bool) -> int:
-    """Return the number of rows per chunk when n rows are divided evenly: ``ROWS_PER_CHUNK``, within 50 %.
+    """Divide n rows evenly into chunks; return the size of a chunk, which is within 50 % of ``ROWS_PER_CHUNK``.
 
-    In half precision, it is a multiple of a quarter of that, because a CPU generates new code for each number of rows.
+    In half precision, it is a multiple of ``ROWS_PER_CHUNK`` / 4, because a CPU compiles new code for each size.
     """
     multiple = -(-ROWS_PER_CHUNK // 4) if low else 1
     return -(-n // max(1, round(n / ROWS_PER_CHUNK)) // multiple) * multiple or 1

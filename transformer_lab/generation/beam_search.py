@@ -146,7 +146,7 @@ class Beams:
         return texts[self._rows[:, 0], best], scores
 
     def keep_rows(self, rows: Int[Tensor, " kept"]) -> Int[Tensor, " kept_texts"]:
-        """Drop all other rows; return the indices of the remaining texts."""
+        """Keep only these rows; return the indices of the remaining texts."""
         kept = torch.arange(len(self.texts), device=rows.device).view_as(self.log_probability)[rows].flatten()
         self.texts, self.newest, self.log_probability = self.texts[kept], self.newest[kept], self.log_probability[rows]
         self.length, self.finished, self._rows = self.length[rows], self.finished[rows], self._rows[: len(rows)]

@@ -117,7 +117,7 @@ def make_sampler(
     generator: torch.Generator | None = None,
     min_p: float | None = None,
 ) -> Sampler:
-    """Return a function that samples the next tokens, or takes the most probable ones if the temperature is 0.
+    """Return a function that samples the next tokens, or takes the most probable tokens if the temperature is 0.
 
     Arguments and errors are the same as in ``sample_next``; errors are raised immediately, not at the first token.
     """

@@ -64,7 +64,7 @@ class DecoderLayer(nn.Module):
         Args:
             x: The target so far, one vector per position; with a cache, only the new positions.
             memory: The encoder's output.
-            mask: True where a position may attend to another, as in ``decoder_mask``: only itself and earlier ones.
+            mask: True where a position may attend to another: to itself and earlier ones, as in ``decoder_mask``.
             memory_mask: True where a position may attend to a source position: to all except padding.
             cache: A cache from ``new_cache`` with the keys and values of earlier calls and of the memory.
 

@@ -1,7 +1,7 @@
 """Feed-forward networks, which a layer applies at each position separately.
 
-They are position-wise: the same small network is applied at every position, without access to the others. The hidden
-layer has width ``d_ff``, which the paper sets to four times ``d_model``.
+They are position-wise: the same small network is applied at every position, without access to other positions. The
+hidden layer has width ``d_ff``, which the paper sets to four times ``d_model``.
 """
 
 from typing import Literal, get_args

@@ -1,4 +1,4 @@
-"""Decoder-only language models, which predict each token from the earlier ones.
+"""Decoder-only language models, which predict each token from earlier tokens.
 
 A single class covers GPT-2, Llama and the steps between them; the configuration selects its parts.
 """

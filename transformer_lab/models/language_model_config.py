@@ -53,7 +53,7 @@ class SlidingWindow:
 
 @dataclass(frozen=True)
 class LanguageModelConfig:
-    """The parts and sizes of a language model; the defaults are those of the smallest GPT-2.
+    """The parts and sizes of a language model; the defaults describe the smallest GPT-2.
 
     Args:
         vocab_size: Vocabulary size.

@@ -9,7 +9,7 @@ from transformer_lab.layers.feed_forward import Activation
 
 @dataclass(frozen=True)
 class TransformerConfig:
-    """The sizes and options of a Transformer; the defaults are those of the paper's base model.
+    """The sizes and options of a Transformer; the defaults describe the paper's base model.
 
     Args:
         vocab_size: Vocabulary size of the target, and of the source unless ``source_vocab_size`` is given.

@@ -14,7 +14,7 @@ REQUIRED: dict[str, Any] = {
 
 
 def config_of(options: Options, pad_id: int | None = None) -> LanguageModelConfig:
-    """Convert a configuration of ``transformers`` into one of this library.
+    """Convert a configuration of ``transformers`` into a configuration of this library.
 
     Args:
         options: The options of ``config.json``.

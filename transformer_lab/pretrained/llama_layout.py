@@ -36,7 +36,7 @@ class LlamaLayout:
         model_type: The ``model_type`` in ``config.json``.
         architecture: The class in ``transformers``.
         defaults: The options of the model type, with their defaults in ``transformers``.
-        settings: Settings of ``LanguageModelConfig`` that every such model has.
+        settings: Settings of ``LanguageModelConfig`` that all models with this layout share.
         only: Options for which this library's models support only one value.
         is_local: A function that returns whether a layer (counting from 0) has local attention, given the options,
             if there is no ``layer_types``.
@@ -59,7 +59,7 @@ class LlamaLayout:
 
     @property
     def required(self) -> dict[str, Any]:
-        """All settings of ``LanguageModelConfig`` that every such model has."""
+        """The settings of ``LanguageModelConfig`` that all models with this layout share."""
         common = {"norm_placement": "before", "qk_norm": False, "scaled_embeddings": False}
         if "attention_bias" not in self.defaults:
             common |= {"bias": False}
@@ -71,7 +71,7 @@ class LlamaLayout:
         return next(name for name in self.defaults if name.startswith("hidden_act"))
 
     def config_of(self, options: Options, pad_id: int | None = None) -> LanguageModelConfig:
-        """Convert a configuration of ``transformers`` into one of this library.
+        """Convert a configuration of ``transformers`` into a configuration of this library.
 
         Args:
             options: The options of ``config.json``.

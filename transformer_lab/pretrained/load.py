@@ -24,7 +24,7 @@ class LanguageModelLayout(Protocol):
     """A published layout of language models, such as the module ``gpt2`` or an instance of ``LlamaLayout``."""
 
     def config_of(self, options: Options, pad_id: int | None = None) -> LanguageModelConfig:
-        """Convert a configuration of ``transformers`` into one of this library."""
+        """Convert a configuration of ``transformers`` into a configuration of this library."""
 
     def options_of(self, config: LanguageModelConfig) -> dict[str, Any]:
         """Convert a configuration of this library into the options of ``config.json``."""

@@ -24,7 +24,7 @@ OUTPUT_BIAS = "final_logits_bias"
 
 
 def config_of(options: Options) -> TransformerConfig:
-    """Convert a configuration of ``transformers`` into one of this library.
+    """Convert a configuration of ``transformers`` into a configuration of this library.
 
     Raises:
         ValueError: This library's models do not support some options; the message lists all of them.

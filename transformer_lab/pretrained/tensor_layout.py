@@ -24,7 +24,7 @@ class Conversion:
 
 
 class Transpose(Conversion):
-    """Published matrices are ``(in, out)``, as in ``Conv1D``, ours are ``(out, in)``; vectors do not change."""
+    """Transpose matrices: published ones are ``(in, out)``, as in ``Conv1D``, ours ``(out, in)``. Keep vectors."""
 
     def to_ours(self, theirs: Tensor) -> Sequence[Tensor]:
         """Transpose the matrix."""
@@ -36,7 +36,7 @@ class Transpose(Conversion):
 
 
 class SplitQKV(Conversion):
-    """The query, key and value projections are published as one matrix ``(in, 3 · out)``; ours are three matrices."""
+    """Split the query, key and value projections, which are published as one matrix ``(in, 3 · out)``."""
 
     def to_ours(self, theirs: Tensor) -> Sequence[Tensor]:
         """Transpose the matrix and split it into three."""
@@ -48,7 +48,7 @@ class SplitQKV(Conversion):
 
 
 class SqueezeRow(Conversion):
-    """A vector is published as a matrix with one row."""
+    """Convert a vector that is published as a matrix with one row."""
 
     def to_ours(self, theirs: Tensor) -> Sequence[Tensor]:
         """Remove the first dimension."""
@@ -90,7 +90,7 @@ class InterleaveHalves(Conversion):
 
 
 class AddOne(Conversion):
-    """The scale of a norm is published as its difference from 1."""
+    """Convert the scale of a norm that is published as its difference from 1."""
 
     def to_ours(self, theirs: Tensor) -> Sequence[Tensor]:
         """Add 1 in float32, because half precision would round the sum."""
@@ -103,7 +103,7 @@ class AddOne(Conversion):
 
 @dataclass(frozen=True)
 class Chain(Conversion):
-    """Two conversions of a tensor, one after the other."""
+    """Apply two conversions to a tensor in sequence."""
 
     first: Conversion
     second: Conversion

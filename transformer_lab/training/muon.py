@@ -120,7 +120,7 @@ def make_muon(
         model: The model.
         lr: Learning rate of Muon.
         adamw_lr: Learning rate of AdamW.
-        weight_decay: Weight decay of all matrices, including those that AdamW trains.
+        weight_decay: Weight decay of all matrices, including the matrices that AdamW trains.
 
     >>> from transformer_lab.models.language_model import LanguageModel
     >>> from transformer_lab.models.language_model_config import LanguageModelConfig

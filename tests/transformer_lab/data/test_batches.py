@@ -107,17 +107,17 @@ WINDOWS = InMemory(np.arange(7 * i, 7 * i + length) for i, length in enumerate([
 def test_window_epoch_covers_each_window_within_the_budget():
     batches = WindowBatches(WINDOWS, n_tokens=21, seed=0)
     plan = batches.plan(0)
-    taken = list(islice(batches.from_step(0), len(plan)))
-    assert sorted(int(row[0]) for batch in taken for row in batch.tokens) == [7 * i for i in range(21)]
-    assert {batch.inputs[0].shape for batch in taken} <= {
+    epoch = list(islice(batches.from_step(0), len(plan)))
+    assert sorted(int(row[0]) for batch in epoch for row in batch.tokens) == [7 * i for i in range(21)]
+    assert {batch.inputs[0].shape for batch in epoch} <= {
         (3, 7),
         (2, 7),
         (1, 7),
         (1, 2),
     }  # 3 · 7 tokens fill the budget
-    assert sum(int((batch.labels != batches.pad_id).sum()) for batch in taken) == 20 * 7 + 2
+    assert sum(int((batch.labels != batches.pad_id).sum()) for batch in epoch) == 20 * 7 + 2
     again = WindowBatches(WINDOWS, n_tokens=21, seed=0).from_step(5)
-    assert torch.equal(next(again).tokens, taken[5].tokens)
+    assert torch.equal(next(again).tokens, epoch[5].tokens)
 
 
 def test_rejects_unusable_data():

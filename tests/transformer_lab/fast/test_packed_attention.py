@@ -44,11 +44,11 @@ def assert_same(ours: Tensor, theirs: Tensor, inputs: list[Tensor]) -> None:
     )
 
 
-@pytest.mark.parametrize("together", [0, 48], ids=["apart", "together"])
+@pytest.mark.parametrize("max_padded", [0, 48], ids=["sentence by sentence", "padded"])
 @pytest.mark.parametrize("multiple", [1, 4])
 @pytest.mark.parametrize("lengths", [QUERIES, (5, 5, 5)], ids=["padding", "no padding"])
-def test_self_attention_matches_torch(monkeypatch, together, multiple, lengths):
-    monkeypatch.setattr(packed_attention, "MAX_PADDED_LENGTH", together)
+def test_self_attention_matches_torch(monkeypatch, max_padded, multiple, lengths):
+    monkeypatch.setattr(packed_attention, "MAX_PADDED_LENGTH", max_padded)
     rows = rows_of(lengths, multiple)
     x = draw(len(rows.index), 3 * N_HEADS * D_K)
     for is_causal in (False, True):
@@ -57,19 +57,19 @@ def test_self_attention_matches_torch(monkeypatch, together, multiple, lengths):
         assert_same(ours, attend_sentence_by_sentence(*x.chunk(3, dim=1), lengths, lengths, is_causal), [x])
 
 
-@pytest.mark.parametrize("together", [0, 48], ids=["apart", "together"])
+@pytest.mark.parametrize("max_padded", [0, 48], ids=["sentence by sentence", "padded"])
 @pytest.mark.parametrize("multiple", [1, 4])
-def test_cross_attention_matches_torch(monkeypatch, together, multiple):
-    monkeypatch.setattr(packed_attention, "MAX_PADDED_LENGTH", together)
+def test_cross_attention_matches_torch(monkeypatch, max_padded, multiple):
+    monkeypatch.setattr(packed_attention, "MAX_PADDED_LENGTH", max_padded)
     rows, key_rows = rows_of(QUERIES, multiple), rows_of(KEYS, multiple)
     q, kv = draw(len(rows.index), N_HEADS * D_K), draw(len(key_rows.index), 2 * N_HEADS * D_K)
     ours = attend_rows(q, rows, kv, key_rows, N_HEADS, is_causal=False)
     assert_same(ours, attend_sentence_by_sentence(q, *kv.chunk(2, dim=1), QUERIES, KEYS, is_causal=False), [q, kv])
 
 
-@pytest.mark.parametrize("together", [0, 48], ids=["apart", "together"])
-def test_padding_rows_stay_finite_and_have_no_effect(monkeypatch, together):
-    monkeypatch.setattr(packed_attention, "MAX_PADDED_LENGTH", together)
+@pytest.mark.parametrize("max_padded", [0, 48], ids=["sentence by sentence", "padded"])
+def test_padding_rows_stay_finite_and_have_no_effect(monkeypatch, max_padded):
+    monkeypatch.setattr(packed_attention, "MAX_PADDED_LENGTH", max_padded)
     rows = rows_of(QUERIES, 4)
     x = draw(len(rows.index), 3 * N_HEADS * D_K)
     assert len(x) > rows.n_real

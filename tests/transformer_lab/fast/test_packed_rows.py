@@ -20,7 +20,7 @@ def test_unpacking_inverts_packing_except_at_padding():
 
 @pytest.mark.parametrize(("multiple", "n_rows"), [(3, 9), (5, 10), (7, 8), (2, 8), (12, 8)])
 def test_padding_fills_rows_up_to_a_multiple(multiple, n_rows):
-    """8 of 12 positions are real. Rounding up to 14 is impossible, and to 12 useless: 8 rows remain."""
+    """8 of 12 positions are real. Padding to 14 rows is impossible, and to 12 rows useless, so 8 rows remain."""
     x, rows = torch.randn(3, 4, 5), PackedRows(REAL, multiple)
     packed = REAL.clone()
     packed.view(-1)[rows.index] = True

@@ -137,7 +137,7 @@ def test_logged_loss_averages_tokens_since_the_last_row(tmp_path, uninterrupted)
 
 
 def test_model_learns_to_generate(tmp_path):
-    """A low loss is no proof: a model that sees its labels or copies its inputs has one but generates nonsense."""
+    """A model that sees its labels or copies its inputs reaches a low loss but generates nonsense."""
     run = trainer(tmp_path, dropout=0.0, steps=250, label_smoothing=0.0, log_every=250)
     run.run()
     batch = next(batches().from_step(0))
