@@ -83,8 +83,9 @@ def mask_of_heads(mask: Tensor, n_sentences: int, n_heads: int) -> Tensor:
     fits_batch, fits_heads = mask.shape[0] == n_sentences, mask.shape[0] == n_heads
     if mask.shape[0] != 1 and fits_batch == fits_heads:
         raise ValueError(
-            "the first of a mask's three dimensions must match either the sentences or the heads, not both or neither: "
-            f"pass mask[:, None] or mask[None]; got {n_sentences} sentences, {n_heads} heads and a mask of shape {shape}"
+            "the first of a mask's three dimensions must match either the sentences or the heads, not both or neither; "
+            f"add a dimension with mask[:, None] or mask[None]; got {n_sentences} sentences, {n_heads} heads "
+            f"and a mask of shape {shape}"
         )
     return mask[None] if fits_heads else mask[:, None]
 

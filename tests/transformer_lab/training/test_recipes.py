@@ -1,4 +1,4 @@
-"""Tests for recipes: each trains a model into a folder from which it can translate or continue texts."""
+"""Tests for recipes: each trains a model and writes a folder that can be loaded to translate or continue texts."""
 
 import gzip
 from dataclasses import replace
