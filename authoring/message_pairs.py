@@ -67,7 +67,7 @@ def words(text: str) -> tuple[str, ...]:
 def split(pairs: Mapping[str, str], one_in: int) -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
     """Split messages into training pairs and held-out sentences, in an order that depends only on their text.
 
-    A candidate for holding out is dropped if its words equal those of another message after removing at most one word
+    A candidate for holding out is dropped if it has the same words as another message after removing at most one word
     from each.
 
     Args:

@@ -153,7 +153,7 @@ def drawing(may_use: Mapping[str, str]) -> str:
     """
     packages = merge_nested(may_use).keys()
     if wrong := packages ^ {*BOXES, *SHARED}:
-        raise ValueError(f"missing from either the import table or the map: {', '.join(sorted(wrong))}")
+        raise ValueError(f"every package must be in both the import table and the map: {', '.join(sorted(wrong))}")
     parts = [
         _panel(10, 10, 1100, 362, "#f4f8fc", "#0072B2", "transformer_lab: the library, which never imports the course"),
         _panel(10, 388, 158, 364, "#fdf3f1", "#b44a00", "untrusted side"),

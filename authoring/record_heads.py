@@ -39,7 +39,7 @@ NOUNS = (
     "wolf", "bear", "rabbit", "king", "queen", "teacher", "student", "farmer", "soldier",
 )  # fmt: skip
 VERBS = ("chased", "followed", "found", "heard", "pushed", "helped", "watched")
-ENDS = ("ran away", "fell down", "came back", "went home", "sat down", "woke up")
+ENDINGS = ("ran away", "fell down", "came back", "went home", "sat down", "woke up")
 QUESTION = " The animal that ran away was the"
 ANIMALS = ("cat", "dog")
 
@@ -65,7 +65,7 @@ def filled() -> Iterator[dict[str, str]]:
     draw = random.Random(0)
     for _ in range(N_SENTENCES):
         a, b = draw.sample(NOUNS, 2)
-        yield {"a": a, "b": b, "verb": draw.choice(VERBS), "end": draw.choice(ENDS)}
+        yield {"a": a, "b": b, "verb": draw.choice(VERBS), "end": draw.choice(ENDINGS)}
 
 
 def from_verb_to_nouns(template: str, words: dict[str, str]) -> Tensor:

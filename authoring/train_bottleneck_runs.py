@@ -104,7 +104,7 @@ def store(trained: dict[str, RecurrentTranslator]) -> None:
 
 
 def runs() -> dict[str, Any]:
-    """Write the models that the lesson loads and return all accuracies, grouped by the table that shows them."""
+    """Write the models that the lesson loads and return the accuracies for each of the lesson's tables."""
     lesson = defined(NEEDED, LESSON)
     copying = {name: [copied(name, seed, lesson) for seed in SEEDS] for name in COPYING}
     remembering = [

@@ -72,7 +72,7 @@ def train_diffusion(lesson: dict[str, Any], n_formats: int, seed: int, steps: in
 
 
 def runs(lesson: dict[str, Any]) -> dict[str, list[dict[str, Any]]]:
-    """Return all runs, grouped by the lesson's table that shows them."""
+    """Train all models and return their results for each of the lesson's tables."""
     return {
         "exchanged": [train_layer_to_layer(lesson, n_layers, seed) for n_layers in DEPTHS for seed in SEEDS],
         "families": [train_family(lesson, *family, seed) for family in FAMILIES for seed in SEEDS],

@@ -62,7 +62,7 @@ def reference(folder: Path) -> list[str]:
 
 
 def gpt(vocab_size: int, d_model: int, n_heads: int, n_layers: int, context_length: int) -> LanguageModelConfig:
-    """Return the library's configuration of lesson 09's GPT."""
+    """Return the library's configuration for lesson 09's GPT with these sizes."""
     return LanguageModelConfig(
         vocab_size, d_model=d_model, n_heads=n_heads, d_ff=4 * d_model, n_layers=n_layers, max_length=context_length,
         dropout=0.0, feed_forward="relu",

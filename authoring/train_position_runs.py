@@ -93,7 +93,7 @@ def which_position(tokens: Tensor) -> Tensor:
 
 
 def counted(name: str, seed: int) -> list[float]:
-    """Return the accuracy of a model in ``COUNTERS`` at each of the 16 positions after ``<bos>``, if there is one."""
+    """Return the accuracy of a model in ``COUNTERS`` at each of the 16 positions, excluding ``<bos>``."""
     has_bos, n_layers, rate, steps = COUNTERS[name]
     torch.manual_seed(seed)
     shape: dict[str, Any] = {"d_model": 32, "n_heads": 4, "d_ff": 64, "n_layers": n_layers, "dropout": 0.0}
@@ -104,7 +104,7 @@ def counted(name: str, seed: int) -> list[float]:
 
 
 def tables() -> dict[str, Any]:
-    """Return all runs, grouped by the lesson's table that shows them."""
+    """Train all models and return their results for each of the lesson's tables."""
     by_position = {name: [counted(name, seed) for seed in SEEDS] for name in COUNTERS}
     return {"counting": by_position, "runs": list(rows(settings()))}
 

@@ -36,7 +36,7 @@ def precisions(lesson: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def runs() -> dict[str, list[dict[str, Any]]]:
-    """Train all models."""
+    """Train all models and return their losses for the lesson's table."""
     lesson = defined(NEEDED, LESSON)
     return {"precisions": list(precisions(lesson))}
 

@@ -1,6 +1,6 @@
 """Draw the original Transformer and a modern block, each for half a page.
 
-The names are those in the code. The Transformer's layers are post-norm, as in Vaswani et al. (2017), arXiv:1706.03762.
+The names match the code. The Transformer's layers are post-norm, as in Vaswani et al. (2017), arXiv:1706.03762.
 """
 
 from collections.abc import Mapping
@@ -111,7 +111,7 @@ def inside_attention() -> Diagram:
     return d
 
 
-def block_of_today() -> Diagram:
+def modern_block() -> Diagram:
     """Draw a block of Llama, with the differences from the original layer next to each part."""
     d = Diagram("")
     x, left, y = 0.0, -0.72, 0.0

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from authoring.page_to_keep.counts import Costs, costs_of_three_models
-from authoring.page_to_keep.drawings import block_of_today, inside_attention, transformer
+from authoring.page_to_keep.drawings import inside_attention, modern_block, transformer
 from authoring.page_to_keep.formulas import FORMULAS
 from transformer_course.diagrams.canvas import Diagram
 from transformer_course.diagrams.elements import GRAY
@@ -37,7 +37,7 @@ def page() -> Diagram:
     d.text(LEGEND, (LEFT, 11.02), size=MIN_FONT_PT, align="left")
     d.place(transformer(), 1.72, 7.5)
     d.text("What a block of today changes", (5.45, 11.35), size=HEADING_FONT_PT, align="left", bold=True)
-    d.place(block_of_today(), 6.65, 7.85)
+    d.place(modern_block(), 6.65, 7.85)
     d.text("inside every\nattention", (LEFT, 7.07), size=MIN_FONT_PT, align="left")
     d.place(inside_attention(), 1.15, 7.1)
     _formulas(d, 6.82)

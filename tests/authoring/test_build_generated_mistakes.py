@@ -33,16 +33,16 @@ from transformer_course.generated_mistakes.generated_mistake import AnswerEdit
 from transformer_course.running.observe import observe
 
 IN_STEPS = [exercise for exercise in every_exercise().values() if exercise.steps is not None]
-FAST = ("rnn_step", "additive_scores", "keeps_the_stream", "accumulate")
+FAST_EXERCISES = ("rnn_step", "additive_scores", "keeps_the_stream", "accumulate")
 """Exercises whose generated mistakes all terminate within seconds. In ``beam_search``, each infinite loop runs until
 the time limit.
 """
 OFF_BY_ONE = {"past": "return (columns - n_query) - 1"}
 """Code of a generated mistake that behaves like a mistake written for the causal mask below."""
-SOME = [one if one.name in FAST else pytest.param(one, marks=pytest.mark.thorough) for one in IN_STEPS]
+EXERCISES = [one if one.name in FAST_EXERCISES else pytest.param(one, marks=pytest.mark.thorough) for one in IN_STEPS]
 
 
-def test_exactly_step_by_step_exercises_have_catalogs():
+def test_every_step_by_step_exercise_has_catalog():
     assert {path.stem for path in FOLDER.glob("*.json")} == {exercise.name for exercise in IN_STEPS}
     assert [exercise.name for exercise in IN_STEPS if not catalog_of(exercise).edits] == []
 
@@ -50,7 +50,7 @@ def test_exactly_step_by_step_exercises_have_catalogs():
 @pytest.fixture(scope="module")
 def changed(thoroughness):
     """Rebuild catalogs in a process without shape checks, which only the tests enable."""
-    names = [one.name for one in IN_STEPS] if thoroughness.enabled else FAST
+    names = [one.name for one in IN_STEPS] if thoroughness.enabled else FAST_EXERCISES
     command = [sys.executable, "-m", "authoring.build_generated_mistakes", "--check", *names]
     environment = os.environ | {"TRANSFORMER_LAB_CHECK_SHAPES": "0"}
     result = subprocess.run(command, capture_output=True, text=True, env=environment)
@@ -59,14 +59,14 @@ def changed(thoroughness):
     return changes
 
 
-@pytest.mark.parametrize("exercise", SOME, ids=lambda one: one.name)
+@pytest.mark.parametrize("exercise", EXERCISES, ids=lambda one: one.name)
 def test_rebuilt_catalog_matches_stored_catalog(exercise, changed):
     assert changed[exercise.name] == "", f"run `python -m authoring.build_generated_mistakes {exercise.name}`"
 
 
 @pytest.fixture(scope="module")
 def masks():
-    """The causal mask without its message for the generated mistake that the ``stored`` fixture also writes by hand."""
+    """The causal mask without its message for a generated mistake that the ``stored`` fixture defines by hand."""
     exercise = every_exercise()["causal_mask"]
     messages = {key: wording for key, wording in exercise.messages.items() if not key.startswith("shifted_past")}
     assert len(messages) == len(exercise.messages) - 1
@@ -151,7 +151,7 @@ def test_check_allows_extra_equivalent_mistake(built):
     assert stale_reasons(known, stored, doubled) == stale_reasons(known, doubled, stored) == []
 
 
-@pytest.mark.parametrize("exercise", SOME, ids=lambda one: one.name)
+@pytest.mark.parametrize("exercise", EXERCISES, ids=lambda one: one.name)
 def test_generated_mistakes_are_wrong_and_recognizable(exercise):
     known = behavior(exercise, SEED)
     with in_isolation():
@@ -171,7 +171,7 @@ def test_generated_mistakes_are_wrong_and_recognizable(exercise):
 )
 def test_rejects_message_for_mistake_not_in_catalog(built, message, unused):
     known, stored = built
-    with pytest.raises(ValueError, match=rf"causal_mask has messages .* catalog of \d+: {unused}\. "):
+    with pytest.raises(ValueError, match=rf"causal_mask has messages .* \d+ in its catalog: {unused}\. "):
         check_messages_are_used(replace(known.exercise, messages=message), stored)
     check_messages_are_used(replace(known.exercise, messages={"shifted_past: § - 1": "x", "shifted_past": "y"}), stored)
 

@@ -5,7 +5,7 @@ import re
 import pytest
 from nbformat.v4 import new_markdown_cell, new_notebook
 
-from authoring.interview_questions import ASKED_MOST, collect, questions_of
+from authoring.interview_questions import MOST_COMMON, collect, questions_of
 from notebooks.build import lessons, read_source
 
 
@@ -70,7 +70,7 @@ def test_most_common_questions_come_first():
 
 @pytest.fixture(scope="module")
 def sources():
-    return {name: read_source(ASKED_MOST.parent / f"{name}.py") for name in lessons()}
+    return {name: read_source(MOST_COMMON.parent / f"{name}.py") for name in lessons()}
 
 
 def test_first_sections_have_twenty_and_ten_questions(sources):

@@ -50,5 +50,5 @@ def test_arrows_never_cross_boxes():
 
 @pytest.mark.parametrize("wrong", [{**MAY_USE, "transformer_lab.attic": ""}, {"transformer_lab.attention": ""}])
 def test_rejects_package_without_position(wrong):
-    with pytest.raises(ValueError, match=r"or the map: (attic|atomic_write, authoring)"):
+    with pytest.raises(ValueError, match=r"and the map: (attic|atomic_write, authoring)"):
         drawing(wrong)

@@ -120,7 +120,7 @@ def repeat_question(patient: Patient) -> pd.DataFrame:
 
 
 def split_the_batch(patient: Patient) -> pd.DataFrame:
-    """Return the relative difference between the gradients of micro-batches and of the whole batch."""
+    """Return the relative difference between the gradient over micro-batches and the gradient of the whole batch."""
     pairs = sorted(draw_pairs(16, "split"), key=lambda pair: len(pair[0]))
     with evaluation(patient.model), torch.enable_grad():
         whole = _flat(_gradients(patient, [patient.batch(pairs)]))

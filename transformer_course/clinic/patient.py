@@ -127,7 +127,7 @@ class Patient(ABC):
         """Return the modules that the residual stream passes through, starting with the embeddings."""
 
     def optimizer(self) -> torch.optim.Optimizer:
-        """Return the optimizer; training sets its learning rate."""
+        """Return the optimizer. Training sets its learning rate at every step."""
         return make_optimizer(self.model, weight_decay=WEIGHT_DECAY)
 
     def backward(self, batches: Sequence[Batch]) -> float:

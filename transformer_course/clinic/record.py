@@ -89,7 +89,7 @@ class Case:
             ValueError: The case is not closed.
         """
         if not self.closed:
-            raise ValueError(f"the case of patient {self.number} is still open: make the right diagnosis first")
+            raise ValueError(f"the case of patient {self.number} is still open: make the correct diagnosis first")
         return report(self.number)
 
     def source(self) -> str:
@@ -133,7 +133,7 @@ class Clinic:
         self.cases: dict[int, Case] = {}
 
     def admit(self, number: int) -> Case:
-        """Return the case of a patient, or create it on the first call.
+        """Return the case of a patient, creating it on the first call.
 
         Raises:
             ValueError: There is no patient with this number.

@@ -76,7 +76,7 @@ class Code:
         return sum(isinstance(node, ast.Name) and node.id == name for node in nodes)
 
     def with_names(self, names: Mapping[str, str], only: int | None = None) -> str:
-        """Return the code with values renamed, or with only use number ``only`` renamed if it is given."""
+        """Return the code with values renamed. If ``only`` is given, rename only the use with this index."""
         rename = _Rename({old: parsed(new) for old, new in names.items()}, only)
         return "\n".join(ast.unparse(rename.visit(copy.deepcopy(statement))) for statement in self.body)
 

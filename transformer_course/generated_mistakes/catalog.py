@@ -37,7 +37,7 @@ class Outline(NamedTuple):
     number: float = 0.0
     size: float = 0.0
 
-    def may_be(self, other: "Outline") -> bool:
+    def may_match(self, other: "Outline") -> bool:
         """Return whether observations with these two outlines may agree."""
         if self.form.startswith("error"):  # the error type depends on whether shapes are checked
             return other.form.startswith("error")
@@ -119,19 +119,21 @@ class Catalog:
             return []
         observation = [outline(observed[index]) for index in self.cases]
 
-        def may_be(edit: AnswerEdit) -> bool:
-            now = [stored.may_be(one) for stored, one in zip(edit.outlines, observation, strict=True)]
-            as_right = [stored.may_be(one) for stored, one in zip(edit.outlines, self.right, strict=True)]
+        def may_match(edit: AnswerEdit) -> bool:
+            now = [stored.may_match(one) for stored, one in zip(edit.outlines, observation, strict=True)]
+            as_right = [stored.may_match(one) for stored, one in zip(edit.outlines, self.right, strict=True)]
             return any(now) and all(one or other for one, other in zip(now, as_right, strict=True))
 
-        return [edit for edit in self.edits if may_be(edit)]
+        return [edit for edit in self.edits if may_match(edit)]
 
     def _matches(self, cases: Sequence[Case], expected: Sequence[Observation], observed: Sequence[Observation]) -> bool:
         """Return whether the stored outlines belong to these cases."""
         return (
             len(observed) == len(cases) == len(expected)
             and all(index < len(cases) for index in self.cases)
-            and all(right.may_be(outline(expected[index])) for index, right in zip(self.cases, self.right, strict=True))
+            and all(
+                right.may_match(outline(expected[index])) for index, right in zip(self.cases, self.right, strict=True)
+            )
         )
 
     def as_text(self) -> str:
@@ -162,7 +164,7 @@ def read(name: str) -> Catalog:
 
 @cache
 def catalog_of(exercise: Exercise) -> Catalog:
-    """Return the catalog of an exercise, or an empty catalog if the stored one was built from other steps."""
+    """Return the catalog of an exercise, or an empty catalog if the file was built from different steps."""
     found = read(exercise.name) if exercise.steps else Catalog()
     return found if list(found.names) == names_of(exercise) else Catalog()
 
@@ -175,7 +177,7 @@ def names_of(exercise: Exercise) -> list[str]:
 def _may_match(stored: Outline, observation: tuple[Outline, bool]) -> bool:
     """Return whether a mistake's stored outline matches an observation in which a later call may have crashed."""
     now, has_later_calls = observation
-    return now.form == UNKNOWN or stored.may_be(now) or (has_later_calls and now.form.startswith("error"))
+    return now.form == UNKNOWN or stored.may_match(now) or (has_later_calls and now.form.startswith("error"))
 
 
 def _brief(one: Outline) -> list[Any]:

@@ -105,8 +105,8 @@ def number(s: Slots) -> str:
     literal = rf"(?<![\w.]){re.escape(s.edit.old.removeprefix('-'))}(?![\w.])"
     if len(re.findall(named, minus(s.do))) == 1 and len(re.findall(literal, right)) == 1:
         return f"you {with_instead(re.sub(named, '§', minus(s.do)), new, old)}"
-    said = "|".join(filter(None, (named, NUMBER_PATTERNS.get(old))))
-    return f"you use {new} instead of {old} {s.where(said)}"
+    pattern = "|".join(filter(None, (named, NUMBER_PATTERNS.get(old))))
+    return f"you use {new} instead of {old} {s.where(pattern)}"
 
 
 def _n_dims(code: str, number: str) -> int:

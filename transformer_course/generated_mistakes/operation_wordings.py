@@ -1,4 +1,4 @@
-"""Message templates for wrong operations, operands and orders."""
+"""Message templates for wrong operations and for operands that are wrong or in the wrong order."""
 
 import ast
 import re
@@ -89,14 +89,14 @@ def _nouns_after(s: Slots) -> set[str]:
 
 
 def times_mask(s: Slots) -> str:
-    """Describe multiplying by a mask instead of filling."""
+    """Describe multiplying by a mask instead of calling ``masked_fill``."""
     if not _hides_scores(s):
         return "you multiply by the mask {when}"
     return "you multiply the scores by the mask, which sets them to 0. A score of 0 still gets weight: use −∞"
 
 
 def mask_added(s: Slots) -> str:
-    """Describe adding a mask instead of filling."""
+    """Describe adding a mask instead of calling ``masked_fill``."""
     if not _hides_scores(s):
         return "you add the mask as zeros and ones {when}"
     return "you add the mask as zeros and ones, which hides nothing. Hidden scores should be −∞"
@@ -146,14 +146,14 @@ def _right_operation(old: str, new: str, right: str, *, is_many: bool) -> str:
 def power(s: Slots) -> str:
     """Describe a power with the wrong exponent."""
     new, old = s.edit.new, _exponent(operands_of(s.edit.old)[2])
-    said = r"\bpower\b|\broot\b|\bsquare|√|²"
-    where = s.where(said, otherwise=s.when)
+    pattern = r"\bpower\b|\broot\b|\bsquare|√|²"
+    where = s.where(pattern, otherwise=s.when)
     if "isqrt" in new and old == "1/2":
         return f"you round the square root down {where}"
     if "isqrt" in new:
         return f"you take the square root and round it down {where}. The exponent should be {old}"
     if re.search(r"\*\* 1$", new):
-        return f"you never take the square root {s.where(said, otherwise='')}"
+        return f"you never take the square root {s.where(pattern, otherwise='')}"
     if re.search(r"\*\* -1 / 2$", new):
         return f"you use the exponent −1 and divide by 2 {where}. The exponent should be {old}"
     if re.search(r"\*\* \(?-1\)?$", new):
@@ -243,7 +243,7 @@ def _input(code: ast.expr | None, s: Slots) -> str:
 
 
 def comparison(s: Slots) -> str:
-    """Describe a comparison that is inverted, or confuses strict with non-strict."""
+    """Describe a comparison that is inverted or that confuses strict with non-strict."""
     new, old = comparison_of(s.edit.new), comparison_of(s.edit.old)
     if " is " in new:
         return f"you swap the cases with and without {s.noun(compared_in(s.edit.old)) or 'a value'} {s.when}"
@@ -312,7 +312,7 @@ def shifted(s: Slots) -> str:
 
 
 def filled_with(s: Slots) -> str:
-    """Describe filling with the wrong number."""
+    """Describe calling ``masked_fill`` with the wrong number."""
     new, old = (
         code.rpartition(", ")[2].rstrip(")").replace("torch.inf", "∞").replace("-", "−")
         for code in (s.edit.new, s.edit.old)

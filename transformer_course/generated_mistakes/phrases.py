@@ -38,7 +38,7 @@ FUNCTIONS = {"sqrt": "the square root of", "exp": "`exp` of", "log": "the logari
 """Nouns for the results of functions."""
 _MODULES = ("torch", "math", "F", "nn", "functional")
 _ADDS_A_DIMENSION = re.compile(r"\(?(?:(?::|\.\.\.),)*None(?:,(?::|\.\.\.|None))*\)?")
-_POINTS_BACK = re.compile(
+_REFERS_BACK = re.compile(
     r"^\w+$|^do so\b|^(?:take|count) its\b|^\w+ (?:up |out |in )?(?:it|them|those|both|that)\b|\b(?:this|these)\b"
     r"|\b(?:by|to|with|on|from|of|at|along) (?:it|them|that)(?! of each\b)(?=$|[ ,]|:)|\bthe two\b(?! \w+s\b)"
     r"|\bthe one by the other\b|\b(?:of|from) those\b| is$"
@@ -150,9 +150,9 @@ def minus(text: str) -> str:
     return re.sub(r"(?<![A-Za-z])-(?=\d|∞)", "−", text)
 
 
-def points_back(imperative: str) -> bool:
+def refers_back(imperative: str) -> bool:
     """Return whether an imperative refers to the sentence before it, as "subtract it" does."""
-    return _POINTS_BACK.search(imperative) is not None
+    return _REFERS_BACK.search(imperative) is not None
 
 
 def gerund(imperative: str) -> str:

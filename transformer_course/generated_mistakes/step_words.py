@@ -2,7 +2,7 @@
 
 import re
 
-from transformer_course.generated_mistakes.phrases import action, gerund, minus, parse, points_back
+from transformer_course.generated_mistakes.phrases import action, gerund, minus, parse, refers_back
 from transformer_course.steps import InSteps
 
 MAX_NOUN_WORDS = 9
@@ -46,7 +46,7 @@ class StepWords:
         if name not in self.steps.steps:
             return f"use {self.noun(name)}"
         written = self.steps.describe(name).partition(":")[0]
-        if points_back(written):
+        if refers_back(written):
             code = parse(self.steps.expression(name) or "")
             return action(code, self.plain_noun) or self._compute(name)
         head, comma, rest = written.partition(", ")

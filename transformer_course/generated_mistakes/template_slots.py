@@ -169,20 +169,20 @@ class Slots(StepWords):
         """Return the step as a circumstance for a wrong or missing operation."""
         return self.where(OPERATION_PATTERNS.get(operation, rf"`{operation}`|\b{operation}\b"))
 
-    def where(self, said: str, otherwise: str | None = None) -> str:
+    def where(self, pattern: str, otherwise: str | None = None) -> str:
         """Return the step as a circumstance that does not contradict the rest of the clause.
 
         Args:
-            said: A pattern for the operation that the learner gets wrong. "When you …" must not mention that operation.
+            pattern: Matches the operation that the learner gets wrong. "When you …" must not mention that operation.
             otherwise: The circumstance if the step's imperative and its noun both match the pattern.
 
         Returns:
             "when you …", or "when you compute …" with the step's result, or "where you should …".
         """
-        if not re.search(said, self.do):
+        if not re.search(pattern, self.do):
             return self.when
         result = self.result
-        if result and not re.search(said, result):
+        if result and not re.search(pattern, result):
             return f"when you compute {result}"
         return f"where you should {self.do}" if otherwise is None else otherwise
 

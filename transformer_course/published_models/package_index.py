@@ -59,7 +59,7 @@ def _pip() -> list[str] | None:
     """
     if importlib.util.find_spec("pip"):
         return ["-m", "pip"]
-    bundle = importlib.util.find_spec("ensurepip")  # some Linux distributions omit it
+    bundle = importlib.util.find_spec("ensurepip")  # some Linux distributions omit ensurepip
     if bundle is not None and bundle.origin is not None:
         for wheel in sorted((Path(bundle.origin).parent / "_bundled").glob("pip-*.whl")):
             return [str(wheel / "pip")]  # Python can run a package inside a wheel

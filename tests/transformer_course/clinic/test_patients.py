@@ -48,6 +48,6 @@ def test_source_omits_report():
 
 
 @pytest.mark.parametrize("number", [0, 17])
-def test_rejects_other_patient_numbers(number):
+def test_rejects_unknown_patient_number(number):
     with pytest.raises(ValueError, match=f"numbered from 1 to 16; got {number}"):
         patient_class(number)

@@ -9,7 +9,7 @@ from tests.transformer_course.exercises.pairs import PAIRS_PER_EXERCISE, tally
 from transformer_course.checking.expected_behavior import behavior, in_isolation
 from transformer_course.checking.tolerance import agree, observation_distance
 from transformer_course.exercises import every_exercise
-from transformer_course.generated_mistakes.phrases import action, parse, points_back
+from transformer_course.generated_mistakes.phrases import action, parse, refers_back
 from transformer_course.steps import InSteps, Variant, needs
 
 MAX_STEPS_WITHOUT_SHORT_NAME = 34
@@ -43,7 +43,7 @@ def wants_short_name(steps: InSteps, name: str) -> bool:
     noun = re.split(r", | \(", steps.noun(name))[0]
     is_clause = noun.startswith(("what ", "whether ", "which ", "how ", "where ", "for ", "the result of “"))
     code = parse(steps.expression(name) or "")
-    needs_noun = points_back(steps.describe(name)) and not action(code, lambda one: steps.noun(one))
+    needs_noun = refers_back(steps.describe(name)) and not action(code, lambda one: steps.noun(one))
     return not steps.short_name(name) and (is_clause or len(noun.split()) > 6 or needs_noun)
 
 

@@ -28,7 +28,7 @@ def test_generates_common_mistakes(kind, code):
     assert (kind, code) in [(edit.kind, edit.code) for edit in EDITS]
 
 
-def test_generates_mistake_made_only_if_option_is_given():
+def test_generates_mistake_limited_to_calls_with_option():
     code = "if scale is None:\n    return weights / total\nreturn weights"
     edit = next(edit for edit in EDITS if edit.code == {"shares": code})
     attempt = variant_of(STEPS, edit.code).attempt
@@ -36,7 +36,7 @@ def test_generates_mistake_made_only_if_option_is_given():
     assert attempt(ROWS, WEIGHTS, 2.0).tolist() == [20.0, 34.0, 62.0]
 
 
-def test_confuses_values_of_same_kind():
+def test_alike_lists_values_of_same_kind():
     sources = Sources(STEPS, SAMPLES)
     assert [sources.kind(name) for name in ("rows", "scale", "total")] == ["float", "number", "float"]
     assert sources.alike("shares") == ["weights", "scaled", "mean"]
@@ -49,6 +49,6 @@ def test_distinguishes_likely_from_far_fetched_mistakes():
     assert weights["left_out", "shares"] < weights["rounded", "mean"] <= MAX_WEIGHT
 
 
-def test_ignores_step_created_by_a_function():
+def test_ignores_step_created_at_run_time():
     assert code_of(asking(torch.add, "a", "b"), frozenset("ab")) is None
     assert code_of(STEPS.steps["total"], frozenset(STEPS.known)).text == "return weights.sum()"

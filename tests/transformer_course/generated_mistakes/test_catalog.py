@@ -48,7 +48,7 @@ def test_reading_restores_catalog_with_likely_mistakes_first(tmp_path, monkeypat
     again = read("mean")
     doubled, crashed = stored().edits
     assert (again.names, again.cases) == (["rows", "mean"], [0, 2])
-    assert all(map(Outline.may_be, again.right, stored().right))
+    assert all(map(Outline.may_match, again.right, stored().right))
     for one, two in zip(again.edits, (crashed, doubled), strict=True):
         assert (one.name, one.old, one.new, one.other, one.weight) == (
             two.name,
@@ -58,7 +58,7 @@ def test_reading_restores_catalog_with_likely_mistakes_first(tmp_path, monkeypat
             two.weight,
         )
         assert one.code == {name: text.removeprefix("return ") for name, text in two.code.items()}
-        assert all(mine.may_be(other) for mine, other in zip(one.outlines, two.outlines, strict=True))
+        assert all(mine.may_match(other) for mine, other in zip(one.outlines, two.outlines, strict=True))
     assert [one.name for one in again.edits[0].readings] == ["scaled_mean"]
     assert read("nothing").edits == ()
 
@@ -89,11 +89,11 @@ def test_shortened_forms_remain_distinct():
 
 def test_outlines_distinguish_results_but_tolerate_rounding():
     one = outline(observation_of(1.0, 2.0, 3.0))
-    assert one.may_be(outline(observation_of(1.00001, 2.0, 3.0)))
-    assert not one.may_be(outline(observation_of(1.0, 3.0, 2.0)))
-    assert not one.may_be(outline(observation_of(1.0, 2.0)))
-    assert not one.may_be(outline({"output": torch.tensor([1, 2, 3])}))
-    assert not outline({"output": 1}).may_be(outline({"output": True}))
+    assert one.may_match(outline(observation_of(1.00001, 2.0, 3.0)))
+    assert not one.may_match(outline(observation_of(1.0, 3.0, 2.0)))
+    assert not one.may_match(outline(observation_of(1.0, 2.0)))
+    assert not one.may_match(outline({"output": torch.tensor([1, 2, 3])}))
+    assert not outline({"output": 1}).may_match(outline({"output": True}))
     assert outline({"output": {"a": (1.0, [True]), "b": None}}).form == "dict ['a', 'b'] tuple 2 float l…38af4385"
     assert outline({"output": {"a": (1.0, None)}}).form == "dict ['a'] tuple 2 float None"
     assert outline({"error": {"type": "ValueError", "message": "any"}}) == Outline("error ValueError")

@@ -19,7 +19,7 @@ from transformer_course.generated_mistakes.generated_mistake import AnswerEdit
             AnswerEdit("a", "wrong_input", "keys", "scores"),
             "return queries @ keys.mT",
             True,
-        ),  # a step has no fixed name
+        ),  # the learner may name a step differently
         (AnswerEdit("a", "transposed", "", "§.mT"), "return w.T", True),
         (AnswerEdit("a", "transposed", "", "§.mT"), "return w", False),
         (AnswerEdit("a", "sibling", "x.sum()", "x.mean()"), "return x.sum() / len(x)", True),

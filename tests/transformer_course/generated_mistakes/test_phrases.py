@@ -2,7 +2,7 @@
 
 import pytest
 
-from transformer_course.generated_mistakes.phrases import action, gerund, operand, parse, points_back, with_instead
+from transformer_course.generated_mistakes.phrases import action, gerund, operand, parse, refers_back, with_instead
 
 NOUNS = {
     "scores": "the scores",
@@ -48,9 +48,9 @@ def test_values_become_nouns():
 
 
 def test_recognizes_imperatives_that_refer_back():
-    assert all(map(points_back, ("subtract it", "take its root", "add the two", "do so for every row", "repeat")))
+    assert all(map(refers_back, ("subtract it", "take its root", "add the two", "do so for every row", "repeat")))
     assert not any(
-        map(points_back, ("subtract the mean", "divide by the sum", "add the two terms", "count the tokens"))
+        map(refers_back, ("subtract the mean", "divide by the sum", "add the two terms", "count the tokens"))
     )
 
 

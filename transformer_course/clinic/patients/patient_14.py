@@ -14,7 +14,7 @@ class LanguageModel(language_model.LanguageModel):
     def embed(
         self, tokens: Int[Tensor, "batch n"], positions: Int[Tensor, "#batch n"]
     ) -> Float[Tensor, "batch n d_model"]:
-        """Return the embeddings of tokens, plus those of their positions."""
+        """Return the token embeddings plus the position embeddings."""
         return super().embed(tokens, positions - positions[:, :1])
 
 
