@@ -301,7 +301,7 @@ def update(exercise: Exercise, *, is_check: bool) -> list[str]:
     has_stored_cases = all(index < len(known.cases) for index in stored.cases)
     is_sampler = any(case.kind == "sampler" for case in known.cases)
     with in_isolation():
-        # Makes `torch.empty` fill tensors with nan instead of leftover memory. Samplers would be too slow.
+        # Makes `torch.empty` fill tensors with nan instead of leftover memory, which would be too slow for samplers.
         torch.use_deterministic_algorithms(not is_sampler, warn_only=True)
         built = build_catalog(known, evaluated_edits(known), stored.cases if is_check and has_stored_cases else ())
     behavior.cache_clear()

@@ -38,7 +38,7 @@ FAST_EXERCISES = ("rnn_step", "additive_scores", "keeps_the_stream", "accumulate
 the time limit.
 """
 OFF_BY_ONE = {"past": "return (columns - n_query) - 1"}
-"""Code of a generated mistake that behaves like a mistake written for the causal mask below."""
+"""Code of a generated mistake that behaves like the mistake that the ``stored`` fixture defines by hand."""
 EXERCISES = [one if one.name in FAST_EXERCISES else pytest.param(one, marks=pytest.mark.thorough) for one in IN_STEPS]
 
 
