@@ -23,22 +23,20 @@ MAX_NUMBERS_BY_HAND = 24
 def case_by_hand(
     exercise: Exercise, cases: Sequence[Case], observed: Sequence[Observation], expected: Sequence[Observation]
 ) -> str:
-    """Format the first case that differs and can be worked out by hand, with a title; return "" if there is none."""
-    for index, (case, one, right) in enumerate(zip(cases, observed, expected, strict=False)):
-        value, wanted = dict(one).get("output"), dict(right).get("output")
-        n_numbers = _count_shown({**case.arguments, **case.parameters, **case.inputs, **case.keywords})
-        is_small = case.kind == "function" and n_numbers + count_numbers(wanted) <= MAX_NUMBERS_BY_HAND
-        if is_small and "output" in one and list(few_inputs(case)) and distance(value, wanted) > 1:
+    """Format the first wrong case that can be worked out by hand, with a title. Return "" if there is none."""
+    for index, (case, observation, expectation) in enumerate(zip(cases, observed, expected, strict=False)):
+        value, right = dict(observation).get("output"), dict(expectation).get("output")
+        n_numbers = _count_displayed({**case.arguments, **case.parameters, **case.inputs, **case.keywords})
+        is_small = case.kind == "function" and n_numbers + count_numbers(right) <= MAX_NUMBERS_BY_HAND
+        if is_small and "output" in observation and list(displayed_inputs(case)) and distance(value, right) > 1:
             title = f"Case {index + 1} of {len(cases)} ({case.label}):"
-            return f"{title}\n{case_rows(exercise, case, cast(PlainData, value), cast(PlainData, wanted))}"
+            return f"{title}\n{case_rows(exercise, case, cast(PlainData, value), cast(PlainData, right))}"
     return ""
 
 
 def case_rows(exercise: Exercise, case: Case, observed: PlainData, right: PlainData, with_inputs: bool = True) -> str:
-    """Format one line per input and one each for the expected and the actual output; list only shapes if inputs are
-    large.
-    """
-    rows = [(name, format_value(value)) for name, value in few_inputs(case)] if with_inputs else []
+    """Format the inputs, the expected output and the actual output, one per line. Of large inputs, show only shapes."""
+    rows = [(name, format_value(value)) for name, value in displayed_inputs(case)] if with_inputs else []
     shapes = "" if rows else named_shapes.describe_inputs(exercise.reference, {**case.inputs, **case.keywords})
     got, expected = format_both(observed, right)
     rows += [("expected", expected), ("got", got)]
@@ -47,25 +45,25 @@ def case_rows(exercise: Exercise, case: Case, observed: PlainData, right: PlainD
     return "\n".join([*lines, f"The inputs: {shapes}."] if shapes else lines)
 
 
-def few_inputs(case: Case) -> Iterator[tuple[str, object]]:
-    """Yield the name and value of each input of a small case: module arguments, parameters, inputs and keywords."""
-    if has_few_inputs(case):
+def displayed_inputs(case: Case) -> Iterator[tuple[str, object]]:
+    """Yield the name and value of each input that is small enough to show, including a module's parameters."""
+    if can_show_inputs(case):
         yield from ((name, value) for name, value in case.arguments.items() if not is_description(value))
-        if _has_few_parameters(case):
+        if _can_show_parameters(case):
             yield from case.parameters.items()
-        called = {**case.inputs, **case.keywords}
-        yield from ((name, value) for name, value in called.items() if not is_description(value))
+        passed = {**case.inputs, **case.keywords}
+        yield from ((name, value) for name, value in passed.items() if not is_description(value))
 
 
-def has_few_inputs(case: Case) -> bool:
+def can_show_inputs(case: Case) -> bool:
     """Return whether the inputs of a case are small enough to be shown."""
-    return _count_shown({**case.inputs, **case.keywords}) <= MAX_INPUT_NUMBERS
+    return _count_displayed({**case.inputs, **case.keywords}) <= MAX_INPUT_NUMBERS
 
 
-def _has_few_parameters(case: Case) -> bool:
-    return _count_shown(case.parameters) <= MAX_PARAMETER_NUMBERS
+def _can_show_parameters(case: Case) -> bool:
+    return _count_displayed(case.parameters) <= MAX_PARAMETER_NUMBERS
 
 
-def _count_shown(values: Mapping[str, object]) -> int:
-    """Count the numbers in values. Models are not shown, so they don't count."""
+def _count_displayed(values: Mapping[str, object]) -> int:
+    """Count the numbers in values, except for models, which are not shown."""
     return sum(count_numbers(value) for value in values.values() if not is_description(value))

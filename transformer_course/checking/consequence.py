@@ -1,4 +1,4 @@
-"""Describe the consequence of a mistake in one sentence about the output of the smallest case that shows it."""
+"""Describe the consequence of a mistake in one sentence, for the first case in which the output is wrong."""
 
 from collections.abc import Mapping, Sequence
 
@@ -16,21 +16,21 @@ from transformer_course.running.observation import Observation
 
 MAX_SUMS = 2
 """Maximum number of distinct row sums listed in a message."""
-SAYS_WHAT_GOES_WRONG = (
+KINDS_WITH_CONSEQUENCE = (
     *("scaled", "shifted", "sign", "transposed", "inverted", "all_false", "all_true", "additive", "dtype"),
 )
-"""Kinds of generated mistakes whose composed message already describes what is wrong with the output."""
+"""Kinds of generated mistakes whose composed message already describes the consequence."""
 
 
 def message_of(mistake: Mistake, observed: Sequence[Observation], expected: Sequence[Observation]) -> str:
-    """Return the message for a single mistake. For a generated mistake, it includes the consequence.
+    """Return the message for a single mistake. The message for a generated mistake includes the consequence.
 
     Args:
         mistake: The mistake.
         observed: Observations of an attempt that makes the mistake. They may come from an untrusted process.
         expected: Observations of the reference on the same cases.
     """
-    if not isinstance(mistake, GeneratedMistake) or mistake.edit.kind in SAYS_WHAT_GOES_WRONG:
+    if not isinstance(mistake, GeneratedMistake) or mistake.edit.kind in KINDS_WITH_CONSEQUENCE:
         return mistake.message
     return mistake.message_with(consequence(observed, expected))
 
@@ -45,9 +45,9 @@ def consequence(observed: Sequence[Observation], expected: Sequence[Observation]
     crashes = [isinstance(observation.get("error"), Mapping) for observation in observed]
     if any(crashes):
         return "This is why your code crashes." if all(crashes) else ""
-    outputs = [
-        (dict(one).get("output"), dict(right).get("output")) for one, right in zip(observed, expected, strict=False)
-    ]
+    outputs = []
+    for observation, expectation in zip(observed, expected, strict=False):
+        outputs.append((dict(observation).get("output"), dict(expectation).get("output")))
     value, right = next((pair for pair in outputs if distance(*pair) > 1), (None, None))
     if not isinstance(value, Tensor) or not isinstance(right, Tensor) or value.is_complex():
         return ""
@@ -58,7 +58,7 @@ def consequence(observed: Sequence[Observation], expected: Sequence[Observation]
         return ""
     if right.dtype == torch.bool:
         return _of_mask(value, right)
-    return _of_numbers(value, right, are_distributions=all(is_distribution(one) for _, one in outputs))
+    return _of_numbers(value, right, are_distributions=all(is_distribution(expected) for _, expected in outputs))
 
 
 def _of_mask(value: Tensor, right: Tensor) -> str:
@@ -70,8 +70,8 @@ def _of_mask(value: Tensor, right: Tensor) -> str:
         if (value & above).any() and not (right & above).any():
             return "Your output is True above the diagonal."
     wrong = (value != right).nonzero()[0].tolist()
-    place = [f"{name} {index}" for name, index in zip(("row", "column"), wrong[-2:], strict=False)]
-    return f"In {', '.join(place)}, your output is {bool(value[tuple(wrong)])}." if len(place) == 2 else ""
+    position = [f"{name} {index}" for name, index in zip(("row", "column"), wrong[-2:], strict=False)]
+    return f"In {', '.join(position)}, your output is {bool(value[tuple(wrong)])}." if len(position) == 2 else ""
 
 
 def _of_numbers(value: Tensor, right: Tensor, *, are_distributions: bool) -> str:
@@ -87,7 +87,7 @@ def _of_numbers(value: Tensor, right: Tensor, *, are_distributions: bool) -> str
 
 
 def _of_nan(a: Tensor) -> str:
-    """Describe where the output is NaN: everywhere, in one row or somewhere."""
+    """Describe an output with NaN: in every entry, in a whole row or in some entries."""
     if a.isnan().all():
         return "Your output is NaN."
     rows = a.isnan().all(-1).nonzero() if a.dim() == 2 else a[:0]
@@ -95,15 +95,15 @@ def _of_nan(a: Tensor) -> str:
 
 
 def _of_sums(a: Tensor) -> str:
-    """Describe row sums other than 1."""
+    """Describe row sums that differ from 1."""
     sums = a.sum(-1).flatten()
     if torch.allclose(sums, torch.ones_like(sums), atol=1e-4):
         return ""
-    distinct = list(dict.fromkeys(format_value(float(one), 2) for one in sums))
-    what = "rows sum" if a.dim() > 1 else "output sums"
+    distinct = list(dict.fromkeys(format_value(float(row_sum), 2) for row_sum in sums))
+    subject = "rows sum" if a.dim() > 1 else "output sums"
     if len(distinct) == 1:
-        return f"Your {what} to {distinct[0]} instead of 1."
+        return f"Your {subject} to {distinct[0]} instead of 1."
     if len(distinct) <= MAX_SUMS:
         return f"Your rows sum to {join_words(distinct)} instead of 1."
-    first = next(one for one in distinct if one != "1")
+    first = next(row_sum for row_sum in distinct if row_sum != "1")
     return f"One of your rows sums to {first} instead of 1."

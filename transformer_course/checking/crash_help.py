@@ -1,4 +1,4 @@
-"""Suggest fixes for crashes that are common among beginners in Python and torch, in any exercise."""
+"""Suggest fixes for crashes that are common among beginners in Python and torch."""
 
 import inspect
 import re
@@ -27,7 +27,7 @@ HELP = {
         "Python needs a single number here, but your tensor has several. Which torch function works on every entry?"
     ),
 }
-"""Suggested fix for each pattern in an error's type and message. ``{0}`` is the first group of the pattern."""
+"""Suggested fix for each pattern in an error's type and message. ``{0}`` stands for the pattern's first group."""
 WRONG_CALL = re.compile(r"positional arguments?\b|unexpected keyword argument|multiple values for argument")
 
 
@@ -51,7 +51,7 @@ def crash_help(exercise: Exercise, case: Case, error: CrashReport) -> str:
 
 
 def _expected_call(exercise: Exercise, case: Case, raised: str) -> str:
-    """Describe the call that the check makes, for an attempt that does not accept these arguments."""
+    """Describe the call that the check makes, for an attempt that does not accept its arguments."""
     if isinstance(exercise.reference, type) and "__init__" in raised:
         arguments = [f"{name}=…" for name in case.arguments]
         return f"The check calls `{exercise.name}({', '.join(arguments)})`, so your arguments need these names."

@@ -1,4 +1,4 @@
-"""Find two mistakes that show in different cases, so that no answer has to combine them."""
+"""Find two mistakes that affect different cases, without running an answer that combines them."""
 
 import itertools
 from collections.abc import Collection, Mapping, Sequence
@@ -14,58 +14,45 @@ MAX_COMPARED_PAIRS = 100
 
 
 def two_in_different_cases(
-    known: Behavior, observed: Sequence[Observation], reach: Mapping[int, float]
+    known: Behavior, observed: Sequence[Observation], limits: Mapping[int, float]
 ) -> tuple[MistakeVariant, MistakeVariant] | None:
-    """Return two mistakes that together explain all wrong cases, each in cases where the other is correct or never
-    reached.
+    """Return two mistakes that together explain all wrong cases, each in cases that the other mistake does not affect.
 
-    This finds, for example, a mistake in the constructor of a module together with one in its ``forward``.
+    This finds, for example, one mistake in the constructor of a module and one in its ``forward``.
     """
-    wrong = {index for index, observation in enumerate(observed) if not _shows(known.expected[index], observation, 1.0)}
-    variants: list[MistakeVariant] = [
-        *((mistake, variant) for mistake in known.exercise.mistakes for variant in mistake.variants),
-        *(
-            (generated, variant)
-            for generated in known.generated_like_in_some(observed)
-            for variant in generated.variants
-        ),
-    ]
-    explained: dict[MistakeVariant, frozenset[int]] = {
-        one: cases for one in variants if (cases := _cases_like(known, one[1], observed, reach, wrong))
-    }
-    pairs = [
-        (one, other)
-        for one, other in itertools.combinations(explained, 2)
-        if one[0] is not other[0]
-        and explained[one] | explained[other] == wrong
-        and not explained[one] & explained[other]
-    ]
-    proven = [
-        (one, other)
-        for one, other in pairs[:MAX_COMPARED_PAIRS]
-        if all(
-            _shows(known.run_case((one if index in explained[one] else other)[1], index), observed[index], reach[index])
-            for index in wrong
-        )
-    ]
-    if len({(one.name, other.name) for (one, _), (other, _) in proven}) != 1:
-        return None
-    return proven[0]
+    wrong = {i for i, observation in enumerate(observed) if not _matches(known.expected[i], observation, 1.0)}
+    explained: dict[MistakeVariant, frozenset[int]] = {}
+    for mistake in (*known.exercise.mistakes, *known.generated_like_in_some(observed)):
+        for variant in mistake.variants:
+            if cases := _cases_like(known, variant, observed, limits, wrong):
+                explained[mistake, variant] = cases
+    pairs = []
+    for first, second in itertools.combinations(explained, 2):
+        is_complete = explained[first] | explained[second] == wrong
+        if first[0] is not second[0] and is_complete and not explained[first] & explained[second]:
+            pairs.append((first, second))
+    proven = []
+    for first, second in pairs[:MAX_COMPARED_PAIRS]:
+        results = {i: known.run_case((first if i in explained[first] else second)[1], i) for i in wrong}
+        if all(_matches(results[i], observed[i], limits[i]) for i in wrong):
+            proven.append((first, second))
+    names = {(first.name, second.name) for (first, _), (second, _) in proven}
+    return proven[0] if len(names) == 1 else None
 
 
 def _cases_like(
     known: Behavior,
     variant: AnyVariant,
     observed: Sequence[Observation],
-    reach: Mapping[int, float],
+    limits: Mapping[int, float],
     wrong: Collection[int],
 ) -> frozenset[int]:
-    """Return the wrong cases that a variant may explain, or none if the variant is wrong where the attempt is right.
+    """Return the wrong cases that a variant may explain, or none if the variant is wrong in a case that is correct.
 
-    If only the attempt crashes in a case, the other mistake may be hiding this one.
+    A case in which only the attempt crashes does not count, because the crash may hide this mistake.
     """
     found = set()
-    for index, tolerances in reach.items():
+    for index, tolerances in limits.items():
         observation, result = observed[index], known.output(variant, index)
         if index in wrong and may_show(result, observation, tolerances):
             found.add(index)
@@ -74,5 +61,5 @@ def _cases_like(
     return frozenset(found)
 
 
-def _shows(variant: Observation, observation: Observation, tolerances: float) -> bool:
+def _matches(variant: Observation, observation: Observation, tolerances: float) -> bool:
     return within(tolerances, observation, variant, numbers_only=True)

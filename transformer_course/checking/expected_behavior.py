@@ -1,4 +1,4 @@
-"""Run the reference and the mistakes of an exercise on its cases, each once and only when needed."""
+"""Run the reference and the mistakes of an exercise on its cases. Results are computed when needed and cached."""
 
 import contextlib
 import itertools
@@ -30,16 +30,18 @@ from transformer_course.running.record import call_inputs, copy_inputs, load_mod
 from transformer_course.steps import Variant
 
 AnyVariant = Variant | Callable[..., Any]
-MAX_KEPT_OUTPUTS = 8000
-"""Number of variant outputs kept for the next attempt at the same exercise. Most of them are tiny."""
-MAX_KEPT_NUMBERS = 500
+MAX_CACHED_OUTPUTS = 8000
+"""Maximum number of outputs of variants to cache for the next attempt at the same exercise. Most are tiny."""
+MAX_CACHED_NUMBERS = 500
+"""Larger outputs of variants are not cached."""
 FAR_FETCHED_WEIGHT, LIKELY_WEIGHT = 2.0, 1.0
-"""Generated mistakes above the first weight are far-fetched; those up to the second weight are likely."""
+"""A generated mistake is far-fetched if its weight is above the first number, and likely up to the second number."""
 MAX_LIKELY_PAIRS = 2000
 """Maximum number of pairs of likely mistakes to try as an alternative to a far-fetched generated mistake."""
 MAX_PAIR_CALLS = 800_000
 """Maximum number of function calls to spend on trying pairs, about a second of CPU time."""
 N_DISTINGUISHING_CASES = 2
+"""Pairs are compared with the attempt in up to this many wrong cases and this many correct cases."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +51,7 @@ class Behavior:
     exercise: Exercise
     cases: Sequence[Case]
     recognized: dict[bytes, Any] = field(default_factory=dict)
-    """Cache of recognition results, keyed by a digest of the observations: many students make the same mistake."""
+    """Cache of recognition results by a digest of the observations, because many students make the same mistake."""
     _runs: dict[AnyVariant, Sequence[Observation]] = field(default_factory=dict)
     _case_runs: dict[tuple[AnyVariant, int], Observation] = field(default_factory=dict)
     _outputs: dict[tuple[AnyVariant, int], Observation] = field(default_factory=dict)
@@ -64,39 +66,36 @@ class Behavior:
     def mistakes(self) -> Iterator[tuple[Mistake, Sequence[Observation]]]:
         """Yield each mistake with the observations of each of its variants."""
         for mistake in self.exercise.mistakes:
-            for version in mistake.variants:
-                yield mistake, self.run(version)
+            for variant in mistake.variants:
+                yield mistake, self.run(variant)
 
     @property
     def generated(self) -> Mapping[AnswerEdit, GeneratedMistake]:
-        """The generated mistakes that can be reported, likely ones first."""
+        """The generated mistakes that can be reported, the likeliest first."""
         return _generated_mistakes(self.exercise)
 
     def generated_like(self, observed: Sequence[Observation]) -> Sequence[GeneratedMistake]:
-        """List the generated mistakes that may behave like the attempt. Few of them have to be run."""
-        found = catalog_of(self.exercise).candidates(self.cases, self.expected, observed)
-        return [self.generated[one] for one in found]
+        """List the generated mistakes that may behave like the attempt. Stored outlines exclude most without a run."""
+        edits = catalog_of(self.exercise).candidates(self.cases, self.expected, observed)
+        return [self.generated[edit] for edit in edits]
 
     def generated_like_in_some(self, observed: Sequence[Observation]) -> Sequence[GeneratedMistake]:
-        """List the generated mistakes that may behave like the attempt in one of the stored cases and are right in the
-        other.
+        """List the generated mistakes that may behave like the attempt in some stored cases and are correct in others.
 
-        The list is empty for the cases of another seed, whose outlines are not stored.
+        The list is empty if the cases belong to a seed whose outlines are not stored.
         """
-        found = catalog_of(self.exercise).candidates_in_some(self.cases, self.expected, observed)
-        return [self.generated[one] for one in found]
+        edits = catalog_of(self.exercise).candidates_in_some(self.cases, self.expected, observed)
+        return [self.generated[edit] for edit in edits]
 
     def named(self, names: Collection[str], message: str) -> Sequence[Mistake]:
-        """List the mistakes named in a verdict. Generated mistakes can share a name; the message decides which one is
-        meant.
-        """
-        generated = {
-            mistake.name: mistake
-            for mistake in self.generated.values()
-            if mistake.name in names
-            and any(text.lower() in message.lower() for text in (mistake.summary, mistake.message))
-        }
-        return [*(mistake for mistake in self.exercise.mistakes if mistake.name in names), *generated.values()]
+        """List the mistakes named in a verdict. The message distinguishes generated mistakes that share a name."""
+        written = [mistake for mistake in self.exercise.mistakes if mistake.name in names]
+        generated = {}
+        for mistake in self.generated.values():
+            texts = (mistake.summary.lower(), mistake.message.lower()) if mistake.name in names else ()
+            if any(text in message.lower() for text in texts):
+                generated[mistake.name] = mistake
+        return [*written, *generated.values()]
 
     @property
     def pairs(self) -> Sequence[Pair]:
@@ -109,7 +108,7 @@ class Behavior:
         return _likely_pairs(self.exercise)
 
     def is_far_fetched(self, mistake: Mistake) -> bool:
-        """Return whether two likely mistakes at once explain more. False if one slip changes two steps."""
+        """Return whether a pair of likely mistakes explains an attempt better. False if one slip changes two steps."""
         return (
             isinstance(mistake, GeneratedMistake)
             and mistake.edit.kind != "operator"  # a wrong operator is a single slip
@@ -122,42 +121,39 @@ class Behavior:
 
         Args:
             observed: Observations of the attempt.
-            reported_by: Indices of the cases that show the mistakes. In the others, something else hides them.
+            reported_by: Indices of the cases that show the mistakes. In the other cases, a crash hides them.
         """
         singles, stored = _singles(self.exercise), catalog_of(self.exercise).cases
         if len(observed) != len(self.cases) or any(index >= len(self.cases) for index in stored):
             return ()
-        forms = [{outline(results[i]).form for results in (self.expected, observed)} for i in stored]
-        hidden = ["error" in observed[i] or i not in reported_by for i in stored]  # a crash hides other mistakes
-        fitting = [
-            one for one in singles if all(map(operator.or_, hidden, map(operator.contains, forms, self._forms(one))))
-        ]
-        right = [i for i in sorted(reported_by) if may_show(self.expected[i], observed[i])]
-        looked_at = [
-            *right[:N_DISTINGUISHING_CASES],
-            *[i for i in sorted(reported_by) if i not in right][:N_DISTINGUISHING_CASES],
-        ]
+        # A mistake fits if its output has the form of the expected or the observed output in each stored case, unless
+        # a crash hides the mistake in that case.
+        forms = [{outline(self.expected[i]).form, outline(observed[i]).form} for i in stored]
+        hidden = ["error" in observed[i] or i not in reported_by for i in stored]
+        fitting = []
+        for single in singles:
+            if all(map(operator.or_, hidden, map(operator.contains, forms, self._forms(single)))):
+                fitting.append(single)
+        right, wrong = [], []
+        for i in sorted(reported_by):
+            (right if may_show(self.expected[i], observed[i]) else wrong).append(i)
+        examined = [*right[:N_DISTINGUISHING_CASES], *wrong[:N_DISTINGUISHING_CASES]]
         letters_of = dict.fromkeys(fitting, "")
-        for index in looked_at:
-            outputs = list(self.outputs([one.variant for one in fitting], index))
+        for index in examined:
+            outputs = list(self.outputs([single.variant for single in fitting], index))
             letters = mistake_pairs.case_letters(outputs, self.expected[index], observed[index])
-            for one, letter in zip(fitting, letters, strict=True):
-                letters_of[one] += letter
-        likely = mistake_pairs.likely(
-            singles, letters_of, "".join(RIGHT if i in right else OBSERVED for i in looked_at), self.max_pairs
-        )
-        return mistake_pairs.in_order(likely)
+            for single, letter in zip(fitting, letters, strict=True):
+                letters_of[single] += letter
+        observed_letters = "".join(RIGHT if i in right else OBSERVED for i in examined)
+        return mistake_pairs.in_order(mistake_pairs.likely(singles, letters_of, observed_letters, self.max_pairs))
 
     @cached_property
     def max_pairs(self) -> int:
-        """Maximum number of pairs to try: fewer if the answer calls more functions.
-
-        To be called ``in_isolation``.
-        """
+        """Maximum number of pairs to try: fewer if the answer calls more functions. Use it ``in_isolation``."""
         return MAX_PAIR_CALLS // max(self._count_calls(), 1)
 
     def _count_calls(self) -> int:
-        """Return how many functions the reference in steps calls on the first case."""
+        """Count the functions that the reference in steps calls on the first case."""
         steps, n_calls, before = self.exercise.steps, 0, sys.getprofile()
 
         def count(_frame: object, event: str, _argument: object) -> None:
@@ -175,9 +171,9 @@ class Behavior:
             sys.setprofile(before)
         return n_calls
 
-    def _forms(self, one: Single) -> Sequence[str]:
+    def _forms(self, single: Single) -> Sequence[str]:
         """Return the form of a mistake's output in each case whose outline is stored."""
-        return one.forms or [outline(self.output(one.variant, i)).form for i in catalog_of(self.exercise).cases]
+        return single.forms or [outline(self.output(single.variant, i)).form for i in catalog_of(self.exercise).cases]
 
     def run(self, version: AnyVariant) -> Sequence[Observation]:
         """Return the full observations of a variant on all cases."""
@@ -193,25 +189,24 @@ class Behavior:
         return self._case_runs[version, index]
 
     def output(self, version: AnyVariant, index: int) -> Observation:
-        """Return only the output or the error of a variant's first call on a case; for a sampler, its token
-        frequencies.
+        """Return only the output, the token frequencies or the error of a variant's first call on a case.
 
         This is much faster than a full observation and rules out most mistakes. If a full observation is cached, it is
         returned instead. Call it ``in_isolation``.
         """
-        if (known := self._case_runs.get((version, index))) is not None:
-            return known
+        if (cached := self._case_runs.get((version, index))) is not None:
+            return cached
         if (version, index) not in self._outputs:
             self._outputs[version, index] = self._output(version, index)
         return self._outputs[version, index]
 
     def varies(self, version: AnyVariant) -> bool:
         """Return whether a variant's output differs from call to call. Call it ``in_isolation``."""
-        last = len(self.cases) - 1  # the largest case, in which no two random outputs are equal
+        last = len(self.cases) - 1  # in the largest case, random outputs are never equal by chance
         return observation_distance(self._output(version, last), self._output(version, last)) > 1
 
-    def right_draws(self, index: int) -> bool:
-        """Return whether the reference draws random numbers on a case, so that an attempt may do so, too."""
+    def reference_is_random(self, index: int) -> bool:
+        """Return whether the reference draws random numbers on a case. If so, an attempt may draw them, too."""
         case = self.cases[index]
         before = torch.get_rng_state()
         with contextlib.suppress(Exception):
@@ -222,18 +217,17 @@ class Behavior:
         return not torch.equal(before, torch.get_rng_state())
 
     def outputs(self, variants: Iterable[Variant], index: int) -> Iterator[Observation]:
-        """Yield the output of each of thousands of variants. Shared values are computed once, and small outputs are
-        cached.
-        """
+        """Yield the output of each of thousands of variants. They share intermediate values, and outputs are cached."""
         common = None
         for variant in variants:
-            if (known := self._outputs.get((variant, index))) is not None:
-                yield known
+            if (cached := self._outputs.get((variant, index))) is not None:
+                yield cached
                 continue
-            if common is None or not common.is_as_it_was():
+            if common is None or not common.is_unchanged():
                 common = SharedEvaluation(self._given(index), self._module(index) if variant.of.is_module else None)
             observation = self._output(variant, index, common)
-            if len(self._outputs) < MAX_KEPT_OUTPUTS and count_numbers(observation.get("output")) <= MAX_KEPT_NUMBERS:
+            is_small = count_numbers(observation.get("output")) <= MAX_CACHED_NUMBERS
+            if is_small and len(self._outputs) < MAX_CACHED_OUTPUTS:
                 self._outputs[variant, index] = observation
             yield observation
 
@@ -249,7 +243,7 @@ class Behavior:
             keywords["generator"] = seeded(0)  # a new generator for each call, because drawing changes its state
         observation: dict[str, Any]
         try:
-            if isinstance(version, Variant):  # variants don't change how a module is built, so all can share one
+            if isinstance(version, Variant):  # variants change only the forward pass, so they can share a module
                 module = [common.module if common else self._module(index)] if version.of.is_module else []
                 bound = (common and common.bound) or version.of.arguments.bind(*module, *inputs, **keywords)
                 if common and case.kind != "sampler":
@@ -282,8 +276,9 @@ class Behavior:
                     observation = cast(Observation, {**observation, output: compared})
             gradients: object = observation.get("gradients")
             if self.exercise.distributions and isinstance(gradients, Mapping):
-                along = {name: _along_the_distributions(gradients.get(name)) for name in self.exercise.distributions}
-                observation = cast(Observation, {**observation, "gradients": {**gradients, **along}})
+                names = self.exercise.distributions
+                projected = {name: _without_change_of_row_sums(gradients.get(name)) for name in names}
+                observation = cast(Observation, {**observation, "gradients": {**gradients, **projected}})
             found.append(observation)
         return found
 
@@ -291,7 +286,7 @@ class Behavior:
 @lru_cache(maxsize=40)  # compiles the code of generated mistakes only once for all seeds
 def _generated_mistakes(exercise: Exercise) -> Mapping[AnswerEdit, GeneratedMistake]:
     steps, messages = exercise.steps, exercise.messages
-    return {one: GeneratedMistake(one, steps, messages) for one in catalog_of(exercise).edits} if steps else {}
+    return {edit: GeneratedMistake(edit, steps, messages) for edit in catalog_of(exercise).edits} if steps else {}
 
 
 @lru_cache(maxsize=40)
@@ -301,11 +296,11 @@ def _pairs(exercise: Exercise) -> Sequence[Pair]:
 
 @lru_cache(maxsize=40)
 def _likely_pairs(exercise: Exercise) -> Sequence[Pair]:
-    likely = [
-        one
-        for one in _singles(exercise)
-        if not isinstance(one.mistake, GeneratedMistake) or one.mistake.edit.weight <= LIKELY_WEIGHT
-    ]
+    likely = []
+    for single in _singles(exercise):
+        mistake = single.mistake
+        if not isinstance(mistake, GeneratedMistake) or mistake.edit.weight <= LIKELY_WEIGHT:
+            likely.append(single)
     return mistake_pairs.in_order(itertools.combinations(likely, 2))[:MAX_LIKELY_PAIRS]
 
 
@@ -318,26 +313,20 @@ def _written(exercise: Exercise) -> Sequence[Single]:
 def _singles(exercise: Exercise) -> Sequence[Single]:
     """Return the teacher's mistakes followed by the generated mistakes.
 
-    A generated mistake that a teacher has written a message for is likely and comes early, as does one that chooses
-    wrongly in a step that only makes a choice. Mistakes that crash are omitted because a crash hides everything else.
+    A generated mistake is likely and comes early if a teacher has written a message for it, or if it is a wrong choice
+    in a step that only makes a choice. Mistakes that crash are omitted because a crash hides any other mistake.
     """
-    meets_others = [mistake for edit, mistake in _generated_mistakes(exercise).items() if not edit.crashes]
-    likely = sorted(meets_others, key=lambda mistake: not (mistake.has_own_words or mistake.is_choice))
-    generated = [
-        Single(
-            mistake,
-            0,
-            rank,
-            is_generated=True,
-            has_own_words=mistake.has_own_words,
-            forms=[one.form for one in mistake.edit.outlines],
-        )
-        for rank, mistake in enumerate(likely, len(exercise.mistakes))
-    ]
+    mistakes = [mistake for edit, mistake in _generated_mistakes(exercise).items() if not edit.crashes]
+    mistakes.sort(key=lambda mistake: not (mistake.has_own_words or mistake.is_choice))
+    generated = []
+    for rank, mistake in enumerate(mistakes, len(exercise.mistakes)):
+        forms = [case_outline.form for case_outline in mistake.edit.outlines]
+        has_own_words = mistake.has_own_words
+        generated.append(Single(mistake, 0, rank, is_generated=True, has_own_words=has_own_words, forms=forms))
     return [*_written(exercise), *generated]
 
 
-def _along_the_distributions(gradient: Any) -> Any:
+def _without_change_of_row_sums(gradient: Any) -> Any:
     """Remove the component of a gradient that would change the row sums."""
     if isinstance(gradient, Tensor) and gradient.is_floating_point() and gradient.dim():
         return gradient - gradient.mean(dim=-1, keepdim=True)
@@ -346,14 +335,14 @@ def _along_the_distributions(gradient: Any) -> Any:
 
 @contextlib.contextmanager
 def in_isolation() -> Iterator[None]:
-    """Suppress the output, warnings and global state changes of many calls."""
+    """Suppress output and warnings inside the block, and restore the global state after it."""
     with default_torch_state(), suppressed_output(), suppressed_native_output(), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         yield
 
 
-@lru_cache(maxsize=40)  # two seeds for each exercise of a lesson and of one more lesson, a few megabytes each
+@lru_cache(maxsize=40)  # two seeds for each exercise of two lessons, a few megabytes each
 def behavior(exercise: Exercise, seed: int) -> Behavior:
-    """Return the cached behavior on the cases of a seed."""
+    """Return the behavior on the cases of a seed, which is cached."""
     with default_torch_state():
         return Behavior(exercise, list(exercise.cases(seed)))

@@ -1,6 +1,6 @@
 """Explain how an attempt's observations differ from the expected ones.
 
-Every sentence describes one case and what was observed there. It makes no claim about other cases.
+Every sentence describes the observations in one case and makes no claim about other cases.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -38,7 +38,7 @@ NOT_REPEATABLE = "when it is called again with the same arguments, your code giv
 ON_LINE = "\nOn your line {}:\n    "
 """Introduces the line of a crash."""
 MAX_ERROR_LENGTH = 300
-"""Maximum number of characters shown of an error's message, which the learner may have written."""
+"""Longer error messages, which a learner may have written, are truncated to this number of characters."""
 
 Path = Sequence[int | str]
 
@@ -93,15 +93,17 @@ def explain_unfinished(name: str, parts: Collection[str] = ()) -> str:
 def explain_differences(
     exercise: Exercise, where: str, case: Case, observed: Observation, right: Observation, found: Sequence[Difference]
 ) -> str:
-    """Explain the first difference between two calls that can be explained."""
-    report = filter(None, (_explain_field(exercise, case, observed, right, one) for one in found))
-    return f"{where}: {next(report, 'your code does not do what the exercise asks yet.')}"
+    """Explain the first explainable difference between two calls."""
+    for difference in found:
+        if report := _explain_field(exercise, case, observed, right, difference):
+            return f"{where}: {report}"
+    return f"{where}: your code does not do what the exercise asks yet."
 
 
 def _explain_field(
     exercise: Exercise, case: Case, observed: Observation, right: Observation, difference: Difference
 ) -> str | None:
-    """Explain how a field differs, or return None if that would not help a learner."""
+    """Explain how a field differs, or return None if an explanation would not help a learner."""
     if case.kind == "sampler":
         samples, expected = cast(SamplerObservation, observed), cast(SamplerObservation, right)
         return _explain_sampler(case, samples, expected, difference.field)
@@ -252,7 +254,7 @@ def _explain_value(
 
 
 def _name_of_part(exercise: Exercise, place: Sequence[int]) -> str:
-    """Describe an element of the output by the steps that compute it and by its position."""
+    """Describe an element of the output by its position and by the steps that compute it."""
     *inner, first = [ORDINALS[min(index, len(ORDINALS) - 1)] for index in reversed(place)]
     where = "".join(f"the {ordinal} part of " for ordinal in inner) + f"the {first} value you return"
     noun = exercise.steps.noun_of_part(place) if exercise.steps else ""
@@ -311,21 +313,19 @@ def _explain_unordered(
 
 
 def _without_equals(values: Sequence[PlainData], others: Sequence[PlainData]) -> list[PlainData]:
-    """List the values without an equal among the others. Each of the others matches only once."""
-    left, alone = list(others), []
+    """List the values that equal none of the other values. Each of the other values is matched only once."""
+    unmatched, result = list(others), []
     for value in values:
-        place = next((i for i, other in enumerate(left) if distance(other, value) <= 1), None)
-        if place is None:
-            alone.append(value)
+        index = next((i for i, other in enumerate(unmatched) if distance(other, value) <= 1), None)
+        if index is None:
+            result.append(value)
         else:
-            del left[place]
-    return alone
+            del unmatched[index]
+    return result
 
 
 def _in_common(one: PlainData, other: PlainData) -> str:
-    """Return the entries that two versions of a dict share, to identify it among its neighbors; empty if there are
-    none.
-    """
+    """Describe a dict by the entries that two versions of it share, or return "" if they share none."""
     if not isinstance(one, Mapping) or not isinstance(other, Mapping):
         return ""
     shared = [

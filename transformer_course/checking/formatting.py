@@ -7,12 +7,12 @@ from torch import Tensor
 
 MAX_CHARACTERS = 2000
 DIGIT_COUNTS = (4, 6, 9, 17)
-"""Numbers of digits to try when formatting two different numbers. The first that distinguishes them is used."""
+"""Numbers of digits to try when formatting two different numbers. The first one that distinguishes them is used."""
 MAX_LAYERS = 4
 
 
 def format_value(value: Any, digits: int = 4) -> str:
-    """Format plain data on one line, with few digits."""
+    """Format plain data on one line, with a few significant digits."""
     if isinstance(value, Tensor):
         return format_value(value.tolist(), digits)
     if isinstance(value, list):
@@ -25,13 +25,13 @@ def format_value(value: Any, digits: int = 4) -> str:
 
 
 def format_both(one: Any, other: Any) -> tuple[str, str]:
-    """Format two pieces of plain data with as few digits as needed to distinguish them."""
+    """Format two values with the fewest digits that distinguish them."""
     both = [(format_value(one, digits), format_value(other, digits)) for digits in DIGIT_COUNTS]
     return next((pair for pair in both if pair[0] != pair[1]), both[0])
 
 
 def readable(text: str, max_characters: int = MAX_CHARACTERS) -> str:
-    """Shorten a text and replace characters that cannot be written to a file."""
+    """Truncate a text and replace characters that cannot be encoded as UTF-8."""
     short = text if len(text) <= max_characters else f"{text[:max_characters]} …"
     return short.encode("utf-8", "replace").decode()
 
@@ -42,13 +42,13 @@ def listed(names: Iterable[str]) -> str:
 
 
 def listed_layers(names: Iterable[str]) -> str:
-    """List a few layers, given the names of their weights and biases, and count the remaining layers."""
+    """List a few layers by the names of their weights and biases, and count the remaining layers."""
     displayed = list(dict.fromkeys(f"`{name.removesuffix('.weight').removesuffix('.bias')}`" for name in names))
     return join_words(displayed, MAX_LAYERS)
 
 
 def join_words(words: Sequence[str], max_words: int | None = None) -> str:
-    """Join words into a list. Words beyond ``max_words`` are only counted.
+    """Join words with commas and "and". Words beyond ``max_words`` are only counted.
 
     >>> join_words(["a", "b", "c"])
     'a, b and c'

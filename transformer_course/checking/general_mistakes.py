@@ -10,7 +10,7 @@ CHANGES_MODE = "changes_mode"
 GRADIENT_CUT = "gradient_cut"
 """Blocking a gradient that should pass."""
 REMEMBERS_A_CALL = "remembers_an_earlier_call"
-"""Returning the result of the first call again at the second call."""
+"""Returning the result of an earlier call again."""
 
 GRADIENT_HINTS = (
     "Your numbers are right. Call `.sum().backward()` on the output, and look at the `.grad` of each input: is it "
@@ -44,7 +44,7 @@ class GeneralMistake:
 
     Args:
         summary: What the learner does, as a clause in the second person.
-        hints: Hints, each revealing a little more.
+        hints: Hints, each of which reveals a little more.
     """
 
     summary: str

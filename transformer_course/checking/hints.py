@@ -1,4 +1,4 @@
-"""Select the hints for a verdict and count the hints given."""
+"""Select the hints for a verdict, and count the hints that the learner has seen."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from transformer_course.checking.general_mistakes import GENERAL_MISTAKES
 from transformer_course.exercise import Exercise
 
 GENERAL_HINTS = "The hints that follow are not about your code: they are the steps of a right answer, in order."
-"""Shown before the first general hint of an exercise, which is not about the learner's error."""
+"""Shown before the first general hint of an exercise, because general hints are not about the learner's error."""
 
 
 @dataclass
@@ -16,9 +16,9 @@ class HintsGiven:
     """The hints that a learner has seen for one verdict.
 
     Attributes:
-        verdict: The subject of the hints: the attempt's own hints, the recognized mistakes, or else the status.
-        n_given: Number of hints given so far.
-        comes_next: What follows: a hint, the solution after the last hint, or nothing after the solution.
+        verdict: A key for the subject of the hints: the verdict's own hints, its mistakes or its status.
+        n_given: Number of hints shown so far.
+        comes_next: Whether a hint or, after the last hint, the solution comes next; "" after the solution.
     """
 
     verdict: tuple[str, ...]
@@ -28,5 +28,7 @@ class HintsGiven:
 
 def hints_about(exercise: Exercise, mistake: str | None) -> Sequence[str] | None:
     """Return the hints for a recognized mistake, or None if only the exercise's general hints apply."""
-    known = next((one for one in exercise.mistakes if one.name == mistake), None) or GENERAL_MISTAKES.get(mistake or "")
-    return known.hints if known else None
+    for known in exercise.mistakes:
+        if known.name == mistake:
+            return known.hints
+    return GENERAL_MISTAKES[mistake].hints if mistake in GENERAL_MISTAKES else None

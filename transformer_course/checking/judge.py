@@ -1,4 +1,7 @@
-"""Turn observations into a verdict: correct, known mistake, half-finished or wrong. Runs only on the trusted side."""
+"""Turn observations into a verdict: correct, known mistake, half-finished or wrong.
+
+For submissions, this module runs outside the sandbox.
+"""
 
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Protocol, cast
@@ -42,12 +45,12 @@ LEFT_STUB = "Delete `raise NotImplementedError` on your line {}: your code stops
 
 
 class OtherCases(Protocol):
-    """The same attempt on the cases of another seed."""
+    """The same attempt on the cases of a different seed."""
 
     known: Behavior
 
     def observed(self) -> Sequence[Observation]:
-        """Return the attempt's observations in normalized form, or nothing if they are not available."""
+        """Return the attempt's normalized observations, or an empty list if they are not available."""
 
 
 def judge(
@@ -55,43 +58,40 @@ def judge(
     seed: int,
     observed: Any,
     parts: Collection[str] = (),
-    elsewhere: OtherCases | None = None,
+    other_cases: OtherCases | None = None,
 ) -> Verdict:
     """Return the verdict on an attempt.
 
-    An attempt is correct if all its observations equal the reference's. It makes a known mistake if they equal that
-    mistake's observations, crashes included, or two mistakes if they equal those of an answer with both. It is
-    half-finished if they equal the result of an intermediate step. Otherwise, the verdict explains the first case that
-    differs.
+    An attempt is correct if all its observations equal the reference's. It makes a known mistake, or two, if they equal
+    the observations of an answer with these mistakes, including crashes. It is half-finished if its output is the
+    result of an intermediate step. Otherwise, the verdict explains the first case that differs.
 
     Args:
         exercise: The exercise.
         seed: The seed of the cases.
         observed: Observations on these cases. They may come from an untrusted process and be malformed.
         parts: Names of the exercises available in the lesson's ``parts``.
-        elsewhere: Other cases, used only to identify the mistake. Recognition on them may already be cached.
+        other_cases: Other cases, used only to recognize the mistake. The result on them may already be cached.
     """
     known = behavior(exercise, seed)
     observed_in_cases = known.normalized(_mappings(observed))
     reading, unfinished, warned = _remarks(observed_in_cases, parts)
-    if observed_in_cases and _is_a_stub(observed_in_cases[0]) and not unfinished:
+    if observed_in_cases and _reached_stub(observed_in_cases[0]) and not unfinished:
         if line := _line_of_stub(observed_in_cases[0]):
             return Verdict(exercise.name, "crashed", LEFT_STUB.format(line))
         return Verdict(exercise.name, "not_started", "Not started yet.")
     if agree(observed_in_cases, known.expected, numbers_only=True):
         return _judge_side_effects(known, observed_in_cases, reading)
     judged: tuple[Behavior, Sequence[Observation]] = known, observed_in_cases
-    if (
-        elsewhere
-        and _ends_alike(there := elsewhere.observed(), observed_in_cases)
-        and not agree(there, elsewhere.known.expected, numbers_only=True)
-    ):
-        judged = elsewhere.known, there
+    if other_cases:
+        others = other_cases.observed()
+        is_correct = agree(others, other_cases.known.expected, numbers_only=True)
+        if _has_same_errors(others, observed_in_cases) and not is_correct:
+            judged = other_cases.known, others
     if found := (recognize if judged[0] is known else recognize_once)(*judged):
         return _recognized(*judged, found, reading, (known, observed_in_cases))
-    wrong = [
-        index for index, pair in enumerate(zip(observed_in_cases, known.expected, strict=False)) if differences(*pair)
-    ]
+    pairs = enumerate(zip(observed_in_cases, known.expected, strict=False))
+    wrong = [index for index, pair in pairs if differences(*pair)]
     if not wrong:
         message = "Your code stopped before the last case without an error message. Run the check again."
         return Verdict(exercise.name, "crashed", message)
@@ -100,41 +100,41 @@ def judge(
     where = f"Case {index + 1} of {len(known.cases)} ({case.label})"
     status: Status = "crashed" if "error" in observation else "wrong"
     idle = unused_inputs(observed_in_cases, known.expected) if status == "wrong" else []
-    unused = [_without_effect(listed_layers(idle), is_one=len(idle) == 1)] if idle else []
-    # drawing is correct here; the output is wrong for another reason
-    if observation.get("repeatable") is False and known.right_draws(index):
+    unused = [_unused_names(listed_layers(idle), is_one=len(idle) == 1)] if idle else []
+    # If the reference draws random numbers, too, the output is wrong for a different reason.
+    if observation.get("repeatable") is False and known.reference_is_random(index):
         observation = cast(Observation, {**observation, "repeatable": True})
     first = _explain(exercise, where, case, observation, right, differences(observation, right))
-    other = _beside_a_crash(known, observed_in_cases, index)
-    sentences = [*unfinished, *reading, *unused, first, *other, *warned]
+    later = _other_failure(known, observed_in_cases, index)
+    sentences = [*unfinished, *reading, *unused, first, *later, *warned]
     return Verdict(exercise.name, status, readable("\n".join(sentences)))
 
 
 def _first_explained(known: Behavior, observed: Sequence[Observation], wrong: Sequence[int]) -> int:
-    """Return the first wrong case, or the first case whose output is random but should not be.
+    """Return the first case whose output is random but should not be, or else the first wrong case.
 
-    A small case may not reveal randomness, by chance, and the explanation would then blame something else.
+    In a small case, an output may be random and still repeat by chance. Explaining that case would be misleading.
     """
     if "error" in observed[wrong[0]]:
         return wrong[0]
-    random = (index for index in wrong if observed[index].get("repeatable") is False and not known.right_draws(index))
-    return next(random, wrong[0])
+    for index in wrong:
+        if observed[index].get("repeatable") is False and not known.reference_is_random(index):
+            return index
+    return wrong[0]
 
 
-def _ends_alike(one: Sequence[Observation], other: Sequence[Observation]) -> bool:
-    """Return whether two runs on cases of the same kinds raised the same types of errors in the same cases."""
-    kinds = [
-        [
-            error.get("type") if isinstance(error := observation.get("error"), Mapping) else None
-            for observation in observed
-        ]
-        for observed in (one, other)
-    ]
-    return kinds[0] == kinds[1]
+def _has_same_errors(one: Sequence[Observation], other: Sequence[Observation]) -> bool:
+    """Return whether two runs raised the same types of errors in the same cases."""
+    return [_error_type(observation) for observation in one] == [_error_type(observation) for observation in other]
+
+
+def _error_type(observation: Observation) -> object:
+    error: object = observation.get("error")
+    return error.get("type") if isinstance(error, Mapping) else None
 
 
 def _judge_side_effects(known: Behavior, observed: Sequence[Observation], reading: Sequence[str]) -> Verdict:
-    """Return the verdict on an attempt with correct outputs, whose gradients and side effects are checked here."""
+    """Check the gradients and side effects of an attempt with correct outputs, and return the verdict."""
     exercise = known.exercise
     changed = changed_arguments(observed, known.expected)
     cut_entirely = exercise.may_cut_gradients and is_cut_entirely(observed)
@@ -164,18 +164,20 @@ def _recognized(
     reading: Sequence[str],
     judged: tuple[Behavior, Sequence[Observation]],
 ) -> Verdict:
-    """Return the verdict on an attempt whose behavior was recognized. The message shows cases of ``judged``."""
+    """Return the verdict on an attempt whose behavior was recognized. The message shows cases from ``judged``."""
     exercise = known.exercise
     status: Status = "half_finished" if found.stops_at else "mistake"
     names: tuple[str, ...]
     if found.stops_at:
         message, names = _half_finished(exercise.steps, found.stops_at), (f"stops_at_{found.stops_at}",)
-    elif found.either:
-        [one] = found.mistakes
-        message, names = _two_bugs(_sentence(one.summary), f"In effect, {found.either[0].summary}"), (one.name,)
-    elif found.and_more:
-        [one] = found.mistakes
-        message, names = f"{_sentence(one.summary)}. Something else is wrong, too. Fix this first.", (one.name,)
+    elif found.alternatives:
+        [mistake] = found.mistakes
+        second = f"In effect, {found.alternatives[0].summary}"
+        message, names = _two_bugs(_sentence(mistake.summary), second), (mistake.name,)
+    elif found.has_unknown_mistake:
+        [mistake] = found.mistakes
+        message = f"{_sentence(mistake.summary)}. Something else is wrong, too. Fix this first."
+        names = (mistake.name,)
     elif len(found.mistakes) > 1:
         message = _two_bugs(*[_sentence(mistake.summary or mistake.message) for mistake in found.mistakes])
         names = tuple(mistake.name for mistake in found.mistakes)
@@ -183,24 +185,21 @@ def _recognized(
         message, names = message_of(found.mistakes[0], judged[1], judged[0].expected), (found.mistakes[0].name,)
     hints: tuple[str, ...] = _next_step(exercise.steps, found.stops_at) if found.stops_at else ()
     if found.mistakes and isinstance(found.mistakes[0], GeneratedMistake):
-        hints = tuple(found.mistakes[0].hints)  # the hints for a teacher's mistake are looked up by its name
-    if found.apart is not None:
-        behavior_there, results = judged
-        case, observation, right = (
-            behavior_there.cases[found.apart],
-            results[found.apart],
-            behavior_there.expected[found.apart],
-        )
-        if found_here := differences(observation, right):
+        hints = tuple(found.mistakes[0].hints)  # other hints are looked up by the mistake's name
+    if found.unexplained_case is not None:
+        shown, results = judged
+        case, right = shown.cases[found.unexplained_case], shown.expected[found.unexplained_case]
+        observation = results[found.unexplained_case]
+        if unexplained := differences(observation, right):
             what = "your code crashes in" if "error" in observation else "something else goes wrong in"
-            where = f"Also, {what} case {found.apart + 1} of {len(known.cases)} ({case.label})"
-            also = _explain(exercise, where, case, observation, right, found_here)
+            where = f"Also, {what} case {found.unexplained_case + 1} of {len(known.cases)} ({case.label})"
+            also = _explain(exercise, where, case, observation, right, unexplained)
             return Verdict(exercise.name, status, readable("\n".join([*reading, message, also])), names, hints)
-    as_right = known.run(found.variant)
-    if changed := changed_arguments(observed, as_right):
+    as_recognized = known.run(found.variant)
+    if changed := changed_arguments(observed, as_recognized):
         message += f"\nAlso, {describe_changes(changed)}."
         names = (*names, _name_of_change(changed))
-    cut = [] if found.stops_at else lost_gradients(observed, as_right)
+    cut = [] if found.stops_at else lost_gradients(observed, as_recognized)
     if problem := backward_problem(observed):
         message += f"\nAlso, torch cannot compute the gradients: {problem}."
         names = (*names, GRADIENT_CUT)
@@ -219,7 +218,7 @@ def _two_bugs(*clauses: str) -> str:
 def _next_step(steps: InSteps | None, stops_at: str) -> tuple[str, ...]:
     """Return hints for the next step."""
     assert steps is not None
-    step = _to_come(steps, stops_at)[0]
+    step = _remaining_steps(steps, stops_at)[0]
     return (
         f"Work out a small case by hand: what should {StepWords(steps).noun(step)} be?",
         f"The next step should give {steps.formula(step)}.",
@@ -229,7 +228,7 @@ def _next_step(steps: InSteps | None, stops_at: str) -> tuple[str, ...]:
 
 def _half_finished(steps: InSteps | None, stops_at: str) -> str:
     assert steps is not None
-    next_step, *later = _to_come(steps, stops_at)
+    next_step, *later = _remaining_steps(steps, stops_at)
     first, others = StepWords(steps).imperative(next_step), [steps.describe(name) for name in later]
     then = f" Then {join_words(others)}." if others else ""
     if stops_at not in steps.steps:
@@ -237,8 +236,8 @@ def _half_finished(steps: InSteps | None, stops_at: str) -> str:
     return f"You return {StepWords(steps).noun(stops_at)}, which is right so far. Next, {first}.{then}"
 
 
-def _to_come(steps: InSteps, stops_at: str) -> list[str]:
-    """List the steps that do not contribute to the returned value, except those that only pass a value on."""
+def _remaining_steps(steps: InSteps, stops_at: str) -> list[str]:
+    """List the steps that still have to be taken, except for steps that only pass a value on."""
     return [
         name
         for name, step in steps.steps.items()
@@ -246,8 +245,8 @@ def _to_come(steps: InSteps, stops_at: str) -> list[str]:
     ]
 
 
-def _beside_a_crash(known: Behavior, observed: Sequence[Observation], index: int) -> list[str]:
-    """Describe the first later case that fails differently, if this case crashes."""
+def _other_failure(known: Behavior, observed: Sequence[Observation], index: int) -> list[str]:
+    """If this case crashes, describe the first later case that fails in a different way."""
     crash = observed[index].get("error")
     if not isinstance(crash, Mapping):
         return []
@@ -261,7 +260,7 @@ def _beside_a_crash(known: Behavior, observed: Sequence[Observation], index: int
     return []
 
 
-def _without_effect(names: str, *, is_one: bool) -> str:
+def _unused_names(names: str, *, is_one: bool) -> str:
     verb, it = ("has", "it") if is_one else ("have", "them")
     return f"{names} {verb} no effect on your output: you never use {it}, or you drop what you compute from {it}."
 
@@ -291,13 +290,14 @@ def _explain(
 
 
 def _mappings(observed: Any) -> list[Observation]:
-    """Return the observations that are at least mappings; an untrusted process may send any plain data."""
-    observation = [one for one in observed if isinstance(one, Mapping)] if isinstance(observed, list | tuple) else []
-    return cast(list[Observation], observation)
+    """Return the observations that are mappings. An untrusted process may send any plain data."""
+    if not isinstance(observed, list | tuple):
+        return []
+    return cast(list[Observation], [observation for observation in observed if isinstance(observation, Mapping)])
 
 
 def _remarks(observed: Sequence[Observation], parts: Collection[str]) -> tuple[list[str], list[str], list[str]]:
-    """Put the remarks on the first call into words: variables read, unfinished functions and warnings."""
+    """Describe the remarks on the first call: variables that it reads, unfinished functions and warnings."""
     remarks: object = observed[0].get("remarks") if observed else None
 
     def lines(key: str) -> list[str]:
@@ -313,13 +313,13 @@ def _remarks(observed: Sequence[Observation], parts: Collection[str]) -> tuple[l
 
 
 def _line_of_stub(observation: Observation) -> int | None:
-    """Return the line of a stub's ``raise`` left in otherwise finished code. The value is untrusted."""
+    """Return the line of a ``raise NotImplementedError`` left in finished code. The value is untrusted."""
     remarks: object = observation.get("remarks")
     line = remarks.get("left_stub") if isinstance(remarks, Mapping) else None
     return line if type(line) is int else None
 
 
-def _is_a_stub(observation: Observation) -> bool:
-    """Return whether a stub's ``raise NotImplementedError`` was reached. torch's own errors have a message."""
+def _reached_stub(observation: Observation) -> bool:
+    """Return whether the code reached a ``raise NotImplementedError``. Errors of this type by torch have a message."""
     error: object = observation.get("error")
     return isinstance(error, Mapping) and error.get("type") == "NotImplementedError" and not error.get("message")

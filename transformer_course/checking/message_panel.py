@@ -1,4 +1,4 @@
-"""Show messages as panels in a notebook or web page and as text in a terminal."""
+"""Display messages as panels in a notebook or web page and as text in a terminal."""
 
 import html
 import re
@@ -9,8 +9,7 @@ from markupsafe import Markup
 from transformer_course.lesson_order import UNNUMBERED
 
 TINT_RGB = {"good": "0, 158, 115", "help": "0, 114, 178", "bad": "213, 94, 0", "plain": "128, 128, 128"}
-"""Tint colors distinguishable for color-blind readers. Applied at low opacity, they suit light and dark themes."""
-
+"""Colors that color-blind readers can distinguish. At low opacity, they suit light and dark themes."""
 LESSON_FILE = re.compile(rf"(\d\d_\w+|{'|'.join(UNNUMBERED)})\.ipynb")
 
 VERDICTS = {
@@ -21,7 +20,7 @@ VERDICTS = {
     "wrong": (": not right yet", "bad"),
     "crashed": (": it did not finish", "bad"),
 }
-"""For each verdict status, the words after the exercise's name in the title, and the tint."""
+"""For each verdict status, the end of the title, after the exercise's name, and the tint."""
 
 
 @dataclass(frozen=True)
@@ -30,8 +29,8 @@ class Panel:
 
     Args:
         title: One line.
-        message: Plain text. Lines indented by four spaces are code or numbers, ``backticks`` mark code and *stars*
-            emphasis.
+        message: Plain text. Lines indented by four spaces are code or numbers, ``backticks`` mark code, and *stars*
+            mark emphasis.
         tint: A key of ``TINT_RGB``.
     """
 
@@ -76,19 +75,21 @@ def _blocks(message: str) -> str:
         if not blocks or blocks[-1][0] != indented:
             blocks.append((indented, []))
         blocks[-1][1].append(line[4:] if indented else line)
-    return "".join(
-        '<pre style="background: none; color: inherit; margin: 0.3em 0; padding: 0 0 0 1em; overflow-x: auto">'
-        f"{html.escape(chr(10).join(lines))}</pre>"
-        if indented
-        else "".join(f'<p style="margin: 0.3em 0 0 0">{as_html(line)}</p>' for line in lines if line)
-        for indented, lines in blocks
-    )
+    result = ""
+    for indented, lines in blocks:
+        if indented:
+            style = "background: none; color: inherit; margin: 0.3em 0; padding: 0 0 0 1em; overflow-x: auto"
+            code = "\n".join(lines)
+            result += f'<pre style="{style}">{html.escape(code)}</pre>'
+        else:
+            result += "".join(f'<p style="margin: 0.3em 0 0 0">{as_html(line)}</p>' for line in lines if line)
+    return result
 
 
 def as_html(text: str) -> Markup:
     """Convert one line of a message to HTML.
 
-    Emphasis may contain code, and a star inside code is literal. The file name of a lesson becomes a link because all
+    Emphasis may contain code, and a star inside code is literal. The file name of a lesson becomes a link, because all
     lessons are in the same folder.
     """
     code: list[str] = []

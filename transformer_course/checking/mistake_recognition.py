@@ -1,8 +1,8 @@
-"""Recognize one or two mistakes in an attempt by comparing its behavior with answers that make them.
+"""Recognize one or two mistakes in an attempt by comparing its behavior with answers that make these mistakes.
 
-Searches in this order: one mistake written by a teacher, an answer that stops half-way, a generated mistake, two
-mistakes at once. Only behavior counts. Outputs on a case where the attempt is wrong rule out nearly everything; the
-remaining candidates must match all observations on all cases. Gradients are judged separately.
+The search goes in this order: a mistake written by a teacher, an answer that stops half-way, a generated mistake, two
+mistakes at once. Only behavior counts. The outputs on one wrong case rule out nearly all candidates. The remaining
+candidates must match all observations on all cases. Gradients are judged separately.
 """
 
 import builtins
@@ -30,30 +30,28 @@ from transformer_course.generated_mistakes.generated_mistake import GeneratedMis
 from transformer_course.running.observation import Observation
 from transformer_course.running.plain_data import pack
 
-MAX_SAME_PAIRS = 100
-"""If more pairs than this match the first outputs, none is reported: observing a pair fully takes as long as checking
-an attempt.
+MAX_MATCHING_PAIRS = 100
+"""If more pairs than this match the first outputs, no pair is reported, because observing a pair fully takes as long as
+checking an attempt.
 """
-NO_STEP_RAISES = (NameError, ImportError, OSError, MemoryError, RecursionError, SyntaxError, SystemExit)
-"""Errors about something missing, forbidden or used up. No variant of a step raises them, so no pairs are tried."""
+ERRORS_OF_NO_STEP = (NameError, ImportError, OSError, MemoryError, RecursionError, SyntaxError, SystemExit)
+"""Errors that no variant of a step raises. After such an error, no pairs are tried."""
 CALL_ERROR = re.compile(r"positional argument|keyword argument|object is not callable")
-"""Messages of a TypeError for mismatched arguments, caused by one generated mistake or by none."""
+"""Messages of a TypeError about a wrong call. A single generated mistake may cause such an error, but no pair does."""
 MAX_DISTANCE_TOLERANCES = 10
-"""A mistake matches up to this many tolerances, because computing in another order rounds large numbers that cancel
-differently. Any two mistakes of an exercise are at least ten times as far apart. A nearly correct attempt is close to
-every mistake that hardly changes the numbers, so it must also be this many times closer to the mistake than to the
-reference.
+"""An attempt matches a mistake up to a distance of this many tolerances, because a different order of operations rounds
+large numbers that cancel differently. Any two mistakes of an exercise are at least ten times as far apart. A nearly
+correct attempt is close to every mistake that hardly changes the numbers, so the attempt must also be this many times
+closer to the mistake than to the reference.
 """
-
-
-MAX_UNLIKELINESS_DIFFERENCE = 2
-"""Of pairs with the same behavior and no common mistake, keep those at most this many times as unlikely as the best."""
+MAX_UNLIKELINESS_RATIO = 2
+"""If pairs with the same behavior share no mistake, only pairs up to this many times as unlikely as the best count."""
 BATCH_SIZE = 10
-"""At this number of generated mistakes, evaluating them together takes half the time. It occurs on cases without stored
-outlines.
+"""At least this many generated mistakes are evaluated together, which takes half the time. This happens only on cases
+without stored outlines.
 """
 MIN_WRONG_CASES = 3
-"""Crashes in some cases can be disregarded if the attempt is wrong in at least this many other cases."""
+"""Crashes in some cases are disregarded if the attempt is wrong in at least this many other cases."""
 
 
 @dataclass(frozen=True)
@@ -63,42 +61,42 @@ class Recognition:
     Args:
         variant: An answer with the same behavior.
         mistakes: The mistakes in the attempt, in the order of the steps.
-        and_more: Whether there is a second mistake that could not be identified.
-        either: The two candidates for the second mistake, if it could be either.
+        has_unknown_mistake: Whether there is a second mistake that could not be identified.
+        alternatives: The two candidates for the second mistake, if there are exactly two.
         stops_at: The step after which the attempt stops, or the argument that it returns.
-        apart: Index of the first case with a crash or a non-finite output that the mistakes alone would not cause.
+        unexplained_case: Index of the first case with a crash or a non-finite output that the mistakes do not explain.
     """
 
     variant: AnyVariant
     mistakes: tuple[Mistake, ...] = ()
-    and_more: bool = False
-    either: tuple[Mistake, ...] = ()
+    has_unknown_mistake: bool = False
+    alternatives: tuple[Mistake, ...] = ()
     stops_at: str | None = None
-    apart: int | None = None
+    unexplained_case: int | None = None
 
 
 def recognize(known: Behavior, observed: Sequence[Observation]) -> Recognition | None:
     """Recognize a wrong attempt. Return None if no known answer behaves like it."""
     if len(observed) != len(known.cases):
-        return None  # it did not finish, so its remaining observations are unknown
+        return None  # the attempt did not finish, so some observations are missing
     with in_isolation():
-        reach = _reach(known, observed)
+        limits = _limits(known, observed)
         found = (
-            _single(known, observed, reach)
-            or _half_finished(known, observed, reach)
-            or _generated(known, observed, reach)
+            _single(known, observed, limits)
+            or _half_finished(known, observed, limits)
+            or _generated(known, observed, limits)
         )
         return (
             found
-            or _in_other_cases(known, observed, reach, _without_first_crash(observed, reach))
-            or _in_different_cases(known, observed, reach)
-            or _two_at_once(known, observed, reach)
-            or _in_other_cases(known, observed, reach, _without_what_is_no_number(known, observed, reach))
+            or _in_other_cases(known, observed, limits, _without_first_crash(observed, limits))
+            or _in_different_cases(known, observed, limits)
+            or _two_at_once(known, observed, limits)
+            or _in_other_cases(known, observed, limits, _without_non_finite_cases(known, observed, limits))
         )
 
 
 def recognize_once(known: Behavior, observed: Sequence[Observation]) -> Recognition | None:
-    """Recognize an attempt and cache the result: in a class, many students make the same mistake."""
+    """Recognize an attempt and cache the result, because many students of a class make the same mistake."""
     digest = hashlib.sha256(pack([{**observation, "remarks": None} for observation in observed])).digest()
     if digest not in known.recognized:
         known.recognized[digest] = recognize(known, observed)
@@ -106,7 +104,7 @@ def recognize_once(known: Behavior, observed: Sequence[Observation]) -> Recognit
 
 
 def recognize_side_effect(known: Behavior, observed: Sequence[Observation]) -> Mistake | None:
-    """Return the mistake with correct outputs whose other observations match as well, or None if there is none.
+    """Return the mistake with correct outputs whose side effects match the attempt's, or None if there is none.
 
     Outputs alone rule out nearly all others. A variant that returns a plain number has no gradients to compare, so it
     does not match an attempt with gradients.
@@ -125,60 +123,58 @@ def recognize_side_effect(known: Behavior, observed: Sequence[Observation]) -> M
     return None
 
 
-def _reach(known: Behavior, observed: Sequence[Observation]) -> dict[int, float]:
-    """Return for each case within how many tolerances the attempt must match a mistake.
+def _limits(known: Behavior, observed: Sequence[Observation]) -> dict[int, float]:
+    """Return for each case the number of tolerances within which the attempt must match a mistake.
 
-    Cases in which the attempt is wrong come first: on the others, half of all mistakes look alike.
+    Cases in which the attempt is wrong come first. In the other cases, half of all mistakes have the same output.
     """
-    from_right = [
-        observation_distance(observation, right, numbers_only=True)
-        for observation, right in zip(observed, known.expected, strict=False)
-    ]
-    order = sorted(range(len(from_right)), key=lambda index: from_right[index] <= 1)
-    return {
-        index: min(max(from_right[index] / MAX_DISTANCE_TOLERANCES, 1.0), MAX_DISTANCE_TOLERANCES) for index in order
-    }
+    distances = []
+    for observation, right in zip(observed, known.expected, strict=False):
+        distances.append(observation_distance(observation, right, numbers_only=True))
+    limits: dict[int, float] = {}
+    for index in sorted(range(len(distances)), key=lambda index: distances[index] <= 1):
+        limits[index] = min(max(distances[index] / MAX_DISTANCE_TOLERANCES, 1.0), MAX_DISTANCE_TOLERANCES)
+    return limits
 
 
-def _without_first_crash(observed: Sequence[Observation], reach: Mapping[int, float]) -> Mapping[int, float]:
-    """Return the reach without the cases that end with the first crash, if enough other cases remain.
+def _without_first_crash(observed: Sequence[Observation], limits: Mapping[int, float]) -> Mapping[int, float]:
+    """Return the limits without the cases that end with the first crash, if enough other cases remain.
 
     A crash hides a mistake. For example, an attempt that crashes without a mask reveals its mistake only in the cases
-    with one.
+    with a mask.
     """
-    errors = {
-        index: comparable_error(error)
-        for index, observation in enumerate(observed)
-        if isinstance(error := observation.get("error"), Mapping)
-    }
+    errors = {}
+    for index, observation in enumerate(observed):
+        error: object = observation.get("error")
+        if isinstance(error, Mapping):
+            errors[index] = comparable_error(error)
     first = errors[min(errors)] if errors else None
-    return _others(reach, [index for index, error in errors.items() if error == first])
+    return _remaining(limits, [index for index, error in errors.items() if error == first])
 
 
-def _without_what_is_no_number(
-    known: Behavior, observed: Sequence[Observation], reach: Mapping[int, float]
+def _without_non_finite_cases(
+    known: Behavior, observed: Sequence[Observation], limits: Mapping[int, float]
 ) -> Mapping[int, float]:
-    """Return the reach without the cases that wrongly give nan or infinity, if enough other cases remain.
+    """Return the limits without the cases whose output is wrongly nan or infinite, if enough other cases remain.
 
-    For example, an answer that takes the logarithm after the softmax is correct except in one extreme case. With a
-    mistake in it, it behaves like that mistake in all other cases.
+    For example, an answer that takes the logarithm after the softmax is wrong only in one extreme case. If it makes
+    another mistake, it behaves like this mistake in all other cases.
     """
-    no_numbers = [
-        index
-        for index, observation in enumerate(observed)
-        if not is_finite(observation.get("output")) and is_finite(known.expected[index].get("output"))
-    ]
-    return _others(reach, no_numbers)
+    non_finite = []
+    for index, (observation, right) in enumerate(zip(observed, known.expected, strict=False)):
+        if not is_finite(observation.get("output")) and is_finite(right.get("output")):
+            non_finite.append(index)
+    return _remaining(limits, non_finite)
 
 
-def _others(reach: Mapping[int, float], hidden: Collection[int]) -> Mapping[int, float]:
-    """Return the reach without the cases where something hides the mistake, or {} if too few wrong cases remain."""
-    left = {index: tolerances for index, tolerances in reach.items() if index not in hidden}
+def _remaining(limits: Mapping[int, float], hidden: Collection[int]) -> Mapping[int, float]:
+    """Return the limits without some cases, or {} if nothing is left out or too few wrong cases remain."""
+    left = {index: tolerances for index, tolerances in limits.items() if index not in hidden}
     return left if hidden and sum(tolerances > 1 for tolerances in left.values()) >= MIN_WRONG_CASES else {}
 
 
 def _in_other_cases(
-    known: Behavior, observed: Sequence[Observation], reach: Mapping[int, float], others: Mapping[int, float]
+    known: Behavior, observed: Sequence[Observation], limits: Mapping[int, float], others: Mapping[int, float]
 ) -> Recognition | None:
     """Recognize the attempt in the remaining cases only."""
     if not others:
@@ -186,32 +182,32 @@ def _in_other_cases(
     found = (
         _single(known, observed, others) or _generated(known, observed, others) or _two_at_once(known, observed, others)
     )
-    return found and replace(found, apart=next(index for index in sorted(reach) if index not in others))
+    return found and replace(found, unexplained_case=next(index for index in sorted(limits) if index not in others))
 
 
-def _single(known: Behavior, observed: Sequence[Observation], reach: Mapping[int, float]) -> Recognition | None:
+def _single(known: Behavior, observed: Sequence[Observation], limits: Mapping[int, float]) -> Recognition | None:
     alike = (
         Recognition(variant, (mistake,))
         for mistake in known.exercise.mistakes
         for variant in mistake.variants
-        if _behaves_as(known, variant, observed, reach)
+        if _behaves_as(known, variant, observed, limits)
     )
     first = next(alike, None)
     if first is None or agree(observed, known.run(first.variant)):
         return first
-    # another mistake may have the same outputs and also write into the same arguments
+    # Another mistake may have the same outputs and the same side effects as well.
     return next((other for other in alike if agree(observed, known.run(other.variant))), first)
 
 
-def _generated(known: Behavior, observed: Sequence[Observation], reach: Mapping[int, float]) -> Recognition | None:
-    """Return the likeliest generated mistake with the same behavior, preferring one with the same gradients.
+def _generated(known: Behavior, observed: Sequence[Observation], limits: Mapping[int, float]) -> Recognition | None:
+    """Return the likeliest generated mistake with the same outputs, preferably also with the same gradients.
 
-    If it is far-fetched, a pair of two likely mistakes with the same behavior is preferred.
+    If this mistake is far-fetched, a pair of likely mistakes with the same outputs is preferred.
     """
-    listed = known.generated_like([observed[index] if index in reach else {} for index in range(len(observed))])
+    listed = known.generated_like([observed[index] if index in limits else {} for index in range(len(observed))])
     variants = [(mistake, variant) for mistake in listed for variant in mistake.variants]
-    if len(variants) >= BATCH_SIZE and reach and all(observation.get("repeatable", True) for observation in observed):
-        index, tolerances = next(iter(reach.items()))
+    if len(variants) >= BATCH_SIZE and limits and all(observation.get("repeatable", True) for observation in observed):
+        index, tolerances = next(iter(limits.items()))
         outputs = known.outputs([variant for _, variant in variants], index)
         crashed_later = bool(known.cases[index].later)
         may_be = which_may_show(outputs, observed[index], tolerances, crashed_later=crashed_later)
@@ -219,127 +215,136 @@ def _generated(known: Behavior, observed: Sequence[Observation], reach: Mapping[
     alike = [
         Recognition(variant, (mistake,))
         for mistake, variant in variants
-        if _behaves_as(known, variant, observed, reach)
+        if _behaves_as(known, variant, observed, limits)
     ]
-    found = next((one for one in alike if agree(observed, known.run(one.variant))), alike[0] if alike else None)
-    if found and known.is_far_fetched(found.mistakes[0]) and _tells_pairs_apart(observed):
-        pair = _pair(known, observed, reach, known.likely_pairs)
-        return pair if pair and not pair.and_more else found
+    exact = (recognition for recognition in alike if agree(observed, known.run(recognition.variant)))
+    found = next(exact, alike[0] if alike else None)
+    if found and known.is_far_fetched(found.mistakes[0]) and _can_distinguish_pairs(observed):
+        pair = _pair(known, observed, limits, known.likely_pairs)
+        return pair if pair and not pair.has_unknown_mistake else found
     return found
 
 
-def _half_finished(known: Behavior, observed: Sequence[Observation], reach: Mapping[int, float]) -> Recognition | None:
+def _half_finished(known: Behavior, observed: Sequence[Observation], limits: Mapping[int, float]) -> Recognition | None:
     steps = known.exercise.steps
-    if steps is None or not all(_is_something(observation.get("output")) for observation in observed):
+    if steps is None or not all(_is_plain_output(observation.get("output")) for observation in observed):
         return None
-    exactly = dict.fromkeys(reach, 1.0)
+    exactly = dict.fromkeys(limits, 1.0)
     for name in [*steps.arguments.parameters, *steps.steps]:
         if name not in ("self", steps.last) and _behaves_as(known, variant := steps.until(name), observed, exactly):
             return Recognition(variant, stops_at=name)
     return None
 
 
-def _is_something(output: object) -> bool:
+def _is_plain_output(output: object) -> bool:
     return output is not None and not (isinstance(output, Mapping) and "not_plain" in output)
 
 
 def _in_different_cases(
-    known: Behavior, observed: Sequence[Observation], reach: Mapping[int, float]
+    known: Behavior, observed: Sequence[Observation], limits: Mapping[int, float]
 ) -> Recognition | None:
-    found = two_in_different_cases(known, observed, reach)
+    found = two_in_different_cases(known, observed, limits)
     return found and Recognition(found[0][1], (found[0][0], found[1][0]))
 
 
-def _two_at_once(known: Behavior, observed: Sequence[Observation], reach: Mapping[int, float]) -> Recognition | None:
-    if not MAX_PAIRS or any(_is_of_no_step(observed[index].get("error")) for index in list(reach)[:1]):
+def _two_at_once(known: Behavior, observed: Sequence[Observation], limits: Mapping[int, float]) -> Recognition | None:
+    if not MAX_PAIRS or any(_is_raised_by_no_step(observed[index].get("error")) for index in list(limits)[:1]):
         return None
-    if found := _pair(known, observed, reach, known.pairs):
+    if found := _pair(known, observed, limits, known.pairs):
         return found
     return (
-        _pair(known, observed, reach, known.pairs_with_generated(observed, reach))
-        if _tells_pairs_apart(observed)
+        _pair(known, observed, limits, known.pairs_with_generated(observed, limits))
+        if _can_distinguish_pairs(observed)
         else None
     )
 
 
-def _tells_pairs_apart(observed: Sequence[Observation]) -> bool:
-    """Return whether the outputs are more than booleans, which some of thousands of pairs match by chance."""
+def _can_distinguish_pairs(observed: Sequence[Observation]) -> bool:
+    """Return whether outputs are more than booleans. Some of thousands of pairs match booleans by chance."""
     return not all(isinstance(observation.get("output"), bool) for observation in observed)
 
 
 def _pair(
-    known: Behavior, observed: Sequence[Observation], reach: Mapping[int, float], pairs: Sequence[Pair]
+    known: Behavior, observed: Sequence[Observation], limits: Mapping[int, float], pairs: Sequence[Pair]
 ) -> Recognition | None:
     left: Sequence[Pair] = pairs[: min(MAX_PAIRS, known.max_pairs)]
-    for index, tolerances in reach.items():
+    for index, tolerances in limits.items():
         outputs = known.outputs([pair.variant for pair in left], index)
         left = list(itertools.compress(left, which_may_show(outputs, observed[index], tolerances)))
-    if len(left) > MAX_SAME_PAIRS:
+    if len(left) > MAX_MATCHING_PAIRS:
         return None
     found: list[Pair] = []
     for pair in left:
         if found and pair.rank > found[0].rank:
             break  # a pair that changes fewer steps is likelier
-        if _shows_the_same(known, pair.variant, observed, reach) and _has_numbers(known, pair, observed, reach):
+        is_match = _matches_all_observations(known, pair.variant, observed, limits)
+        if is_match and _has_numbers(known, pair, observed, limits):
             found.append(pair)
     shared = _shared(found)
     if not shared and found:
-        least = min(pair.unlikeliness for pair in found)
-        shared = _shared(found := [pair for pair in found if pair.unlikeliness <= MAX_UNLIKELINESS_DIFFERENCE * least])
+        highest = MAX_UNLIKELINESS_RATIO * min(pair.unlikeliness for pair in found)
+        found = [pair for pair in found if pair.unlikeliness <= highest]
+        shared = _shared(found)
     if not shared:
         return None
-    named = tuple(dict.fromkeys(shared))  # two variants of one mistake count as that mistake
+    named = tuple(dict.fromkeys(shared))  # two variants of the same mistake count once
     if len(shared) > 1:
         return Recognition(found[0].variant, named)
     others = {other.summary: other for pair in found for other in pair.mistakes if other not in shared}
-    either = tuple(others.values()) if len(others) == 2 else ()
-    return Recognition(found[0].variant, named, and_more=True, either=either)
+    alternatives = tuple(others.values()) if len(others) == 2 else ()
+    return Recognition(found[0].variant, named, has_unknown_mistake=True, alternatives=alternatives)
 
 
-def _has_numbers(known: Behavior, pair: Pair, observed: Sequence[Observation], reach: Mapping[int, float]) -> bool:
-    """Return whether a pair of generated mistakes is supported by finite numbers: nan and infinity all look alike."""
+def _has_numbers(known: Behavior, pair: Pair, observed: Sequence[Observation], limits: Mapping[int, float]) -> bool:
+    """Return whether finite numbers support a pair of generated mistakes. Values of only nan or infinity prove little."""
     if not all(isinstance(mistake, GeneratedMistake) for mistake in pair.mistakes):
         return True
-    wrong = [index for index, tolerances in reach.items() if tolerances > 1] or list(reach)
-    shown = [[observed[index] for index in wrong]]
-    shown += [[known.output(mistake.step_variants[0], index) for index in wrong] for mistake in pair.mistakes]
-    return not any(all(not is_finite(one.get("output", 0.0)) for one in several) for several in shown)
+    wrong = [index for index, tolerances in limits.items() if tolerances > 1] or list(limits)
+    if not _any_finite([observed[index] for index in wrong]):
+        return False
+    variants = [mistake.step_variants[0] for mistake in pair.mistakes]
+    return all(_any_finite([known.output(variant, index) for index in wrong]) for variant in variants)
+
+
+def _any_finite(observed: Sequence[Observation]) -> bool:
+    return any(is_finite(observation.get("output", 0.0)) for observation in observed)
 
 
 def _shared(pairs: Sequence[Pair]) -> list[Mistake]:
-    return [one for one in (pairs[0].mistakes if pairs else ()) if all(one in pair.mistakes for pair in pairs)]
+    """List the mistakes that all pairs contain."""
+    if not pairs:
+        return []
+    return [mistake for mistake in pairs[0].mistakes if all(mistake in pair.mistakes for pair in pairs)]
 
 
-def _is_of_no_step(error: object) -> bool:
+def _is_raised_by_no_step(error: object) -> bool:
     """Return whether an attempt raised an error that no variant of a step raises."""
     if not isinstance(error, Mapping):
         return False
     kind = getattr(builtins, str(error.get("type")), None)
     if kind is TypeError:
         return bool(CALL_ERROR.search(str(error.get("message"))))
-    return isinstance(kind, type) and issubclass(kind, NO_STEP_RAISES)
+    return isinstance(kind, type) and issubclass(kind, ERRORS_OF_NO_STEP)
 
 
 def _behaves_as(
-    known: Behavior, variant: AnyVariant, observed: Sequence[Observation], reach: Mapping[int, float]
+    known: Behavior, variant: AnyVariant, observed: Sequence[Observation], limits: Mapping[int, float]
 ) -> bool:
-    for index, tolerances in reach.items():
+    for index, tolerances in limits.items():
         case = known.cases[index]
         may_crash_later = bool(case.later)
         if may_show(known.output(variant, index), observed[index], tolerances, crashed_later=may_crash_later):
             continue
-        if all(observation.get("repeatable", True) for observation in observed) or not known.varies(
-            variant
-        ):  # a random output proves nothing
+        is_random = not all(observation.get("repeatable", True) for observation in observed) and known.varies(variant)
+        if not is_random:  # if both outputs are random, a difference proves nothing
             return False
-    return _shows_the_same(known, variant, observed, reach)
+    return _matches_all_observations(known, variant, observed, limits)
 
 
-def _shows_the_same(
-    known: Behavior, variant: AnyVariant, observed: Sequence[Observation], reach: Mapping[int, float]
+def _matches_all_observations(
+    known: Behavior, variant: AnyVariant, observed: Sequence[Observation], limits: Mapping[int, float]
 ) -> bool:
-    # stops at the first case that differs
     return all(
         within(tolerances, observed[index], known.run_case(variant, index), numbers_only=True)
-        for index, tolerances in reach.items()
+        for index, tolerances in limits.items()
     )

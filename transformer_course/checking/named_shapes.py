@@ -8,7 +8,7 @@ import torch
 
 
 def output_dimensions(reference: Callable[..., Any], index: int = 0) -> list[str]:
-    """List the names of the output's dimensions from the reference's annotation, or nothing if it has none.
+    """List the names of the output's dimensions from the reference's annotation. Without names, the list is empty.
 
     Args:
         reference: The function or module.
@@ -30,7 +30,7 @@ def describe_inputs(reference: Callable[..., Any], inputs: Mapping[str, Any]) ->
         if isinstance(value, torch.Tensor):
             dimensions = _names(parameters[name].annotation) if name in parameters else []
             axes = axis_names(value.dim(), dimensions) or [""] * value.dim()
-            # an input that broadcasts may lack its first dimensions, so its first one need not be `batch`
+            # The first dimension of an input that broadcasts may not be `batch`, so a name with two sizes is left out.
             axes = [a if n in (1, sizes.setdefault(a, n)) else "" for a, n in zip(axes, value.shape, strict=True)]
             parts.append(f"{name} {_format_shape(axes, value.shape)}")
         elif isinstance(value, int | float):
@@ -39,7 +39,7 @@ def describe_inputs(reference: Callable[..., Any], inputs: Mapping[str, Any]) ->
 
 
 def absent_arguments(reference: Callable[..., Any], inputs: Mapping[str, Any]) -> list[str]:
-    """List the arguments that are None in a call, whether passed or by default."""
+    """List the arguments that are None in a call, explicitly or by default."""
     return [
         name
         for name, parameter in _signature(reference).parameters.items()
@@ -48,7 +48,7 @@ def absent_arguments(reference: Callable[..., Any], inputs: Mapping[str, Any]) -
 
 
 def name_dimensions(shape: Sequence[int], dimensions: Sequence[str]) -> str:
-    """Format a shape with its dimension names, or without names if their number does not fit.
+    """Format a shape with its dimension names, or without names if there are too many or too few names.
 
     >>> name_dimensions((2, 5), ["n_query", "d_v"])
     '(n_query=2, d_v=5)'
@@ -57,7 +57,7 @@ def name_dimensions(shape: Sequence[int], dimensions: Sequence[str]) -> str:
 
 
 def axis_names(n_axes: int, dimensions: Sequence[str]) -> list[str]:
-    """Return a name, possibly empty, for each dimension of a tensor, or no names if their number does not fit.
+    """Return a name, possibly empty, for each dimension of a tensor, or no names if there are too many or too few.
 
     >>> axis_names(3, ["*batch", "n_query", "d_v"])
     ['batch', 'n_query', 'd_v']
@@ -68,7 +68,7 @@ def axis_names(n_axes: int, dimensions: Sequence[str]) -> list[str]:
 
 def _format_shape(names: Sequence[str], shape: Sequence[int]) -> str:
     inside = ", ".join(f"{n}={s}" if n.isidentifier() else str(s) for n, s in zip(names, shape, strict=True))
-    # (3,) as in Python, but (n=3) without a comma
+    # Write (3,) as in Python, but (n=3) without a comma.
     return f"({inside},)" if len(shape) == 1 and "=" not in inside else f"({inside})"
 
 

@@ -1,4 +1,4 @@
-"""Describe simple relations between a wrong and a correct output: a factor, a constant or a permutation."""
+"""Describe simple relations between a wrong and a correct output: a factor, an offset or a permutation."""
 
 import torch
 from torch import Tensor
@@ -8,22 +8,22 @@ from transformer_course.checking.tolerance import distance
 MAX_REMAINING_FRACTION = 0.05
 MAX_ROUNDINGS = 16
 MAX_FACTOR_SIZE = 512
-"""Largest n for which a factor is shown as 1/n, √n or 1/√n. Widths and counts are rarely larger."""
+"""Largest n for which a factor is written as 1/n, √n or 1/√n. Widths and counts are rarely larger."""
 TRANSPOSED = "These are the right values with the last two axes swapped."
 
 
 def explain_relation(observed: Tensor, right: Tensor) -> str:
-    """Describe how a wrong tensor can be computed from the correct one, or return "" if there is no simple relation.
+    """Describe how to compute a wrong tensor from the correct tensor, or return "" if there is no simple relation.
 
-    The relation holds for every number, within the tolerance of the checks. If the error is small, it must hold within
-    a small fraction of that error.
+    The relation holds for every number, within the tolerance of the checks. If the attempt's error is small, the
+    relation must hold within a small fraction of this error.
 
     Args:
         observed: The attempt's output.
         right: The correct output, of the same shape and dtype.
     """
     if right.numel() < 2 or bool((right == right.flatten()[0]).all()):
-        return ""  # any constant is both a multiple of another number and an offset from it
+        return ""  # a constant tensor has both a factor and an offset, so neither explains the error
     if not bool(torch.isfinite(observed).all() and torch.isfinite(right).all()):
         return ""
     is_square = right.dim() > 1 and right.shape[-1] == right.shape[-2]
@@ -33,29 +33,30 @@ def explain_relation(observed: Tensor, right: Tensor) -> str:
         return "True and False are swapped everywhere." if torch.equal(observed, ~right) else ""
     a, b = observed.double(), right.double()
     rounding = MAX_ROUNDINGS * torch.finfo(right.dtype if right.is_floating_point() else b.dtype).eps
-    wrong = (a - b).abs()
+    error = (a - b).abs()
 
     def explains(related: Tensor) -> bool:
-        left, largest = (a - related).abs(), related.abs().max()
-        return distance(a, related) <= 1 and bool((left <= MAX_REMAINING_FRACTION * wrong + rounding * largest).all())
+        remaining, largest = (a - related).abs(), related.abs().max()
+        is_small = remaining <= MAX_REMAINING_FRACTION * error + rounding * largest
+        return distance(a, related) <= 1 and bool(is_small.all())
 
     if is_square and explains(b.mT):
         return TRANSPOSED
-    factor, constant = float((a * b).sum() / (b * b).sum()), float((a - b).mean())
+    factor, offset = float((a * b).sum() / (b * b).sum()), float((a - b).mean())
     if explains(-b):
         return "Every number has the wrong sign."
     if f"{factor:.4g}" not in ("0", "1") and explains(factor * b):
         return f"Every number is {factor:.4g} times {_as_root(factor)}what it should be."
-    if explains(b + constant):
-        return f"Every number is {abs(constant):.4g} too {'large' if constant > 0 else 'small'}."
-    one, other = a.flatten().sort().values, b.flatten().sort().values
-    if distance(one, other) <= 1 and (one - other).abs().max() <= MAX_REMAINING_FRACTION * wrong.max():
+    if explains(b + offset):
+        return f"Every number is {abs(offset):.4g} too {'large' if offset > 0 else 'small'}."
+    sorted_a, sorted_b = a.flatten().sort().values, b.flatten().sort().values
+    if distance(sorted_a, sorted_b) <= 1 and (sorted_a - sorted_b).abs().max() <= MAX_REMAINING_FRACTION * error.max():
         return "These are the right numbers in the wrong places."
     return ""
 
 
 def _as_root(factor: float) -> str:
-    """Return a factor in parentheses as a root or as one over an integer, or "" if it is neither.
+    """Write a factor in parentheses as √n, 1/√n or 1/n, or return "" if it has none of these forms.
 
     >>> _as_root(3**-0.5), _as_root(2**0.5), _as_root(1 / 7), _as_root(0.5), _as_root(1.7001)
     ('(1/√3) ', '(√2) ', '(1/7) ', '', '')
@@ -63,7 +64,8 @@ def _as_root(factor: float) -> str:
     if float(f"{factor:.4g}") == factor:
         return ""
     for power, name in ((1, "1/{}"), (2, "1/√{}"), (-2, "√{}")):
-        whole = round(of := abs(factor) ** -power) if abs(factor) > 1e-3 else 0
-        if 1 < whole <= MAX_FACTOR_SIZE and abs(of - whole) < 1e-4 * whole and (power == 1 or whole**0.5 % 1):
+        value = abs(factor) ** -power if abs(factor) > 1e-3 else 0.0
+        whole = round(value)
+        if 1 < whole <= MAX_FACTOR_SIZE and abs(value - whole) < 1e-4 * whole and (power == 1 or whole**0.5 % 1):
             return f"({'-' * (factor < 0)}{name.format(whole)}) "
     return ""

@@ -1,4 +1,4 @@
-"""Share computations among thousands of variants of an answer evaluated on the same arguments."""
+"""Share computations among thousands of variants of an answer on the same arguments."""
 
 import copy
 import inspect
@@ -16,20 +16,20 @@ class SharedEvaluation:
 
     Args:
         given: The arguments.
-        module: The module whose forward the variants replace, if there is one.
+        module: The module whose ``forward`` the variants replace, if the answer is a module.
     """
 
     def __init__(self, given: Mapping[str, Any], module: nn.Module | None) -> None:
         self.given, self.module, self.shared = given, copy.deepcopy(module), SharedValues()
         self.bound: inspect.BoundArguments | None = None
-        """The arguments as the answer takes them; None until they have been bound, and where each call has its own."""
+        """The arguments bound to the answer's parameters. None before the first call, or if each call binds its own."""
         self._before = identity([*given.values()])
         for child in self.module.children() if self.module else []:
             for part in child if isinstance(child, nn.ModuleList) else [child]:
                 part.forward = partial(self._call, part.forward)
 
-    def is_as_it_was(self) -> bool:
-        """Return whether the arguments are certain to be unchanged."""
+    def is_unchanged(self) -> bool:
+        """Return whether the arguments are known to be unchanged."""
         return self._before is not None and identity([*self.given.values()]) == self._before
 
     def _call(self, forward: Callable[..., Any], *inputs: Any, **keywords: Any) -> Any:

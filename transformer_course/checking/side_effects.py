@@ -7,7 +7,7 @@ from torch import Tensor
 
 from transformer_course.checking.expected_behavior import Behavior
 from transformer_course.checking.formatting import listed_layers
-from transformer_course.checking.tolerance import GRADIENTS, gradient_distance, gradients_apart
+from transformer_course.checking.tolerance import GRADIENTS, gradient_distance, single_gradient_distance
 from transformer_course.running.observation import Observation
 from transformer_course.running.observe import observe
 from transformer_course.steps import Step
@@ -19,12 +19,12 @@ CUTS_IN_CODE = {
     "tensor": "`torch.tensor(…)`",
     "as_tensor": "`torch.as_tensor(…)`",
 }
-"""How the operations that cut gradients look in code. All others are methods."""
+"""How operations that cut gradients are written in code. All other operations are methods."""
 
 
 def is_cut_entirely(observed: Sequence[Observation]) -> bool:
     """Return whether no gradient passes at all, as in an answer written in plain Python or numpy."""
-    return not any(arrived is not None for observation in observed for _, arrived in _gradients(observation))
+    return not any(gradient is not None for observation in observed for _, gradient in _gradients(observation))
 
 
 def changed_arguments(observed: Sequence[Observation], expected: Sequence[Observation]) -> list[str]:
@@ -39,7 +39,7 @@ def changed_arguments(observed: Sequence[Observation], expected: Sequence[Observ
 
 
 def describe_changes(changed: Sequence[str]) -> str:
-    """Describe changed arguments in a clause: tensors written into and models left in another mode."""
+    """Describe changed arguments in a clause: modified tensors, and models left in a different mode."""
     models = [name.removesuffix(".training") for name in changed if name.endswith(".training")]
     written = [name for name in changed if not name.endswith(".training")]
     clauses = [f"it writes into {listed_layers(written)}, which the caller may still need"] if written else []
@@ -52,13 +52,13 @@ def describe_changes(changed: Sequence[str]) -> str:
 
 
 def explain_gradients(known: Behavior, observed: Sequence[Observation], changed: Sequence[str] = ()) -> str:
-    """Explain which gradients are missing or wrong, where they end and what may have cut them.
+    """Explain which gradients are missing or wrong, where they end and which operation may have cut them.
 
     Args:
         known: The expected behavior.
         observed: Observations of the attempt.
-        changed: Arguments that the attempt writes into. Their gradients belong to the overwritten values, so wrong ones
-            don't imply a cut. The message already says that the outputs are correct.
+        changed: Arguments that the attempt writes into. The message already describes them. A wrong gradient of such
+            an argument does not imply a cut, because it belongs to the overwritten values.
     """
     lost, wrong = _wrong_gradients(observed, known.expected)
     begin = "Also," if changed else "Your numbers are right, but"
@@ -66,7 +66,7 @@ def explain_gradients(known: Behavior, observed: Sequence[Observation], changed:
         return f"{begin} torch cannot compute the gradients: {problem}."
     if not lost and not wrong:
         return ""
-    place, cuts = _cut_step(known, observed), _cuts(observed)
+    where, cuts = _cut_step(known, observed), _cuts(observed)
     if lost and remembers_a_call(observed):
         return (
             f"{begin} your second call returns the tensor of the first call, so your code keeps it somewhere. No "
@@ -78,12 +78,12 @@ def explain_gradients(known: Behavior, observed: Sequence[Observation], changed:
         _is_finite(gradient) for observation in observed for name, gradient in _gradients(observation) if name in wrong
     ):
         return f"{begin} a gradient of nan or infinity reaches {listed_layers(wrong)}."
-    elif (place or cuts) and not set(changed) & set(wrong):
+    elif (where or cuts) and not set(changed) & set(wrong):
         sentences = [f"{begin} only part of the gradient reaches {listed_layers(wrong)}: one of its paths is cut."]
     else:
         return f"{begin} the gradient that reaches {listed_layers(wrong)} is wrong."
-    if place:
-        sentences.append(place)
+    if where:
+        sentences.append(where)
     if cuts:
         found = [CUTS_IN_CODE.get(cut, f"`.{cut}()`") for cut in cuts]
         sentences.append(f"{' or '.join(found)} cuts the gradient.")
@@ -91,7 +91,7 @@ def explain_gradients(known: Behavior, observed: Sequence[Observation], changed:
 
 
 def remembers_a_call(observed: Sequence[Observation]) -> bool:
-    """Return whether a second call returned the tensor of the first call, which cannot have gradients of the second."""
+    """Return whether a second call returned the tensor of the first call, which has no gradients of the second call."""
     return any(True for _ in _remarks(observed, "remembers"))
 
 
@@ -107,11 +107,10 @@ def lost_gradients(observed: Sequence[Observation], expected: Sequence[Observati
 
 
 def unused_inputs(observed: Sequence[Observation], expected: Sequence[Observation]) -> list[str]:
-    """List the arguments and modules without any effect on the output, if others have one.
+    """List the arguments and modules without any effect on the output, if other arguments have an effect.
 
-    They receive no gradient at all: they are unused, or the values computed from them are. Frozen parameters are exempt
-    because they never receive a gradient, and so are values cached in the first call, because gradients are measured in
-    the second.
+    An unused argument receives no gradient at all. Frozen parameters are exempt because they never receive a gradient.
+    If the first call caches values, the list is empty, because gradients are measured in the second call.
     """
     if any(True for _ in _remarks(observed, "keeps")):
         return []
@@ -132,18 +131,18 @@ def _owner(name: str) -> str:
 def _wrong_gradients(observed: Sequence[Observation], expected: Sequence[Observation]) -> tuple[list[str], list[str]]:
     """List the names whose gradient is missing and the names whose gradient differs."""
     arrives: dict[str, bool] = {}
-    differs: dict[str, bool] = {}
     for observation, right in zip(observed, expected, strict=False):
         if gradient_distance(observation, right) <= 1:
             continue
         found = dict(_gradients(observation))
         for name, gradient in _gradients(right):
-            if isinstance(gradient, Tensor) and gradient.any() and gradients_apart(found.get(name), gradient) > 1:
-                arrived = found.get(name)
-                arrives[name] = arrives.get(name, False) or (isinstance(arrived, Tensor) and bool(arrived.any()))
-                differs[name] = True
-    lost = [name for name in differs if not arrives[name]]
-    return lost, [name for name in differs if arrives[name]]
+            if not isinstance(gradient, Tensor) or not gradient.any():
+                continue
+            received = found.get(name)
+            if single_gradient_distance(received, gradient) > 1:
+                is_nonzero = isinstance(received, Tensor) and bool(received.any())
+                arrives[name] = arrives.get(name, False) or is_nonzero
+    return [name for name in arrives if not arrives[name]], [name for name in arrives if arrives[name]]
 
 
 def _is_finite(gradient: object) -> bool:
@@ -157,10 +156,10 @@ def _gradients(observation: Observation) -> Iterator[tuple[str, object]]:
 
 
 def _cut_step(known: Behavior, observed: Sequence[Observation]) -> str | None:
-    """Name the step at which cutting the gradient reproduces the observed gradients, or return None.
+    """Describe the step at which cutting the gradient reproduces the observed gradients, or return None.
 
-    Only the smallest case that shows the problem is tried, and then the next one for the remaining steps. If several
-    consecutive steps remain, the last one is reported. An argument may be cut before any step.
+    Steps are tried on the first case that shows the problem, and the remaining steps on the second one. If several
+    consecutive steps remain, the last of them is reported. An argument may also be cut before the first step.
     """
     steps = known.exercise.steps
     if steps is None:
@@ -171,13 +170,13 @@ def _cut_step(known: Behavior, observed: Sequence[Observation]) -> str | None:
     for index in faulty:
         left = [name for name in left if gradient_distance(observed[index], _cut_off(known, name, index)) <= 1]
     if not faulty or not left or left[-1] in steps.arguments.parameters:
-        return None  # the missing gradient of the argument is already reported
+        return None  # the message already mentions the argument
     where = "where" if len(left) == 1 else "where, or before,"
     return f"Backpropagation stops {where} you {steps.describe(left[-1])}."
 
 
 def _cut_off(known: Behavior, name: str, index: int) -> Observation:
-    """Return the reference's observations on a case if an argument or the result of a step is detached."""
+    """Return the reference's observations on a case with an argument or the result of a step detached."""
     steps = known.exercise.steps
     assert steps is not None
     case = known.cases[index]
@@ -193,7 +192,7 @@ def _detached(name: str) -> Step:
         return type(value)(map(cut, value)) if isinstance(value, list | tuple) else value
 
     scope: dict[str, object] = {"cut": cut}
-    exec(f"change = lambda {name}: cut({name})", scope)  # a change receives its values by parameter name
+    exec(f"change = lambda {name}: cut({name})", scope)  # the names of a change's parameters select its values
     return scope["change"]  # type: ignore[return-value]
 
 
@@ -204,7 +203,7 @@ def _cuts(observed: Sequence[Observation]) -> list[str]:
 
 
 def _remarks(observed: Sequence[Observation], key: str) -> Iterator[object]:
-    """Iterate over the remarks of one kind. They may come from an untrusted process."""
+    """Iterate over the remarks of one kind, which may come from an untrusted process."""
     for observation in observed:
         remarks: object = observation.get("remarks")
         if isinstance(remarks, Mapping) and remarks.get(key):

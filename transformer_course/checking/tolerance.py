@@ -12,28 +12,27 @@ from torch import Tensor
 from transformer_course.running.observation import Observation
 
 ABSOLUTE_TOLERANCE, RELATIVE_TOLERANCE = 1e-5, 1e-4
-"""Two numbers in tensors agree within ``ABSOLUTE_TOLERANCE + RELATIVE_TOLERANCE · |expected|``, which allows for
-another summation order in float32. For plain numbers, which may be tiny, both tolerances are relative.
+"""Two numbers in tensors agree within ``ABSOLUTE_TOLERANCE + RELATIVE_TOLERANCE · |expected|``, which allows for a
+different order of summation in float32. For plain numbers, which may be tiny, both tolerances are relative.
 """
 GRADIENT_TOLERANCE = 1e-3
-"""A gradient sums over many paths, so one tolerance, based on its largest number, applies to all its numbers."""
+"""Relative to the largest number of a gradient, because each number of a gradient is a sum over many paths."""
 MAX_EPSILONS = 4
-"""Numbers may differ by this many epsilons of their dtype, which for float16 exceeds the tolerances above."""
+"""Numbers may differ by this many machine epsilons of their dtype. For float16, this exceeds the tolerances above."""
 GRADIENTS = ("gradients", "parameter_gradients")
 """Fields of observations that contain gradients."""
 SIDE_EFFECTS = (*GRADIENTS, "changed")
-"""Fields judged separately from the outputs, because a correct answer and a known mistake can both have them."""
+"""Fields judged separately from the outputs, because both correct answers and known mistakes may have side effects."""
 FIELDS = (
     *("error", "parameters", "repeatable", "output", "overwritten", "own_parameters", "frozen"),
     *("output_in_training", "later", "later_in_training"),
     *("frequencies", "used_global_generator", "varies_with_seed"),
 )
-"""Fields of observations in the order in which they are explained, causes before effects."""
+"""Fields of observations in the order in which differences are explained, causes before effects."""
 TENSORS_PER_COMPARISON, MAX_NUMBERS_PER_COMPARISON = 200, 500
-"""Up to this many tensors with up to this many numbers each are compared in one batch, because a torch call on all of
-them takes no longer than on one.
+"""Up to this many tensors with up to this many numbers each are compared in one batch, because comparing a batch takes no
+longer than comparing one tensor.
 """
-
 _DOES_NOT_FILL = re.compile(
     r"shape '\[.*\]' is invalid for input of size|unflatten: Provided sizes .* don't multiply up"
 )
@@ -59,7 +58,7 @@ def distance(observation: object, right: object) -> float:
 
 
 def _number_distance(observation: float, right: float) -> float:
-    """Return the relative distance of two plain numbers, so that a learning rate of 1e-6 is not equal to 0."""
+    """Return the relative distance of two plain numbers, so that a learning rate of 1e-6 does not equal 0."""
     if observation == right or (math.isnan(observation) and math.isnan(right)):
         return 0.0
     apart = abs(observation - right) / ((ABSOLUTE_TOLERANCE + RELATIVE_TOLERANCE) * abs(right) or ABSOLUTE_TOLERANCE)
@@ -67,7 +66,7 @@ def _number_distance(observation: float, right: float) -> float:
 
 
 def _tensor_distance(observation: Tensor, right: Tensor) -> float:
-    if _is_equal(observation, right):  # the usual result for a correct answer, and ten times faster than the code below
+    if _is_equal(observation, right):  # ten times as fast as the code below, and true for most correct answers
         return 0.0
     if observation.shape != right.shape or observation.dtype != right.dtype or not right.is_floating_point():
         return math.inf
@@ -82,7 +81,7 @@ def _distances(observation: Tensor, rights: Tensor) -> Tensor:
     largest = apart.reshape(len(rights), -1).amax(1)
     if not largest.isnan().any():
         return largest
-    equal = (a == b) | (a.isnan() & b.isnan())  # the only case in which infinities and nan agree
+    equal = (a == b) | (a.isnan() & b.isnan())  # the only entries in which infinities and nan agree
     return apart.nan_to_num(nan=math.inf, posinf=math.inf).masked_fill(equal, 0.0).reshape(len(rights), -1).amax(1)
 
 
@@ -91,7 +90,7 @@ def _is_equal(a: Tensor, b: Tensor) -> bool:
 
 
 def frequency_distance(observation: object, right: Tensor, n_samples: int) -> float:
-    """Return the distance of sample frequencies. A token that is never drawn differs in kind from one that is."""
+    """Return the distance of sample frequencies: infinite if only one of them is 0 for some token."""
     if not isinstance(observation, Tensor) or observation.shape != right.shape or observation.dtype != right.dtype:
         return math.inf
     if not torch.equal(observation > 0, right > 0):
@@ -106,7 +105,7 @@ def observation_distance(observation: Observation, right: Observation, *, number
     Args:
         observation: Observations of an attempt. They may come from an untrusted process and be malformed.
         right: The observations to compare with.
-        numbers_only: Whether to ignore gradients and arguments changed in place.
+        numbers_only: Whether to ignore gradients and changed arguments.
     """
     if "error" in right and isinstance(error := observation.get("error"), Mapping):
         return distance(comparable_error(error), comparable_error(right["error"]))
@@ -131,7 +130,7 @@ class Difference(NamedTuple):
 
 
 def differences(observation: Observation, right: Observation) -> list[Difference]:
-    """List the differences between two observations, ignoring remarks and gradients; none if they are ``within`` 1.
+    """List the differences between two observations, ignoring remarks and side effects. Equal ones have none.
 
     Args:
         observation: Observations of an attempt. They may come from an untrusted process and be malformed.
@@ -156,7 +155,7 @@ def _path_in(field: str, observation: Observation, right: Observation) -> tuple[
 
 
 def path_to_difference(observation: object, right: object) -> tuple[int | str, ...]:
-    """Return the indices and keys that lead to the first difference between two pieces of plain data."""
+    """Return the path of indices and keys to the first difference between two pieces of plain data."""
     pairs: dict[int | str, tuple[object, object]] = {}
     if isinstance(observation, tuple | list) and isinstance(right, tuple | list) and len(observation) == len(right):
         pairs = dict(enumerate(zip(observation, right, strict=True)))
@@ -171,21 +170,21 @@ def path_to_difference(observation: object, right: object) -> tuple[int | str, .
 def gradient_distance(observation: Observation, right: Observation) -> float:
     """Return the largest distance between the gradients of two calls, in tolerances.
 
-    A missing gradient counts as 0. Gradients of a non-finite output are not compared, nor are those of a plain number,
-    even if the other call returned the number in a tensor.
+    A missing gradient counts as 0. Gradients are not compared if the expected output is not finite or a plain number.
     """
     if not is_finite(right.get("output")) or isinstance(right.get("output"), float):
         return 0.0
-    apart = 0.0
+    largest = 0.0
     for kind in GRADIENTS:
-        wanted, found = right.get(kind), observation.get(kind)
-        for name, gradient in wanted.items() if isinstance(wanted, Mapping) else ():
-            apart = max(apart, gradients_apart(found.get(name) if isinstance(found, Mapping) else None, gradient))
-    return apart
+        expected, found = right.get(kind), observation.get(kind)
+        for name, gradient in expected.items() if isinstance(expected, Mapping) else ():
+            observed = found.get(name) if isinstance(found, Mapping) else None
+            largest = max(largest, single_gradient_distance(observed, gradient))
+    return largest
 
 
-def gradients_apart(observation: object, right: object) -> float:
-    """Return the distance between two gradients, in tolerances for the largest number of the expected one."""
+def single_gradient_distance(observation: object, right: object) -> float:
+    """Return the distance between two gradients, in tolerances relative to the expected gradient's largest number."""
     if observation is None and right is None:
         return 0.0
     if isinstance(observation, Tensor) and isinstance(right, Tensor) and _is_equal(observation, right):
@@ -199,7 +198,7 @@ def gradients_apart(observation: object, right: object) -> float:
     if not isinstance(observation, Tensor) or observation.shape != right.shape or not observation.is_floating_point():
         return math.inf
     if not right.numel() or (not right.any() and not observation.isfinite().all()):
-        return 0.0  # where the output saturates, equivalent formulas have gradients of 0 or nan
+        return 0.0  # if the output saturates, equivalent formulas may have gradients of 0 or nan
     relative = max(GRADIENT_TOLERANCE, MAX_EPSILONS * torch.finfo(right.dtype).eps)
     allowed = ABSOLUTE_TOLERANCE + relative * float(right.abs().max())
     return float(((observation.double() - right.double()).abs() / allowed).nan_to_num(nan=math.inf).max())
@@ -215,9 +214,10 @@ def is_finite(value: object) -> bool:
 
 
 def comparable_error(error: Mapping[str, object]) -> dict[str, object]:
-    """Return the parts of a crash to compare: neither the line of code, nor the order of factors in a · b.
+    """Return the parts of a crash that are compared: the type and the words of the message, in any order.
 
-    The name of the reshaping function (``unflatten``, ``view`` or ``reshape``) is ignored as well.
+    The order is ignored because it may depend on the order of factors. Errors of ``unflatten``, ``view`` and
+    ``reshape`` are equal.
     """
     message = str(error.get("message"))
     words = ["does not fill the shape"] if _DOES_NOT_FILL.match(message) else sorted(message.split())
@@ -227,7 +227,7 @@ def comparable_error(error: Mapping[str, object]) -> dict[str, object]:
 def within(tolerances: float, observation: Observation, right: Observation, *, numbers_only: bool = False) -> bool:
     """Return whether two observations agree up to a number of tolerances.
 
-    Outputs are compared first: they are a small part of an observation and usually decide.
+    Outputs are compared first, because they are a small part of an observation and usually differ if anything does.
     """
     if distance(observation.get("output"), right.get("output")) > tolerances:
         return False
@@ -253,7 +253,8 @@ def may_show(
 ) -> bool:
     """Return whether an answer with this first call may have produced the full observation, up to some tolerances.
 
-    If the first call succeeded but the attempt crashed, possibly in a later call, the result is ``crashed_later``.
+    If the first call returned an output but the observation is a crash, which may have happened in a later call, return
+    ``crashed_later``.
     """
     if "frequencies" in first_call:
         return (
@@ -278,32 +279,34 @@ def which_may_show(
     *,
     crashed_later: bool = False,
 ) -> Iterator[bool]:
-    """Yield for each of many answers whether it ``may_show`` the observation. Small tensors are compared in batches."""
+    """Yield the result of ``may_show`` for each of many answers. Small tensors are compared in batches."""
     calls = iter(first_calls)
-    while some := list(itertools.islice(calls, TENSORS_PER_COMPARISON)):
-        near = _small_distances(observation.get("output"), some)
-        for index, one in enumerate(some):
-            if index in near:
-                yield near[index] <= tolerances
+    while batch := list(itertools.islice(calls, TENSORS_PER_COMPARISON)):
+        distances = _small_distances(observation.get("output"), batch)
+        for index, first_call in enumerate(batch):
+            if index in distances:
+                yield distances[index] <= tolerances
             else:
-                yield may_show(one, observation, tolerances, crashed_later=crashed_later)
+                yield may_show(first_call, observation, tolerances, crashed_later=crashed_later)
 
 
 def _small_distances(output: object, first_calls: Sequence[Observation]) -> dict[int, float]:
-    """Return the distances of the first calls that returned a small tensor of the same shape and dtype, by index."""
+    """Return the distances of the first calls that returned a tensor of the same shape and dtype, by index.
+
+    If the output is not a small tensor of floats, no distances are computed.
+    """
     if (
         not isinstance(output, Tensor)
         or not output.is_floating_point()
         or not 0 < output.numel() <= MAX_NUMBERS_PER_COMPARISON
     ):
         return {}
-    alike = {
-        index: right
-        for index, one in enumerate(first_calls)
-        if isinstance(right := one.get("output"), Tensor)
-        and right.shape == output.shape
-        and right.dtype == output.dtype
-        and "frequencies" not in one
-    }
-    apart = _distances(output, torch.stack([*alike.values()])).tolist() if alike else []
-    return dict(zip(alike, apart, strict=True))
+    tensors: dict[int, Tensor] = {}
+    for index, first_call in enumerate(first_calls):
+        value = first_call.get("output")
+        if not isinstance(value, Tensor) or "frequencies" in first_call:
+            continue
+        if value.shape == output.shape and value.dtype == output.dtype:
+            tensors[index] = value
+    distances = _distances(output, torch.stack([*tensors.values()])).tolist() if tensors else []
+    return dict(zip(tensors, distances, strict=True))

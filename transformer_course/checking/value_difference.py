@@ -10,16 +10,16 @@ from transformer_course.checking.named_shapes import name_dimensions
 from transformer_course.checking.numeric_relation import explain_relation
 
 MAX_DISPLAYED_NUMBERS = 6
-"""Values with more numbers are not shown in full; only one differing number is."""
+"""Of values with more numbers, only one wrong number is shown."""
 
 
-def describe_difference(value: object, right: object, elsewhere: Sequence[object] = ()) -> str:
-    """Describe how a value differs from the correct one, or return "" if nothing helpful can be said.
+def describe_difference(value: object, right: object, other_cases: Sequence[object] = ()) -> str:
+    """Describe how a value differs from the correct value, or return "" if no helpful description is possible.
 
     Args:
         value: The attempt's value.
         right: The correct value.
-        elsewhere: The correct values in other cases. Rows that sum to 1 in a single case may do so by chance.
+        other_cases: The correct values in other cases. Rows that sum to 1 in a single case may do so by chance.
     """
     if type(value) is float and type(right) is int and value == right:
         return f"it is the float {value} instead of the int {right}"
@@ -28,7 +28,7 @@ def describe_difference(value: object, right: object, elsewhere: Sequence[object
             return ""
         return _it_is(value, right)
     if value.shape != right.shape:
-        observed, expected = (name_dimensions(one.shape, []) for one in (value, right))
+        observed, expected = name_dimensions(value.shape, []), name_dimensions(right.shape, [])
         return f"its shape is {observed} instead of {expected}"
     if value.dtype == torch.bool and right.dtype == torch.bool:
         return _of_masks(value, right)
@@ -43,7 +43,7 @@ def describe_difference(value: object, right: object, elsewhere: Sequence[object
         return "it contains NaN"
     if a.isinf().any() and not b.isinf().any():
         return "it contains infinity"
-    of_sums = _of_sums(a, b) if all(map(is_distribution, (right, *elsewhere))) else ""
+    of_sums = _of_sums(a, b) if all(map(is_distribution, (right, *other_cases))) else ""
     return of_sums or _as_clause(explain_relation(value, right.to(value.dtype))) or _of_numbers(a, b)
 
 
@@ -56,12 +56,12 @@ def _of_masks(value: Tensor, right: Tensor) -> str:
     if relation := explain_relation(value, right):
         return _as_clause(relation)
     off = (value != right).nonzero()
-    place = ", ".join(map(str, off[0].tolist()))
-    return f"at [{place}] it is {bool(value[tuple(off[0])])} instead of {bool(right[tuple(off[0])])}"
+    position = ", ".join(map(str, off[0].tolist()))
+    return f"at [{position}] it is {bool(value[tuple(off[0])])} instead of {bool(right[tuple(off[0])])}"
 
 
 def _of_sums(a: Tensor, b: Tensor) -> str:
-    """Compare sums, if those of the correct value are all 1 along the last dimension."""
+    """Describe wrong sums along the last dimension. The sums of the correct value are all 1."""
     if b.shape[-1] < 2 or not a.isfinite().all():
         return ""
     sums = a.sum(-1)
@@ -79,8 +79,8 @@ def _of_numbers(a: Tensor, b: Tensor) -> str:
     if not off.any():
         return ""
     index = off.nonzero()[0]
-    place = ", ".join(map(str, index.tolist()))
-    return f"at [{place}] {_it_is(a[tuple(index)], b[tuple(index)])}"
+    position = ", ".join(map(str, index.tolist()))
+    return f"at [{position}] {_it_is(a[tuple(index)], b[tuple(index)])}"
 
 
 def _it_is(value: object, right: object) -> str:
@@ -89,7 +89,7 @@ def _it_is(value: object, right: object) -> str:
 
 
 def is_distribution(value: object) -> bool:
-    """Return whether all rows are probabilities that sum to 1. Integers may do so by chance and don't count."""
+    """Return whether all rows are probabilities that sum to 1. Integers don't count, because they may by chance."""
     return (
         isinstance(value, Tensor)
         and value.is_floating_point()

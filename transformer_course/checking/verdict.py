@@ -17,7 +17,7 @@ class Verdict:
         status: Whether the attempt passed, and if not, why.
         message: Plain text. Lines that start with four spaces are code or numbers.
         mistakes: Names of the recognized mistakes, in the order of the steps that they change.
-        hints: Hints about this particular attempt, or empty if only those of its mistake or exercise apply.
+        hints: Hints about this particular attempt. If empty, the hints of its mistake or exercise apply.
     """
 
     exercise: str

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from transformer_course.checking import mistake_pairs
-from transformer_course.checking.expected_behavior import MAX_KEPT_NUMBERS, Behavior, behavior, in_isolation
+from transformer_course.checking.expected_behavior import MAX_CACHED_NUMBERS, Behavior, behavior, in_isolation
 from transformer_course.checking.tolerance import distance
 from transformer_course.exercises import every_exercise
 from transformer_course.generated_mistakes.catalog import catalog_of
@@ -78,7 +78,7 @@ def test_caches_only_small_variant_outputs():
         for index, is_kept in ((0, True), (largest, False)):
             first, again = list(known.outputs(variants, index)), list(known.outputs(variants, index))
             assert all(
-                (one is other) == (is_kept or count_numbers(one["output"]) <= MAX_KEPT_NUMBERS)
+                (one is other) == (is_kept or count_numbers(one["output"]) <= MAX_CACHED_NUMBERS)
                 for one, other in zip(first, again, strict=True)
                 if "output" in one
             )

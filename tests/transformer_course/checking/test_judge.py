@@ -75,8 +75,8 @@ class Elsewhere:
         return [observe(self._attempt, case) for case in self.known.cases] if self._attempt else []
 
 
-def judged_with(attempt, elsewhere):
-    return judge(DOUBLE, 0, [observe(attempt, case) for case in CASES], (), elsewhere)
+def judged_with(attempt, other_cases):
+    return judge(DOUBLE, 0, [observe(attempt, case) for case in CASES], (), other_cases)
 
 
 def test_identifies_mistake_on_other_cases_if_available():

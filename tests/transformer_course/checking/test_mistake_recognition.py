@@ -313,7 +313,7 @@ def test_tries_limited_number_of_likeliest_pairs(monkeypatch: pytest.MonkeyPatch
 
 def test_hundreds_of_equivalent_pairs_are_not_distinguished(monkeypatch: pytest.MonkeyPatch):
     first = behavior(EXERCISE, 0).pairs[0]
-    monkeypatch.setattr(mistake_recognition, "MAX_SAME_PAIRS", 0)
+    monkeypatch.setattr(mistake_recognition, "MAX_MATCHING_PAIRS", 0)
     assert verdict_on(first.variant.attempt).mistakes == ()
 
 

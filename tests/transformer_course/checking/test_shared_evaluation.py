@@ -45,6 +45,6 @@ def test_leaves_original_module_unchanged() -> None:
 def test_detects_changed_argument() -> None:
     x = torch.ones(3)
     shared = SharedEvaluation({"x": x}, None)
-    assert shared.is_as_it_was()
+    assert shared.is_unchanged()
     x += 1
-    assert not shared.is_as_it_was()
+    assert not shared.is_unchanged()

@@ -12,11 +12,11 @@ from transformer_course.checking.tolerance import (
     comparable_error,
     differences,
     distance,
-    gradients_apart,
     is_finite,
     may_show,
     observation_distance,
     path_to_difference,
+    single_gradient_distance,
     which_may_show,
     within,
 )
@@ -107,7 +107,11 @@ def test_low_precision_numbers_get_larger_tolerance():
     assert distance(near, torch.ones(1)) > 1
     assert distance(near.half(), torch.ones(1).half()) < 1
     assert distance(far.half(), torch.ones(1).half()) > 1
-    assert gradients_apart(near.half(), torch.ones(1).half()) < 1 < gradients_apart(far.half(), torch.ones(1).half())
+    assert (
+        single_gradient_distance(near.half(), torch.ones(1).half())
+        < 1
+        < single_gradient_distance(far.half(), torch.ones(1).half())
+    )
 
 
 def test_numbers_only_ignores_changes_and_gradients():
@@ -140,7 +144,7 @@ def test_numbers_only_ignores_changes_and_gradients():
     ],
 )
 def test_gradient_tolerance_depends_on_largest_number(observed, right, apart):
-    assert gradients_apart(observed, right) == pytest.approx(apart, rel=1e-5)
+    assert single_gradient_distance(observed, right) == pytest.approx(apart, rel=1e-5)
 
 
 @pytest.mark.parametrize("wrap", [lambda x: x, lambda x: [1, (x,)], lambda x: {"a": torch.ones(1), "b": {"c": x}}])
