@@ -134,9 +134,8 @@ class Behavior:
         for single in singles:
             if all(map(operator.or_, hidden, map(operator.contains, forms, self._forms(single)))):
                 fitting.append(single)
-        right, wrong = [], []
-        for i in sorted(reported_by):
-            (right if may_show(self.expected[i], observed[i]) else wrong).append(i)
+        right = [i for i in sorted(reported_by) if may_show(self.expected[i], observed[i])]
+        wrong = [i for i in sorted(reported_by) if i not in right]
         examined = [*right[:N_DISTINGUISHING_CASES], *wrong[:N_DISTINGUISHING_CASES]]
         letters_of = dict.fromkeys(fitting, "")
         for index in examined:

@@ -296,7 +296,7 @@ def _pair(
 
 
 def _has_numbers(known: Behavior, pair: Pair, observed: Sequence[Observation], limits: Mapping[int, float]) -> bool:
-    """Return whether finite numbers support a pair of generated mistakes. Values of only nan or infinity prove little."""
+    """Return whether finite numbers support a pair of generated mistakes. nan and infinity prove little."""
     if not all(isinstance(mistake, GeneratedMistake) for mistake in pair.mistakes):
         return True
     wrong = [index for index, tolerances in limits.items() if tolerances > 1] or list(limits)

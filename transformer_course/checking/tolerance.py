@@ -30,8 +30,8 @@ FIELDS = (
 )
 """Fields of observations in the order in which differences are explained, causes before effects."""
 TENSORS_PER_COMPARISON, MAX_NUMBERS_PER_COMPARISON = 200, 500
-"""Up to this many tensors with up to this many numbers each are compared in one batch, because comparing a batch takes no
-longer than comparing one tensor.
+"""Up to this many tensors with up to this many numbers each are compared in one batch, which takes no longer than
+comparing one tensor.
 """
 _DOES_NOT_FILL = re.compile(
     r"shape '\[.*\]' is invalid for input of size|unflatten: Provided sizes .* don't multiply up"

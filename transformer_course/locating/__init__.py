@@ -2,9 +2,9 @@
 
 In reading order: ``fault`` is the result, ``value_layouts`` compares values in the layouts that an attempt may use, and
 ``substituted_runs`` runs the attempt with correct values in place of some of its expressions. ``step_search`` finds the
-expression whose replacement repairs the output, among those that ``candidate_expressions`` allows. ``code_repairs``
-finds the edit of the learner's own code that repairs it, and ``repair_wording`` describes the edit.
+expression whose replacement repairs the output, among the expressions that ``candidate_expressions`` allows.
+``code_repairs`` finds the edit of the learner's code that repairs the output, and ``repair_wording`` describes it.
 ``side_effect_source`` finds the expression that introduces a wrong dtype or changes an argument, and
 ``discarded_results`` finds unused results. ``fault_search`` tries all of these, ``fault_wording`` describes the fault,
-and ``fault_location`` adds it to a verdict. Uses ``checking``.
+and ``fault_location`` adds the description to a verdict. Uses ``checking``.
 """

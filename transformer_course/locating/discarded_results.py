@@ -1,4 +1,4 @@
-"""Find results that are computed and discarded, such as ``scores.masked_fill(mask, 0)`` alone on a line."""
+"""Find results that are computed but not used, such as ``scores.masked_fill(mask, 0)`` alone on a line."""
 
 import re
 from collections.abc import Sequence
@@ -23,13 +23,13 @@ METHODS = {
     "tolist", "topk", "transpose", "tril", "triu", "true_divide", "type", "unbind", "unflatten", "unfold",
     "unique", "unsqueeze", "var", "view", "view_as", "where",
 }  # fmt: skip
-"""Methods and functions of torch that return a new tensor and leave their arguments unchanged."""
+"""torch methods and functions that return a new tensor and leave their arguments unchanged."""
 MODULES = ("torch", "F", "nn", "functional", "np")
 OPERATIONS = ("BinOp", "Compare", "UnaryOp")
 
 
 def first_discarded(expressions: Sequence[Expression], traces: Sequence[Trace]) -> tuple[Expression, str] | None:
-    """Return the first expression whose result is a discarded tensor, and a sentence about it."""
+    """Return the first expression whose result is a tensor and is discarded, and a sentence about it."""
     for expression in expressions:
         if expression.inside or not _is_alone(expression):
             continue
@@ -40,13 +40,13 @@ def first_discarded(expressions: Sequence[Expression], traces: Sequence[Trace]) 
 
 
 def _is_alone(expression: Expression) -> bool:
-    """Return whether an expression is a statement, with nothing but a comment after it on its line."""
+    """Return whether an expression is alone on its line, apart from a comment."""
     before, after = expression.source_line[: expression.columns[0]], expression.source_line[expression.columns[1] :]
     return not before.strip() and (not after.strip() or after.strip().startswith("#"))
 
 
 def _sentence(expression: Expression) -> str:
-    """Describe a discarded result and the fix, or return "" if the call may change something."""
+    """Describe a discarded result and the fix, or return "" if the call may have a side effect."""
     if expression.kind in OPERATIONS:
         return f"Your line {expression.line} computes a value, but you don't use it. Which name should it get?"
     if expression.kind != "Call":
@@ -66,7 +66,7 @@ def _sentence(expression: Expression) -> str:
 
 
 def _parts_of_call(text: str) -> tuple[str, str, str]:
-    """Return the object on which a method is called, the method's name and its arguments, as text.
+    """Split the source of a method call into the object, the method's name and the arguments.
 
     >>> _parts_of_call("scores.masked_fill(~mask, f(0))")
     ('scores', 'masked_fill', '~mask, f(0)')

@@ -6,9 +6,9 @@ from transformer_course.checking.message_panel import code_block
 from transformer_course.running.instrumentation import Expression
 
 MAX_LINE_LENGTH = 80
-"""Maximum number of characters of a line to show."""
+"""Longer lines are shortened to this number of characters."""
 MAX_LENGTH_BEFORE = 25
-"""Number of characters to show before the expression if the line is longer."""
+"""Number of characters that a shortened line keeps before the expression."""
 
 
 @dataclass(frozen=True)
@@ -17,12 +17,12 @@ class Fault:
 
     Args:
         expression: The expression.
-        problem: What is wrong with the expression.
-        hints: Hints about it, each revealing a little more.
+        problem: A description of what is wrong with the expression.
+        hints: Hints about the fault, each of which reveals a little more.
         step: The step or argument whose correct value repairs the output, or "" if the fault is not about a step.
         proven: Whether replacing this expression alone repairs the output.
         is_misplaced: Whether the expression is a name used where another value should be.
-        is_certain: Whether the values that the expression uses are correct, so that no earlier line is to blame.
+        is_certain: Whether the values that the expression uses are correct, so that no earlier line is at fault.
     """
 
     expression: Expression
@@ -35,14 +35,14 @@ class Fault:
 
     @property
     def message(self) -> str:
-        """The problem and the line that causes it."""
+        """The problem, followed by the line with the expression."""
         return f"{self.problem}\n{marked_line(self.expression)}"
 
 
 def marked_line(expression: Expression) -> str:
     """Format the line of an expression as a code block in which the expression is underlined.
 
-    Long lines are cut on both sides of the expression.
+    Long lines are shortened on both sides of the expression.
     """
     line, (begin, end) = expression.source_line, expression.columns
     first = len(line) - len(line.lstrip())

@@ -1,6 +1,6 @@
-"""Add to a verdict the line of the attempt that is at fault, if that can be proven.
+"""Add the line at fault to a verdict, if it can be proven.
 
-Without a recognized mistake, ``FaultSearch`` finds the expression. With one, the search only locates it.
+If no mistake was recognized, ``FaultSearch`` finds the fault. Otherwise, it only finds the line of the mistake.
 """
 
 import math
@@ -23,17 +23,17 @@ from transformer_course.running.time_limit import MAX_IDLE_S, TookTooLong, time_
 from transformer_course.running.trace import TracedAttempt
 
 SEARCH_TIME_LIMIT_S = 10.0
-"""CPU time limit of the search in seconds. The result should not depend on the machine, so ``MAX_RUNS`` normally ends
-the search long before; only very slow attempts reach this limit.
+"""CPU time limit of the search in seconds. Only very slow attempts reach it, because ``MAX_RUNS`` usually ends the search
+much earlier, so that the result does not depend on the machine.
 """
 QUOTING_KINDS = ("argument_for_another", "values_exchanged", "wrong_input", "taken_for", "not_transposed")
-"""Kinds of generated mistakes whose message quotes values, which is misleading if the attempt does not contain them.
-Numbers may occur only in effect, such as 257 if a counter starts at 256 and is incremented first.
+"""Kinds of generated mistakes whose message quotes values, which is misleading if the attempt does not contain them. An
+attempt may use a number without containing it: a counter that starts at 256 and is incremented first has the value 257.
 """
 
 
 def can_be_located(verdict: Verdict) -> bool:
-    """Return whether a line can be added to a verdict: the attempt must be complete but wrong."""
+    """Return whether a line can be added to a verdict. The attempt must be finished but wrong."""
     return verdict.status in ("wrong", "crashed", "mistake")
 
 
@@ -51,7 +51,7 @@ def add_location(
 
     Args:
         verdict: The verdict.
-        known: The expected behavior. Its cases may differ from those of the verdict.
+        known: The expected behavior. Its cases may differ from the cases of the verdict.
         traced: The attempt, which is run again.
         changed: Arguments that a call changed.
         note: A sentence between the line and the verdict's message.
@@ -74,7 +74,7 @@ def add_location(
     message = verdict.message
     if not fault:
         return replace(verdict, message=_joined(message, shapes))
-    # The message of a crash may already contain the line.
+    # Remove the line from the message of a crash, so that it is not shown twice.
     message = message.replace(f"{ON_LINE.format(fault.expression.line)}{fault.expression.source_line.strip()}", "")
     return replace(verdict, message=_joined(fault.message, note, message, shapes), hints=fault.hints)
 
@@ -93,8 +93,8 @@ def _with_line_of_mistake(
 ) -> Verdict:
     """Add the line of the first recognized mistake and of a changed argument to a verdict.
 
-    If several generated mistakes behave the same, the message is about the one whose step is located or which fits the
-    code.
+    If several generated mistakes have the same behavior, the message is about the mistake whose step is located or that
+    fits the code.
     """
     message, hints = verdict.message, verdict.hints
     if discarded := search.discarded_result():
@@ -127,7 +127,7 @@ def _with_line_of_mistake(
 def _insert_line(message: str, mistake: Mistake, expression: Expression) -> str:
     """Insert the line number into the sentence about a mistake and show the line below that sentence."""
     sentences = (mistake.message, capitalized(mistake.summary))
-    sentence = next((one for one in sentences if one and one in message), "")
+    sentence = next((text for text in sentences if text and text in message), "")
     if not sentence:
         return _joined(message, marked_line(expression))
     begin = message.index(sentence)

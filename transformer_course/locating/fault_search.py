@@ -1,6 +1,7 @@
 """Find the fault in an attempt: a value that changes from call to call, an unused result, a wrong dtype or step."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from torch import Tensor
 
@@ -22,7 +23,7 @@ from transformer_course.locating.fault_wording import (
 )
 from transformer_course.locating.repair_wording import fault_of
 from transformer_course.locating.step_search import StepSearch
-from transformer_course.locating.substituted_runs import SubstitutedRuns
+from transformer_course.locating.substituted_runs import SubstitutedRuns, TracedCase
 from transformer_course.running.edit_candidates import KINDS
 from transformer_course.running.instrumentation import Expression
 from transformer_course.running.plain_data import same
@@ -35,7 +36,7 @@ class FaultSearch:
     Args:
         known: The expected behavior.
         traced: The attempt.
-        is_random: Whether its output is already known to be random. A small case may not show that, by chance.
+        is_random: Whether the output is already known to be random. In a small case, it may repeat by chance.
     """
 
     def __init__(self, known: Behavior, traced: TracedAttempt, *, is_random: bool = False) -> None:
@@ -44,7 +45,7 @@ class FaultSearch:
 
     @property
     def code(self) -> str:
-        """The lines of the attempt that compute something."""
+        """The lines of the attempt that contain expressions."""
         return "\n".join(dict.fromkeys(expression.source_line for expression in self.traced.expressions))
 
     def fault(self) -> Fault | None:
@@ -60,35 +61,36 @@ class FaultSearch:
         return self.repair() or step
 
     def repair(self, kinds: Sequence[str] = KINDS) -> Fault | None:
-        """Return the place where one edit of the code makes it right."""
+        """Return the fault that the likeliest repairing edit of the code implies, or None."""
         edit = repairing_edit(self.runs, kinds)
         return fault_of(edit) if edit else None
 
     def discarded_result(self) -> Fault | None:
         """Return the first expression whose result is discarded."""
-        found = first_discarded(self.traced.expressions, [one.trace for one in self.runs.failing])
+        found = first_discarded(self.traced.expressions, [case.trace for case in self.runs.failing])
         return found and Fault(found[0], found[1], DISCARDED_RESULT_HINTS)
 
     def change_of(self, changed: Sequence[str]) -> Fault | None:
         """Return the first expression that writes into one of the changed arguments.
 
-        A changed mode of a model is not located: switching it is often right, and only switching it back is missing.
+        A changed mode of a model is not located. Changing the mode is often correct, and only the line that restores it
+        is missing.
         """
         names = {name.partition(".")[0] for name in changed if not name.endswith(".training")}
-        for one in self.runs.cases if names else ():
-            if found := side_effect_source.first_write(self.traced.expressions, one.trace, names):
+        for case in self.runs.cases if names else ():
+            if found := side_effect_source.first_write(self.traced.expressions, case.trace, names):
                 expression, name = found
                 problem = f"The argument `{name}` is changed here:"
                 return Fault(expression, problem, IN_PLACE_HINTS[1:])
         return None
 
     def mistake(self, mistake: Mistake, *others: Mistake) -> tuple[Expression, str] | None:
-        """Return the expression that makes a recognized mistake and the step it computes, or None if unproven."""
+        """Return the expression that makes a recognized mistake and the step it computes, or None without proof."""
         return StepSearch(self.runs).mistake(mistake, *others)
 
     def shapes_in_crash(self, verdict: Verdict) -> str:
         """Describe the shapes in the expression that crashed, or return "" if the verdict reports another error."""
-        crashed = next((one.trace for one in self.runs.failing if one.trace.crashed_in is not None), None)
+        crashed = next((case.trace for case in self.runs.failing if case.trace.crashed_in is not None), None)
         if verdict.status != "crashed" or crashed is None or crashed.error is None:
             return ""
         is_same_error = ": ".join(crashed.error) in verdict.message
@@ -97,10 +99,10 @@ class FaultSearch:
     def _different_at_second_call(self) -> Fault | None:
         """Return the first expression whose value differs when the attempt is called again."""
         failing = self.runs.failing if self.is_random else self.runs.failing[:1]
-        for one in failing or self.runs.cases:
-            if one.trace.error or self.runs.is_exhausted or self.known.reference_is_random(one.index):
+        for case in failing or self.runs.cases:
+            if case.trace.error or self.runs.is_exhausted or self.known.reference_is_random(case.index):
                 continue
-            first, second = self.runs.run_twice(one)
+            first, second = self.runs.run_twice(case)
             if first.error or second.error or same(first.output, second.output, tolerance=1e-4):
                 continue
             if found := side_effect_source.first_unrepeatable(self.traced.expressions, first, second):
@@ -112,7 +114,7 @@ class FaultSearch:
         return None
 
     def _wrong_dtype(self) -> Fault | None:
-        """Return the first expression that gives the correct numbers a wrong dtype."""
+        """Return the first expression that converts correct numbers to a wrong dtype."""
         if not self.runs.failing:
             return None
         failing = self.runs.failing[0]
@@ -123,15 +125,17 @@ class FaultSearch:
         assert isinstance(output, Tensor) and isinstance(right, Tensor)
         sources = side_effect_source.sources_of_dtype(self.traced.expressions, failing.trace, output.dtype)
         dtype = right.dtype
-        if not sources or not self.runs.repairs_with(
-            lambda one: side_effect_source.values_in_dtype(one.trace, sources, dtype)
-        ):
+
+        def converted(case: TracedCase) -> Mapping[int, Any]:
+            return side_effect_source.values_in_dtype(case.trace, sources, dtype)
+
+        if not sources or not self.runs.repairs_with(converted):
             return None
         first, *others = sources
-        now, should = (str(one.dtype).removeprefix("torch.") for one in (output, right))
+        now, should = str(output.dtype).removeprefix("torch."), str(dtype).removeprefix("torch.")
         report = [f"{subject(first)} has dtype {now} instead of {should}."]
         if others:
             report.append(f"So does {quoted_line(others[0])}.")
-        elif self.runs.repairs_large_cases(lambda one: side_effect_source.values_in_dtype(one.trace, sources, dtype)):
+        elif self.runs.repairs_large_cases(converted):
             report.append(REST_IS_RIGHT)
         return Fault(first, " ".join(report), dtype_hints(first, should))

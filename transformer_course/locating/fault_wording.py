@@ -18,7 +18,7 @@ YOURS = {
     r"^one of its rows sums": "one of your rows sums", r"; its columns sum": "; your columns sum",
     r"^(at \[.*?\]) it is": r"\1 you get",
 }  # fmt: skip
-"""How a difference between two values is said to the learner who computes one of them."""
+"""Patterns in the description of a difference, each with its replacement when addressing the learner."""
 REST_IS_RIGHT = "Fix that, and your output is right."
 
 
@@ -40,17 +40,17 @@ def describe_fault(
 
     Args:
         expression: The expression.
-        noun: What the expression should be.
-        difference: How its value differs from that, or "" if nothing helpful can be said.
+        noun: A noun for the correct value of the expression.
+        difference: A clause about how its value differs from the correct value, or "".
         is_misplaced: Whether the expression is a name used where another value should be.
         is_proven: Whether replacing this expression alone repairs the output.
-        is_supposed: Whether the output stays wrong even with further replacements. The code may then take another
-            approach, in which something else should be here.
+        is_supposed: Whether the output stays wrong even with further replacements. The code may then use a different
+            approach, in which the expression has a different purpose.
         is_certain: Whether the values that the expression uses are correct.
         is_wrong_after: Whether the output is known to stay wrong if only this expression is replaced.
         is_piece: Whether the expression computes its value slice by slice.
         is_all: Whether the replacement repairs all cases and the expression is not the answer itself.
-        before: The last correct expression before it, with its noun.
+        before: The last correct expression before it, with the noun for its value.
     """
     if is_misplaced:
         report = [f"Line {expression.line}: you use `{_one_line(expression.text)}` instead of {noun}."]
@@ -79,7 +79,7 @@ def describe_fault(
 
 
 def _should_be(expression: Expression, noun: str, difference: str) -> str:
-    """Say what the learner computes at an expression and what it should be."""
+    """Describe what the learner computes in an expression and what it should be."""
     is_value = expression.is_name or re.fullmatch(r"-?[\d.]+(?:e-?\d+)?", expression.text) is not None
     use = "use" if is_value else "compute"
     line = f"Line {expression.line}:"
@@ -128,12 +128,12 @@ def dtype_hints(expression: Expression, dtype: str) -> tuple[str, ...]:
 
 
 def subject(expression: Expression) -> str:
-    """Return the subject of a sentence about an expression that is underlined below the sentence."""
+    """Return the subject of a sentence above a line in which the expression is underlined."""
     return f"Line {expression.line}: the underlined part"
 
 
 def quoted_line(expression: Expression) -> str:
-    """Return the line number of an expression and its code, on one line."""
+    """Return the line number and the code of an expression, on one line."""
     return f"line {expression.line}, `{_one_line(expression.text)}`"
 
 

@@ -1,4 +1,4 @@
-"""Say what a learner's code does at the place where one edit makes it right, and ask for the edit."""
+"""Describe the fault in a learner's code that an edit repairs, and ask a question about it."""
 
 from transformer_course.checking.message_panel import code_block
 from transformer_course.locating.fault import Fault
@@ -48,7 +48,7 @@ SENTENCES = {
     "number": ("`{old}` is the wrong number here.", "What should it be?"),
     "name": ("you use `{old}`, but you need another of your values here.", "Which one?"),
 }
-"""For each kind of edit, what the code does wrong, and a question."""
+"""For each kind of edit, a clause about the fault, and a question or ""."""
 
 
 def fault_of(edit: CodeEdit) -> Fault:
@@ -64,7 +64,7 @@ def fault_of(edit: CodeEdit) -> Fault:
 
 
 def _words(edit: CodeEdit) -> dict[str, str]:
-    """Return the words that a sentence may need."""
+    """Return the values of the fields that a sentence may contain."""
     return {
         "old": edit.old,
         "new": edit.new,

@@ -1,6 +1,6 @@
-"""Find the first expression that changes an argument, introduces a wrong dtype or differs at a second call.
+"""Find the first expression that changes an argument, introduces a wrong dtype or differs in a second call.
 
-For a crash, describe the shapes in the expression that crashed.
+If the attempt crashed, describe the shapes in the expression that crashed.
 """
 
 import re
@@ -25,10 +25,10 @@ OPERATORS = re.compile(r"\)*\s*(@|\+|-|\*\*?|//?|%|&|\||\^|[<>]=?|[=!]=)\s*\(*")
 
 
 def first_unrepeatable(expressions: Sequence[Expression], first: Trace, second: Trace) -> tuple[Expression, str] | None:
-    """Return the first expression that differs at a second call, and both values if they are short numbers."""
+    """Return the first expression that differs in a second call, and both values if they are short numbers."""
     for one, other in zip(first.events, second.events, strict=False):
         if one.number != other.number:
-            return None  # the second call took another branch, and conditions are not recorded
+            return None  # the second call took a different branch
         if not same(one.value, other.value, tolerance=1e-4):
             values = [format_value(value) for value in (one.value, other.value)]
             is_short = max(map(len, values)) <= MAX_DISPLAYED_LENGTH and "tensor" not in "".join(values)
@@ -43,9 +43,8 @@ def first_write(
     for number, name in trace.writes:
         if name in names:
             expression = expressions[number]
-            return (
-                (expression, name) if expression.kind in WRITING_NODES else None
-            )  # None for a statement that is not recorded
+            # Otherwise, the write was in an earlier statement that is not recorded.
+            return (expression, name) if expression.kind in WRITING_NODES else None
     return None
 
 
@@ -53,62 +52,60 @@ def is_other_dtype(value: object, right: object) -> bool:
     """Return whether a value has the correct numbers but a wrong dtype."""
     if not isinstance(value, Tensor) or not isinstance(right, Tensor) or value.dtype == right.dtype:
         return False
-    kept = value.to(right.dtype)
-    is_kept = right.is_floating_point() or torch.equal(kept.to(value.dtype), value)
-    return bool(is_kept) and distance(kept, right) <= 1
+    converted = value.to(right.dtype)
+    is_lossless = right.is_floating_point() or torch.equal(converted.to(value.dtype), value)
+    return bool(is_lossless) and distance(converted, right) <= 1
 
 
 def sources_of_dtype(expressions: Sequence[Expression], trace: Trace, dtype: torch.dtype) -> list[Expression]:
-    """Return the expressions that have a dtype that none of their parts has, in order of evaluation."""
+    """Return the expressions with a dtype that no part of them has, in order of evaluation."""
 
-    def is_of(number: int) -> bool:
+    def has_dtype(number: int) -> bool:
         values = trace.values(number)
         return bool(values) and all(isinstance(value, Tensor) and value.dtype == dtype for value in values)
 
-    made = []
+    sources = []
     for number in dict.fromkeys(event.number for event in trace.events):
-        if expressions[number].is_name or not is_of(number):
+        if expressions[number].is_name or not has_dtype(number):
             continue
-        if not any(number in part.inside and is_of(part.number) for part in expressions):
-            made.append(expressions[number])
-    return made
+        if not any(number in part.inside and has_dtype(part.number) for part in expressions):
+            sources.append(expressions[number])
+    return sources
 
 
-def values_in_dtype(trace: Trace, made: Sequence[Expression], dtype: torch.dtype) -> Mapping[int, Any]:
-    """Return replacements that give expressions the same numbers in another dtype."""
-    return {
-        one.number: ValueSequence([value.to(dtype) for value in trace.values(one.number) if isinstance(value, Tensor)])
-        for one in made
-    }
+def values_in_dtype(trace: Trace, expressions: Sequence[Expression], dtype: torch.dtype) -> Mapping[int, Any]:
+    """Return replacements that give expressions the same numbers in a different dtype."""
+    replacements = {}
+    for expression in expressions:
+        tensors = [value for value in trace.values(expression.number) if isinstance(value, Tensor)]
+        replacements[expression.number] = ValueSequence([tensor.to(dtype) for tensor in tensors])
+    return replacements
 
 
 def shapes_in_crash(expressions: Sequence[Expression], trace: Trace) -> str:
-    """Describe the shapes of the operands in the expression that crashed, or return "" if shapes don't explain the
-    crash.
-    """
+    """Describe the shapes of the operands in the expression that crashed, or return "" if they don't explain it."""
     if trace.crashed_in is None or trace.error is None or trace.error[0] not in CRASHES_OF_SHAPES:
         return ""
     whole = expressions[trace.crashed_in]
-    holders = [whole.number]
-    holders += [
-        one.number for one in expressions if one.inside[:1] == (whole.number,) and one.kind in ("Tuple", "List")
-    ]
-    parts = [
-        (part, value)
-        for part in expressions
-        if part.inside and part.inside[0] in holders
-        if isinstance(value := (trace.values(part.number) or [None])[-1], Tensor)
-    ]
-    shapes = [f"`{' '.join(part.text.split())}` {name_dimensions(value.shape, [])}" for part, value in parts]
+    parents = [whole.number]
+    for expression in expressions:
+        if expression.inside[:1] == (whole.number,) and expression.kind in ("Tuple", "List"):
+            parents.append(expression.number)
+    parts, shapes = [], []
+    for part in expressions:
+        values = trace.values(part.number) if part.inside and part.inside[0] in parents else []
+        if values and isinstance(value := values[-1], Tensor):
+            parts.append(part)
+            shapes.append(f"`{' '.join(part.text.split())}` {name_dimensions(value.shape, [])}")
     if not shapes:
         return ""
-    if len(shapes) == 2 and (operator := _operator(whole, *(part for part, _ in parts))):
+    if len(shapes) == 2 and (operator := _operator(whole, *parts)):
         return f"On your line {whole.line}, these shapes meet: {shapes[0]} {operator} {shapes[1]}."
     return f"The shapes on your line {whole.line}: {join_words(shapes)}."
 
 
 def _operator(whole: Expression, left: Expression, right: Expression) -> str:
-    """Return the operator between two expressions, if they are operands on the same line."""
+    """Return the operator between two operands on the same line, or "" if there is none."""
     if whole.kind not in ("BinOp", "Compare") or left.line != right.line:
         return ""
     found = OPERATORS.fullmatch(whole.source_line[left.columns[1] : right.columns[0]])

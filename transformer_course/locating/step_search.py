@@ -1,7 +1,7 @@
-"""Find the expression that repairs the output when the correct value of a step replaces it.
+"""Find the expression that repairs the output when it is replaced by the correct value of a step.
 
-Correct answers differ in the steps that they take, so a missing step proves nothing. A substitution does: if the output
-becomes correct in all small cases, the fault is in the replaced expression or in a value that it uses.
+Correct answers differ in the steps that they take, so a missing step proves nothing. A substitution is a proof: if it
+makes the output correct in all small cases, the fault is in the replaced expression or in a value that it uses.
 """
 
 import re
@@ -28,8 +28,8 @@ from transformer_course.steps import needs
 MAX_MISTAKES = 3
 """Attempts with more mistakes are not analyzed."""
 _READS = re.compile(r"[\w.]+\.(?:shape\[[^\]]*\]|size\([^)]*\)|numel\(\))|len\(\w+\)|self\.\w+(?:\.m?T)?")
-"""Expressions that read a size or an attribute. Replacing a size proves little because many sizes are equal, and a
-wrong attribute is wrong where it is created.
+"""Expressions that read a size or an attribute. Replacing a size proves little because many sizes are equal, and the
+fault behind a wrong attribute is where the attribute is set.
 """
 
 
@@ -40,7 +40,7 @@ class StepSearch:
         self.runs, self.expressions = runs, runs.traced.expressions
 
     def first_fault(self) -> Fault | None:
-        """Return the first fault, repairing up to ``MAX_MISTAKES`` of them one after another to prove it."""
+        """Return the first fault. To prove it, up to ``MAX_MISTAKES`` faults are repaired one after another."""
         substitutions: dict[int, str] = {}
         first: tuple[Expression, str] | None = None
         for _ in range(MAX_MISTAKES):
@@ -55,10 +55,10 @@ class StepSearch:
         return self._fault(*first, proven=False, supposed=True) if first else None
 
     def mistake(self, mistake: Mistake, *others: Mistake) -> tuple[Expression, str] | None:
-        """Return the expression that makes a recognized mistake and the step it computes, or None if that is unproven.
+        """Return the expression that makes a recognized mistake and the step it computes, or None without proof.
 
-        The correct value of a step that the mistake changes must repair the output there. If a second mistake was
-        recognized, the output must become that of an answer with only the second mistake.
+        If the expression is replaced by the correct value of a step that the mistake changes, the output must become
+        correct. If a second mistake was recognized, it must become the output with only the second mistake.
         """
         if not self.runs.failing or self.runs.known.exercise.steps is None or len(others) > 1:
             return None
@@ -69,16 +69,16 @@ class StepSearch:
         for self.runs.other_mistake in others[0].step_variants if others else (None,):
             found = self._repairing({}, changed)
             if found and self._is_certain(*found) and not self._may_be_in_a_loop(found[0]):
-                return found if not _READS.fullmatch(found[0].text) else None
+                return None if _READS.fullmatch(found[0].text) else found
         return None
 
     def _repairing(
         self, substitutions: Mapping[int, str], steps: Collection[str] | None = None
     ) -> tuple[Expression, str] | None:
-        """Return the earliest step whose correct value repairs the output, and the expression where it does.
+        """Return the earliest step whose correct value repairs the output, and the expression that it replaces.
 
-        The value of a later step could repair the output in many places, so the earliest step counts. Only some
-        ``steps`` are tried if the wrong ones are known.
+        The value of a later step could repair the output in many expressions, so the earliest step counts. If ``steps``
+        is given, only these steps are tried.
         """
         failing = self.runs.failing[0]
         for step in failing.right:
@@ -98,12 +98,12 @@ class StepSearch:
         return None
 
     def _last_operation(self, repairing: Sequence[Expression]) -> Expression:
-        """Return the last expression that is not just a name: an earlier value may have any scale before a norm."""
-        last = ([one for one in repairing if not one.is_name] or repairing)[-1]
-        return next(one for one in repairing if self._have_same_values(one, last))
+        """Return the last expression that is not just a name, because values before a norm may have any scale."""
+        last = ([expression for expression in repairing if not expression.is_name] or repairing)[-1]
+        return next(expression for expression in repairing if self._have_same_values(expression, last))
 
     def _outermost(self, expression: Expression, step: str, substitutions: Mapping[int, str]) -> Expression:
-        """Return the largest expression around this one in which the step repairs the output as well."""
+        """Return the largest expression around this one that the step may replace as well to repair the output."""
         failing, outermost = self.runs.failing[0], expression
         for number in expression.inside:
             is_usable = not is_condition(failing, number) and number not in substitutions
@@ -118,7 +118,7 @@ class StepSearch:
         return one is other or (not one.is_name and bool(values) and same(values, others))
 
     def _proves_nothing(self, number: int, step: str, substitutions: Mapping[int, str]) -> bool:
-        """Return whether wrong values in the same place repair the output, too."""
+        """Return whether a wrong value of the same expression repairs the output, too."""
         failing = self.runs.failing[0]
         values = self.runs.values(failing, {**substitutions, number: step})
         if not isinstance(values[number], int | float):
@@ -127,13 +127,12 @@ class StepSearch:
         return self.runs.is_repaired(failing, self.runs.run_with(failing.index, values))
 
     def _decides_a_comparison(self, number: int, values: Mapping[int, Any], failing: TracedCase) -> bool:
-        """Return whether a replacement makes a comparison around it all True or all False.
+        """Return whether a replacement makes a comparison that contains it all True or all False.
 
-        The comparison then has no effect any more. For example, it may have created a mask.
+        The comparison, which may have created a mask, then has no effect anymore.
         """
-        comparisons = [
-            around for around in self.expressions[number].inside if self.expressions[around].kind == "Compare"
-        ]
+        inside = self.expressions[number].inside
+        comparisons = [outer for outer in inside if self.expressions[outer].kind == "Compare"]
         if not comparisons:
             return False
         trace = self.runs.run_with(failing.index, values, is_recording=True)
@@ -145,9 +144,9 @@ class StepSearch:
     def _earlier(
         self, substitutions: Mapping[int, str], repairing: tuple[Expression, str] | None
     ) -> tuple[Expression, str] | None:
-        """Return an expression before the repairing one that computes a wrong step, and that step.
+        """Return an expression before the repairing expression that computes a wrong step, and this step.
 
-        Correcting this step must make later steps correct that are now wrong.
+        Its correct value must make later steps correct that are wrong without it.
         """
         runs = self.runs
         failing = runs.failing[0]
@@ -168,7 +167,7 @@ class StepSearch:
     def _most_helpful(
         self, step: str, substitutions: Mapping[int, str], correct: set[str], before: tuple[Expression, str] | None
     ) -> int | None:
-        """Return the expression in which the value of a step makes the most other steps correct, or None."""
+        """Return the expression whose replacement by a step's value corrects the most other steps, or None."""
         runs, failing = self.runs, self.runs.failing[0]
         best_number, best_gain = None, 0
         for number in runs.order(failing.trace):
@@ -185,7 +184,7 @@ class StepSearch:
         return best_number
 
     def _may_compute(self, number: int, step: str) -> bool:
-        """Return whether an expression may be meant as a step: it has its shape and is not another correct step."""
+        """Return whether an expression may be an attempt at a step: it has its shape but no other step's value."""
         failing = self.runs.failing[0]
         events = failing.trace.values(number)
         if not is_candidate(self.runs, failing, number, step) or not has_same_shape(events, failing.right[step]):
@@ -200,14 +199,14 @@ class StepSearch:
         return [need for need in needs(steps[step]) if need in steps and isinstance(right[need], Tensor)]
 
     def _is_the_answer(self, step: str) -> bool:
-        """Return whether a step has the value of the whole answer."""
+        """Return whether the value of a step equals the answer."""
         right, last = self.runs.failing[0].right, self.runs.steps.last
         return step == last or distance(right[step], right[last]) <= 1
 
     def _is_certain(self, expression: Expression, step: str) -> bool:
         """Return whether the fault is in the expression itself and not in a value that it uses."""
         if step not in self.runs.steps.steps and expression.text == step:
-            return True  # an argument that was overwritten
+            return True  # the argument was overwritten
         if not self._uses_correct_values(expression):
             return False
         return not self._is_the_answer(step) or self._reaches_last_step()
@@ -219,24 +218,22 @@ class StepSearch:
         return correct.issuperset(self._tensors_needed(self.runs.steps.last))
 
     def _uses_correct_values(self, expression: Expression) -> bool:
-        """Return whether all names in an expression hold correct values of arguments or steps, or correct sizes."""
+        """Return whether all names in an expression have correct values of arguments or steps, or correct sizes."""
         if expression.kind == "AugAssign":
             return False  # the previous value of its target is not recorded
-        names = [
-            one for one in self.expressions if one.is_name and (one is expression or expression.number in one.inside)
-        ]
-        for one in self.runs.cases:
-            for name in names:
-                values = one.trace.values(name.number)
-                if values and not _are_correct(values, one.right.values()):
+        for name in self.expressions:
+            if not name.is_name or (name is not expression and expression.number not in name.inside):
+                continue
+            for case in self.runs.cases:
+                values = case.trace.values(name.number)
+                if values and not _are_correct(values, case.right.values()):
                     return False
         return True
 
     def _may_be_in_a_loop(self, expression: Expression) -> bool:
-        """Return whether a loop around the expression may end after one iteration, which would be the real fault."""
-        indents = [len(one.source_line) - len(one.source_line.lstrip()) for one in (expression, *self.expressions)]
-        runs_once = all(len(one.trace.values(expression.number)) < 2 for one in self.runs.cases)
-        return indents[0] > min(indents) and runs_once
+        """Return whether a loop around the expression may end after one iteration, which would be the actual fault."""
+        is_indented = _indentation(expression) > min(map(_indentation, self.expressions))
+        return is_indented and all(len(case.trace.values(expression.number)) < 2 for case in self.runs.cases)
 
     def _fault(self, expression: Expression, step: str, *, proven: bool, supposed: bool = False) -> Fault | None:
         runs, failing = self.runs, self.runs.failing[0]
@@ -249,14 +246,18 @@ class StepSearch:
         is_certain = self._is_certain(expression, step)
         is_answer = self._is_the_answer(step)
         if is_answer and not is_certain:
-            return None  # true of every wrong attempt: its last expression should be the answer
+            return None  # the last expression of every wrong attempt should be the answer
         right = in_layout(events, failing.right[step])
         difference = ""
         if len(events) == 1 and not is_misplaced:
-            elsewhere = [to_plain_data(one.right[step]) for one in runs.cases]
-            difference = describe_difference(events[0], to_plain_data(right), elsewhere)
+            other_cases = [to_plain_data(case.right[step]) for case in runs.cases]
+            difference = describe_difference(events[0], to_plain_data(right), other_cases)
         if not events and failing.trace.error:
             difference = f"it crashes ({failing.trace.error[0]})"
+
+        def replacements(case: TracedCase) -> Mapping[int, Any]:
+            return runs.values(case, {expression.number: step})
+
         problem = describe_fault(
             expression,
             noun,
@@ -267,24 +268,22 @@ class StepSearch:
             is_certain=is_certain,
             is_wrong_after=not (proven or supposed) and self._is_wrong_after(expression, step),
             is_piece=isinstance(right, ValueSequence),
-            is_all=proven
-            and is_certain
-            and not is_answer
-            and runs.repairs_large_cases(lambda one: runs.values(one, {expression.number: step})),
+            is_all=proven and is_certain and not is_answer and runs.repairs_large_cases(replacements),
             before=None if supposed else self._correct_before(expression, noun),
         )
         hints = step_hints(runs.steps, expression, step)
         return Fault(expression, problem, hints, step, proven, is_misplaced, is_certain=proven and is_certain)
 
     def _is_wrong_after(self, expression: Expression, step: str) -> bool:
-        """Return whether the output is still wrong with the correct value of the step."""
+        """Return whether the output stays wrong if the expression is replaced by the correct value of the step."""
         failing = self.runs.failing[0]
         trace = self.runs.run(failing, {expression.number: step})
         return not self.runs.is_exhausted and not self.runs.is_repaired(failing, trace)
 
     def _correct_before(self, fault: Expression, wanted: str) -> tuple[Expression, str] | None:
-        """Return the last expression on an earlier line that computes a step correctly in all small cases, with its
-        noun; None if that is the ``wanted`` noun.
+        """Return the last expression on an earlier line that is a correct step in all small cases, and the step's noun.
+
+        Return None if there is no such expression or the noun is ``wanted``.
         """
         steps, order = self.runs.steps, self.runs.order(self.runs.failing[0].trace)
         end = order.index(fault.number) if fault.number in order else len(order)
@@ -292,21 +291,25 @@ class StepSearch:
             expression = self.expressions[number]
             if expression.is_name or len(expression.text) < 3 or expression.line == fault.line:
                 continue
-            computed = [name for name in steps.steps if all(_computes(one, number, name) for one in self.runs.cases)]
+            computed = [name for name in steps.steps if all(_computes(case, number, name) for case in self.runs.cases)]
             if computed and computed[0] != steps.last and steps.has_noun(computed[0]):
                 noun = StepWords(steps).noun(computed[0])
                 return (expression, noun) if noun != wanted else None
         return None
 
 
+def _indentation(expression: Expression) -> int:
+    return len(expression.source_line) - len(expression.source_line.lstrip())
+
+
 def _computes(one: TracedCase, number: int, step: str) -> bool:
-    """Return whether an expression computes a step, at once in the right shape or slice by slice."""
+    """Return whether an expression computes a step correctly, as a whole in the correct shape or slice by slice."""
     values, right = one.trace.values(number), one.right[step]
     return matches(values, right) and (len(values) > 1 or has_same_shape(values, right))
 
 
 def _are_correct(values: Sequence[Any], right: Collection[Any]) -> bool:
-    """Return whether values are a correct value in some layout, or correct numbers and sizes."""
+    """Return whether values equal a correct value in some layout, or are correct numbers and sizes."""
     if any(matches(values, one) or matches_exactly(values, one) for one in right):
         return True
     return all(_is_correct_number(value, right) for value in values)
@@ -316,9 +319,13 @@ def _is_correct_number(value: Any, right: Collection[Any]) -> bool:
     """Return whether a value is one of the correct numbers or a size of one of the correct tensors."""
     if not is_number(value) and not (isinstance(value, Tensor) and value.numel() == 1):
         return False
-    sizes = [size for one in right if isinstance(one, Tensor) for size in one.shape]
-    numbers = [one for one in right if is_number(one) or (isinstance(one, Tensor) and one.numel() == 1)]
-    return any(abs(float(value) - float(one)) <= 1e-6 * abs(float(one)) for one in (*sizes, *numbers))
+    numbers: list[Any] = []
+    for correct in right:
+        if isinstance(correct, Tensor):
+            numbers += correct.shape
+        if is_number(correct) or (isinstance(correct, Tensor) and correct.numel() == 1):
+            numbers.append(correct)
+    return any(abs(float(value) - float(number)) <= 1e-6 * abs(float(number)) for number in numbers)
 
 
 def _has_several_numbers(value: Any) -> bool:
@@ -327,4 +334,4 @@ def _has_several_numbers(value: Any) -> bool:
 
 def _is_constant(events: Sequence[Any]) -> bool:
     """Return whether each result of a comparison is True everywhere or False everywhere."""
-    return all(isinstance(one, Tensor) and bool(one.all() or not one.any()) for one in events)
+    return all(isinstance(event, Tensor) and bool(event.all() or not event.any()) for event in events)

@@ -1,7 +1,7 @@
 """Run an attempt again with some of its expressions replaced by correct values.
 
-A substitution maps the number of an expression to a step of the answer, or to an argument. While the attempt runs, the
-expression has the correct value of that step instead of its own.
+A substitution maps the number of an expression to a step or an argument of the answer. While the attempt runs, the
+expression has the correct value of this step instead of its own value.
 """
 
 from collections.abc import Callable, Mapping
@@ -20,9 +20,9 @@ from transformer_course.running.trace_recorder import Trace
 from transformer_course.steps import InSteps, Variant
 
 NOT_TRACED = ("NotTraced", "")
-"""The error of a case that is too large to run in the sandbox again."""
+"""The error of a case that is too large to run again in the sandbox."""
 MAX_INPUT_NUMBERS = 300
-"""Larger cases take too long for the many runs of a search."""
+"""Cases with more numbers in their inputs are too slow for the many runs of a search."""
 
 
 def is_small(case: Case) -> bool:
@@ -50,7 +50,7 @@ class TracedCase:
 
 @dataclass
 class SubstitutedRuns:
-    """An attempt, the small cases of an exercise, and the attempt's runs with substitutions on these cases."""
+    """Runs an attempt on the small cases of an exercise, with substitutions, and compares the outputs."""
 
     known: Behavior
     traced: TracedAttempt
@@ -58,7 +58,7 @@ class SubstitutedRuns:
     failing: list[TracedCase] = field(default_factory=list)
     n_runs: int = 0
     other_mistake: Variant | None = None
-    """Another mistake recognized in the attempt. The output counts as repaired if only this mistake remains."""
+    """A second mistake recognized in the attempt. The output counts as repaired if only this mistake remains."""
 
     def __post_init__(self) -> None:
         for index, case in enumerate(self.known.cases):
@@ -81,11 +81,11 @@ class SubstitutedRuns:
         return self.n_runs > MAX_RUNS
 
     def run(self, one: TracedCase, substitutions: Mapping[int, str], *, is_recording: bool = False) -> Trace:
-        """Run the attempt on a case with correct values in place of some expressions."""
+        """Run the attempt on a case with some expressions replaced by correct values."""
         return self.run_with(one.index, self.values(one, substitutions), is_recording=is_recording)
 
     def run_with(self, index: int, values: Mapping[int, Any], *, is_recording: bool = False) -> Trace:
-        """Run the attempt on a case with any values in place of some expressions."""
+        """Run the attempt on a case with some expressions replaced by any values."""
         self.n_runs += 1
         if self.is_exhausted:
             return Trace(error=("TookTooLong", ""))
@@ -107,7 +107,7 @@ class SubstitutedRuns:
     def repairs_with(self, values: Callable[[TracedCase], Mapping[int, Any]]) -> bool:
         """Return whether the given values make the output correct in all small cases."""
         passing = [one for one in self.cases if one not in self.failing]
-        # failing cases first, because they reject most substitutions
+        # Run the failing cases first, because most substitutions do not repair them.
         return all(self.is_repaired(one, self.run_with(one.index, values(one))) for one in [*self.failing, *passing])
 
     def repairs_large_cases(self, values: Callable[[TracedCase], Mapping[int, Any]]) -> bool:
@@ -124,7 +124,7 @@ class SubstitutedRuns:
         return True
 
     def is_repaired(self, one: TracedCase, trace: Trace) -> bool:
-        """Return whether a run has the correct output, or that of the other recognized mistake."""
+        """Return whether a run has the correct output, or the output of the other recognized mistake."""
         if trace.error is not None:
             return False
         known, mistake = self.known, self.other_mistake
@@ -132,22 +132,23 @@ class SubstitutedRuns:
         return distance(self.normalized(one, trace), wanted.get("output")) <= 1
 
     def normalized(self, one: TracedCase, trace: Trace) -> Any:
-        """Return the output of a run in the form in which the exercise compares it."""
+        """Convert the output of a run to the form in which the exercise compares outputs."""
         return self.known.exercise.normalize(trace.output, self.known.cases[one.index])
 
     def correct_steps(self, one: TracedCase, trace: Trace) -> set[str]:
-        """Return the names of the steps whose correct value, a tensor, appears in a run."""
+        """Return the names of the steps whose correct value is a tensor that appears in a run."""
+        if self.is_exhausted:
+            return set()
         recorded = [trace.values(number) for number in self.order(trace)]
-        return {
-            name
-            for name in self.steps.steps
-            if isinstance(one.right[name], Tensor)
-            and not self.is_exhausted
-            and any(matches(values, one.right[name]) for values in recorded)
-        }
+        correct = set()
+        for name in self.steps.steps:
+            right = one.right[name]
+            if isinstance(right, Tensor) and any(matches(values, right) for values in recorded):
+                correct.add(name)
+        return correct
 
     def order(self, trace: Trace) -> list[int]:
-        """List the expressions in the order of their first evaluation, followed by the one that crashed."""
+        """List the expressions in the order of their first evaluation, followed by the expression that crashed."""
         order = list(dict.fromkeys(event.number for event in trace.events))
         if trace.crashed_in is not None and trace.crashed_in not in order:
             order += [trace.crashed_in, *self.traced.expressions[trace.crashed_in].inside]

@@ -1,4 +1,4 @@
-"""Match values with correct values in any layout: transposed, reshaped or one slice per evaluation."""
+"""Compare values with correct values in any layout: transposed, reshaped or one slice per evaluation."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -11,7 +11,7 @@ from transformer_course.running.trace_recorder import ValueSequence
 
 
 def has_same_shape(events: Sequence[Any], right: Any) -> bool:
-    """Return whether an expression has a single value, of the same shape as the correct one."""
+    """Return whether an expression has a single value, with the shape of the correct value."""
     return len(events) == 1 and isinstance(events[0], Tensor) and events[0].shape == getattr(right, "shape", None)
 
 
@@ -31,7 +31,7 @@ def matches(values: Sequence[Any], right: Any) -> bool:
 
 
 def matches_exactly(values: Sequence[Any], right: Any) -> bool:
-    """Return whether an expression has a single value equal to the correct one, in the same layout."""
+    """Return whether an expression has a single value, which equals the correct value in the same layout."""
     return len(values) == 1 and isinstance(right, Tensor) and _equal(values[0], right)
 
 
@@ -39,7 +39,7 @@ def _equal(value: Any, right: Tensor) -> bool:
     if not isinstance(value, Tensor) or value.shape != right.shape:
         return False
     if value.is_floating_point() and right.is_floating_point():
-        # −1e9 instead of −∞ is correct for a mask
+        # In a mask, −1e9 is as correct as −∞.
         value, right = (t.double().masked_fill(t <= -1e8, -torch.inf) for t in (value, right))
         return distance(value, right) <= 1
     return bool(torch.equal(value.double(), right.double()))
@@ -73,6 +73,6 @@ def in_layout(values: Sequence[Any], right: Any) -> Any:
     if not isinstance(right, Tensor):
         return right
     layout = next(fitting_layouts(values, right), None) if values else None
-    if layout is None or matches(values, right):  # the value is already correct, in a layout that does not fit
+    if layout is None or matches(values, right):  # if the values already match, their layout does not matter
         return right
     return layout[0] if len(layout) == 1 else ValueSequence(layout)

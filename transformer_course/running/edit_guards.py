@@ -1,4 +1,4 @@
-"""Guards in edited code. An edit may keep a loop from ending, make a value grow, or store a container in itself.
+"""Guard edited code, in which a loop may run forever, a value may keep growing or a container may be stored in itself.
 
 PyTorch crashes the whole process when it converts a list that contains itself to a tensor.
 """
@@ -56,15 +56,15 @@ def stored(value: Any, *containers: object) -> Any:
     Raises:
         CyclicContainer: The value is one of the containers or contains one.
     """
-    forbidden = {id(one) for one in containers if isinstance(one, list | dict | set | deque)}
-    left, seen = [value] if forbidden else [], set()
-    while left:
-        part = left.pop()
+    forbidden = {id(container) for container in containers if isinstance(container, list | dict | set | deque)}
+    remaining, seen = [value] if forbidden else [], set()
+    while remaining:
+        part = remaining.pop()
         if id(part) in forbidden:
             raise CyclicContainer
         if id(part) not in seen:
             seen.add(id(part))
-            left += _parts(part)
+            remaining += _parts(part)
     return value
 
 
@@ -86,7 +86,7 @@ class _Guards(ast.NodeTransformer):
         self.generic_visit(node)
         match node.func:
             case ast.Attribute(value=container, attr=name) if name in STORING_METHODS:
-                node.args = [_stored(one, container) for one in node.args]
+                node.args = [_stored(argument, container) for argument in node.args]
                 for keyword in node.keywords:
                     keyword.value = _stored(keyword.value, container)
         return node
@@ -110,24 +110,25 @@ class _Guards(ast.NodeTransformer):
 
 
 def _stored(value: ast.expr, container: ast.expr) -> ast.expr:
-    """Return the expression that passes a value through ``STORED``, with the container and what contains it."""
+    """Return a call of ``STORED`` with a value, the container that stores it and the objects that hold the container."""
     if isinstance(value, ast.Starred):
         return ast.Starred(_stored(value.value, container), value.ctx)
-    containers: list[ast.expr] = []
+    holders: list[ast.expr] = []
     while not isinstance(container, ast.Name):
         if not isinstance(container, ast.Attribute | ast.Subscript):
             return value
-        containers.append(container)
+        holders.append(container)
         container = container.value
-    if any(isinstance(node, ast.Call | ast.NamedExpr) for one in containers for node in ast.walk(one)):
-        containers = []  # evaluating a call twice may have an effect
-    loaded = [copy.deepcopy(one) for one in (container, *containers)]
-    for one in loaded:
-        one.ctx = ast.Load()
+    if any(isinstance(node, ast.Call | ast.NamedExpr) for holder in holders for node in ast.walk(holder)):
+        holders = []  # evaluating a call twice may have a side effect
+    loaded: list[Any] = [copy.deepcopy(expression) for expression in (container, *holders)]
+    for expression in loaded:
+        expression.ctx = ast.Load()
     return ast.Call(ast.Name(STORED, ast.Load()), [value, *loaded], [])
 
 
 def _parts(value: object) -> list[Any]:
+    """List the items of a container."""
     if isinstance(value, Mapping):
         return [*value.values()]
     return [*value] if isinstance(value, list | tuple | deque) else []
