@@ -121,7 +121,7 @@ def the_page_is_there_before_jupyterlab(page: Page, address: str) -> None:
     assert dark(home), "the page must follow the system's theme"
     nothing_is_cut(home)
     home.locator("#tl-map-01_lookup").press("Enter")
-    expect(home.get_by_role("status")).to_have_text("JupyterLab is starting; then this opens.")
+    expect(home.get_by_role("status")).to_have_text("JupyterLab is starting. This page will open when it is ready.")
     assert not page.evaluate("Boolean(window.jupyterapp)")
     held.pop().continue_()
     page.wait_for_function("Boolean(window.jupyterapp)", polling=200)

@@ -65,7 +65,7 @@ def a_link_to_an_exercise_offers_to_run_the_cells_above(book: Notebook) -> None:
     page = book.page
     page.locator("#tl-dot-softmax").click()
     wait_until_ready(page, LESSON)
-    expect(bar(page)).to_contain_text("The kernel is new: 4 cells above have not run in it.")
+    expect(bar(page)).to_contain_text("This kernel is new: 4 cells above have not run yet.")
     bar(page).get_by_role("button", name="Run the cells above").click()
     expect(bar(page)).to_be_hidden()
     assert book.python("callable(check)")

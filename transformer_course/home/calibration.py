@@ -1,4 +1,4 @@
-"""Predictions on the home page: how many were right, and how well the learner's confidence matches."""
+"""Predictions on the home page: how many were right, and how well calibrated the learner's confidence is."""
 
 from collections.abc import Sequence
 
@@ -9,23 +9,23 @@ WIDTH, HEIGHT, LEFT, BOTTOM = 350, 230, 62, 44
 
 
 def calibration(predictions: Sequence[Prediction]) -> list[tuple[float, float, int]]:
-    """Return the average confidence, the fraction that was right and the size of each nonempty group.
+    """Group predictions by confidence; return the mean confidence, the fraction right, and the size of each group.
 
-    Predictions that were close count half.
+    Empty groups are omitted. A prediction that was close counts as half right.
     """
     groups = []
     for low, high in CONFIDENCE_RANGES:
-        sure = [(p.sure, p.answer) for p in predictions if p.sure is not None and low <= p.sure < high]
-        if sure:
-            right = sum({"right": 1.0, "close": 0.5}.get(answer, 0.0) for _, answer in sure)
-            groups.append((sum(said for said, _ in sure) / len(sure), right / len(sure), len(sure)))
+        group = [(p.sure, p.answer) for p in predictions if p.sure is not None and low <= p.sure < high]
+        if group:
+            n_right = sum({"right": 1.0, "close": 0.5}.get(answer, 0.0) for _, answer in group)
+            groups.append((sum(sure for sure, _ in group) / len(group), n_right / len(group), len(group)))
     return groups
 
 
 def calibration_plot(predictions: Sequence[Prediction]) -> str:
-    """Return an SVG of the fraction that was right against confidence; a calibrated learner is on the diagonal."""
+    """Return an SVG plot of the fraction right against confidence. A calibrated learner is on the diagonal."""
     groups = calibration(predictions)
-    in_words = "; ".join(f"{sure:.0%} sure: {right:.0%} of {n} right" for sure, right, n in groups)
+    description = "; ".join(f"{sure:.0%} sure: {right:.0%} of {n} right" for sure, right, n in groups)
 
     def at(sure: float, right: float) -> tuple[float, float]:
         return LEFT + sure * (WIDTH - LEFT - 16), HEIGHT - BOTTOM - right * (HEIGHT - BOTTOM - 16)
@@ -42,15 +42,16 @@ def calibration_plot(predictions: Sequence[Prediction]) -> str:
     )
     return (
         f'<svg class="tl-calibration" viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" role="img" '
-        f'aria-label="{in_words}"><title>{in_words}</title>'
+        f'aria-label="{description}"><title>{description}</title>'
         f'<path d="M{x0:.0f} {y1:.0f}V{y0:.0f}H{x1:.0f}" class="tl-axes"/>'
         f'<path d="M{x0:.0f} {y0:.0f}L{x1:.0f} {y1:.0f}" class="tl-diagonal"/>{points}{ticks}'
-        f'<text x="{(x0 + x1) / 2:.0f}" y="{HEIGHT - 8}" text-anchor="middle">how sure you were</text>'
-        f'<text transform="translate(14 {(y0 + y1) / 2:.0f}) rotate(-90)" text-anchor="middle">right</text></svg>'
+        f'<text x="{(x0 + x1) / 2:.0f}" y="{HEIGHT - 8}" text-anchor="middle">your confidence</text>'
+        f'<text transform="translate(14 {(y0 + y1) / 2:.0f}) rotate(-90)" text-anchor="middle">'
+        "fraction right</text></svg>"
     )
 
 
-def in_a_sentence(predictions: Sequence[Prediction]) -> str:
-    """Return how many predictions were right, in a sentence."""
+def summary(predictions: Sequence[Prediction]) -> str:
+    """Return a sentence about the number of right and close predictions."""
     n = {answer: sum(p.answer == answer for p in predictions) for answer in ("right", "close")}
     return f"{n['right']} of {len(predictions)} predictions right, {n['close']} close."

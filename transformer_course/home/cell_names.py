@@ -1,11 +1,11 @@
-"""Find the cell of a notebook that defines a name, for a ``NameError``, from the source without running it."""
+"""Find the notebook cell that defines a name, to explain a ``NameError``. The cells are parsed but not run."""
 
 import re
 import symtable
 from collections.abc import Sequence
 
 MAGIC = re.compile(r"^([ \t]*)[%!].*$", re.MULTILINE)
-"""A line for IPython, which is not valid Python. A cell that starts with ``%%`` contains no Python."""
+"""An IPython command, which is not valid Python. A cell that starts with ``%%`` contains no Python."""
 
 
 def defining_cell(name: str, sources: Sequence[str]) -> int | None:
@@ -13,10 +13,10 @@ def defining_cell(name: str, sources: Sequence[str]) -> int | None:
 
     Args:
         name: The name, such as ``softmax``.
-        sources: The code of the cells, in the order of the notebook.
+        sources: The source of the code cells, in notebook order.
     """
-    places = [place for place, source in enumerate(sources) if _defines(source, name)]
-    return places[-1] if places else None
+    defining = [index for index, source in enumerate(sources) if _defines(source, name)]
+    return defining[-1] if defining else None
 
 
 def _defines(source: str, name: str) -> bool:

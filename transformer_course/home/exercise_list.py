@@ -1,4 +1,4 @@
-"""The exercises in the list of all exercises: the topic of each, whether it is optional, and its minutes."""
+"""Collect the exercises for the list on the home page, each with its topic, its minutes, and whether it is optional."""
 
 import ast
 import re
@@ -12,7 +12,7 @@ from transformer_course.workspace.exercise_stubs import EXERCISE_TAG
 STRETCH_MARK = "★"
 HEADING = re.compile(r"^##+ (?!Exercise:)(.+)$", re.MULTILINE)
 ABBREVIATION = re.compile(r"\b[A-Z]{3,}\b|[*(]([A-Za-z]*[A-Z][a-z]*[A-Z]\w*)(?=\*\*|[;,)])")
-"""A term such as MLA in a section's text, or RoPE where it is introduced in bold or in parentheses."""
+"""An abbreviation in a section's text: capitals such as MLA, or mixed case such as RoPE in bold or in parentheses."""
 FORMULA = re.compile(r"\$\$.*?\$\$|\$.*?\$|`.*?`|\]\(.*?\)", re.DOTALL)
 
 
@@ -21,13 +21,13 @@ class ListedExercise:
     """An exercise in the list.
 
     Attributes:
-        name: Its name, which is also the id of its cell.
+        name: The name of the exercise, which is also the id of its cell.
         topic: The heading of its section.
         summary: The first sentence of its docstring.
         terms: Abbreviations that its section introduces, except those in the topic or the summary.
-        is_stretch: Whether it is optional (★).
-        minutes: Its share, by points, of the minutes that the lesson gives for all exercises.
-        heading_cell: The id of the cell with the nearest heading above it.
+        is_stretch: Whether the exercise is optional (★).
+        minutes: Estimated minutes: the lesson's total for all exercises, divided in proportion to points.
+        heading_cell: The id of the cell with the nearest heading above the exercise.
     """
 
     name: str
@@ -40,16 +40,16 @@ class ListedExercise:
 
     @property
     def search_text(self) -> str:
-        """The text that a search matches, in lower case."""
+        """The text to search in, in lower case."""
         return " ".join([self.name, self.topic, self.summary, *self.terms]).lower()
 
 
 def listed_exercises(cells: Iterable[NotebookNode], minutes: int) -> list[ListedExercise]:
-    """List the exercises of a lesson in order.
+    """Return the exercises of a lesson in order.
 
     Args:
         cells: The cells of the published lesson.
-        minutes: The minutes for all its exercises.
+        minutes: The minutes for all exercises of the lesson.
     """
     cells = list(cells)
     points = {c.id.removeprefix("check-"): c.metadata.get("nbgrader", {}).get("points", 0) for c in cells}
@@ -64,15 +64,15 @@ def listed_exercises(cells: Iterable[NotebookNode], minutes: int) -> list[Listed
             summary = first_sentence(cell.source)
             known = f"{cell.id} {topic} {summary}"
             is_stretch = topic.startswith(STRETCH_MARK)
-            about = re.sub(rf"^{STRETCH_MARK} (?:Transfer: )?", "", topic)
-            about = about[:1].upper() + about[1:]
-            new = tuple(term for term in dict.fromkeys([*initials(about), *terms]) if term not in known)
-            listed.append(ListedExercise(cell.id, about, summary, new, is_stretch, 0, heading_cell))
+            title = re.sub(rf"^{STRETCH_MARK} (?:Transfer: )?", "", topic)
+            title = title[:1].upper() + title[1:]
+            new = tuple(term for term in dict.fromkeys([*initials(title), *terms]) if term not in known)
+            listed.append(ListedExercise(cell.id, title, summary, new, is_stretch, 0, heading_cell))
     return _with_minutes(listed, points, minutes)
 
 
 def abbreviations(text: str) -> list[str]:
-    """List the abbreviations in a text, ignoring formulas, code and URLs.
+    """Return the abbreviations in a text, ignoring formulas, code and URLs.
 
     >>> abbreviations("**Rotary embeddings** (**RoPE**; Su et al., 2021), unlike MLA, turn `ABC` by $XYZ$.")
     ['RoPE', 'MLA']
@@ -81,7 +81,7 @@ def abbreviations(text: str) -> list[str]:
 
 
 def initials(topic: str) -> list[str]:
-    """Return the abbreviation of a kind of attention in a heading, by which many search for it.
+    """Return the abbreviation of a kind of attention in a heading, because learners may search for it.
 
     >>> initials("Saving memory: grouped-query attention")
     ['GQA']
@@ -91,7 +91,7 @@ def initials(topic: str) -> list[str]:
 
 
 def first_sentence(stub: str) -> str:
-    """Return the first paragraph of the docstring of the function or class that a stub defines, or an empty string."""
+    """Return the first paragraph of the docstring of a stub as plain text, or "" if the stub has no docstring."""
     for node in ast.parse(stub).body:
         if isinstance(node, ast.FunctionDef | ast.ClassDef) and (text := ast.get_docstring(node)):
             return " ".join(text.partition("\n\n")[0].split()).replace("`", "")
@@ -99,7 +99,7 @@ def first_sentence(stub: str) -> str:
 
 
 def _with_minutes(listed: list[ListedExercise], points: Mapping[str, int], minutes: int) -> list[ListedExercise]:
-    """Divide the minutes of a lesson by points; exercises without points in nbgrader count with the mean."""
+    """Divide the minutes of a lesson in proportion to points. An exercise without points counts as having the mean."""
     core = [points[each.name] for each in listed if not each.is_stretch and points.get(each.name)]
     mean = sum(core) / len(core) if core else 1
     weights = [points.get(each.name) or mean for each in listed]

@@ -1,7 +1,7 @@
 """Render the home page as HTML for the panel in JupyterLab.
 
-Each link has the file to open in ``data-path`` and the cell in ``data-cell``; the panel opens it in the same
-JupyterLab.
+Each link has the file to open in ``data-path`` and the cell to show in ``data-cell``. The panel opens the file in the
+same JupyterLab.
 """
 
 import re
@@ -12,15 +12,15 @@ from urllib.parse import quote
 
 from markupsafe import Markup
 
-from transformer_course.home.calibration import calibration_plot, in_a_sentence
+from transformer_course.home.calibration import calibration_plot, summary
 from transformer_course.home.learner_progress import Home, LessonState
 from transformer_course.templates import render
 
 MAP_FILE = Path(__file__).with_name("lesson_map.svg")
 COLLECTED_PAGES = {
-    "glossary": "Glossary: every term of the field, with its lesson",
+    "glossary": "Glossary: every term, with the lesson that introduces it",
     "page_to_keep": "The page to keep: the whole course on one sheet",
-    "interview_questions": "Interview questions of all lessons, with answers",
+    "interview_questions": "Interview questions for all lessons, with answers",
 }
 
 
@@ -31,7 +31,7 @@ def home_page(home: Home, base_url: str, exports: str, practice: str = "") -> st
         home: The learner's progress.
         base_url: The base URL of the server, such as ``/``.
         exports: The URLs of the progress exports.
-        practice: A sentence on what is due for practice today; empty if nothing is.
+        practice: A description of what is due for practice today, or "" if nothing is due.
     """
     states = {lesson.outline.name: lesson for lesson in home.lessons}
     next_lesson = home.next_lesson
@@ -55,20 +55,20 @@ def home_page(home: Home, base_url: str, exports: str, practice: str = "") -> st
         file_of=file_of,
         name_of=name_of,
         total=total,
-        in_a_sentence=in_a_sentence,
+        summary=summary,
         calibration_plot=lambda predictions: Markup(calibration_plot(predictions)),
     )
 
 
 @cache
 def stored_map() -> str:
-    """Return the stored map, in which no lesson has a state."""
+    """Return the stored map. Its lessons have no state yet."""
     return MAP_FILE.read_text(encoding="utf-8")
 
 
 def state_of(lesson: LessonState) -> str:
     """Return the state of a lesson in a word or two."""
-    return "finished" if lesson.is_finished else "begun" if lesson.is_begun else "to come"
+    return "finished" if lesson.is_finished else "started" if lesson.is_started else "to come"
 
 
 def file_of(lesson: LessonState) -> str:
@@ -83,6 +83,6 @@ def name_of(lesson: LessonState) -> str:
 
 
 def total(lessons: Sequence[LessonState]) -> str:
-    """Return how many exercises have passed, in a sentence."""
+    """Return a sentence about the number of exercises that have passed."""
     n = sum(len(lesson.outline.exercises) for lesson in lessons)
     return f"{sum(len(lesson.passed) for lesson in lessons)} of {n} exercises passed."

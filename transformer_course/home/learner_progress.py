@@ -1,4 +1,4 @@
-"""The learner's progress, read from the learner's folder on each request."""
+"""Read the learner's progress from the learner's folder, which happens on each request."""
 
 import json
 from collections.abc import Sequence
@@ -24,12 +24,12 @@ class LessonState:
     Attributes:
         outline: The lesson.
         passed: The exercises that have passed, in the order of the lesson.
-        saved: The exercises whose part is saved.
-        executed: The ids of the cells of the learner's copy that were run.
-        last_worked_on: When an exercise passed, or the copy was saved after cells had been run; ``NEVER`` if neither.
+        saved: The exercises whose parts are saved.
+        executed: The ids of the cells that were run in the learner's copy.
+        last_worked_on: The last time when an exercise passed or a copy with executed cells was saved, or ``NEVER``.
         has_copy: Whether the learner's copy exists.
-        predictions: The predictions made in it.
-        map_cell: The cell that shows a map of the learner's own model, if the copy was saved with one.
+        predictions: The predictions made in the lesson.
+        map_cell: The id of the cell that shows a map of the learner's own model, or "" if the copy has none.
     """
 
     outline: Outline
@@ -42,16 +42,16 @@ class LessonState:
     map_cell: str = ""
 
     @property
-    def is_begun(self) -> bool:
+    def is_started(self) -> bool:
         """Whether the learner has started the lesson."""
         return self.last_worked_on != NEVER
 
     @property
     def is_finished(self) -> bool:
-        """Whether all core exercises have passed or, in a lesson without exercises, its last cell was run."""
+        """Whether all core exercises have passed or, in a lesson without exercises, the last cell was run."""
         if self.outline.exercises:
             return set(self.outline.core) <= set(self.passed)
-        return self.is_begun and self._others_left < 1
+        return self.is_started and self._text_minutes_left < 1
 
     @property
     def open(self) -> tuple[str, ...]:
@@ -60,30 +60,31 @@ class LessonState:
 
     @property
     def left_at(self) -> str:
-        """The cell to continue at: the last one run before the next open exercise, or that exercise's check, or "".
+        """The cell to continue at, or "" to start at the top.
 
-        Cells run after that exercise do not count, because running all cells is not reading them.
+        It is the last cell before the next open exercise that was run or is the check of an exercise that passed. Cells
+        after the open exercise do not count, because the learner may have run all cells without reading them.
         """
         cells = [*self.outline.left_after]
         if self.open:
             cells = cells[: cells.index(self.open[0])]
-        observed = [cell for cell in cells if cell in self.executed or cell.removeprefix("check-") in self.passed]
-        return observed[-1] if observed else ""
+        reached = [cell for cell in cells if cell in self.executed or cell.removeprefix("check-") in self.passed]
+        return reached[-1] if reached else ""
 
     @property
     def minutes_left(self) -> int:
-        """Minutes for the text after the last exercise that passed, and for the open exercises."""
+        """Estimated minutes for the text after the last exercise that passed, and for the open exercises."""
         if self.is_finished:
             return 0
         n_open, n = len(self.outline.exercises) - len(self.passed), len(self.outline.exercises)
-        return round(self._others_left + (self.outline.exercise_minutes * n_open / n if n else 0))
+        return round(self._text_minutes_left + (self.outline.exercise_minutes * n_open / n if n else 0))
 
     @property
-    def _others_left(self) -> float:
-        observed = self.passed or [cell for cell in self.outline.left_after if cell in self.executed]
-        if not observed or (self.outline.exercises and not self.passed):
+    def _text_minutes_left(self) -> float:
+        reached = self.passed or [cell for cell in self.outline.left_after if cell in self.executed]
+        if not reached or (self.outline.exercises and not self.passed):
             return self.outline.other_minutes
-        return self.outline.left_after[observed[-1]]
+        return self.outline.left_after[reached[-1]]
 
 
 @dataclass(frozen=True)
@@ -91,12 +92,12 @@ class Home:
     """The content of the home page.
 
     Attributes:
-        lessons: All lessons, in their order.
-        problems: Descriptions of what could not be read, one line each.
+        lessons: All lessons in order.
+        problems: Messages about files that could not be read.
         folder: The learner's folder.
         parts: The folder of the saved parts.
         predictions: The predictions made in all lessons.
-        bank: The practice bank. It is not a lesson: it is not counted and never suggested as the next step.
+        bank: The practice bank. It is not a lesson, so it is not counted and never suggested as the next step.
     """
 
     lessons: Sequence[LessonState]
@@ -108,25 +109,25 @@ class Home:
 
     @property
     def next_lesson(self) -> LessonState | None:
-        """The lesson to continue with: the one worked on last or, if it is finished, the next unfinished one.
+        """The lesson worked on last or, if that lesson is finished, the next unfinished lesson.
 
-        None if no lesson was started, or all are finished.
+        None if no lesson was started, or if all lessons are finished.
         """
         latest = max(self.lessons, key=lambda lesson: lesson.last_worked_on)
-        if not latest.is_begun:
+        if not latest.is_started:
             return None
         i = self.lessons.index(latest)
-        in_turn = [*self.lessons[i:], *self.lessons[:i]]
-        return next((lesson for lesson in in_turn if not lesson.is_finished), None)
+        from_latest = [*self.lessons[i:], *self.lessons[:i]]
+        return next((lesson for lesson in from_latest if not lesson.is_finished), None)
 
     @property
     def lesson_with_map(self) -> LessonState | None:
-        """The lesson worked on last among those with a map of the learner's own model."""
+        """The lesson worked on last among the lessons with a map of the learner's own model."""
         return max((each for each in self.lessons if each.map_cell), key=lambda each: each.last_worked_on, default=None)
 
 
 class Copy(NamedTuple):
-    """The content read from the learner's copy of a lesson."""
+    """What was read from the learner's copy of a lesson."""
 
     executed: frozenset[str] = frozenset()
     map_cell: str = ""
@@ -134,10 +135,10 @@ class Copy(NamedTuple):
 
 
 def read_home(outlines: Sequence[Outline], folder: Path, parts: Path) -> Home:
-    """Read the learner's progress, and report what cannot be read.
+    """Read the learner's progress. Files that cannot be read are reported in ``problems``.
 
     Args:
-        outlines: The lessons.
+        outlines: The published lessons.
         folder: The learner's folder.
         parts: The folder of the saved parts, which may be missing.
     """
@@ -159,10 +160,10 @@ def read_home(outlines: Sequence[Outline], folder: Path, parts: Path) -> Home:
         if copy.executed and status:
             times.append(datetime.fromtimestamp(status.st_mtime, UTC))
         saved = tuple(name for name in outline.exercises if name in sections)
-        made = tuple(p for p in predictions if p.cell.rpartition(":")[0] in outline.left_after)
+        predicted = tuple(p for p in predictions if p.cell.rpartition(":")[0] in outline.left_after)
         last = max(times, default=NEVER)
         has_copy = status is not None
-        lessons.append(LessonState(outline, passed, saved, copy.executed, last, has_copy, made, copy.map_cell))
+        lessons.append(LessonState(outline, passed, saved, copy.executed, last, has_copy, predicted, copy.map_cell))
     bank = next((each for each in lessons if each.outline.name == PRACTICE_BANK), None)
     lessons = [each for each in lessons if each is not bank]
     return Home(lessons, problems, folder, parts, predictions, bank)
@@ -170,7 +171,7 @@ def read_home(outlines: Sequence[Outline], folder: Path, parts: Path) -> Home:
 
 @lru_cache(maxsize=64)
 def read_copy(path: Path, changed: int, size: int) -> Copy:
-    """Read which cells of a copy were run. ``changed`` and ``size`` identify the state of the file for the cache."""
+    """Read which cells of a copy were run. ``changed`` and ``size`` are cache keys for the state of the file."""
     try:
         cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
         return Copy(frozenset(cell["id"] for cell in cells if cell.get("execution_count")), cell_of_map(cells))

@@ -1,10 +1,10 @@
-"""The map of the lessons: the whole Transformer, with each box assigned to the lesson that builds it.
+"""Draw the map of the lessons: the whole Transformer, in which each box links to the lesson that builds it.
 
-It is drawn from the diagram that the lessons show. It is stored as ``lesson_map.svg``, because drawing needs torch and
-matplotlib, which the page's server should not import. To store it again, run ``python -m
-transformer_course.home.lesson_map``.
+The map is drawn from the diagram that the lessons show, and stored as ``lesson_map.svg``, because drawing needs torch
+and matplotlib, which the page's server should not import. After a change, run ``python -m
+transformer_course.home.lesson_map`` to store the map again.
 
-The page's style sheet sets colors and states: each lesson is a group with the class ``tl-lesson``.
+Each lesson is a group with the class ``tl-lesson``, whose colors and states are set by the page's style sheet.
 """
 
 from collections.abc import Iterable, Sequence
@@ -48,14 +48,14 @@ AFTER = {
 }
 COLORS = {BLUE: "blue", GREEN: "green", ORANGE: "orange", PINK: "pink", GRAY: "gray", INK: "ink"}
 UNITS_PER_INCH = 100
-"""SVG units per inch, the unit of the diagram."""
+"""SVG units per inch. The unit of the diagram is one inch."""
 MARGIN = 0.12
 BADGE_RADIUS = 0.078
-"""The radius of the lesson's number on the corner of each of its boxes, in inches."""
+"""The radius of the circle with the lesson's number on the corner of a box, in inches."""
 
 
 def draw() -> tuple[Diagram, dict[Area, str]]:
-    """Return the map as a diagram, and the lesson of each box and frame."""
+    """Draw the map as a diagram; also return the lesson of each box and frame."""
     d, homes = thumbnail(LAST_LESSON)
     by_number = {int(name[:2]): name for name in LESSONS if name[0].isdigit()}
     lessons: dict[Area, str] = {area: by_number[number] for area, number in homes.items()}
@@ -83,11 +83,11 @@ def draw() -> tuple[Diagram, dict[Area, str]]:
 
 
 class Picture:
-    """Writes a diagram as SVG, with one group per lesson.
+    """Converts a diagram to SVG, with a group for each lesson.
 
     Args:
         d: The diagram.
-        lessons: The lesson of each of its boxes and frames.
+        lessons: The lesson of each box and frame of the diagram.
     """
 
     def __init__(self, d: Diagram, lessons: dict[Area, str]) -> None:
@@ -97,7 +97,7 @@ class Picture:
         self.width, self.height = x1 - x0 + 2 * MARGIN, y1 - y0 + 2 * MARGIN
 
     def svg(self) -> str:
-        """Return the picture: frames, arrows and texts, and above them a group for each lesson."""
+        """Return the SVG: frames, arrows and texts and, in front of them, a group for each lesson."""
         frames = sorted(self.d.frames, key=lambda frame: -frame.width * frame.height)
         lines = [f'<svg class="tl-map" viewBox="0 0 {self.n(self.width)} {self.n(self.height)}" role="group">']
         lines += [self.frame(frame) for frame in frames]
@@ -114,7 +114,7 @@ class Picture:
         return self.rect(frame, "tl-frame", 10) + self.text(label, "tl-frame-name")
 
     def box(self, box: Box) -> str:
-        """Return a box with its name, and its lesson's number on its corner."""
+        """Return a box with its name, and with the number of its lesson on its corner."""
         label = Label(box.name, box.x, box.y, box.size)
         parts = [self.rect(box, f"tl-box tl-{COLORS[box.color]}", 7), self.text(label, "tl-name")]
         number = self.lessons[box][:2]
@@ -142,29 +142,29 @@ class Picture:
         return f'<rect class="{classes}" x="{self.x(area.rect.x0)}" y="{self.y(area.rect.y1)}" {size}/>'
 
     def text(self, label: Label, classes: str) -> str:
-        """Return a text with its measured width, whatever fonts the reader has."""
+        """Return a text, stretched to the width measured here, because the reader may have other fonts."""
         lines = label.words.split("\n")
         anchor = {"left": "start", "center": "middle", "right": "end"}[label.align]
         size = self.n(label.size / 72)
-        written = []
+        elements = []
         for i, line in enumerate(lines):
             rect = rect_of(label._replace(words=line))
             y = self.y(label.y + ((len(lines) - 1) / 2 - i) * label.size / 72 * 1.2)
             width = self.n(rect.x1 - rect.x0)
-            place = f'x="{self.x(label.x)}" y="{y}" text-anchor="{anchor}" font-size="{size}" textLength="{width}"'
-            written.append(f'<text class="{classes}" {place}>{escape(line)}</text>')
-        return "".join(written)
+            attributes = f'x="{self.x(label.x)}" y="{y}" text-anchor="{anchor}" font-size="{size}" textLength="{width}"'
+            elements.append(f'<text class="{classes}" {attributes}>{escape(line)}</text>')
+        return "".join(elements)
 
     def points(self, points: Iterable[Sequence[float]]) -> str:
-        """Return points in the format of a line or polygon."""
+        """Return points in the format of SVG's ``points`` attribute."""
         return " ".join(f"{self.x(x)},{self.y(y)}" for x, y in points)
 
     def x(self, x: float) -> str:
-        """Return the horizontal position of a point, in SVG units."""
+        """Return an x coordinate in SVG units."""
         return self.n(x - self.x0)
 
     def y(self, y: float) -> str:
-        """Return the vertical position of a point, in SVG units, which grow downwards."""
+        """Return a y coordinate in SVG units, which grow downwards."""
         return self.n(self.y1 - y)
 
     def n(self, length: float) -> str:

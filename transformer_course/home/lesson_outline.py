@@ -1,4 +1,4 @@
-"""The content of the lessons, read from the published notebooks: titles, exercises and minutes."""
+"""Read titles, exercises and minutes of the lessons from the published notebooks."""
 
 import re
 from collections.abc import Mapping
@@ -21,13 +21,13 @@ class Outline:
 
     Attributes:
         name: The name, such as ``01_lookup``.
-        title: Its title, without the number.
+        title: The title without the number.
         core: The names of the core exercises, in order.
         stretch: The names of the optional exercises.
         exercise_minutes: Minutes for all exercises, as given in the lesson.
         other_minutes: Minutes for everything else: reading, predictions and experiments.
-        left_after: How many of those minutes remain after each cell, by the cell's id.
-        listed: The exercises in the list of all exercises.
+        left_after: The part of ``other_minutes`` that remains after each cell, by the cell's id.
+        listed: The entries of the lesson in the list of all exercises.
     """
 
     name: str
@@ -41,7 +41,7 @@ class Outline:
 
     @property
     def number(self) -> str:
-        """The two digits at the start of its name, or "" for a lesson without a number."""
+        """The number as two digits, or "" for a lesson without a number."""
         return self.name[:2] if self.name[0].isdigit() else ""
 
     @property
@@ -51,7 +51,7 @@ class Outline:
 
 
 def read_outlines(published: Path) -> list[Outline]:
-    """Read the lessons, in order, and then the practice bank.
+    """Read the outlines of all lessons in order, followed by the practice bank.
 
     Raises:
         OSError: A notebook cannot be read.
@@ -60,7 +60,7 @@ def read_outlines(published: Path) -> list[Outline]:
     names = [path.stem for path in published.glob("[0-9][0-9]_*.ipynb")]
     in_order = sorted([*UNNUMBERED, PRACTICE_BANK, *names], key=place)
     texts = [(published / f"{name}.ipynb").read_text(encoding="utf-8") for name in in_order]
-    # Not `nbformat.reads`, which spends half of the time on validation: these notebooks are ours.
+    # `nbformat.reads` would spend half of the time on validation, which published notebooks do not need.
     return [outline_of(name, nbformat.v4.reads(text)) for name, text in zip(in_order, texts, strict=True)]
 
 
@@ -75,16 +75,18 @@ def outline_of(name: str, book: NotebookNode) -> Outline:
         if EXERCISE_TAG in cell.metadata.get("tags", []):
             (stretch if heading.startswith(STRETCH_MARK) else core).append(cell.id)
     minutes = [minutes_to_read([cell], {*core, *stretch}) for cell in book.cells]
-    solving = promised_minutes(book, "Exercises") or 0
-    pace = ((promised_minutes(book, TOTAL_TIME_LABEL) or solving + sum(minutes)) - solving) / sum(minutes)
+    exercise_minutes = promised_minutes(book, "Exercises") or 0
+    pace = ((promised_minutes(book, TOTAL_TIME_LABEL) or exercise_minutes + sum(minutes)) - exercise_minutes) / sum(
+        minutes
+    )
     left = [*accumulate((pace * each for each in reversed(minutes)), initial=0.0)][::-1]
     return Outline(
         name,
         title[1].replace(" · ", ": ") if title else name,
         tuple(core),
         tuple(stretch),
-        solving,
+        exercise_minutes,
         left[0],
         {cell.id: after for cell, after in zip(book.cells, left[1:], strict=True)},
-        tuple(listed_exercises(book.cells, solving)),
+        tuple(listed_exercises(book.cells, exercise_minutes)),
     )

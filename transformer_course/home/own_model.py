@@ -1,4 +1,4 @@
-"""The map of the learner's own model, as saved with a lesson, for the home page without a kernel."""
+"""Read the map of the learner's own model as it was saved with a lesson, for the home page without a kernel."""
 
 import json
 from collections.abc import Sequence
@@ -12,12 +12,12 @@ VIEW = "model_map"
 
 
 def cell_of_map(cells: Sequence[dict[str, Any]]) -> str:
-    """Return the id of the cell that shows a map of a model, or ""."""
+    """Return the id of the first cell that shows a map of a model, or "" if there is none."""
     return next((str(cell["id"]) for cell in cells if _state(cell)), "")
 
 
 def map_to_show(notebook: Path, cell: str) -> dict[str, Any]:
-    """Return the script, style sheet and traits with which a browser shows the map in a notebook's cell.
+    """Return the script, the style sheet and the traits that a browser needs to show the map in a notebook's cell.
 
     Raises:
         OSError: The notebook cannot be read.
@@ -30,6 +30,6 @@ def map_to_show(notebook: Path, cell: str) -> dict[str, Any]:
 
 
 def _state(cell: dict[str, Any]) -> str:
-    """Return the stored state of the map in a cell."""
+    """Return the stored state of the map in a cell, or "" if the cell has no map."""
     states = (str(output.get("metadata", {}).get(STATE, "")) for output in cell.get("outputs", ()))
     return next((state for state in states if f'"view": "{VIEW}"' in state), "")

@@ -1,4 +1,4 @@
-"""Progress as a table, for the learner to keep or to share."""
+"""Export the learner's progress as a table."""
 
 import csv
 import io
@@ -13,14 +13,14 @@ COLUMNS = ("lesson", "exercise", "stretch", "passed", "first_passed_at")
 
 def rows(home: Home) -> list[dict[str, Any]]:
     """Return a row for each exercise of the course, in the order of the lessons."""
-    when = read_progress(home.folder).passed
+    times = read_progress(home.folder).passed
     return [
         {
             "lesson": lesson.outline.name,
             "exercise": exercise,
             "stretch": exercise in lesson.outline.stretch,
             "passed": exercise in lesson.passed,
-            "first_passed_at": when[exercise].isoformat() if exercise in when else None,
+            "first_passed_at": times[exercise].isoformat() if exercise in times else None,
         }
         for lesson in home.lessons
         for exercise in lesson.outline.exercises

@@ -1,22 +1,22 @@
-"""Save notebooks with pictures of their views instead of the views."""
+"""Save notebooks with pictures of views instead of widgets."""
 
 from typing import Any
 
 WIDGET = "application/vnd.jupyter.widget-view+json"
 VIEW = "transformer-course-view"
-"""The metadata key of an output for the widget that its picture shows."""
+"""The key in an output's metadata for the id of the widget that the picture shows."""
 
 
 def keep_pictures(model: dict[str, Any], **_: Any) -> None:
     """Remove every widget that has a picture from a notebook that is being saved.
 
-    A widget stops working when its kernel ends, but JupyterLab still prefers it to the picture. A notebook opened on
-    another day would show "Error displaying widget: model not found" instead of each view. The output's metadata record
-    which widget it was, so ``views.js`` can restore it while its kernel runs.
+    A widget stops working when its kernel ends, but JupyterLab still prefers the widget to the picture, so a notebook
+    opened on another day would show "Error displaying widget: model not found". The id of the widget is stored in the
+    output's metadata, so that ``views.js`` can restore the widget if the kernel is still running.
 
     Args:
-        model: The model to save, as Jupyter's contents manager passes it to its hooks.
-        _: The path and the contents manager.
+        model: The notebook to save, as Jupyter's contents manager passes it to a pre-save hook.
+        _: Other arguments of the hook, which are not used.
     """
     if model["type"] != "notebook":
         return

@@ -1,4 +1,4 @@
-"""The Jupyter server's endpoints for the home page and the notebooks. Nothing leaves the machine."""
+"""Endpoints of the Jupyter server for the home page and the notebooks. No data leaves the machine."""
 
 import json
 import logging
@@ -57,17 +57,19 @@ def _load_jupyter_server_extension(app: Any) -> None:
         ".*$", [(url_path_join(base_url, URL_PREFIX, name), handler) for name, handler in handlers.items()]
     )
     app.contents_manager.register_pre_save_hook(keep_pictures)
-    ask_early(app.web_app.settings["lab_jinja2_env"], HEAD.format(files=url_path_join(base_url, STATIC_URL)), app.log)
-    outlines()  # read now, not while the browser waits for the page
+    request_early(
+        app.web_app.settings["lab_jinja2_env"], HEAD.format(files=url_path_join(base_url, STATIC_URL)), app.log
+    )
+    outlines()  # fill the cache now, not while the browser waits for the page
 
 
-def ask_early(templates: Environment, head: str, log: logging.Logger) -> None:
-    """Make JupyterLab's page request the home page before its own files, which take seconds to load.
+def request_early(templates: Environment, head: str, log: logging.Logger) -> None:
+    """Make JupyterLab's HTML page request the home page before JupyterLab's own files, which take seconds to load.
 
     Args:
         templates: The environment of JupyterLab's templates.
         head: The HTML to insert at the start of the page's head.
-        log: Receives a warning if JupyterLab's page has no head.
+        log: The log for a warning if JupyterLab's page has no ``<head>``.
     """
     loader = templates.loader
     assert loader is not None
@@ -85,7 +87,7 @@ def ask_early(templates: Environment, head: str, log: logging.Logger) -> None:
 
 @cache
 def outlines() -> list[Outline]:
-    """Return the published lessons, read once."""
+    """Return the outlines of the published lessons, which are read only once."""
     return read_outlines(published_lessons())
 
 
@@ -96,7 +98,7 @@ def current_home() -> Home:
 
 
 def practice_today(folder: Path) -> str:
-    """Return what is due for practice today, in words. It is recomputed only if the record or the date has changed."""
+    """Describe what is due for practice today. The result is cached until the record or the date changes."""
     record = folder / PROGRESS_FILE
     status = record.stat() if record.is_file() else None
     key = (status.st_mtime_ns, status.st_size) if status else (0, 0)
@@ -105,48 +107,48 @@ def practice_today(folder: Path) -> str:
 
 @lru_cache(maxsize=1)
 def _practice_on(folder: Path, changed: int, size: int, day: date) -> str:
-    """Select what is due. ``changed`` and ``size`` are cache keys that identify the state of the record."""
+    """Describe what is due. ``changed`` and ``size`` are cache keys for the state of the record."""
     progress = read_progress(folder)
     if not progress.passed:
-        return ""  # avoids reading all lessons
+        return ""  # without reading all lessons
     return str(select_due(read_material(published_lessons()), progress, datetime.now(UTC)))
 
 
 class StateHandler(JupyterHandler):
-    """Answers with the learner's state in one format."""
+    """Responds with the learner's progress in some format."""
 
-    _track_activity = False  # requests of the page are not activity of the learner
+    _track_activity = False  # the page sends requests even if the learner is inactive
     content_type = "text/html"
 
-    def written(self, home: Home) -> str:
-        """Return the state in this format."""
+    def render_progress(self, home: Home) -> str:
+        """Return the progress in this format."""
         raise NotImplementedError
 
     @web.authenticated
     def get(self) -> None:
-        """Answer with the current state, synchronously: a busy server would resume a thread only seconds later."""
+        """Respond with the current progress. Synchronous, because a busy server may resume a thread seconds later."""
         home = current_home()
         self.set_header("Content-Type", f"{self.content_type}; charset=utf-8")
         self.set_header("Cache-Control", "no-cache")
-        self.finish(self.written(home))
+        self.finish(self.render_progress(home))
 
 
 class HomeHandler(StateHandler):
-    """The home page."""
+    """Responds with the home page."""
 
-    def written(self, home: Home) -> str:
-        """Return the page."""
+    def render_progress(self, home: Home) -> str:
+        """Return the page as HTML."""
         exports = f"{url_path_join(self.base_url, URL_PREFIX)}/"
         return home_page(home, self.base_url, exports, practice_today(home.folder))
 
 
 class ModelHandler(StateHandler):
-    """The map of the learner's own model, as saved."""
+    """Responds with the saved map of the learner's own model."""
 
     content_type = "application/json"
 
-    def written(self, home: Home) -> str:
-        """Return the script, style sheet and traits that show it."""
+    def render_progress(self, home: Home) -> str:
+        """Return the script, style sheet and traits of the map."""
         lesson = home.lesson_with_map
         if lesson is None:
             raise web.HTTPError(404, "no lesson was saved with a map of a model")
@@ -154,27 +156,27 @@ class ModelHandler(StateHandler):
 
 
 class CsvHandler(StateHandler):
-    """Progress as CSV."""
+    """Responds with the progress as CSV."""
 
     content_type = "text/csv"
 
-    def written(self, home: Home) -> str:
-        """Return the table."""
+    def render_progress(self, home: Home) -> str:
+        """Return the table as CSV."""
         return progress_export.as_csv(home)
 
 
 class JsonHandler(StateHandler):
-    """Progress as JSON."""
+    """Responds with the progress as JSON."""
 
     content_type = "application/json"
 
-    def written(self, home: Home) -> str:
-        """Return the rows."""
+    def render_progress(self, home: Home) -> str:
+        """Return the rows as JSON."""
         return progress_export.as_json(home)
 
 
 class QuestionHandler(APIHandler):
-    """Answers a question, a posted JSON object, with a JSON object."""
+    """Responds to a posted JSON object, the question, with a JSON object, the answer."""
 
     def answer(self, question: dict[str, Any]) -> dict[str, Any]:
         """Return the answer.
@@ -188,7 +190,7 @@ class QuestionHandler(APIHandler):
 
     @web.authenticated
     def post(self) -> None:
-        """Answer the question, or return an error that describes what is wrong with it."""
+        """Respond with the answer, or with an error that describes what is wrong with the question."""
         question = self.get_json_body()
         if not isinstance(question, dict) or not all(isinstance(key, str) for key in question):
             raise web.HTTPError(400, "the question must be a JSON object")
@@ -204,10 +206,10 @@ class QuestionHandler(APIHandler):
 
 
 class PracticeHandler(QuestionHandler):
-    """A practice notebook."""
+    """Writes a practice notebook."""
 
     def answer(self, question: dict[str, Any]) -> dict[str, Any]:
-        """Write a notebook with what is due today, or a mock interview, and return its path in the learner's folder."""
+        """Write a notebook with what is due today or with a mock interview; return its path in the learner's folder."""
         folder, now, is_interview = working_copy(), datetime.now(UTC), bool(question["interview"])
         material, progress = read_material(published_lessons()), read_progress(folder)
         if is_interview:
@@ -222,7 +224,7 @@ class PracticeHandler(QuestionHandler):
 
 
 class StubHandler(QuestionHandler):
-    """The published stub of an exercise."""
+    """Responds with the published stub of an exercise."""
 
     def answer(self, question: dict[str, Any]) -> dict[str, Any]:
         """Return the stub of the exercise."""
@@ -230,10 +232,10 @@ class StubHandler(QuestionHandler):
 
 
 class DefiningCellHandler(QuestionHandler):
-    """The cell that defines a name."""
+    """Finds the cell that defines a name."""
 
     def answer(self, question: dict[str, Any]) -> dict[str, Any]:
-        """Return the index of the cell, or null."""
+        """Return the index of the cell, or null if no cell defines the name."""
         return {"place": defining_cell(str(question["name"]), [str(source) for source in question["sources"]])}
 
 
@@ -241,6 +243,6 @@ class ResetHandler(QuestionHandler):
     """Resets a lesson."""
 
     def answer(self, question: dict[str, Any]) -> dict[str, Any]:
-        """Reset the lesson, and return the name under which the learner's copy is kept."""
-        kept = reset_lesson(published_lessons(), working_copy(), str(question["lesson"]))
-        return {"kept": kept and kept.name}
+        """Reset the lesson; return the file name of the kept copy, or null if there was no copy."""
+        kept_copy = reset_lesson(published_lessons(), working_copy(), str(question["lesson"]))
+        return {"kept": kept_copy and kept_copy.name}

@@ -1,4 +1,4 @@
-"""A learner's folder."""
+"""Fixtures for the tests of the home page."""
 
 import pytest
 
@@ -13,6 +13,6 @@ def folder(tmp_path):
 
 @pytest.fixture
 def small_map(monkeypatch):
-    """A map that shows only the lessons in that folder."""
+    """Replace the map with one that has only the sample lessons."""
     groups = "".join(f'<a class="tl-lesson" data-lesson="{outline.name}"></a>' for outline in OUTLINES)
     monkeypatch.setattr(home_page, "stored_map", lambda: f"<svg>{groups}</svg>")

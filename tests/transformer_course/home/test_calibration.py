@@ -1,4 +1,4 @@
-"""The calibration plot: how often predictions were right, grouped by confidence."""
+"""Tests for the calibration plot, which groups predictions by confidence."""
 
 import pytest
 
@@ -6,18 +6,23 @@ from transformer_course.home.calibration import calibration, calibration_plot
 from transformer_course.workspace.progress import Prediction
 
 
-def made(sure, *answers):
+def predicted(sure, *answers):
     return [Prediction(f"{sure}:{n}", answer, sure, "", "") for n, answer in enumerate(answers)]
 
 
 def test_groups_predictions_with_similar_confidence():
-    predictions = made(0.8, "right", "wrong", "close") + made(0.84, "right") + made(None, "wrong") + made(1.0, "right")
+    predictions = (
+        predicted(0.8, "right", "wrong", "close")
+        + predicted(0.84, "right")
+        + predicted(None, "wrong")
+        + predicted(1.0, "right")
+    )
     [some, last] = calibration(predictions)
     assert some == (pytest.approx(0.81), pytest.approx(2.5 / 4), 4)
     assert last == (1.0, 1.0, 1)
 
 
 def test_plot_has_a_point_and_a_description_for_each_group():
-    plot = calibration_plot(made(0.5, "right", "wrong") + made(0.9, "right"))
+    plot = calibration_plot(predicted(0.5, "right", "wrong") + predicted(0.9, "right"))
     assert plot.count("<circle") == 2
     assert "50% sure: 50% of 2 right; 90% sure: 100% of 1 right" in plot

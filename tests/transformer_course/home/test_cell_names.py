@@ -1,4 +1,4 @@
-"""``defining_cell`` finds the cell of a notebook that defines a name."""
+"""Tests for finding the notebook cell that defines a name."""
 
 import pytest
 

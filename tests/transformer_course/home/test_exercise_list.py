@@ -1,4 +1,4 @@
-"""The list of all exercises: the topic of each, found by the field's terms."""
+"""Tests for the list of all exercises: topics, minutes, and search terms."""
 
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell
@@ -48,7 +48,7 @@ def test_lists_topic_summary_terms_and_minutes():
     assert (three.topic, three.is_stretch, one.is_stretch) == ("Windows", True, False)
 
 
-def test_optional_exercise_has_the_initials_of_its_starred_topic():
+def test_starred_topic_gives_initials_as_search_term():
     cells = [new_markdown_cell("## ★ Grouped query attention", id="grouped"), exercise("one"), check("one", 0)]
     assert listed_exercises(cells, minutes=10)[0].terms == ("GQA",)
 
@@ -81,11 +81,11 @@ def test_stub_without_docstring_has_no_summary():
         ("int8", "quantize_per_channel"),
     ],
 )
-def test_search_finds_an_exercise_by_the_fields_term(course, term, name):
+def test_search_text_contains_the_usual_term(course, term, name):
     assert term in course[name].search_text
 
 
-def test_exercise_minutes_add_up_to_the_lessons_total():
+def test_exercise_minutes_sum_to_the_lesson_total():
     for outline in read_outlines(published_lessons()):
         total = sum(each.minutes for each in outline.listed)
         assert abs(total - outline.exercise_minutes) <= len(outline.listed) / 2, outline.name

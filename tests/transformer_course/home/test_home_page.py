@@ -1,4 +1,4 @@
-"""The home page is complete and escaped, and shows what to do next."""
+"""Tests for the home page: it is complete, and shows what to do next."""
 
 import re
 from html.parser import HTMLParser
@@ -49,7 +49,7 @@ def test_resumes_at_the_last_exercise_that_passed(folder):
     folder.record("one", at=HOURS)
     folder.save("00_first", "one")
     displayed = html(folder)
-    assert "Go on: 00 A first lesson The next exercise is two ." in text(displayed)
+    assert "Continue: 00 A first lesson The next exercise is two ." in text(displayed)
     assert attributes(displayed, "tl-go-on")["data-cell"] == "check-one"
     assert attributes(displayed, "tl-map-00_first")["aria-label"] == "Lesson 00, A first lesson: you are here"
     assert attributes(displayed, "tl-map-01_second")["aria-label"] == "Lesson 01, A second lesson: to come"
@@ -57,7 +57,7 @@ def test_resumes_at_the_last_exercise_that_passed(folder):
     assert "1 of 2 0 of 1 35" in text(displayed)
 
 
-def test_resumes_at_last_cell_run_before_next_open_exercise(folder):
+def test_resumes_at_last_executed_cell_before_open_exercise(folder):
     folder.copy("00_first", executed=("a", "two", "three"), at=HOURS)
     assert attributes(html(folder), "tl-go-on")["data-cell"] == "a"
     folder.copy("00_first", executed=("a", "one", "between", "three"), at=HOURS)
@@ -79,7 +79,7 @@ def test_exercise_names_and_dots_link_to_their_cells(folder):
     assert attributes(html(folder), "tl-dot-one") == {}
 
 
-def test_offers_the_next_lesson_after_a_finished_one(folder):
+def test_suggests_next_lesson_after_a_finished_lesson(folder):
     folder.record("one", at=HOURS)
     folder.record("two", at=HOURS)
     displayed = html(folder)
@@ -91,7 +91,7 @@ def test_offers_the_next_lesson_after_a_finished_one(folder):
     assert "You have finished every lesson." in html(folder)
 
 
-def test_counts_predictions_and_plots_those_with_confidence(folder):
+def test_plots_only_predictions_with_confidence(folder):
     assert "Your predictions" not in html(folder)
     record_prediction(folder.path, Prediction("one:1", "right", None, "4", "4"))
     record_prediction(folder.path, Prediction("one:2", "wrong", None, "4", "5"))
@@ -108,7 +108,7 @@ def test_reports_missing_parts(folder):
     assert "Passed, but not among your parts: one ." in text(html(folder))
 
 
-def test_shows_a_parts_folder_elsewhere_without_a_link(folder, tmp_path):
+def test_parts_outside_the_folder_have_no_link(folder, tmp_path):
     folder.parts = tmp_path.parent / "elsewhere"
     folder.save("00_first", "one")
     displayed = html(folder)
@@ -116,11 +116,11 @@ def test_shows_a_parts_folder_elsewhere_without_a_link(folder, tmp_path):
     assert attributes(displayed, "tl-part-00_first") == {}
 
 
-def test_reports_unreadable_files_and_shows_everything_else(folder):
+def test_reports_unreadable_files_and_shows_the_rest(folder):
     (folder.path / FILE).write_text("<script>\n")
     folder.save("00_first", "one")
     displayed = html(folder)
-    assert "Some of your folder cannot be read" in displayed
+    assert "Some files in your folder cannot be read" in displayed
     assert f"line 1 of {FILE} is no record of a pass, a prediction, a mistake or a review" in displayed
     assert "1 of 4 exercises passed." in displayed
 
@@ -129,7 +129,7 @@ def test_deleted_copy_has_no_link(folder):
     (folder.path / "00_first.ipynb").unlink()
     displayed = html(folder)
     assert attributes(displayed, "tl-lesson-00_first") == {}
-    assert "deleted; the next start brings it back" in displayed
+    assert "deleted; restored when you start JupyterLab again" in displayed
 
 
 def test_element_ids_are_unique(folder):

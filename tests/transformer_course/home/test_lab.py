@@ -1,4 +1,4 @@
-"""``open_lab`` starts JupyterLab on the working copies, with the home page and without torch."""
+"""Tests for starting JupyterLab on the working copies, with the home page and without importing torch."""
 
 import os
 import re
@@ -22,7 +22,7 @@ def test_opens_working_copy_with_the_home_page(tmp_path, monkeypatch, user):
     observed = []
     monkeypatch.setattr(LabApp, "launch_instance", lambda arguments: observed.append((arguments, dict(os.environ))))
     monkeypatch.setattr(lab, "published_lessons", lambda: tmp_path / "notebooks")
-    monkeypatch.setattr(lab, "SKIPPED_MODULES", ())  # other tests may load these modules
+    monkeypatch.setattr(lab, "SKIPPED_MODULES", ())  # other tests may need these modules
     monkeypatch.setattr(os, "environ", {**os.environ, "TRANSFORMER_LAB_LESSONS": str(tmp_path / "mine")})
     if user is None:
         monkeypatch.delattr(os, "geteuid", raising=False)
@@ -51,7 +51,7 @@ def test_opens_working_copy_with_the_home_page(tmp_path, monkeypatch, user):
     assert (tmp_path / "mine" / "01_lookup.ipynb").exists()
 
 
-def test_reports_a_lab_already_running_on_the_folder(tmp_path, monkeypatch):
+def test_running_labs_returns_servers_of_the_same_folder(tmp_path, monkeypatch):
     here = {"root_dir": str(tmp_path), "url": "http://localhost:8888/", "token": "abc"}
     servers = [here, here | {"root_dir": str(tmp_path / "other")}, {}]
     monkeypatch.setattr("jupyter_server.serverapp.list_running_servers", lambda: iter(servers))
@@ -62,7 +62,7 @@ def test_start_and_page_do_not_import_torch():
     code = f"import sys, {lab.__name__}, {lab.SERVER_EXTENSION}; print('torch' in sys.modules)"
     env = {
         name: value for name, value in os.environ.items() if name != "TRANSFORMER_LAB_CHECK_SHAPES"
-    }  # this module needs torch
+    }  # the shape checks import torch
     done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, check=True)
     assert done.stdout == "False\n"
 
@@ -71,10 +71,10 @@ def test_style_sheet_affects_only_the_home_page():
     sheet = (lab.EXTENSIONS_FOLDER / "transformer-course-home" / "static" / "page.css").read_text(encoding="utf-8")
     rules = re.findall(r"([^{}]+)\{", re.sub(r"/\*.*?\*/", "", sheet, flags=re.DOTALL))
     selectors = [selector.strip() for rule in rules for selector in rule.split(",\n")]
-    # contains rules, but is not a selector
+    # @container is not a selector
     selectors = [selector for selector in selectors if not selector.startswith("@container")]
     assert selectors
-    of_others = [
+    other_selectors = [
         s for s in selectors if not re.match(r"(\[data-(?:jp-theme-light='false|theme='dark)'\] )?\.tl-home\b", s)
     ]
-    assert of_others == [], "the style sheet would also affect the notebooks in the page"
+    assert other_selectors == [], "these rules would also affect notebooks in other tabs"

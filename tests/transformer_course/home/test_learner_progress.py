@@ -1,4 +1,4 @@
-"""The learner's progress, as read from the folder; no file in it causes a crash."""
+"""Tests for reading the learner's progress, including folders with invalid files."""
 
 import shutil
 
@@ -9,14 +9,14 @@ from transformer_course.workspace.progress import FILE
 
 
 def lesson(folder, name):
-    return next(one for one in folder.home().lessons if one.outline.name == name)
+    return next(each for each in folder.home().lessons if each.outline.name == name)
 
 
-def test_new_folder_has_nothing_begun_and_everything_left(folder):
+def test_new_folder_has_no_progress(folder):
     home = folder.home()
     assert (home.next_lesson, home.problems) == (None, [])
-    assert [one.minutes_left for one in home.lessons] == [30, 50, 35]
-    assert not any(one.is_begun or one.is_finished for one in home.lessons)
+    assert [each.minutes_left for each in home.lessons] == [30, 50, 35]
+    assert not any(each.is_started or each.is_finished for each in home.lessons)
 
 
 def test_minutes_left_count_remaining_text_and_open_exercises(folder):
@@ -39,7 +39,7 @@ def test_lesson_is_finished_after_core_exercises_or_its_last_cell(folder):
     assert (lesson(folder, "primer").is_finished, lesson(folder, "primer").minutes_left) == (True, 0)
 
 
-def test_pass_counts_by_record_or_saved_part(folder):
+def test_exercise_passes_by_record_or_saved_part(folder):
     folder.record("one", at=HOURS)
     folder.save("00_first", "two", "no_exercise")
     assert (lesson(folder, "00_first").passed, lesson(folder, "00_first").saved) == (("one", "two"), ("two",))
@@ -57,7 +57,7 @@ def test_resumes_the_lesson_worked_on_last(folder):
     assert folder.home().next_lesson.outline.name == "00_first"
 
 
-def test_next_lesson_is_the_next_unfinished_or_a_skipped_one(folder):
+def test_next_lesson_is_unfinished_and_wraps_around(folder):
     folder.record("one", at=1 * HOURS)
     folder.record("two", at=1 * HOURS)
     assert folder.home().next_lesson.outline.name == "01_second"
@@ -67,7 +67,7 @@ def test_next_lesson_is_the_next_unfinished_or_a_skipped_one(folder):
     assert folder.home().next_lesson is None
 
 
-def test_parts_without_a_record_have_no_time(folder):
+def test_saved_part_without_record_does_not_start_a_lesson(folder):
     folder.save("00_first", "one")
     assert folder.home().next_lesson is None
     assert lesson(folder, "00_first").passed == ("one",)

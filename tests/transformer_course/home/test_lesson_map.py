@@ -1,4 +1,4 @@
-"""The stored map matches the diagram of the lessons, and contains every lesson."""
+"""Tests for the map of the lessons: the stored map matches the diagram and contains every lesson."""
 
 import re
 from xml.etree import ElementTree
@@ -14,11 +14,11 @@ NUMBER = re.compile(r"\d+(?:\.\d+)?")
 
 def test_stored_map_matches_the_diagram():
     stored, drawn = MAP_FILE.read_text(encoding="utf-8"), Picture(*draw()).svg()
-    anew = "run python -m transformer_course.home.lesson_map"
-    assert NUMBER.sub("0", stored) == NUMBER.sub("0", drawn), anew
+    advice = "run python -m transformer_course.home.lesson_map"
+    assert NUMBER.sub("0", stored) == NUMBER.sub("0", drawn), advice
     # Another version of matplotlib measures texts slightly differently.
     numbers = [[float(number) for number in NUMBER.findall(text)] for text in (stored, drawn)]
-    assert numbers[0] == pytest.approx(numbers[1], abs=4), anew
+    assert numbers[0] == pytest.approx(numbers[1], abs=4), advice
 
 
 def test_each_lesson_has_a_group_with_the_boxes_it_builds():
@@ -28,7 +28,7 @@ def test_each_lesson_has_a_group_with_the_boxes_it_builds():
     assert set(groups) == {"primer", *LESSONS}
     for lesson, group in groups.items():
         names = [text.text for text in group.iter("text") if text.attrib["class"] == "tl-name"]
-        assert names == [box.name for box, of in lessons.items() if of == lesson and isinstance(box, Box)]
+        assert names == [box.name for box, owner in lessons.items() if owner == lesson and isinstance(box, Box)]
         numbers = {text.text for text in group.iter("text") if text.attrib["class"] == "tl-number"}
         assert numbers == ({str(int(lesson[:2]))} if lesson[0].isdigit() else set())
     assert {box.name for box in d.boxes} >= {"softmax", "cross_attention", "greedy_decode", "the bug clinic"}

@@ -1,4 +1,4 @@
-"""The outline of a lesson matches the lesson and its exercises."""
+"""Tests for the outlines of lessons: they match the notebooks and the exercises."""
 
 import re
 
@@ -27,7 +27,7 @@ def test_primer_comes_first_and_practice_bank_last(outlines):
 
 
 @pytest.mark.parametrize("name", LESSONS)
-def test_lists_the_courses_exercises_without_importing_them(outlines, name):
+def test_outline_lists_the_exercises_of_the_course(outlines, name):
     outline, exercises = outlines[name], exercises_of(name)
     assert outline.exercises == tuple(exercise.name for exercise in exercises)
     assert outline.stretch == tuple(exercise.name for exercise in exercises if exercise.stretch)
@@ -43,7 +43,7 @@ def test_minutes_match_the_first_cell(outlines, name):
     assert outlines[name].other_minutes == pytest.approx(int(promised["questions"]) - exercises)
 
 
-def test_reading_time_left_decreases_to_zero(outlines):
+def test_remaining_minutes_decrease_to_zero(outlines):
     left = list(outlines["01_lookup"].left_after.values())
     assert left == sorted(left, reverse=True)
     assert left[0] < outlines["01_lookup"].other_minutes

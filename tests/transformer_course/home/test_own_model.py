@@ -1,4 +1,4 @@
-"""The learner's own model on the home page: shown as it was when a lesson with its map was saved."""
+"""Tests for the learner's own model on the home page, as it was saved with a lesson."""
 
 import json
 import os
@@ -32,7 +32,7 @@ def save(folder, name, at, outputs):
     os.utime(path, (at, at))
 
 
-def test_shows_the_model_of_the_latest_lesson_with_a_link(folder, small_map):
+def test_shows_model_of_the_latest_lesson_with_link(folder, small_map):
     assert "Your own model" not in home_page(folder.home(), "/", "/")
     save(folder, "00_first", HOURS, [output_of(view())])
     assert folder.home().lesson_with_map.outline.name == "00_first"
@@ -44,7 +44,7 @@ def test_shows_the_model_of_the_latest_lesson_with_a_link(folder, small_map):
     assert folder.home().lesson_with_map.outline.name == "00_first"
 
 
-def test_ignores_maps_that_were_not_run_and_other_views(folder):
+def test_ignores_other_views(folder):
     other = {"output_type": "display_data", "data": {}, "metadata": {STATE: '{"traits": {}, "view": "lookup_dial"}'}}
     save(folder, "00_first", HOURS, [other])
     assert folder.home().lesson_with_map is None
@@ -53,14 +53,14 @@ def test_ignores_maps_that_were_not_run_and_other_views(folder):
 def test_shows_the_saved_state_without_a_kernel(folder):
     displayed = view()
     save(folder, "00_first", HOURS, [output_of(displayed)])
-    given = map_to_show(folder.path / "00_first.ipynb", "cell")
-    assert given["traits"] == json.loads(displayed.stored())["traits"]
-    assert (given["script"], given["style"]) == (displayed._esm, displayed._css)
+    saved_map = map_to_show(folder.path / "00_first.ipynb", "cell")
+    assert saved_map["traits"] == json.loads(displayed.stored())["traits"]
+    assert (saved_map["script"], saved_map["style"]) == (displayed._esm, displayed._css)
     handler = server.ModelHandler.__new__(server.ModelHandler)
-    assert json.loads(handler.written(folder.home())) == given
+    assert json.loads(handler.render_progress(folder.home())) == saved_map
 
 
 def test_server_reports_a_missing_model(folder):
     handler = server.ModelHandler.__new__(server.ModelHandler)
     with pytest.raises(server.web.HTTPError, match="no lesson was saved with a map of a model"):
-        handler.written(folder.home())
+        handler.render_progress(folder.home())

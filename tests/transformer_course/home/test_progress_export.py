@@ -1,4 +1,4 @@
-"""Progress as a table for other programs."""
+"""Tests for exporting progress as CSV and JSON."""
 
 import io
 import json

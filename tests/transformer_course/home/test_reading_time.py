@@ -1,4 +1,4 @@
-"""Reading time of a lesson, without exercises, collapsed text and reference material."""
+"""Tests for reading time, which excludes exercises, collapsed text and reference material."""
 
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
@@ -13,7 +13,7 @@ from transformer_course.home.reading_time import (
 )
 
 
-def test_words_and_code_take_time_and_exercises_none():
+def test_counts_words_and_code_but_no_exercises():
     cells = [
         new_markdown_cell("word " * WORDS_PER_MINUTE, id="text"),
         new_code_cell("x = 1\n" * CODE_LINES_PER_MINUTE, id="code"),
@@ -50,5 +50,9 @@ def test_reads_the_promised_minutes():
             )
         ]
     )
-    assert [promised_minutes(lesson, what) for what in ("Reading", "Exercises", TOTAL_TIME_LABEL)] == [31, 70, 120]
+    assert [promised_minutes(lesson, activity) for activity in ("Reading", "Exercises", TOTAL_TIME_LABEL)] == [
+        31,
+        70,
+        120,
+    ]
     assert promised_minutes(new_notebook(cells=[new_markdown_cell("# Primer")]), "Reading") is None

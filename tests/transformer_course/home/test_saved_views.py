@@ -1,4 +1,4 @@
-"""What is saved of a notebook's views."""
+"""Tests for saving notebooks with pictures of views instead of widgets."""
 
 from copy import deepcopy
 
@@ -12,7 +12,7 @@ def displayed(metadata=None, **data):
 PICTURE, WIDGETS = {"image/png": "iVBORw0="}, {WIDGET: {"model_id": "1"}}
 
 
-def test_saves_a_view_as_picture_and_changes_nothing_else():
+def test_removes_only_widgets_that_have_a_picture():
     text = {"cell_type": "markdown", "source": "no outputs"}
     printed = {"cell_type": "code", "outputs": [{"output_type": "stream", "text": "no data"}]}
     model = {

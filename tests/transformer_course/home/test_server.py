@@ -1,4 +1,4 @@
-"""The server's responses show the current state, and require the token."""
+"""Tests for the server's endpoints: responses show the current state and require the token."""
 
 import asyncio
 import json
@@ -45,9 +45,9 @@ def app(tmp_path, monkeypatch):
 
 
 def fetch(app, headers, requests):
-    """Send requests, each a URL and the body to post or None, and return the responses."""
+    """Send requests, each a URL and a body to post (or None), and return the responses."""
 
-    async def ask():
+    async def send():
         socket, port = bind_unused_port()
         listener = HTTPServer(app.web_app)
         listener.add_socket(socket)
@@ -68,26 +68,26 @@ def fetch(app, headers, requests):
             client.close()
             listener.stop()
 
-    return asyncio.run(ask())
+    return asyncio.run(send())
 
 
-def answers(app, headers):
+def get_all(app, headers):
     """Request every page, and return the responses."""
     return fetch(app, headers, [(name, None) for name in NAMES])
 
 
-def posted(app, name, question):
+def post(app, name, question):
     """Post a question with the token, and return the status code and the answer."""
     [response] = fetch(app, ALLOWED, [(name, json.dumps(question))])
     return response.code, json.loads(response.body)
 
 
-def test_each_response_reads_the_current_state_and_requires_the_token(app, folder, monkeypatch):
+def test_responses_show_current_state_and_require_token(app, folder, monkeypatch):
     monkeypatch.setenv("TRANSFORMER_LAB_LESSONS", str(folder.path))
     monkeypatch.setattr(server, "outlines", lambda: OUTLINES)
     monkeypatch.setattr(server, "home_page", fake_page)
     for n_passed in (0, 1):
-        home, table, rows = answers(app, ALLOWED)
+        home, table, rows = get_all(app, ALLOWED)
         assert home.body == b"/ /transformer-course/ " + str(n_passed).encode()
         assert table.body.count(b"True") == n_passed + 1  # one exercise is optional
         assert sum(row["passed"] for row in json.loads(rows.body)) == n_passed
@@ -97,18 +97,18 @@ def test_each_response_reads_the_current_state_and_requires_the_token(app, folde
         "text/csv",
         "application/json",
     ]
-    assert all(answer.code in (302, 403) for answer in answers(app, {}))
+    assert all(answer.code in (302, 403) for answer in get_all(app, {}))
 
 
-def test_writes_a_practice_notebook_and_answers_with_its_path(app, folder, monkeypatch):
+def test_writes_practice_notebook_and_returns_its_path(app, folder, monkeypatch):
     monkeypatch.setenv("TRANSFORMER_LAB_LESSONS", str(folder.path))
-    assert posted(app, "practice", {"interview": False})[0] == 409
+    assert post(app, "practice", {"interview": False})[0] == 409
     for name, days_ago in (("softmax", 5), ("attention", 0)):
         when = (datetime.now(UTC) - timedelta(days=days_ago)).isoformat()
         with (folder.path / "progress.jsonl").open("a") as file:
             file.write(json.dumps({"exercise": name, "passed": when}) + "\n")
     for is_interview, exercises in ((False, {"softmax"}), (True, {"softmax", "attention"})):
-        _, answer = posted(app, "practice", {"interview": is_interview})
+        _, answer = post(app, "practice", {"interview": is_interview})
         path = folder.path / answer["path"]
         cells = nbformat.read(path, as_version=4).cells
         assert {c.id.removeprefix("practice-check-") for c in cells if c.id.startswith("practice-check-")} == exercises
@@ -126,14 +126,14 @@ def test_saves_a_notebook_with_pictures_of_its_views(app, tmp_path):
 
 def test_installed_jupyterlab_loads_the_home_page_first(caplog):
     templates = Environment(loader=FileSystemLoader(Path(jupyterlab.__file__).parent / "static"))
-    server.ask_early(templates, "<link>", logging.getLogger("lab"))
+    server.request_early(templates, "<link>", logging.getLogger("lab"))
     assert "<head><link>" in templates.loader.get_source(templates, "index.html")[0]
     assert not caplog.records
 
 
-def test_warns_if_jupyterlab_page_has_no_head(caplog):
+def test_warns_if_page_of_jupyterlab_has_no_head(caplog):
     templates = Environment(loader=DictLoader({"index.html": "<HEAD></HEAD>", "other.html": "<p></p>"}))
-    server.ask_early(templates, "<link>", logging.getLogger("lab"))
+    server.request_early(templates, "<link>", logging.getLogger("lab"))
     assert templates.get_template("other.html").render() == "<p></p>" and not caplog.records
     assert templates.get_template("index.html").render() == "<HEAD></HEAD>"
     [record] = caplog.records
@@ -144,26 +144,26 @@ def fake_page(home, base_url, exports, practice):
     return f"{base_url} {exports} {sum(len(lesson.passed) for lesson in home.lessons)}"
 
 
-def test_lessons_are_the_published_ones():
+def test_outlines_are_of_the_published_lessons():
     assert server.published_lessons is lesson_folder.published_lessons
     assert [outline.name for outline in server.outlines()][:2] == ["primer", "00_bottleneck"]
 
 
-def test_answers_which_cell_defines_a_name(app):
-    assert posted(app, "defining-cell", {"name": "x", "sources": ["x = 1", "x"]}) == (200, {"place": 0})
-    assert posted(app, "defining-cell", {"name": "y", "sources": ["x = 1", "x"]}) == (200, {"place": None})
+def test_returns_index_of_the_defining_cell(app):
+    assert post(app, "defining-cell", {"name": "x", "sources": ["x = 1", "x"]}) == (200, {"place": 0})
+    assert post(app, "defining-cell", {"name": "y", "sources": ["x = 1", "x"]}) == (200, {"place": None})
 
 
-def test_answers_with_the_stub_of_an_exercise(app):
-    code, answer = posted(app, "stub", {"exercise": "softmax"})
+def test_returns_the_stub_of_an_exercise(app):
+    code, answer = post(app, "stub", {"exercise": "softmax"})
     assert code == 200 and answer["source"].startswith("def softmax(scores") and "NotImplemented" in answer["source"]
 
 
-def test_resets_a_lesson_and_names_the_kept_copy(app, tmp_path, monkeypatch):
+def test_resets_a_lesson_and_returns_name_of_kept_copy(app, tmp_path, monkeypatch):
     monkeypatch.setenv("TRANSFORMER_LAB_LESSONS", str(tmp_path / "mine"))
     working_copies.copy_lessons(lesson_folder.published_lessons(), tmp_path / "mine", ["03_heads"])
     (tmp_path / "mine" / "03_heads.ipynb").write_text("mine")
-    code, answer = posted(app, "reset", {"lesson": "03_heads"})
+    code, answer = post(app, "reset", {"lesson": "03_heads"})
     assert code == 200 and (tmp_path / "mine" / answer["kept"]).read_text() == "mine"
     assert nbformat.read(tmp_path / "mine" / "03_heads.ipynb", 4).cells
 
@@ -178,7 +178,7 @@ def test_resets_a_lesson_and_names_the_kept_copy(app, tmp_path, monkeypatch):
     ],
 )
 def test_rejects_invalid_questions(app, name, question, code, message):
-    found, answer = posted(app, name, question)
+    found, answer = post(app, name, question)
     assert found == code and message in answer["message"]
 
 

@@ -1,15 +1,15 @@
-// What several modules ask of the cells of a notebook.
+// Functions for the cells of a notebook.
 
 export const sourceOf = cell => cell.model.sharedModel.getSource();
 
 export const tagsOf = cell => cell.model.getMetadata('tags') ?? [];
 
-/** Whether "Run the cells above" runs a cell: not if it is empty, or an experiment for the learner to write. */
+/** Whether "Run the cells above" runs a cell. Empty cells and experiments for the learner to write are skipped. */
 export function isRun(cell) {
   return cell.model.type === 'code' && sourceOf(cell).trim() !== '' && !tagsOf(cell).includes('skip-execution');
 }
 
-/** Return where a cell is in words that a reader can find: the nearest heading above it, or the exercise it is. */
+/** Describe where a cell is: the name of its exercise, or the nearest heading above it. */
 export function placeOf(notebook, index) {
   const cell = notebook.widgets[index];
   if (tagsOf(cell).includes('exercise')) return `the exercise “${cell.model.id}”`;
@@ -24,7 +24,7 @@ export function placeOf(notebook, index) {
   return `cell ${index + 1}`;
 }
 
-/** Bring a cell into view and make it the active one. */
+/** Activate a cell and scroll to it. */
 export async function goToCell(notebook, index) {
   notebook.activeCellIndex = index;
   await notebook.scrollToItem(index, 'start');

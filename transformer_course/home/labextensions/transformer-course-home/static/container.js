@@ -1,5 +1,5 @@
-// What JupyterLab loads: a container of modules, as its bundler would have made it. `init` gets the modules that all
-// extensions share, and `get` hands our plugin out.
+// The script that JupyterLab loads, in the format of a bundled extension (module federation). `init` receives the modules
+// that all extensions share, and `get` returns the plugin.
 (() => {
   const folder = new URL('.', document.currentScript.src);
   const PACKAGES = [
@@ -13,7 +13,7 @@
   ];
   let shared;
 
-  /** Load a package of JupyterLab's own, in the only version that it has. */
+  /** Load one of JupyterLab's packages, of which there is only one version. */
   async function load(name) {
     const [version] = Object.values(shared[name]);
     const factory = await version.get();

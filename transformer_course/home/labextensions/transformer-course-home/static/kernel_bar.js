@@ -1,23 +1,23 @@
-// The bar above a notebook whose kernel has not run all the cells above the active one, as after a restart or on the
-// next day, with a button that runs them; and the note below a NameError, which says which cell defines the name.
+// The bar above a notebook whose kernel has not run all cells above the active one, for example after a restart, with a
+// button that runs them; and the note below a NameError that names the cell which defines the name.
 import { goToCell, isRun, placeOf, sourceOf, tagsOf } from './cells.js';
 
-/** Most seconds that all cells of a lesson take on one free core: a rule of the lessons. */
-const SECONDS_OF_A_LESSON = 90;
-/** Fewer seconds than this are not worth a word. */
-const WORTH_TELLING_S = 5;
+/** Maximum running time of all cells of a lesson on one idle core, which the tests of the lessons enforce. */
+const MAX_LESSON_SECONDS = 90;
+/** Shorter times are not reported. */
+const MIN_REPORTED_SECONDS = 5;
 const NAME_ERROR = /name '(\w+)' is not defined/;
-/** Asks the kernel which code it has run, in base64 as the answer is a Python literal. */
+/** A Python expression for the code that the kernel has run, in base64 because the result is a Python literal. */
 const HISTORY =
   '__import__("base64").b64encode(__import__("json").dumps([*get_ipython().history_manager.input_hist_raw]).encode()).decode()';
 
-/** Whether a pointer is pressed. A bar that appears meanwhile would move away what is being clicked. */
+/** Whether a pointer is pressed. If the bar appeared now, it would move the element that is being clicked. */
 let isPressed = false;
 
 /**
- * @param lab JupyterLab's own classes, of which `NotebookActions` and `Widget` are used.
- * @param ask Asks the server.
- * @returns A function that watches a notebook from now on.
+ * @param lab JupyterLab's classes, of which `NotebookActions` and `Widget` are used.
+ * @param ask Function that sends a question to the server.
+ * @returns A function that starts watching a notebook.
  */
 export function makeKernelBars(lab, ask) {
   const bars = new Map();
@@ -49,10 +49,10 @@ export function makeKernelBars(lab, ask) {
 class KernelBar {
   constructor(panel, { NotebookActions, Widget }, ask) {
     Object.assign(this, { panel, notebook: panel.content, NotebookActions, ask });
-    /** The cells, by id, that this kernel has run, and those of which the learner wants to hear no more. */
+    /** The ids of the cells that this kernel has run, and of the cells for which the learner has dismissed the bar. */
     this.ran = new Set();
     this.dismissed = new Set();
-    /** Whether it is known what the kernel has run. */
+    /** Whether `ran` is up to date. */
     this.isKnown = false;
     this.isRunning = false;
     this.problem = '';
@@ -67,7 +67,7 @@ class KernelBar {
     this.widget = new Widget({ node: outer });
     this.widget.hide();
     panel.contentHeader.addWidget(this.widget);
-    // JupyterLab gives a header no more height than its minimum, and the text may take two lines.
+    // JupyterLab gives a header only its minimum height, but the text may take two lines.
     new ResizeObserver(() => {
       outer.style.minHeight = `${this.node.offsetHeight}px`;
       panel.contentHeader.processMessage(Widget.Msg.FitRequest);
@@ -84,36 +84,36 @@ class KernelBar {
   async watch() {
     const { context, sessionContext } = this.panel;
     await context.ready;
-    sessionContext.kernelChanged.connect(() => void this.meet());
+    sessionContext.kernelChanged.connect(() => void this.readHistory());
     sessionContext.statusChanged.connect((_, status) => {
       if (['restarting', 'autorestarting'].includes(status)) this.forget();
     });
     this.notebook.activeCellChanged.connect(() => this.update());
     this.notebook.model.cells.changed.connect(() => this.update());
     await sessionContext.ready;
-    await this.meet();
+    await this.readHistory();
   }
 
   get kernel() {
     return this.panel.sessionContext.session?.kernel;
   }
 
-  /** A kernel has come that may have run cells before, as when the page was loaded again. */
-  async meet() {
+  /** Find out which cells a kernel has run, for example after the page was reloaded. */
+  async readHistory() {
     const { kernel } = this;
     this.forget();
     this.isKnown = false;
     this.update();
     if (!kernel) return;
-    const request = { code: '', silent: true, store_history: false, user_expressions: { asked: HISTORY } };
-    let asked;
+    const request = { code: '', silent: true, store_history: false, user_expressions: { history: HISTORY } };
+    let reply;
     try {
-      ({ asked } = (await kernel.requestExecute(request).done).content.user_expressions);
+      ({ history: reply } = (await kernel.requestExecute(request).done).content.user_expressions);
     } catch {
-      return; // the kernel has gone
+      return; // the kernel has ended
     }
-    if (kernel !== this.kernel || this.panel.isDisposed || asked?.status !== 'ok') return;
-    const bytes = Uint8Array.from(atob(asked.data['text/plain'].slice(1, -1)), letter => letter.charCodeAt(0));
+    if (kernel !== this.kernel || this.panel.isDisposed || reply?.status !== 'ok') return;
+    const bytes = Uint8Array.from(atob(reply.data['text/plain'].slice(1, -1)), letter => letter.charCodeAt(0));
     const history = new Set(JSON.parse(new TextDecoder().decode(bytes)));
     for (const cell of this.notebook.widgets) {
       if (cell.model.type === 'code' && history.has(sourceOf(cell).replace(/\n+$/, ''))) this.ran.add(cell.model.id);
@@ -122,7 +122,7 @@ class KernelBar {
     this.update();
   }
 
-  /** The kernel is a new one, which has run nothing. */
+  /** Forget everything about the previous kernel. The new kernel has run no cells. */
   forget() {
     this.ran.clear();
     this.dismissed.clear();
@@ -132,14 +132,14 @@ class KernelBar {
   }
 
   wasRun(cell, success, error) {
-    // A cell that lacks a name has done nothing; one that raised another error is as far as it gets.
+    // A cell that raised a NameError must run again. A cell that raised another error does not get any further.
     if (success || (error && error.errorName !== 'NameError')) this.ran.add(cell.model.id);
     else this.ran.delete(cell.model.id);
     if (error?.errorName === 'NameError') void this.explain(cell, error.errorValue ?? '');
     this.update();
   }
 
-  /** Return the cells above a place that the kernel has not run. */
+  /** Return the cells before an index that the kernel has not run. */
   pending(before = this.notebook.activeCellIndex) {
     return this.notebook.widgets.slice(0, before).filter(cell => isRun(cell) && !this.ran.has(cell.model.id));
   }
@@ -151,7 +151,7 @@ class KernelBar {
     if (!pending.length) return;
     const isNew = this.ran.size === 0;
     const cells = pending.length === 1 ? '1 cell above has' : `${pending.length} cells above have`;
-    const state = isNew ? `The kernel is new: ${cells} not run in it.` : `${cells} not run in this kernel.`;
+    const state = isNew ? `This kernel is new: ${cells} not run yet.` : `${cells} not run in this kernel.`;
     this.say([this.problem || state, this.duration(pending)].filter(Boolean).join(' '));
     this.runButton.hidden = this.hideButton.hidden = false;
     this.runButton.textContent = this.problem ? 'Run the rest' : 'Run the cells above';
@@ -162,23 +162,23 @@ class KernelBar {
     if (this.text.textContent !== text) this.text.textContent = text;
   }
 
-  /** Return in a sentence how long the cells take: as long as the last time, as far as that is recorded. */
+  /** Describe how long the cells will take, based on the recorded times of their last runs. */
   duration(cells) {
     const seconds = cells.map(secondsOf);
     const known = seconds.filter(each => each !== null);
     const sum = known.reduce((total, each) => total + each, 0);
-    const atMost = `A whole lesson takes at most about ${inWords(SECONDS_OF_A_LESSON)} on a free core.`;
+    const atMost = `A whole lesson takes at most about ${inWords(MAX_LESSON_SECONDS)} on an idle core.`;
     if (!known.length) return cells.length > 5 ? atMost : '';
     const others = known.length === cells.length ? '' : ` The other ${cells.length - known.length} have never run on this computer. ${atMost}`;
     const they = cells.length === 1 ? 'It' : 'They';
-    if (sum < WORTH_TELLING_S) return others ? atMost : `${they} took a few seconds last time.`;
+    if (sum < MIN_REPORTED_SECONDS) return others ? atMost : `${they} took a few seconds last time.`;
     const longest = seconds.indexOf(Math.max(...known));
     const place = placeOf(this.notebook, this.notebook.widgets.indexOf(cells[longest]));
     const share = seconds[longest] > sum / 2 && cells.length > 1 ? `, most of it in ${place}` : '';
     return `Last time ${they.toLowerCase()} took ${inWords(sum)}${share}.${others}`;
   }
 
-  /** Run the cells above a place that have not run, one by one, and go on where only an exercise fails. */
+  /** Run the pending cells before an index one by one. Continue if only an exercise fails. */
   async runAbove(before = this.notebook.activeCellIndex) {
     if (this.isRunning) return;
     const { notebook, panel } = this;
@@ -192,7 +192,7 @@ class KernelBar {
       for (const [i, cell] of cells.entries()) {
         if (this.isStopped || cell.isDisposed || !this.kernel) break;
         const seconds = secondsOf(cell);
-        const wait = seconds > WORTH_TELLING_S ? ` It took ${inWords(seconds)} last time.` : '';
+        const wait = seconds > MIN_REPORTED_SECONDS ? ` It took ${inWords(seconds)} last time.` : '';
         const place = placeOf(notebook, notebook.widgets.indexOf(cell));
         this.say(`Running ${i + 1} of ${cells.length}: ${place}.${wait}`);
         const success = await this.NotebookActions.runCells(notebook, [cell], panel.sessionContext);
@@ -228,7 +228,7 @@ class KernelBar {
     if (place >= 0) void goToCell(this.notebook, place);
   }
 
-  /** Say below a NameError which cell above defines the name. */
+  /** Add a note below a NameError that names the cell above which defines the name. */
   async explain(cell, message) {
     const name = message.match(NAME_ERROR)?.[1];
     const here = this.notebook.widgets.indexOf(cell);
@@ -238,7 +238,7 @@ class KernelBar {
     try {
       ({ place } = await this.ask('defining-cell', { name, sources: above.map(sourceOf) }));
     } catch {
-      return; // the error is there without the note
+      return; // the error is displayed without the note
     }
     if (place === null || cell.isDisposed) return;
     const found = above[place];
@@ -252,12 +252,12 @@ class KernelBar {
   }
 }
 
-/** An exercise that is half done may raise; the lesson goes on with the library's version. */
+/** Whether a cell may fail: unfinished exercises may, because the lesson uses the library's version instead. */
 function mayFail(cell) {
   return cell.model.id.startsWith('check-') || ['exercise', 'bug-hunt'].some(tag => tagsOf(cell).includes(tag));
 }
 
-/** Return how long a cell took when it ran last, as JupyterLab has recorded it; null if it has not. */
+/** Return how long the last run of a cell took, as recorded by JupyterLab, or null if there is no record. */
 function secondsOf(cell) {
   const timing = cell.model.getMetadata('execution') ?? {};
   const seconds = (Date.parse(timing['shell.execute_reply']) - Date.parse(timing['iopub.execute_input'])) / 1000;

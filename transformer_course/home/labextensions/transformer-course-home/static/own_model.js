@@ -1,12 +1,12 @@
-// The map of the learner's own model on the home page: the view of the open lesson itself, which its kernel answers, or
-// else the map as it was saved.
+// The map of the learner's own model on the home page: the live view of the open lesson if its kernel is running,
+// otherwise the map as it was saved.
 const WIDGET = 'application/vnd.jupyter.widget-view+json';
 
 export class OwnModel {
   /**
-   * @param shell JupyterLab's.
+   * @param shell JupyterLab's shell.
    * @param Widget Lumino's class.
-   * @param address Where the server has what was saved.
+   * @param address The URL of the saved map.
    */
   constructor(shell, Widget, address) {
     Object.assign(this, { shell, Widget, address });
@@ -15,7 +15,7 @@ export class OwnModel {
     this.live = null;
   }
 
-  /** Show the map in its place, which is null if there is none; nothing is drawn anew that is there already. */
+  /** Show the map in an element, which may be null. The map is not drawn again if it is already shown. */
   async place(host) {
     if (!host) return;
     if (this.node.parentNode !== host) host.replaceChildren(this.node);
@@ -29,11 +29,11 @@ export class OwnModel {
     try {
       await (found ? this.showLive(found) : this.showSaved());
     } catch (error) {
-      this.node.textContent = `The map cannot be shown: ${error.message}`;
+      this.node.textContent = `The map could not be shown: ${error.message}`;
     }
   }
 
-  /** Return the view in the open lesson, if its kernel runs. */
+  /** Return the view in the open lesson, or null if its kernel is not running. */
   find({ path, cell }) {
     const panel = [...this.shell.widgets('main')].find(widget => widget.context?.path === path);
     const kernel = panel?.sessionContext?.session?.kernel;
@@ -56,7 +56,7 @@ export class OwnModel {
 
   async showSaved() {
     const answer = await fetch(this.address, { credentials: 'same-origin' });
-    if (!answer.ok) throw new Error(`the server answers ${answer.status} ${answer.statusText}`);
+    if (!answer.ok) throw new Error(`the server responded with ${answer.status} ${answer.statusText}`);
     const { script, style, traits } = await answer.json();
     const address = URL.createObjectURL(new Blob([script], { type: 'text/javascript' }));
     const { default: view } = await import(address);

@@ -1,18 +1,18 @@
-// The page: asks the server for it as long as it can be seen, and shows it when it is another than before.
-const MILLISECONDS = 2000;
+// The home page. It requests its content from the server as long as it is visible, and redraws it when it has changed.
+const UPDATE_MILLISECONDS = 2000;
 const LIST = 'tl-exercises';
 const SEARCH = 'tl-exercise-search';
 
 export class HomePage {
   /**
-   * @param address Where the server has it.
-   * @param isFileAsked Whether JupyterLab was opened at a file, so that the page stays behind it.
+   * @param address The URL of the page's content.
+   * @param isFileRequested Whether JupyterLab was opened with a file, so that the page stays in the background.
    */
-  constructor(address, isFileAsked) {
-    Object.assign(this, { address, isFileAsked });
+  constructor(address, isFileRequested) {
+    Object.assign(this, { address, isFileRequested });
     this.shown = null;
     this.timer = null;
-    this.isAsking = false;
+    this.isUpdating = false;
     this.ownModel = null;
     this.openFile = new Promise(resolve => (this.canOpen = resolve));
     this.node = document.createElement('div');
@@ -27,10 +27,10 @@ export class HomePage {
     this.body.addEventListener('input', event => event.target.id === SEARCH && this.search());
   }
 
-  /** Show the page as it is now, and from now on. */
+  /** Show the current page and start updating it. */
   start() {
     this.stop();
-    this.timer = setInterval(() => document.hidden || this.update(), MILLISECONDS);
+    this.timer = setInterval(() => document.hidden || this.update(), UPDATE_MILLISECONDS);
     this.update();
   }
 
@@ -39,11 +39,11 @@ export class HomePage {
   }
 
   async update() {
-    if (this.isAsking) return;
-    this.isAsking = true;
+    if (this.isUpdating) return;
+    this.isUpdating = true;
     try {
       const answer = await fetch(this.address, { credentials: 'same-origin' });
-      if (!answer.ok) throw new Error(`the server answers ${answer.status} ${answer.statusText}`);
+      if (!answer.ok) throw new Error(`the server responded with ${answer.status} ${answer.statusText}`);
       const html = await answer.text();
       const active = document.activeElement;
       this.show(html);
@@ -52,11 +52,11 @@ export class HomePage {
     } catch (error) {
       this.fail(error);
     } finally {
-      this.isAsking = false;
+      this.isUpdating = false;
     }
   }
 
-  /** Put a page in the place of the one before, unless it is the same; focus, list and search stay as they were. */
+  /** Replace the content of the page if it has changed. The focus, the open list and the search are preserved. */
   show(html) {
     if (html === this.shown) return;
     const focused = this.body.contains(document.activeElement) ? document.activeElement.id : '';
@@ -72,10 +72,10 @@ export class HomePage {
     this.status.textContent = before && before !== this.total() ? this.total() : '';
   }
 
-  /** Say that the page cannot be read; what was shown before stays. */
+  /** Show an error message below the previous content. */
   fail(error) {
-    const said = `The home page cannot be read: ${error.message}.`;
-    if (this.status.textContent !== said) this.status.textContent = said;
+    const message = `The home page could not be loaded: ${error.message}.`;
+    if (this.status.textContent !== message) this.status.textContent = message;
     this.shown = null;
   }
 
@@ -83,7 +83,7 @@ export class HomePage {
     return this.body.querySelector(`#${id}`);
   }
 
-  /** Leave in the list of exercises those that have all the words typed, and the lessons that have any. */
+  /** Show only the exercises that match all words of the search, and only lessons with a match. */
   search() {
     const words = this.find(SEARCH).value.toLowerCase().split(/\s+/);
     const rows = [...this.find(LIST).querySelectorAll('[data-search]')];
@@ -100,11 +100,11 @@ export class HomePage {
   }
 
   /**
-   * Work with JupyterLab from now on.
+   * Connect the page to JupyterLab, which has finished loading.
    *
-   * @param openFile Called with the path of a file to open, and the cell to open it at, if one is named.
-   * @param ownModel What shows the learner's own model, if the page has a place for it.
-   * @param ask Asks the server.
+   * @param openFile Function that opens a file, given its path and optionally the id of a cell.
+   * @param ownModel Shows the learner's own model if the page has an element for it.
+   * @param ask Function that sends a question to the server.
    */
   join(openFile, ownModel, ask) {
     Object.assign(this, { ownModel, ask });
@@ -118,23 +118,23 @@ export class HomePage {
     if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
     event.preventDefault();
     const { path, cell } = link.dataset;
-    if (!this.ownModel) this.status.textContent = 'JupyterLab is starting; then this opens.';
+    if (!this.ownModel) this.status.textContent = 'JupyterLab is starting. This page will open when it is ready.';
     const openFile = await this.openFile;
     this.status.textContent = '';
     openFile(path, cell);
   }
 
-  /** Let the server write a practice notebook, and open it. */
+  /** Request a practice notebook from the server, and open it. */
   async practice(button) {
     button.disabled = true;
     try {
-      if (!this.ownModel) this.status.textContent = 'JupyterLab is starting; then your practice opens.';
+      if (!this.ownModel) this.status.textContent = 'JupyterLab is starting. Your practice notebook will open when it is ready.';
       const openFile = await this.openFile;
       const { path } = await this.ask('practice', { interview: button.dataset.practice === 'interview' });
       this.status.textContent = '';
       openFile(path);
     } catch (error) {
-      this.status.textContent = `The practice notebook cannot be written: ${error.message}.`;
+      this.status.textContent = `The practice notebook could not be written: ${error.message}.`;
     } finally {
       button.disabled = false;
     }

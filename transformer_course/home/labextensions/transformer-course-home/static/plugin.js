@@ -1,33 +1,33 @@
-// The plugin: it opens the home page when JupyterLab starts, and has a command and a card in the launcher that do. It
-// also brings back the views of notebooks that are opened, answers the buttons in them, tells which cells a new kernel
-// has not run, and starts exercises and lessons over.
+// The plugin. It opens the home page when JupyterLab starts, and adds a command and a card in the launcher that open it.
+// It also restores the views of notebooks that are opened, handles their buttons, shows which cells a new kernel has not
+// run, and resets exercises and lessons.
 import { makeAsk } from './ask.js';
-import { answerButtons } from './hints.js';
+import { handleHintButtons } from './hints.js';
 import { makeKernelBars } from './kernel_bar.js';
 import { OwnModel } from './own_model.js';
 import { RESET_EXERCISE, RESET_LESSON, addResets } from './reset.js';
 import { changeThemeAtOnce } from './theme.js';
-import { bringBackViews } from './views.js';
+import { restoreViews } from './views.js';
 
 const COMMAND = 'transformer-course:home';
 const ID = 'transformer-course-home';
 const CONTENTS = 'toc:show-panel';
 const CONTENTS_ID = 'table-of-contents';
-/** Points from which on there is room for a lesson's contents beside it. */
+/** Minimum window width, in pixels, to show a table of contents next to a lesson. */
 const WIDE = 1200;
-/** Points below which there is room for the lesson alone. */
+/** Below this window width, in pixels, only the lesson is shown. */
 const NARROW = 700;
 
 /**
- * @param lab JupyterLab's own classes and tokens.
- * @param page The home page, which may be there already.
+ * @param lab JupyterLab's classes and tokens.
+ * @param page The home page, which may already be displayed.
  */
 export function makePlugin(lab, page) {
   const { Widget, ICommandPalette, ILauncher, IThemeManager, PageConfig } = lab;
 
   return {
     id: 'transformer-course-home:plugin',
-    description: 'What has passed, what is left, and where to go on.',
+    description: 'Your progress, open exercises, and where to continue.',
     autoStart: true,
     optional: [ICommandPalette, ILauncher, IThemeManager],
     activate(app, palette, launcher, themes) {
@@ -38,7 +38,7 @@ export function makePlugin(lab, page) {
         const { scrollTop } = page.node;
         panel = makePanel();
         app.shell.add(panel, 'main', { mode: 'tab-before', activate: false });
-        // Both were lost on the way into the panel.
+        // Moving the page into the panel has lost both.
         if (panel.node.contains(focused)) focused.focus();
         requestAnimationFrame(() => (page.node.scrollTop = scrollTop));
       };
@@ -47,31 +47,31 @@ export function makePlugin(lab, page) {
         return activate(panel);
       };
 
-      /** Make a panel that asks for the page as long as it can be seen. */
+      /** Create a panel that requests the page as long as it is visible. */
       function makePanel() {
-        page.node.className = 'tl-home'; // no longer early, nor hidden as in a panel that was closed
-        const made = new Widget({ node: page.node });
-        made.id = ID;
-        made.title.label = 'Home';
-        made.title.caption = 'Transformer Course: what has passed, and where to go on';
-        made.title.closable = true;
-        made.node.tabIndex = -1;
-        made.onAfterShow = () => page.start();
-        made.onAfterAttach = () => made.isVisible && page.start();
-        made.onBeforeHide = () => page.stop();
-        made.onBeforeDetach = () => page.stop();
-        // JupyterLab asks later than it shows: what has the focus by then keeps it.
-        made.onActivateRequest = () => made.node.contains(document.activeElement) || made.node.focus();
-        return made;
+        page.node.className = 'tl-home'; // remove the classes of the early page and of a closed panel
+        const panel = new Widget({ node: page.node });
+        panel.id = ID;
+        panel.title.label = 'Home';
+        panel.title.caption = 'Transformer Course: your progress and where to continue';
+        panel.title.closable = true;
+        panel.node.tabIndex = -1;
+        panel.onAfterShow = () => page.start();
+        panel.onAfterAttach = () => panel.isVisible && page.start();
+        panel.onBeforeHide = () => page.stop();
+        panel.onBeforeDetach = () => page.stop();
+        // JupyterLab activates the panel after showing it, so keep the focus if an element of the page already has it.
+        panel.onActivateRequest = () => panel.node.contains(document.activeElement) || panel.node.focus();
+        return panel;
       }
 
-      /** Put away the list of files, which the home page has better. */
+      /** Collapse the file browser, because the home page links to all files. */
       function hideFiles() {
         const files = [...app.shell.widgets('left')].find(widget => widget.id === 'filebrowser');
         if (files?.isVisible) app.shell.collapseLeft?.();
       }
 
-      /** Show a lesson's contents beside it where there is room and nothing else, once: who closes them has done so. */
+      /** Show the table of contents next to a lesson if there is room, but only once, so that it stays closed if the learner closes it. */
       let isContentsShown = false;
       async function showContents() {
         if (isContentsShown || !app.shell.leftCollapsed || window.innerWidth < WIDE) return;
@@ -80,7 +80,7 @@ export function makePlugin(lab, page) {
         await app.commands.execute(CONTENTS);
       }
 
-      /** Hide the contents while the home page is in front, where they are empty, and show them again afterwards. */
+      /** Hide the table of contents while the home page is in front, where it would be empty, and show it again afterwards. */
       let areContentsHidden = false;
       app.shell.currentChanged?.connect((_, { newValue }) => {
         const contents = [...app.shell.widgets('left')].find(widget => widget.id === CONTENTS_ID);
@@ -90,27 +90,27 @@ export function makePlugin(lab, page) {
         } else if (newValue && newValue.id !== ID && areContentsHidden) {
           areContentsHidden = false;
           if (window.innerWidth < WIDE) return;
-          app.shell.expandLeft(); // which takes the focus
+          app.shell.expandLeft(); // this moves the focus
           void activate(newValue);
         }
       });
 
       window.addEventListener('resize', () => window.innerWidth < NARROW && app.shell.collapseLeft?.());
 
-      /** Give a widget the focus, which it could not take while JupyterLab hides itself to change its theme. */
+      /** Focus a widget, after waiting until JupyterLab is visible, because it hides itself while it changes its theme. */
       async function activate(widget) {
         while (!app.shell.isVisible) await new Promise(requestAnimationFrame);
         app.shell.activateById(widget.id);
       }
 
-      /** Open a file beside the home page, at a cell if one is named. */
+      /** Open a file in a new tab and, if a cell is given, scroll to the cell. */
       async function openFile(path, cell) {
         const opened = await app.commands.execute('docmanager:open', { path });
         if (!opened) return;
         const isNotebook = path.endsWith('.ipynb');
         if (isNotebook) {
           await opened.context.ready;
-          await showContents(); // which takes the focus
+          await showContents(); // this moves the focus
         }
         await activate(opened);
         const place = isNotebook && cell ? opened.content.widgets.findIndex(widget => widget.model.id === cell) : -1;
@@ -123,7 +123,7 @@ export function makePlugin(lab, page) {
       const watchKernel = makeKernelBars(lab, ask);
       app.docRegistry.addWidgetExtension('Notebook', {
         createNew(panel) {
-          void bringBackViews(panel);
+          void restoreViews(panel);
           void watchKernel(panel);
         },
       });
@@ -134,10 +134,10 @@ export function makePlugin(lab, page) {
         palette?.addItem({ command, category: 'Transformer Course' });
       }
       launcher?.add({ command: COMMAND, category: 'Transformer Course' });
-      answerButtons(app.shell);
+      handleHintButtons(app.shell);
       const ownModel = new OwnModel(app.shell, Widget, `${PageConfig.getBaseUrl()}transformer-course/model`);
       app.restored.then(() => {
-        (page.isFileAsked ? add : open)();
+        (page.isFileRequested ? add : open)();
         hideFiles();
         page.join(openFile, ownModel, ask);
       });

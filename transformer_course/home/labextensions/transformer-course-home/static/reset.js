@@ -1,14 +1,14 @@
-// Starting over: one exercise goes back to its stub, which undo takes back; a lesson goes back to what was published,
-// and the learner's copy is kept under a name with the date.
+// Resets: an exercise is reset to its stub, which can be undone; a lesson is reset to the published version, and the
+// learner's copy is kept under a name with the date.
 import { goToCell, sourceOf, tagsOf } from './cells.js';
 
 export const RESET_EXERCISE = 'transformer-course:reset-exercise';
 export const RESET_LESSON = 'transformer-course:reset-lesson';
 
 /**
- * @param app JupyterLab.
- * @param lab JupyterLab's own classes.
- * @param ask Asks the server.
+ * @param app The JupyterLab application.
+ * @param lab JupyterLab's classes.
+ * @param ask Function that sends a question to the server.
  */
 export function addResets(app, lab, ask) {
   const { Dialog, Notification, refreshIcon, showDialog } = lab;
@@ -21,7 +21,7 @@ export function addResets(app, lab, ask) {
     return cell && tagsOf(cell).includes('exercise') ? cell : null;
   };
 
-  /** Put the stub into the cell of an exercise; if the learner has deleted the cell, insert it again at a place. */
+  /** Reset the cell of an exercise to the stub. If the learner has deleted the cell, insert it again at an index. */
   async function resetExercise(panel, exercise, place) {
     let source;
     try {
@@ -40,13 +40,13 @@ export function addResets(app, lab, ask) {
       notebook.model.sharedModel.insertCell(place, stub);
     }
     const cell = find();
-    // What was typed in the last half second would be one step of undo with the stub.
+    // Otherwise, undo would combine the reset with what was typed in the last half second.
     cell.model.sharedModel.undoManager?.stopCapturing();
     if (sourceOf(cell) !== source) cell.model.sharedModel.setSource(source);
     await goToCell(notebook, notebook.widgets.indexOf(cell));
     notebook.mode = 'edit';
     cell.editor?.focus();
-    Notification.info(`${exercise} is back at its stub. Undo (Ctrl+Z or ⌘Z in the cell) brings yours back.`, {
+    Notification.info(`${exercise} was reset to its stub. Undo (Ctrl+Z or ⌘Z in the cell) restores your code.`, {
       autoClose: 6000,
     });
   }
@@ -56,8 +56,8 @@ export function addResets(app, lab, ask) {
     const { button } = await showDialog({
       title: `Start ${lesson} over?`,
       body:
-        'The lesson becomes as it was published. Your copy is kept next to it, with the date in its name. ' +
-        'What you have passed, and your saved parts, stay.',
+        'The lesson is reset to the published version. Your copy is kept next to it, with the date in its name. ' +
+        'Your passed exercises and your saved parts are kept.',
       buttons: [Dialog.cancelButton(), Dialog.okButton({ label: 'Start over' })],
     });
     if (!button.accept) return;
@@ -69,7 +69,7 @@ export function addResets(app, lab, ask) {
         await open[0].sessionContext.session?.kernel?.restart();
         await open[0].context.revert();
       }
-      Notification.success(`${lesson} starts over.${kept ? ` Your copy is ${kept}.` : ''}`, { autoClose: 8000 });
+      Notification.success(`${lesson} was reset.${kept ? ` Your copy is ${kept}.` : ''}`, { autoClose: 8000 });
     } catch (error) {
       Notification.error(`${lesson} cannot be reset: ${error.message}`);
     }
@@ -77,7 +77,7 @@ export function addResets(app, lab, ask) {
 
   app.commands.addCommand(RESET_EXERCISE, {
     label: 'Reset This Exercise to Its Stub',
-    caption: 'Reset this exercise to its stub; undo brings yours back',
+    caption: 'Reset this exercise to its stub (undo restores your code)',
     icon: refreshIcon,
     isVisible: () => Boolean(exerciseAt(notebookPanel())),
     isEnabled: () => Boolean(exerciseAt(notebookPanel())),
@@ -89,7 +89,7 @@ export function addResets(app, lab, ask) {
   });
   app.commands.addCommand(RESET_LESSON, {
     label: 'Start This Lesson Over…',
-    caption: 'Start this lesson over, and keep your copy under another name',
+    caption: 'Reset this lesson to the published version, and keep your copy under another name',
     isEnabled: args => Boolean(args.path || notebookPanel()),
     execute: args => resetLesson(args.path || notebookPanel().context.path),
   });

@@ -1,7 +1,7 @@
-// While JupyterLab follows the system's theme, its command that chooses a theme only ends the following: the theme
-// changes at the second press. Here it changes at the first.
+// While JupyterLab follows the system's theme, the first use of its command to choose a theme only stops following, and
+// the second use changes the theme. This module makes the first use change the theme.
 
-/** Let the first press change the theme; `themes` is JupyterLab's manager of themes. */
+/** Change the theme at the first use of the command. `themes` is JupyterLab's theme manager. */
 export function changeThemeAtOnce(commands, themes) {
   commands.commandExecuted.connect(async (_, { id, args, result }) => {
     if (id !== 'apputils:change-theme') return;

@@ -1,10 +1,10 @@
-// A notebook is saved with the pictures of its views (saved_views.py). When it is opened again while its kernel still
-// runs, as after the page was loaded anew, each picture gives way to its view, which is as it was.
+// A notebook is saved with pictures of its views (saved_views.py). If it is opened again while its kernel is still
+// running, for example after a reload of the page, each picture is replaced by its view.
 const WIDGET = 'application/vnd.jupyter.widget-view+json';
 const VIEW = 'transformer-course-view';
 
-/** Show the views of a notebook that its kernel still has; where it has none, the pictures stay. */
-export async function bringBackViews(panel) {
+/** Restore the views of a notebook that still exist in its kernel. The other pictures stay. */
+export async function restoreViews(panel) {
   const { context, sessionContext } = panel;
   await Promise.all([context.ready, sessionContext.ready]);
   const pictures = outputs(context.model).filter(output => VIEW in output.metadata && !(WIDGET in output.data));
@@ -18,7 +18,7 @@ export async function bringBackViews(panel) {
     const view = { model_id, version_major: 2, version_minor: 0 };
     picture.setData({ data: { ...picture.data, [WIDGET]: view }, metadata: picture.metadata });
   }
-  context.model.dirty = dirty; // nothing has changed that is saved
+  context.model.dirty = dirty; // these changes are not saved
 }
 
 function outputs(notebook) {
