@@ -1,4 +1,4 @@
-"""Show each panel of a cell once, on whichever line of the cell the check or the hint is."""
+"""Show each panel of a cell exactly once, no matter on which line of the cell the check or the hint is called."""
 
 import os
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ class CellPanels:
     """Shows the verdicts and hints of a cell that are not displayed as the cell's result.
 
     A notebook displays only the value of a cell's last line. If that value is a panel, all other panels are shown
-    before it, in the order of the calls; otherwise they are shown at the end of the cell.
+    before it, in the order of the calls. Otherwise, all panels are shown at the end of the cell.
 
     Args:
         shell: The IPython shell whose cells call the checks.
@@ -28,66 +28,66 @@ class CellPanels:
             shell.display_formatter.formatters["text/html"].for_type(kind, self._as_html)
 
     def add(self, panel: Verdict | Panel) -> None:
-        """Show a panel at the end of its cell, unless it has been shown by then."""
+        """Show a panel at the end of its cell, unless it is displayed before."""
         self._waiting.append(panel)
 
     def _start_cell(self, info: Any) -> None:
         self._cell = getattr(info, "cell_id", None)
-        self._waiting.clear()  # panels from outside of any cell, such as a widget's callback
+        self._waiting.clear()  # discard panels from outside a cell, such as from a widget's callback
 
     def _end_cell(self, result: Any) -> None:
-        # A terminal does not render HTML, so a displayed result cannot be recognized there.
+        # In a terminal, _as_html is not called for the result, which IPython has already displayed.
         self._waiting = [panel for panel in self._waiting if panel is not result.result]
-        self._show_those_before(None)
+        self._show_earlier(None)
 
     def _as_html(self, displayed: Verdict | Panel) -> str:
-        """Return the HTML of the panel being displayed, after the panels that came before it."""
-        self._show_those_before(displayed)
-        shown_as = displayed._repr_html_()
+        """Show all earlier panels, then return the HTML of the panel that is being displayed."""
+        self._show_earlier(displayed)
+        html = displayed._repr_html_()
         if isinstance(displayed, Verdict) and os.environ.get("TRANSFORMER_LAB_LIVE") == "1":
-            shown_as = with_buttons(shown_as, displayed, self._cell)
-        return shown_as
+            html = with_buttons(html, displayed, self._cell)
+        return html
 
-    def _show_those_before(self, displayed: object) -> None:
+    def _show_earlier(self, displayed: object) -> None:
         from IPython.display import display
 
         waiting, self._waiting = self._waiting, []  # displaying a panel calls this function again
-        for place, panel in enumerate(waiting):
+        for i, panel in enumerate(waiting):
             if panel is displayed:
-                self._waiting = waiting[place + 1 :]
+                self._waiting = waiting[i + 1 :]
                 return
             display(panel)
 
 
 BUTTON = '<button class="tl-button-in-cell {kind}" hidden data-exercise="{exercise}">{label}</button>'
-"""The button is hidden: our JupyterLab extension shows it and handles clicks; other front ends cannot."""
+"""A hidden button. The course's JupyterLab extension shows it and handles clicks, which other front ends cannot do."""
 NEXT_HINT = {"hint": "Next hint", "solution": "Show a solution"}
 
 
 @dataclass(frozen=True, repr=False)
 class HintPanel(Panel):
-    """A hint requested with a button, followed by the button for the next one."""
+    """A hint that was requested with a button, followed by a button for the next hint."""
 
     exercise: str
     comes_next: str
-    """The next button: ``hint``, ``solution``, or "" after a solution."""
+    """The kind of the next button: ``hint``, ``solution``, or "" after a solution."""
 
     def _repr_html_(self) -> str:
         if self.comes_next:
             button = BUTTON.format(kind="tl-hint", exercise=self.exercise, label=NEXT_HINT[self.comes_next])
         else:
-            button = '<span class="tl-hint" hidden></span>'  # hides the buttons above
+            button = '<span class="tl-hint" hidden></span>'  # makes the style sheet hide earlier buttons
         return _with_end(super()._repr_html_(), button)
 
 
 def with_buttons(panel: str, verdict: Verdict, cell: str | None) -> str:
-    """Add buttons to the panel of a check: one for a hint, unless it passed, and one for starting the exercise over.
+    """Add buttons to the panel of a check: a hint button, unless the check passed, and a reset button.
 
     Args:
         panel: The HTML of the panel.
         verdict: The verdict of the check.
-        cell: The id of the panel's cell. Only the exercise's own check can reset it, because a bug hunt is about a
-            different cell.
+        cell: The id of the panel's cell. A reset button appears only if it is the exercise's own cell or check, because
+            in a bug hunt the learner edits a different cell.
     """
     if verdict.exercise not in every_exercise():
         return panel

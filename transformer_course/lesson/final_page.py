@@ -1,4 +1,4 @@
-"""The page at the end of the course: what the learner's own parts can do, to keep, to print or to send."""
+"""The page at the end of the course, which shows what the learner's own parts can do."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -16,17 +16,17 @@ FILE = "my_transformer.html"
 
 @dataclass(frozen=True, repr=False)
 class FinalPage:
-    """A page about a learner's model, which a browser shows and prints as PDF.
+    """A page about a learner's model, which a browser can show and print.
 
     Args:
         name: The name of the learner, or "".
-        whose: For each lesson its parts, and for each part ``yours`` or ``the library's``.
-        stages: What the model answers after each stage of training, by stage.
-        translations: What the translator makes of each sentence, by sentence.
+        whose: For each lesson and each of its parts, ``yours`` or ``the library's``.
+        stages: The model's answer after each stage of training.
+        translations: The translation of each sentence.
         scene: A text that the language model continued.
-        chat: The roles and the contents of a chat; may be empty.
-        n_predictions: How many predictions were right, and how many were made.
-        clinic_score: The score in the bug clinic, if any.
+        chat: The role and the content of each message in a chat. May be empty.
+        n_predictions: The number of right predictions, and the number of all predictions.
+        clinic_score: The score in the bug clinic, or None.
     """
 
     name: str
@@ -40,7 +40,7 @@ class FinalPage:
 
     @property
     def html(self) -> str:
-        """The page as one HTML file without links to other files."""
+        """The page as a single HTML file that needs no other files."""
         owners = [owner for parts in self.whose.values() for owner in parts.values()]
         return render(
             "transformer_course.lesson",
@@ -67,7 +67,7 @@ class FinalPage:
 
 
 def predictions_in_record() -> tuple[int, int]:
-    """Return how many of the learner's predictions in all lessons were right, and how many were made."""
+    """Return the number of right predictions and the number of all predictions in the learner's record."""
     folder = saved_parts.record_folder(current_session().shell)
-    made = read_progress(folder).predictions.values() if folder else ()
-    return sum(prediction.answer == "right" for prediction in made), len(made)
+    predictions = read_progress(folder).predictions.values() if folder else ()
+    return sum(prediction.answer == "right" for prediction in predictions), len(predictions)

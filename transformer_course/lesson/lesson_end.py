@@ -1,4 +1,4 @@
-"""The end of a lesson: passed and open exercises, a summary of the predictions, and the next lesson."""
+"""Summarize a lesson at its end: passed and open exercises, predictions, and the next lesson."""
 
 from collections.abc import Collection, Mapping
 from typing import Any
@@ -11,7 +11,7 @@ from transformer_course.workspace.progress import read_progress
 
 
 def lesson_end(session: Session) -> Panel:
-    """Return the learner's progress in the lesson whose exercises the notebook defines."""
+    """Return a summary of the lesson whose exercises the notebook defines."""
     predictions = session.predictions.panel()
     lesson = lesson_of(session.shell.user_ns) if session.shell is not None else None
     if lesson is None:
@@ -26,40 +26,40 @@ def lesson_end(session: Session) -> Panel:
 
 
 def lesson_of(names: Mapping[str, Any]) -> str | None:
-    """Return the lesson most of whose exercises are defined in a notebook, or None."""
+    """Return the lesson with the most exercises defined in a notebook, or None if the notebook defines no exercise."""
     n = {lesson: sum(name in names for name in exercise_names(lesson)) for lesson in LESSONS}
     best = max(n, key=lambda lesson: n[lesson])
     return best if n[best] else None
 
 
 def passed_in(session: Session) -> set[str]:
-    """Return the exercises that have passed, according to the learner's record or in this session."""
+    """Return the exercises that have passed in the learner's record or in this session."""
     folder = saved_parts.record_folder(session.shell)
     recorded = set(read_progress(folder).passed) if folder else set()
     return recorded | {name for name in session.exercises if session.parts.whose(name) == "yours"}
 
 
 def exercises_done(lesson: str, passed: Collection[str]) -> str:
-    """Return a sentence on the open exercises of a lesson."""
+    """Return sentences about the passed and the open exercises of a lesson."""
     core = [exercise.name for exercise in exercises_of(lesson) if not exercise.stretch]
     missing = [name for name in core if name not in passed]
     stretch = [e.name for e in exercises_of(lesson) if e.stretch and e.name not in passed]
-    said = f"Exercises: {len(core) - len(missing)} of {len(core)} passed."
-    said += f" Open: {_names(missing)}." if missing else ""
-    return said + (f" Open for those who want more (★): {_names(stretch)}." if stretch else "")
+    text = f"Exercises: {len(core) - len(missing)} of {len(core)} passed."
+    text += f" Open: {_names(missing)}." if missing else ""
+    return text + (f" Open for those who want more (★): {_names(stretch)}." if stretch else "")
 
 
 def next_after(lesson: str) -> str:
-    """Return a sentence on the next lesson."""
-    place = LESSONS.index(lesson) + 1
-    if place == len(LESSONS):
+    """Return a sentence about the next lesson."""
+    index = LESSONS.index(lesson) + 1
+    if index == len(LESSONS):
         return "This was the last lesson."
-    following = LESSONS[place]
+    following = LESSONS[index]
     return f"Next: {title_of(following)[0].lower()}{title_of(following)[1:]}, `{following}.ipynb`."
 
 
 def title_of(lesson: str) -> str:
-    """Return the name of a lesson in a sentence, with its number if it has one."""
+    """Return the name of a lesson for a title, such as "Lesson 01" or "Tokenizers"."""
     return f"Lesson {lesson[:2]}" if lesson[0].isdigit() else lesson.capitalize()
 
 

@@ -1,7 +1,7 @@
-"""What a lesson imports: ``check``, ``hint``, ``solution``, ``parts``, ``compare`` and ``tally``.
+"""The names that a lesson imports: ``check``, ``hint``, ``solution``, ``parts``, ``compare`` and ``tally``.
 
-They share one session per process. Importing this module does not start it; calling a function does, and so does
-importing ``parts`` or anything from ``transformer_course``.
+They share one session per process. Importing this module does not start the session. Calling a function starts it, and
+so does importing ``parts``, or importing any of these names from ``transformer_course``.
 """
 
 import os
@@ -32,24 +32,24 @@ if TYPE_CHECKING:
     from transformer_course.running.parts import Parts
 
     parts: Parts
-    """Working parts by name: ``parts.softmax`` is your own function once it has passed, the library's until then."""
+    """Working parts by name. ``parts.softmax`` is the library's function until yours has passed, and then your own."""
 
 __all__ = ["NotPassed", "check", "compare", "hint", "parts", "solution", "tally", "whose_parts"]
 
 _sessions: list[Session] = []
 _cell_panels: list[CellPanels] = []
-"""The panels of the process's shell, if it has one."""
+"""The panels of the process's IPython shell, if there is one."""
 
 
 class NotPassed(AssertionError):
-    """A check that did not pass while ``TRANSFORMER_LAB_STRICT`` is 1, or in nbgrader."""
+    """Raised if a check does not pass while ``TRANSFORMER_LAB_STRICT`` is 1 or nbgrader runs the notebook."""
 
 
 def current_session() -> Session:
-    """Return the session of this process. The first call starts it: it limits torch to one thread and loads the saved
-    parts.
+    """Return the session of this process.
 
-    Messages about saved parts that do not run appear below the running cell.
+    The first call starts the session, limits torch to one thread, and loads the saved parts. Messages about saved parts
+    that do not run appear below the running cell.
     """
     if not _sessions:
         from IPython import get_ipython
@@ -58,17 +58,19 @@ def current_session() -> Session:
         shell = get_ipython()
         if shell is not None:
             _cell_panels.append(CellPanels(shell))
-            if os.environ.get("TRANSFORMER_LAB_LIVE") == "1":  # stored outputs keep the alignment of pandas
+            if (
+                os.environ.get("TRANSFORMER_LAB_LIVE") == "1"
+            ):  # not when outputs are stored, which keep the alignment of pandas
                 align_tables(shell)
         session = Session(every_exercise(), shell)
-        _sessions.append(session)  # before loading the parts, because they may import `parts` themselves
+        _sessions.append(session)  # before loading the parts, because their code may import `parts`
         saved_parts.load_parts(session.parts, shell)
     return _sessions[-1]
 
 
 @contextmanager
 def in_session(session: Session) -> Iterator[Session]:
-    """Use a different session inside the block, for tests."""
+    """Use a different session inside the block (for tests)."""
     _sessions.append(session)
     try:
         yield session
@@ -83,23 +85,24 @@ def __getattr__(name: str) -> Any:
 
 
 def whose_parts() -> dict[str, dict[str, str]]:
-    """Return ``yours`` or ``the library's`` for each exercise of each lesson."""
+    """Return for each exercise of each lesson whether its part is ``yours`` or ``the library's``."""
     whose = current_session().parts.whose
     return {lesson: {name: whose(name) for name in exercise_names(lesson)} for lesson in every_lesson()}
 
 
 def check(attempt: Any, name: Any = None, save: bool = True) -> Verdict:
-    """Check whether your function or class is right, and if not, which mistake it makes.
+    """Check whether your function or class is right and, if it is not, find the mistake.
 
     Args:
         attempt: The function or class itself, not the result of a call.
         name: The name of the exercise, if the attempt has a different name.
-        save: Whether a right answer becomes a part that later cells and lessons use. Bug hunts pass False.
+        save: Whether later cells and lessons use a right answer as a part. Bug hunts pass False.
 
     Returns:
-        The verdict. A notebook displays it as a panel, on whichever line of a cell the check is, and a terminal as
-        text. A check that does not pass raises an error only if the environment variable ``TRANSFORMER_LAB_STRICT`` is
-        1 or nbgrader runs the notebook, because nbgrader's tests pass unless they raise.
+        The verdict. A notebook displays it as a panel, even if the check is not on the last line of a cell, and a
+        terminal as text. A check that does not pass raises an error only if the environment variable
+        ``TRANSFORMER_LAB_STRICT`` is 1 or if nbgrader runs the notebook, because in nbgrader a test passes unless it
+        raises.
     """
     session = current_session()
     verdict = session.check(attempt, name, save)
@@ -112,16 +115,16 @@ def check(attempt: Any, name: Any = None, save: bool = True) -> Verdict:
 
 
 def show(panel: Verdict | Panel) -> None:
-    """Display a panel in the output of the running cell, on whichever line the call is."""
+    """Display a panel in the output of the running cell, even if the call is not on its last line."""
     for panels in _cell_panels:
         panels.add(panel)
 
 
 def hint(attempt: Any, name: Any = None) -> Panel:
-    """Return the next hint: about your attempt's mistake if it is a known one, otherwise about the exercise.
+    """Return the next hint, about the mistake in your attempt if it is a known mistake, otherwise about the exercise.
 
-    Call it again for more. The solution comes after the last hint. When a check finds a different mistake, the hints
-    start over.
+    Call the function again for more hints. The solution follows the last hint. When a check finds a different mistake,
+    the hints start over.
     """
     panel = current_session().hint(attempt, name)
     show(panel)
@@ -129,7 +132,7 @@ def hint(attempt: Any, name: Any = None) -> Panel:
 
 
 def show_hint(exercise: str) -> None:
-    """Show the next hint for the attempt that was checked last, when a panel's button is clicked."""
+    """Show the next hint for the last checked attempt at an exercise. Called when the button in a panel is clicked."""
     from IPython.display import display
 
     session = current_session()
@@ -142,25 +145,25 @@ def show_hint(exercise: str) -> None:
 
 
 def solution(attempt: Any, name: Any = None) -> Panel:
-    """Return a right answer."""
+    """Return a solution of the exercise."""
     panel = current_session().solution(attempt, name)
     show(panel)
     return panel
 
 
 def compare(prediction: Any, measured: Any, choices: Choices | None = None) -> None:
-    """Print a prediction next to the measurement, and whether it is right, close or wrong.
+    """Print a prediction next to the measurement, and whether the prediction is right, close or wrong.
 
-    A prediction that cannot be compared, such as a word instead of a number, is printed without a judgment.
-    ``judge_prediction`` defines right and close. The first prediction of each comparison is kept for ``tally`` and the
+    ``judge_prediction`` defines what is right and close. A prediction that cannot be compared, such as a word instead
+    of a number, is printed without a judgment. The first prediction of each comparison counts for ``tally`` and the
     home page.
 
     Args:
-        prediction: A number, a word or a list of these, optionally in a pair with your confidence: ``4, "80 %"``.
-            Without a prediction, ``...``.
+        prediction: A number, a word or a list, optionally in a pair with your confidence: ``4, "80 %"``. Pass ``...``
+            if you make no prediction.
         measured: The result of the experiment.
-        choices: The choices, if the nearest one is the right answer: numbers, or words with the number that each stands
-            for.
+        choices: If the prediction is one of several choices: numbers, or words with the number that each word stands
+            for. The choice nearest to the measurement is right.
     """
     value = measured.item() if isinstance(measured, torch.Tensor) and measured.numel() == 1 else measured
     prediction, sure = split_confidence(prediction)
@@ -179,16 +182,16 @@ def compare(prediction: Any, measured: Any, choices: Choices | None = None) -> N
 
 
 def tally() -> Panel:
-    """Return what you have done in this lesson: exercises that passed or are open, predictions, and what to do next.
+    """Return a summary of this lesson: passed and open exercises, predictions, and the next lesson.
 
-    It counts the predictions that were right, and those that were wrong although you were sure.
+    It counts the predictions that were right, and the predictions that were wrong although you were sure.
     """
     return lesson_end(current_session())
 
 
 def _measured(value: Any) -> str:
     if isinstance(value, float):
-        return f"{value:.0f}" if 1000 <= abs(value) < 100_000 else f"{value + 0.0:.3g}"  # + 0.0 turns -0 into 0
+        return f"{value:.0f}" if 1000 <= abs(value) < 100_000 else f"{value + 0.0:.3g}"  # + 0.0 turns -0.0 into 0.0
     return _as_text(value)
 
 

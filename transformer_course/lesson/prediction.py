@@ -1,4 +1,4 @@
-"""Judge whether a prediction was right: what a learner typed before an experiment, compared with its result."""
+"""Judge whether a learner's prediction before an experiment matches the result."""
 
 import ast
 import math
@@ -10,16 +10,16 @@ import numpy as np
 from torch import Tensor
 
 Choices = Sequence[float] | Mapping[str, float]
-"""Numbers to choose from, or words with the number that each stands for."""
+"""Numbers to choose from, or words with the number that each word stands for."""
 Answer = Literal["right", "close", "wrong"]
 
 RIGHT_WITHIN_FRACTION = 0.05
-"""A number is right within this fraction of the measured number or of itself, whichever is smaller."""
+"""A prediction is right within this fraction of the measured or the predicted number, whichever is smaller."""
 RIGHT_COUNT_WITHIN_FRACTION = 0.02
 CLOSE_WITHIN_FRACTION, CLOSE_DECIMAL_WITHIN_FRACTION = 0.1, 0.15
-"""A whole number, or one with decimals, is close if it is less than this fraction away."""
+"""A whole number or a number with decimals, respectively, is close within this fraction."""
 MAX_SIZE_OF_ZERO, MAX_SIZE_NEAR_ZERO = 0.0005, 0.005
-"""Numbers with a smaller absolute value count as 0, and as close to 0."""
+"""Numbers with a smaller absolute value count as 0 or as close to 0, respectively."""
 
 _NUMBER = r"[-+]?(?:\d[\d,]*\.?\d*|\.\d+)(?:e[-+]?\d+)?"
 _ABOUT = re.compile(
@@ -32,20 +32,20 @@ _ABOVE = re.compile(rf"(?:above|over|more than|at least|>=?|≥)\s*({_NUMBER})",
 
 
 def judge_prediction(prediction: Any, measured: Any) -> Answer | None:
-    """Return whether a prediction was right, close or wrong; None if it cannot be compared.
+    """Return whether a prediction is right, close or wrong, or None if it cannot be compared.
 
-    A number is taken to be as precise as it was written:
+    The tolerance depends on how precisely a number is written:
 
-    - Two whole numbers count as exact and have to be equal. Only a round number of at least 20, with at most two digits
-      before its zeros, is right within 2 % and close within 10 %: 60 for 59, but not 2020 for 2021.
-    - Any other number is right if the measurement rounds to it (0.3 for 0.32) or is at most 5 % away (22 for 22.6). If
-      it is less than 10 % away (15 % if it has decimals), it is close. Numbers under 0.0005 count as 0, and those under
-      0.005 as close to 0.
-    - A percentage stands for its fraction: 90 for 0.9.
-    - Words such as ``"about 20"``, ``"20 times"``, ``"more than 10"`` and ``"10 to 20"`` are understood.
+    - If both numbers are whole, they must be equal. Only a round number of at least 20, with at most two digits before
+      its zeros, is right within 2 % and close within 10 %: 60 is right for 59, but 2020 is wrong for 2021.
+    - Any other number is right if the measurement rounds to it (0.3 for 0.32) or is at most 5 % away (22 for 22.6). It
+      is close if it is less than 10 % away, or 15 % if it has decimals. Numbers below 0.0005 count as 0, and numbers
+      below 0.005 as close to 0.
+    - A percentage stands for its fraction: 90 is right for 0.9.
+    - Phrases such as ``"about 20"``, ``"20 times"``, ``"more than 10"`` and ``"10 to 20"`` are recognized.
 
-    Words are right if they are equal, ignoring case and surrounding spaces. A list, a tuple or a tensor is right if all
-    of its entries are, and close if all are at least close; whole numbers in it have to be equal.
+    Words are right if they are equal, ignoring case and surrounding spaces. A list, a tuple or a tensor is as right as
+    its worst entry, and whole numbers in it must be equal.
 
     Args:
         prediction: What the learner typed.
@@ -54,12 +54,12 @@ def judge_prediction(prediction: Any, measured: Any) -> Answer | None:
     prediction, measured = _plain(prediction), _plain(measured)
     try:
         return _judge(prediction, measured)
-    except OverflowError:  # a whole number may be larger than any float
+    except OverflowError:  # an integer may be too large for a float
         return "wrong"
 
 
 def judge_choice(prediction: Any, measured: float, choices: Choices) -> Answer | None:
-    """Return whether a prediction was the nearest of the choices; a number that is not a choice is judged directly."""
+    """Judge whether a prediction is the choice nearest to the measurement. Other numbers are judged directly."""
     nearest = nearest_choice(measured, choices)
     if judge_prediction(prediction, nearest) == "right":
         return "right"
@@ -69,23 +69,22 @@ def judge_choice(prediction: Any, measured: float, choices: Choices) -> Answer |
 
 
 def nearest_choice(measured: float, choices: Choices) -> Any:
-    """Return the choice nearest to the measurement: by ratio if all are positive, otherwise by difference."""
+    """Return the choice nearest to the measurement, by ratio if all numbers are positive, otherwise by difference."""
     numbers = choices if isinstance(choices, Mapping) else {number: number for number in choices}
     by_ratio = min(measured, *numbers.values()) > 0
 
-    def apart(choice: Any) -> float:
+    def distance(choice: Any) -> float:
         return abs(math.log(measured / numbers[choice])) if by_ratio else abs(measured - numbers[choice])
 
-    return min(numbers, key=apart)
+    return min(numbers, key=distance)
 
 
 def split_confidence(prediction: Any) -> tuple[Any, float | None]:
-    """Split a prediction from its confidence: ``(4, "80 %")`` becomes 4 and 0.8. Without a confidence, it is None."""
+    """Split a prediction and its confidence, or None if there is none: ``(4, "80 %")`` becomes 4 and 0.8."""
     if isinstance(prediction, tuple) and len(prediction) == 2 and isinstance(prediction[1], str):
         sure = _SURE.fullmatch(prediction[1])
-        if sure and not _SURE.fullmatch(
-            str(prediction[0])
-        ):  # a pair of percentages is a list of predictions, not a prediction with a confidence
+        # A pair of percentages is a list of predictions, not a prediction with a confidence.
+        if sure and not _SURE.fullmatch(str(prediction[0])):
             return prediction[0], int(sure[1]) / 100
     return prediction, None
 
@@ -96,7 +95,7 @@ def _judge(prediction: Any, measured: Any) -> Answer | None:
     if isinstance(measured, list) or isinstance(prediction, list):
         return _judge_lists(prediction, measured)
     if isinstance(measured, bool) or isinstance(prediction, bool):
-        return _yes_or_no(prediction is measured) if type(prediction) is type(measured) else None
+        return _right_or_wrong(prediction is measured) if type(prediction) is type(measured) else None
     if isinstance(measured, str):
         return _judge_words(prediction, measured)
     if isinstance(prediction, str) and isinstance(measured, int | float):
@@ -119,7 +118,7 @@ def _parsed(text: str) -> Any:
         return None
 
 
-def _yes_or_no(is_right: bool) -> Answer:
+def _right_or_wrong(is_right: bool) -> Answer:
     return "right" if is_right else "wrong"
 
 
@@ -141,7 +140,7 @@ def _judge_lists(prediction: Any, measured: Any) -> Answer | None:
 
 def _judge_entry(prediction: Any, measured: Any) -> Answer | None:
     if type(prediction) is int and type(measured) is int:
-        return _yes_or_no(prediction == measured)
+        return _right_or_wrong(prediction == measured)
     return _judge(prediction, measured)
 
 
@@ -160,22 +159,22 @@ def _judge_words(prediction: Any, measured: str) -> Answer | None:
 
 
 def _words(text: str) -> list[str]:
-    """Return the words of a text without optional ones; for a sign alone, the sign."""
+    """Return the words of a text without articles and "and", or the text itself if it contains no words."""
     words = re.findall(r"[\w√.]+", text.casefold())
     return [word for word in words if word not in ("a", "an", "and", "the")] or [text.strip().casefold()]
 
 
 def _judge_text(prediction: str, measured: float) -> Answer | None:
-    """Judge a number in words; None if the text contains no number."""
+    """Judge a prediction such as "about 20", or return None if the text is not in a known format."""
     text = prediction.strip()
     if found := _ABOUT.fullmatch(text):
         return _judge_number(_as_number(found[1]), measured)
     if found := _BELOW.fullmatch(text):
-        return _yes_or_no(measured <= _as_number(found[1]))
+        return _right_or_wrong(measured <= _as_number(found[1]))
     if found := _ABOVE.fullmatch(text):
-        return _yes_or_no(measured >= _as_number(found[1]))
+        return _right_or_wrong(measured >= _as_number(found[1]))
     if found := _RANGE.fullmatch(text):
-        return _yes_or_no(_as_number(found[1]) <= measured <= _as_number(found[2]))
+        return _right_or_wrong(_as_number(found[1]) <= measured <= _as_number(found[2]))
     return None
 
 
@@ -198,35 +197,34 @@ def _judge_numbers(prediction: float, measured: float) -> Answer:
     ):
         return "wrong"
     if isinstance(measured, float) and 0 < measured <= 1 < prediction <= 100:
-        return _judge_apart(prediction / 100, measured)
+        return _judge_distance(prediction / 100, measured)
     if isinstance(measured, int) and float(prediction).is_integer():
         return (
-            _judge_apart(prediction, measured, RIGHT_COUNT_WITHIN_FRACTION) if _is_round_figure(prediction) else "wrong"
+            _judge_distance(prediction, measured, RIGHT_COUNT_WITHIN_FRACTION)
+            if _is_round_figure(prediction)
+            else "wrong"
         )
-    return _judge_apart(prediction, measured)
+    return _judge_distance(prediction, measured)
 
 
 def _is_round_figure(number: float) -> bool:
     return abs(number) >= 20 and number % 10 == 0 and len(str(abs(int(number))).rstrip("0")) <= 2
 
 
-def _judge_apart(prediction: float, measured: float, near: float = RIGHT_WITHIN_FRACTION) -> Answer:
-    apart, smaller = abs(prediction - measured), min(abs(prediction), abs(measured))
+def _judge_distance(prediction: float, measured: float, near: float = RIGHT_WITHIN_FRACTION) -> Answer:
+    distance, smaller = abs(prediction - measured), min(abs(prediction), abs(measured))
     if smaller < MAX_SIZE_OF_ZERO:
         larger = max(abs(prediction), abs(measured))
         return "right" if larger < MAX_SIZE_OF_ZERO else "close" if larger < MAX_SIZE_NEAR_ZERO else "wrong"
     has_decimals = not float(prediction).is_integer()
-    rounds_to_it = has_decimals and apart <= 0.5001 * 10 ** -_decimals(prediction)
-    if rounds_to_it or apart <= 1.0001 * near * smaller:  # tolerance for rounding
+    rounds_to_it = has_decimals and distance <= 0.5001 * 10 ** -_decimals(prediction)
+    if rounds_to_it or distance <= 1.0001 * near * smaller:  # allows for rounding errors
         return "right"
-    return (
-        "close"
-        if apart < (CLOSE_DECIMAL_WITHIN_FRACTION if has_decimals else CLOSE_WITHIN_FRACTION) * smaller
-        else "wrong"
-    )
+    close_within = CLOSE_DECIMAL_WITHIN_FRACTION if has_decimals else CLOSE_WITHIN_FRACTION
+    return "close" if distance < close_within * smaller else "wrong"
 
 
 def _decimals(number: float) -> int:
-    """Return the number of decimals that a number is written with."""
+    """Return the number of decimals in the shortest notation of a number."""
     mantissa, _, exponent = f"{number!r}".partition("e")
     return len(mantissa.partition(".")[2]) * (mantissa[-2:] != ".0") - int(exponent or 0)

@@ -1,4 +1,4 @@
-"""Count the predictions of a session: how many were right, and how many were wrong although the learner was sure."""
+"""Count the predictions of a session: right predictions, and wrong predictions of which the learner was sure."""
 
 import hashlib
 from collections import Counter
@@ -13,16 +13,16 @@ MIN_SURE_CONFIDENCE = 0.9
 
 
 class PredictionsMade:
-    """Keeps the first prediction of each comparison, because later ones are made after seeing the result.
+    """Stores the first prediction of each comparison, because the learner makes later predictions knowing the result.
 
     Args:
-        shell: The IPython shell whose cells compare; without one, each call counts as a separate comparison.
+        shell: The IPython shell that runs the cells. Without a shell, each call counts as a separate comparison.
     """
 
     def __init__(self, shell: Any = None) -> None:
         self.shell = shell
         self.made: dict[str, Prediction | None] = {}
-        """By comparison; None if no prediction was made, or if it cannot be judged."""
+        """The prediction of each comparison, or None if none was made or if it cannot be judged."""
         self._cell, self._n_in_cell = "", 0
         if shell is not None:
             shell.events.register("pre_run_cell", self._start_cell)
@@ -32,22 +32,22 @@ class PredictionsMade:
         self._n_in_cell = 0
 
     def add(self, answer: Answer | None, sure: float | None, said: str, measured: str) -> None:
-        """Count a comparison of the running cell, and record it for the home page if there is a record.
+        """Count a comparison in the running cell, and record it for the home page if there is a record.
 
         Raises:
             OSError: The record cannot be read or written.
         """
         self._n_in_cell += 1
-        place = f"{self._cell}:{self._n_in_cell}"
-        prediction = None if answer is None else Prediction(place, answer, sure, said, measured)
+        comparison = f"{self._cell}:{self._n_in_cell}"
+        prediction = None if answer is None else Prediction(comparison, answer, sure, said, measured)
         folder = saved_parts.record_folder(self.shell)
-        earlier = self.made.get(place) or (read_progress(folder).predictions.get(place) if folder else None)
-        self.made[place] = earlier or prediction
+        earlier = self.made.get(comparison) or (read_progress(folder).predictions.get(comparison) if folder else None)
+        self.made[comparison] = earlier or prediction
         if folder and prediction and not earlier:
             record_prediction(folder, prediction)
 
     def panel(self) -> Panel:
-        """Return a panel with the number of right predictions."""
+        """Return a panel that summarizes the predictions."""
         made = [prediction for prediction in self.made.values() if prediction]
         if not made:
             return Panel("Your predictions", f"None of the {len(self.made)} was made.", "plain")

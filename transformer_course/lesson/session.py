@@ -1,4 +1,4 @@
-"""A learner's session with the exercises: the parts in use, and the hints given so far."""
+"""A learner's session: it checks attempts, and stores the parts in use and the hints given so far."""
 
 import contextlib
 import difflib
@@ -36,12 +36,12 @@ from transformer_course.workspace import saved_parts
 from transformer_course.workspace.progress import record_messages, record_pass
 
 SEED = 0
-"""Seed of the cases in lessons; the grader uses others."""
+"""Random seed for the cases in lessons. The grader uses other seeds."""
 IN_TRAINING = {"output_in_training", "later_in_training"}
-"""Keys of an observation for a module in train mode."""
+"""The keys of an observation that describe a module in train mode."""
 
 MISSING_PARAMETER = re.compile(r"the parameter `.*` is missing; yours are .*")
-"""The part of a message that names a missing parameter, which would reveal the bug in a bug hunt."""
+"""The part of a message that names a missing parameter. In a bug hunt, it would reveal the bug."""
 
 
 class Session:
@@ -49,34 +49,34 @@ class Session:
 
     Args:
         exercises: The exercises by name.
-        shell: The IPython shell whose cells hold the learner's code; None outside a notebook.
+        shell: The IPython shell that runs the learner's cells, or None outside a notebook.
     """
 
     def __init__(self, exercises: Mapping[str, Exercise], shell: Any = None) -> None:
         self.exercises, self.shell = exercises, shell
         self.seconds = SECONDS_PER_CHECK
-        """Seconds of processor time for all cases of one check together."""
+        """Limit of processor time for all cases of one check, in seconds."""
         self.max_idle = MAX_IDLE_S
-        """Seconds of wall-clock time after which code that only waits is stopped."""
+        """Limit of wall-clock time for code that only waits, in seconds."""
         self.parts = Parts(lambda name: exercises[name].reference)
         self.hints_given: dict[str, HintsGiven] = {}
         self.not_passed: dict[str, Any] = {}
         """The last checked attempt at each exercise, unless it passed."""
         self.predictions = PredictionsMade(shell)
-        self.has_told_not_kept = False
+        self.has_explained_not_kept = False
         self.n_checking = 0
-        """Number of running checks: more than one if an attempt calls check itself."""
+        """Number of running checks, which is more than one if an attempt calls ``check``."""
 
     def check(self, attempt: Any, name: Any = None, save: bool = True) -> Verdict:
-        """Return the verdict on an attempt, of any type. If it is right, later cells use it.
+        """Return the verdict on an attempt, which may be any object. Later cells use a right attempt as a part.
 
-        If ``save`` is False, as in a bug hunt, a right answer changes neither the parts nor the record, and a module is
-        judged only in eval mode, because the fixed code may use dropout in training.
+        If ``save`` is False, as in a bug hunt, a right answer changes neither the parts nor the record. In this case, a
+        module is judged only in eval mode, because the fixed code may use dropout in training.
         """
         return self._checked(attempt, name, save, in_training=save)
 
     def check_only(self, attempt: Any, name: Any = None) -> Verdict:
-        """Return the verdict on an attempt as ``check`` does, without changing parts or passes."""
+        """Return the same verdict as ``check`` without changing parts or the record."""
         return self._checked(attempt, name, save=False, in_training=True)
 
     def _checked(self, attempt: Any, name: Any, save: bool, in_training: bool) -> Verdict:
@@ -88,7 +88,7 @@ class Session:
             verdict = (
                 _unknown(attempt, called) if exercise is None else self._check(exercise, attempt, save, in_training)
             )
-        except Exception as error:  # an exception here would stop the whole lesson
+        except Exception as error:  # an exception would stop the whole lesson
             verdict = Verdict(called or "check", "crashed", f"The check itself failed: {type(error).__name__}: {error}")
         finally:
             self.n_checking -= 1
@@ -100,7 +100,7 @@ class Session:
         return verdict
 
     def hint(self, attempt: Any, name: Any = None) -> Panel:
-        """Return the next hint for an attempt's mistake or for its exercise, and the solution after the last one.
+        """Return the next hint for an attempt's mistake or for its exercise, and after the last hint the solution.
 
         The hints start over when a check finds a different mistake or a different status.
         """
@@ -111,15 +111,15 @@ class Session:
             return Panel("No such exercise", _unknown(attempt, exercise_name(attempt, name), "hint").message, "help")
         if verdict.passed:
             return Panel(f"{exercise.name}: passed, so there is no hint", exercise.verified, "help")
-        of_mistake = verdict.hints or hints_about(exercise, verdict.mistake)
-        hints = exercise.hints if of_mistake is None else of_mistake
+        mistake_hints = verdict.hints or hints_about(exercise, verdict.mistake)
+        hints = exercise.hints if mistake_hints is None else mistake_hints
         given = self.hints_given[exercise.name]
         if given.n_given == len(hints):
             given.comes_next = ""
             return _solution(exercise, "there are no more hints; a solution")
         given.n_given += 1
-        message, kind = hints[given.n_given - 1], "hint" if of_mistake is not None else "general hint"
-        if of_mistake is None and given.n_given == 1:
+        message, kind = hints[given.n_given - 1], "hint" if mistake_hints is not None else "general hint"
+        if mistake_hints is None and given.n_given == 1:
             message = "\n".join([*_before_general_hints(verdict), message])
         if given.n_given == len(hints):
             message += "\nThat was the last hint. Ask again to see a solution."
@@ -127,7 +127,7 @@ class Session:
         return Panel(f"{exercise.name}: {kind} {given.n_given} of {len(hints)}", message, "help")
 
     def solution(self, attempt: Any, name: Any = None) -> Panel:
-        """Return a right answer to the exercise of an attempt."""
+        """Return a solution of the exercise that an attempt answers."""
         called = exercise_name(attempt, name)
         exercise = self.exercises.get(called or "")
         if exercise is None:
@@ -170,14 +170,14 @@ class Session:
         return replace(verdict, message=verdict.message + remark)
 
     def _restart_hints(self, verdict: Verdict) -> None:
-        """Start with the first hint for a verdict, unless the last verdict on this exercise was the same."""
+        """Make the hints start over, unless the last verdict on this exercise was the same."""
         found = verdict.hints or verdict.mistakes[:1] or (verdict.status,)
         given = self.hints_given.get(verdict.exercise)
         if given is None or given.verdict != found:
             self.hints_given[verdict.exercise] = HintsGiven(found)
 
     def _record(self, exercise: Exercise) -> str:
-        """Record for the home page that an exercise has passed; return a remark if recording fails."""
+        """Record for the home page that an exercise has passed. Return a remark if recording fails, otherwise ""."""
         try:
             if folder := saved_parts.record_folder(self.shell):
                 record_pass(folder, exercise.name)
@@ -186,24 +186,22 @@ class Session:
         return ""
 
     def _record_messages(self, verdict: Verdict) -> None:
-        """Record what is reported for an attempt that does not pass, so that a class can count the mistakes its
-        students make.
-        """
+        """Record what is reported about an attempt that does not pass, so that a class can count common mistakes."""
         if verdict.status == "not_started":
             return
-        with contextlib.suppress(OSError):  # the learner does not need this record
+        with contextlib.suppress(OSError):  # if recording fails, the learner loses nothing
             if folder := saved_parts.record_folder(self.shell):
                 record_messages(folder, verdict.exercise, verdict.mistakes or (verdict.status,))
 
     def _not_kept_remark(self) -> str:
-        """Return why nothing is saved in this session, but only on the first call."""
-        if self.has_told_not_kept or not (why := saved_parts.explain_no_folder(self.shell)):
+        """Return why nothing is saved in this session, or "" if it is saved or was explained before."""
+        if self.has_explained_not_kept or not (why := saved_parts.explain_no_folder(self.shell)):
             return ""
-        self.has_told_not_kept = True
+        self.has_explained_not_kept = True
         return f"\n{why}"
 
     def _located(self, verdict: Verdict, known: Behavior, attempt: Any, observed: Sequence[Observation]) -> Verdict:
-        """Add the location of the mistake to a verdict, if it is certain."""
+        """Add the location of the mistake to a verdict if the location is certain."""
         last = observed[-1]
         if not can_be_located(verdict) or ("error" in last and last["error"]["type"] == "TookTooLong"):
             return verdict
@@ -217,23 +215,21 @@ class Session:
     def _remark(
         self, attempt: Any, exercise: Exercise, largest: Case, observation: Observation, right: Observation
     ) -> str:
-        """Return why lessons should not train with a right answer, if it cuts gradients or is slow."""
-        seen_remarks, right_remarks = observation.get("remarks", {}), right.get("remarks", {})
-        if right_remarks.get("differentiable") and not seen_remarks.get("differentiable"):
+        """Return why lessons should not train with a right answer that cuts gradients or is slow, otherwise ""."""
+        observed_remarks, right_remarks = observation.get("remarks", {}), right.get("remarks", {})
+        if right_remarks.get("differentiable") and not observed_remarks.get("differentiable"):
             return (
                 "\nOne thing: no gradient passes through your version. (What cuts it: `.item()`, `.tolist()`, "
                 "`.numpy()`, `.detach()`, `torch.tensor`, `torch.no_grad`.)"
             )
-        times = slowdown(attempt, exercise.reference, largest, seen_remarks["seconds"], self.seconds)
-        if not is_slow(times):
+        factor = slowdown(attempt, exercise.reference, largest, observed_remarks["seconds"], self.seconds)
+        if not is_slow(factor):
             return ""
-        return f"\nYour code is right, but slow: it takes {times:.0f} times as long as the reference."
+        return f"\nYour code is right, but slow: it takes {factor:.0f} times as long as the reference."
 
 
 def _before_general_hints(verdict: Verdict) -> list[str]:
-    """Return an introduction to an exercise's general hints, which says whether the check found a mistake that they do
-    not cover.
-    """
+    """Return lines that introduce the general hints and explain that they are not about the attempt's mistake."""
     if verdict.status == "not_started":
         return []
     if verdict.mistake:
@@ -242,7 +238,7 @@ def _before_general_hints(verdict: Verdict) -> list[str]:
 
 
 def _as_in_eval_mode(observation: Observation, right: Observation) -> Observation:
-    """Return an observation of a module in which its outputs in train mode count as right."""
+    """Return an observation with the right outputs in train mode, so that only eval mode is judged."""
     entries = cast(Mapping[str, Any], right).items()
     return cast(
         Observation,
@@ -254,19 +250,19 @@ def _solution(exercise: Exercise, title: str) -> Panel:
     return Panel(f"{exercise.name}: {title}", code_block(exercise.solution), "help")
 
 
-def _unknown(attempt: Any, called: str | None, asked: str = "check") -> Verdict:
-    """Return a verdict that explains how to name the exercise."""
+def _unknown(attempt: Any, called: str | None, function: str = "check") -> Verdict:
+    """Return a verdict about an unknown exercise, which explains how to pass the name of the exercise."""
     if called is None:
         message = f"Hand over the function or class itself; this is a value of type {type(attempt).__name__}."
     else:
         close = [*difflib.get_close_matches(called, _names_of_lesson(attempt), n=2, cutoff=0.4), "exercise"]
         own = own if (own := exercise_name(attempt, None) or "").isidentifier() else "attempt"
-        variants = " or ".join(f'`{asked}({own}, "{exercise}")`' for exercise in close[:-1] or close)
+        variants = " or ".join(f'`{function}({own}, "{exercise}")`' for exercise in close[:-1] or close)
         message = f"No exercise is called {called}. To say which one it answers: {variants}."
-    return Verdict(called or asked, "wrong", message)
+    return Verdict(called or function, "wrong", message)
 
 
 def _names_of_lesson(attempt: Any) -> list[str]:
-    """List the exercises of the attempt's own lesson; others would spoil later lessons."""
-    beside = {name for function in functions_of(attempt) for name in function.__globals__}
-    return [name for names in map(exercise_names, NOTEBOOKS) if beside.intersection(names) for name in names]
+    """Return the exercises of the attempt's lesson. The names of other lessons would spoil them."""
+    global_names = {name for function in functions_of(attempt) for name in function.__globals__}
+    return [name for names in map(exercise_names, NOTEBOOKS) if global_names.intersection(names) for name in names]

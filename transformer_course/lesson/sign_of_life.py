@@ -1,4 +1,4 @@
-"""Show that a slow check is running, and when it will be stopped."""
+"""Show that a slow check is still running and when it will be stopped."""
 
 import contextlib
 import contextvars
@@ -8,35 +8,35 @@ import time
 from collections.abc import Iterator
 
 SILENT_S = 2.0
-"""Most checks take less time, and show only their verdict."""
+"""Seconds before the message appears. Most checks finish earlier and show only their verdict."""
 
 
 @contextlib.contextmanager
 def sign_of_life(limit: float) -> Iterator[None]:
-    """Tell a learner in a live notebook that the block is running, if it takes long.
+    """In a live notebook, show a message if the block takes long.
 
     Args:
         limit: Seconds of processor time after which the block will be stopped.
     """
-    if os.environ.get("TRANSFORMER_LAB_LIVE") != "1":  # not live, so the message would only add an output to store
+    if os.environ.get("TRANSFORMER_LAB_LIVE") != "1":  # avoids storing the message in a notebook
         yield
         return
     from IPython.display import DisplayHandle
 
-    begun, has_ended, handle = time.monotonic(), threading.Event(), DisplayHandle()
+    start, has_ended, handle = time.monotonic(), threading.Event(), DisplayHandle()
 
-    def tell() -> None:
+    def report() -> None:
         if has_ended.wait(SILENT_S):
             return
-        said = f"Your code is running. It is stopped once it has computed for {limit:.0f} seconds."
-        handle.display({"text/plain": said}, raw=True)
+        message = f"Your code is running. It is stopped once it has computed for {limit:.0f} seconds."
+        handle.display({"text/plain": message}, raw=True)
         has_ended.wait()
-        handle.update({"text/plain": f"The check took {time.monotonic() - begun:.0f} seconds."}, raw=True)
+        handle.update({"text/plain": f"The check took {time.monotonic() - start:.0f} seconds."}, raw=True)
 
-    context = contextvars.copy_context()  # carries the current cell
-    thread = threading.Thread(target=context.run, args=(tell,), daemon=True)
+    context = contextvars.copy_context()  # so that the message appears below the current cell
+    thread = threading.Thread(target=context.run, args=(report,), daemon=True)
     try:
-        with contextlib.suppress(RuntimeError):  # too many threads
+        with contextlib.suppress(RuntimeError):  # there are too many threads
             thread.start()
         yield
     finally:

@@ -1,6 +1,6 @@
-"""Compare the processor time of an attempt with that of the reference.
+"""Compare the processor time of an attempt with the time of the reference.
 
-Wall-clock time would depend on what else the machine is doing.
+Wall-clock time would depend on other processes.
 """
 
 import math
@@ -14,44 +14,45 @@ from transformer_course.running.observe import observe_all
 from transformer_course.running.time_limit import Stopwatch
 
 MAX_SLOWDOWN = 5.0
-"""Lessons do not train with a right answer that is more than this many times slower than the reference."""
+"""Maximum ratio of times at which lessons still train with a right answer."""
 SLOWDOWN_MARGIN = 1.5
+"""An attempt counts as slow only if it exceeds ``MAX_SLOWDOWN`` by this factor, because times vary."""
 MAX_TIMINGS = 5
-"""Maximum number of times that both are timed."""
+"""Maximum number of times that the attempt and the reference are timed."""
 MAX_TIMING_S = 1.0
-"""Processor time after which neither is timed again; each is timed at least once."""
+"""Processor time after which timing stops. The attempt and the reference are timed at least once."""
 CLOCK_TICK_S = 1 / 64 if os.name == "nt" else 1e-9
-"""Resolution of processor time; shorter runs may measure 0."""
+"""Resolution of the processor time. Shorter runs may measure 0."""
 
 
 def slowdown(attempt: Any, reference: Callable[..., Any], case: Case, best: float, limit: float) -> float:
-    """Return the attempt's time divided by the reference's.
+    """Return the time of an attempt divided by the time of the reference.
 
-    Both are timed a few times, alternately, and the fastest times are compared, because other programs slow down single
+    Both are timed alternately a few times, and the fastest times are compared, because other programs slow down single
     runs. An attempt that is clearly fast or clearly slow is timed only twice.
 
     Args:
         attempt: The function to time.
-        reference: The function to compare it with.
-        case: The arguments of both.
-        best: Seconds of processor time that the attempt took in earlier calls.
-        limit: Time limit of one call in seconds.
+        reference: The function to compare the attempt with.
+        case: The arguments for both functions.
+        best: The shortest processor time of the attempt in earlier calls, in seconds.
+        limit: Time limit for one call, in seconds.
     """
-    best_of_reference = math.inf
+    best_reference = math.inf
     stopwatch = Stopwatch()
     for timing in range(MAX_TIMINGS):
-        best_of_reference = min(best_of_reference, max(_time(reference, case, limit), CLOCK_TICK_S))
+        best_reference = min(best_reference, max(_time(reference, case, limit), CLOCK_TICK_S))
         best = min(best, _time(attempt, case, limit))
-        is_fast = best <= MAX_SLOWDOWN * best_of_reference
-        is_slow_beyond_doubt = best > 10 * SLOWDOWN_MARGIN * MAX_SLOWDOWN * best_of_reference
-        if (timing > 0 and (is_fast or is_slow_beyond_doubt)) or stopwatch.computing > MAX_TIMING_S:
+        is_fast = best <= MAX_SLOWDOWN * best_reference
+        is_clearly_slow = best > 10 * SLOWDOWN_MARGIN * MAX_SLOWDOWN * best_reference
+        if (timing > 0 and (is_fast or is_clearly_slow)) or stopwatch.computing > MAX_TIMING_S:
             break
-    return best / best_of_reference
+    return best / best_reference
 
 
-def is_slow(times: float) -> bool:
-    """Return whether an attempt with this slowdown is slow beyond doubt."""
-    return times > SLOWDOWN_MARGIN * MAX_SLOWDOWN
+def is_slow(factor: float) -> bool:
+    """Return whether an attempt with this slowdown is certainly slow."""
+    return factor > SLOWDOWN_MARGIN * MAX_SLOWDOWN
 
 
 def _time(function: Any, case: Case, limit: float) -> float:

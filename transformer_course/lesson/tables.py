@@ -1,6 +1,6 @@
 """Align the columns of a pandas table: words to the left, numbers to the right.
 
-pandas aligns all of them to the right, so sentences in a table are hard to read.
+pandas aligns all columns to the right, which makes sentences in a table hard to read.
 """
 
 import re
@@ -9,13 +9,13 @@ from typing import Any
 
 WORD = re.compile(r"[^\W\d_]{2,}")
 WORDS_IN_NUMBERS = frozenset({"bits", "inf", "kB", "MB", "GB", "TB", "min", "ms", "nan", "of", "tokens", "to"})
-"""Words that may accompany a number, as in "0.48 to 0.52", without turning a column into words."""
+"""Words that may accompany a number, as in "0.48 to 0.52". A column with only these words counts as numbers."""
 ROW = re.compile(r"<tr.*?</tr>", re.DOTALL)
 LEFT = ' style="text-align: left;"'
 
 
 def align_words(html: str) -> str:
-    """Return the HTML of a pandas table with the columns that contain words aligned to the left.
+    """Return the HTML of a pandas table in which columns with words are aligned to the left.
 
     Args:
         html: The HTML of a ``DataFrame``. Any other HTML is returned unchanged.
@@ -46,7 +46,7 @@ def has_words(text: str) -> bool:
 
 
 def align_tables(shell: Any) -> None:
-    """Make a shell display each ``DataFrame`` with words aligned to the left."""
+    """Make an IPython shell display each ``DataFrame`` with words aligned to the left."""
     formatter = shell.display_formatter.formatters["text/html"]
     formatter.for_type_by_name("pandas", "DataFrame", _display)
     formatter.for_type_by_name("pandas.core.frame", "DataFrame", _display)  # before pandas 3
@@ -58,7 +58,7 @@ def _display(table: Any) -> str | None:
 
 
 def _align(row: str, tag: str, columns: set[int]) -> str:
-    """Align the given cells of a row to the left, except cells that span several columns."""
+    """Align some cells of a row to the left, unless the row has cells that span several columns."""
     if "colspan" in row:
         return row
     cells = row.split(f"<{tag}>")

@@ -1,4 +1,4 @@
-"""The published stub of an exercise, for learners who start the exercise over."""
+"""Read the published stubs of exercises, for learners who reset an exercise."""
 
 import json
 from collections.abc import Mapping
@@ -15,7 +15,7 @@ def exercise_stub(exercise: str) -> str:
 
     Raises:
         OSError: A published lesson cannot be read.
-        ValueError: There is no such exercise.
+        ValueError: The exercise does not exist.
     """
     stubs = _stubs(published_lessons())
     if exercise not in stubs:
@@ -25,7 +25,7 @@ def exercise_stub(exercise: str) -> str:
 
 @cache
 def _stubs(published: Path) -> Mapping[str, str]:
-    """Read the stubs of all published lessons by exercise name, which is the id of the stub's cell."""
+    """Read the stubs of all published lessons, by exercise name. The name is the id of the stub's cell."""
     stubs = {}
     for path in sorted(published.glob("*.ipynb")):
         for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:

@@ -1,4 +1,4 @@
-"""A file of saved parts: plain Python with a section for each exercise that passed."""
+"""Read and write a file of saved parts, which is plain Python with a section for each exercise that passed."""
 
 import re
 from collections.abc import Mapping
@@ -7,16 +7,17 @@ from pathlib import Path
 from transformer_lab.atomic_write import atomic_write_text
 
 HEAD = """\
-# Your own parts of lesson {lesson}, as they passed. Later lessons work with them.
-# Without this file they work with the library's.
+# Your own parts of lesson {lesson}, which passed their checks. Later lessons use them.
+# Without this file, later lessons use the library's versions.
 
 """
 SECTION = re.compile(r"^# %% (\w+)$", re.MULTILINE)
 
 
 def read_sections(path: Path) -> tuple[str, dict[str, str]]:
-    """Return the text at the start of a file, and its sections by name. A missing file has the default start and no
-    sections.
+    """Return the text at the start of a file, and its sections by name.
+
+    For a missing file, the text is the default header, and there are no sections.
 
     Raises:
         OSError: The file cannot be read.
@@ -28,7 +29,7 @@ def read_sections(path: Path) -> tuple[str, dict[str, str]]:
 
 
 def write_sections(path: Path, head: str, sections: Mapping[str, str]) -> None:
-    """Overwrite a file.
+    """Write a file, replacing an existing file.
 
     Raises:
         OSError: The file cannot be written.

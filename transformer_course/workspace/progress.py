@@ -1,8 +1,8 @@
-"""The learner's record: a line of JSON for the first pass of each exercise, the first comparison of each prediction,
-and the first time that a check reports each mistake.
+"""The learner's record, a file with a line of JSON for each event.
 
-The file is next to the folder of saved parts, so deleting the parts does not delete passes. Only the home page and the
-learner read it, and nothing is sent anywhere.
+Events are the first pass of each exercise, the first prediction of each comparison, the first time that a check reports
+each mistake, and all reviews. The file is next to the folder of saved parts, so deleting the parts does not delete
+passes. The record is never sent anywhere.
 """
 
 import json
@@ -22,9 +22,9 @@ class Prediction:
     """A prediction that was compared with a measurement.
 
     Attributes:
-        cell: The id of the cell that compared it, and the number of the comparison in that cell: ``"one-vector:1"``.
+        cell: The id of the cell and the number of the comparison in that cell, such as ``"one-vector:1"``.
         answer: ``"right"``, ``"close"`` or ``"wrong"``.
-        sure: The learner's confidence, from 0 to 1; None if not given.
+        sure: The learner's confidence, from 0 to 1, or None if the learner gave none.
         said: The prediction, as text.
         measured: The measurement, as text.
     """
@@ -69,10 +69,9 @@ class Progress:
     Attributes:
         passed: The time of each exercise's first pass, by name, in the order of the file.
         predictions: The first prediction of each comparison, by cell, in the order of the file.
-        messages: What checks have reported for each exercise, without repetition: names of mistakes, ``wrong`` or
-            ``crashed``.
+        messages: What checks have reported for each exercise, each once: names of mistakes, ``wrong`` or ``crashed``.
         reviews: The reviews, in the order of the file.
-        problems: Descriptions of what could not be read, one line each.
+        problems: Messages about the file or about lines that could not be read.
     """
 
     passed: dict[str, datetime] = field(default_factory=dict)
@@ -83,7 +82,7 @@ class Progress:
 
 
 def record_pass(folder: Path, exercise: str) -> None:
-    """Record a pass of an exercise, unless one is already recorded.
+    """Record that an exercise passed, unless an earlier pass is recorded.
 
     Raises:
         OSError: The record cannot be read or written.
@@ -92,25 +91,25 @@ def record_pass(folder: Path, exercise: str) -> None:
         _add(folder, {"exercise": exercise, "passed": datetime.now(UTC).isoformat(timespec="seconds")})
 
 
-def record_prediction(folder: Path, made: Prediction) -> None:
-    """Record a prediction, unless one is already recorded for its comparison: only the first is a prediction.
+def record_prediction(folder: Path, prediction: Prediction) -> None:
+    """Record a prediction, unless an earlier prediction of the same comparison is recorded.
 
     Raises:
         OSError: The record cannot be read or written.
     """
-    if made.cell not in read_progress(folder, strict=True).predictions:
-        _add(folder, {"prediction": asdict(made)})
+    if prediction.cell not in read_progress(folder, strict=True).predictions:
+        _add(folder, {"prediction": asdict(prediction)})
 
 
 def record_messages(folder: Path, exercise: str, messages: Iterable[str]) -> None:
-    """Record what a check reported for an exercise, unless it is already recorded.
+    """Record the messages that a check reported for an exercise, except those already recorded.
 
     Raises:
         OSError: The record cannot be read or written.
     """
-    before = read_progress(folder, strict=True).messages.get(exercise, [])
+    recorded = read_progress(folder, strict=True).messages.get(exercise, [])
     for name in messages:
-        if name not in before:
+        if name not in recorded:
             _add(folder, {"exercise": exercise, "told": name})
 
 
@@ -125,10 +124,14 @@ def record_review(folder: Path, review: Review) -> None:
 
 
 def read_progress(folder: Path, strict: bool = False) -> Progress:
-    """Read the valid lines of the record in a folder; if there is none, nothing has passed.
+    """Read the valid lines of the record in a folder. Without a record, the progress is empty.
+
+    Args:
+        folder: The learner's folder.
+        strict: Whether an unreadable file raises an error instead of being reported in ``problems``.
 
     Raises:
-        OSError: The file cannot be read, and ``strict`` is set; otherwise it becomes a problem.
+        OSError: The file cannot be read, and ``strict`` is True.
     """
     progress = Progress()
     try:
@@ -155,14 +158,14 @@ def read_progress(folder: Path, strict: bool = False) -> Progress:
 
 def _add(folder: Path, entry: dict[str, Any]) -> None:
     path = folder / FILE
-    torn = path.exists() and path.read_bytes()[-1:] not in (b"", b"\n")
-    # append with a single write, because several kernels may record at once
+    is_incomplete = path.exists() and path.read_bytes()[-1:] not in (b"", b"\n")
+    # append with a single write, because several kernels may write at the same time
     with path.open("a", encoding="utf-8") as file:
-        file.write("\n" * torn + json.dumps(entry) + "\n")
+        file.write("\n" * is_incomplete + json.dumps(entry) + "\n")
 
 
 def _entries(path: Path) -> Iterator[tuple[str, datetime | str] | Prediction | Review | None]:
-    """Yield the content of each line: a pass, a mistake, a prediction or a review; None if it is invalid."""
+    """Yield the content of each line: a pass, a mistake, a prediction or a review, or None for an invalid line."""
     if not path.exists():
         return
     for line in path.read_text(encoding="utf-8", errors="replace").splitlines():

@@ -1,7 +1,7 @@
-"""Save the learner's right answers for later lessons: one file of plain Python per lesson.
+"""Save the learner's right answers for later lessons, in a file of plain Python for each lesson.
 
-``parts_folder`` returns the folder. A file has a section for each exercise that passed, such as ``# %% softmax``, which
-needs nothing from other sections.
+``parts_folder`` returns the folder of these files. A file has a section for each exercise that passed, such as
+``# %% softmax``. A section needs no other section.
 """
 
 import os
@@ -28,32 +28,35 @@ NO_FOLDER_INSTALLED = (
 def parts_folder(shell: Any) -> Path | None:
     """Return the folder of the saved parts, or None if parts are not saved.
 
-    It is ``TRANSFORMER_LAB_PARTS``, which ``course.py lab`` sets; the empty string means None. If the variable is not
-    set, for example in a notebook opened with another program, it is the folder ``parts`` of the learner's working
-    copies, but only
+    The environment variable ``TRANSFORMER_LAB_PARTS``, which ``course.py lab`` sets, contains the folder. If it is the
+    empty string, parts are not saved. If it is not set, for example in a notebook opened with another program, the
+    folder is ``parts`` in the learner's working copies, provided that
 
-    - in a notebook,
-    - after ``course.py lab`` has created the working copies, and
-    - if they belong to the user and no one else can write to them, as far as the operating system reports.
+    - the code runs in a notebook,
+    - ``course.py lab`` has created the working copies, and
+    - the working copies belong to the user and no one else can write to them, as far as the operating system reports.
 
-    Loading parts runs code. So the folder depends only on the course's installation or on ``TRANSFORMER_LAB_LESSONS``,
-    never on the notebook's location: a notebook from someone else could come with a folder ``parts``.
+    Loading parts executes code. The folder therefore depends only on the course's installation or on
+    ``TRANSFORMER_LAB_LESSONS`` and never on the notebook's location, because a downloaded notebook could come with a
+    folder ``parts``.
 
     Args:
-        shell: The IPython shell of the notebook; None outside a notebook.
+        shell: The IPython shell of the notebook, or None outside a notebook.
     """
-    place = os.environ.get("TRANSFORMER_LAB_PARTS")
-    if place is not None:
-        return Path(place) if place else None
-    if shell is None or _why_unsafe():
+    variable = os.environ.get("TRANSFORMER_LAB_PARTS")
+    if variable is not None:
+        return Path(variable) if variable else None
+    if shell is None or _explain_unsafe_folder():
         return None
-    from transformer_course.workspace.working_copies import working_copy  # slow to import, and seldom needed
+    from transformer_course.workspace.working_copies import (
+        working_copy,
+    )  # imported here because it is slow and rarely needed
 
     return working_copy() / "parts"
 
 
 def record_folder(shell: Any) -> Path | None:
-    """Return the folder of the progress record, which is that of the working copies, or None if parts are not saved."""
+    """Return the folder of the progress record, which is the learner's folder, or None if parts are not saved."""
     from transformer_course.workspace.working_copies import EDITIONS_FILE, working_copy
 
     if shell is None or parts_folder(shell) is None or not (working_copy() / EDITIONS_FILE).is_file():
@@ -62,14 +65,14 @@ def record_folder(shell: Any) -> Path | None:
 
 
 def explain_no_folder(shell: Any) -> str:
-    """Return why a part that passes is not saved, and what to do; "" if it is saved, or saving is turned off."""
-    if shell is None or "TRANSFORMER_LAB_PARTS" in os.environ or not (why := _why_unsafe()):
+    """Return why a passed part is not saved and what to do, or "" if it is saved or saving is turned off."""
+    if shell is None or "TRANSFORMER_LAB_PARTS" in os.environ or not (reason := _explain_unsafe_folder()):
         return ""
-    return f"It is not kept for later lessons: {why}"
+    return f"It is not kept for later lessons: {reason}"
 
 
-def _why_unsafe() -> str:
-    """Return why the working copies of the lessons are not used, and what to do; "" if they are safe."""
+def _explain_unsafe_folder() -> str:
+    """Return why the working copies are not used and what to do, or "" if they are safe to use."""
     from transformer_course.lesson_folder import is_clone
     from transformer_course.workspace.working_copies import EDITIONS_FILE, working_copy
 
@@ -91,22 +94,22 @@ def _why_unsafe() -> str:
 
 def _is_shared(path: Path) -> bool:
     """Return whether a file or folder belongs to another user or is writable by all users."""
-    if not hasattr(os, "getuid"):  # on Windows, a user's home folder is private
+    if not hasattr(os, "getuid"):  # on Windows, other users cannot access a user's home folder
         return False
     status = path.stat()
     return status.st_uid != os.getuid() or bool(status.st_mode & stat.S_IWOTH)
 
 
 def save_part(exercise: str, attempt: Any, shell: Any) -> str | None:
-    """Write an attempt that passed into its lesson's file, replacing an earlier one.
+    """Write an attempt that passed to its lesson's file, replacing an earlier attempt.
 
     Args:
         exercise: The name of the exercise.
         attempt: The function or class that passed.
-        shell: The IPython shell whose cells define the attempt; without one, nothing is saved.
+        shell: The IPython shell whose cells define the attempt. Without a shell, nothing is saved.
 
     Returns:
-        Why the attempt cannot be saved, or None if it was saved or there is no folder.
+        The reason why the attempt cannot be saved, or None if it was saved or there is no folder.
     """
     folder = parts_folder(shell)
     if folder is None or shell is None:
@@ -128,7 +131,7 @@ def save_part(exercise: str, attempt: Any, shell: Any) -> str | None:
 
 
 def load_parts(parts: Parts, shell: Any = None) -> None:
-    """Load all saved parts; skip those that do not run, and print a message for each."""
+    """Load all saved parts. A part that does not run is skipped and reported in a printed message."""
     folder = parts_folder(shell)
     for path in sorted(folder.glob("*.py")) if folder else []:
         try:
@@ -150,8 +153,8 @@ def _write_section(path: Path, exercise: str, source: str) -> None:
     write_sections(path, head, sections | {exercise: f"\n{source}\n\n\n"})
 
 
-def _execute(source: str, name: str, where: str) -> Any:
+def _execute(source: str, name: str, file: str) -> Any:
     scope: dict[str, Any] = {"__name__": "saved_part"}
     with suppressed_output():
-        exec(compile(source, where, "exec"), scope)
+        exec(compile(source, file, "exec"), scope)
     return scope[name]

@@ -1,4 +1,4 @@
-"""Write a function or class of a notebook as plain Python that needs nothing else of the notebook."""
+"""Convert a function or class of a notebook to plain Python that runs without the notebook."""
 
 import ast
 import builtins
@@ -9,19 +9,17 @@ from transformer_course.running.dependencies import Statement, definitions
 from transformer_course.running.ipython_syntax import parse
 
 LOOPS = (ast.For, ast.AsyncFor, ast.While)
-"""Loops are experiments, so their results are not saved."""
-
-
+"""Loops are not saved, because in a notebook they are experiments."""
 COMPOUND = (ast.If, ast.Try, ast.With, ast.Match)
-"""Such a statement may use names that it defines itself."""
+"""Compound statements may use names that they define themselves."""
 
 
 class NotStandalone(ValueError):
-    """A needed name is not defined in any cell."""
+    """Raised with a name that is needed but not defined in any cell."""
 
 
 def standalone_source(name: str, cells: Sequence[str]) -> str:
-    """Return the statement that defines a name, and all statements that it needs, in an order in which they run.
+    """Return the statement that defines a name, and all statements that it needs, in an order in which they can run.
 
     Args:
         name: The name, such as that of a function.
@@ -29,47 +27,49 @@ def standalone_source(name: str, cells: Sequence[str]) -> str:
             function body uses the last definition, and other code uses the last definition before it.
 
     Raises:
-        NotStandalone: The name, or a name that it needs, is defined in a loop or not by any statement of a cell.
+        NotStandalone: The name, or a name that it needs, is defined only in a loop or not at all.
     """
-    made = [statement for statement in _definitions(cells) if not isinstance(statement.node, LOOPS)]
-    begun: set[int] = set()
-    placed: list[int] = []
+    statements = [statement for statement in _definitions(cells) if not isinstance(statement.node, LOOPS)]
+    visited: set[int] = set()
+    ordered: list[int] = []
 
     def collect(number: int) -> None:
-        """Add a statement and all that it needs, including what its functions need, above it if possible."""
-        if number not in begun:
-            begun.add(number)
-            for name in made[number].names.needs_later:
-                for maker in _makers(name, made):
-                    collect(maker)
+        """Add a statement and everything that it needs, including names that its functions use when they are called."""
+        if number not in visited:
+            visited.add(number)
+            for name in statements[number].names.needs_later:
+                for definition in _find_definition(name, statements):
+                    collect(definition)
             place(number)
 
     def place(number: int) -> None:
-        """Add a statement below those that it needs when it runs, even if these need it later."""
-        statement = made[number]
+        """Add a statement after the statements that must run before it, even if their functions use it later."""
+        statement = statements[number]
         own = statement.binds if isinstance(statement.node, COMPOUND) else ()
         for name in statement.names.needs_at_once:
-            for maker in _makers(name, made[:number], own):
-                collect(maker)
-                place(maker)
-        if number not in placed:
-            placed.append(number)
+            for definition in _find_definition(name, statements[:number], own):
+                collect(definition)
+                place(definition)
+        if number not in ordered:
+            ordered.append(number)
 
-    for maker in _makers(name, made):
-        collect(maker)
-    imports = [made[n].text for n in placed if isinstance(made[n].node, ast.Import | ast.ImportFrom)]
-    others = [made[n].text for n in placed if not isinstance(made[n].node, ast.Import | ast.ImportFrom)]
+    for definition in _find_definition(name, statements):
+        collect(definition)
+    imports, others = list[str](), list[str]()
+    for number in ordered:
+        is_import = isinstance(statements[number].node, ast.Import | ast.ImportFrom)
+        (imports if is_import else others).append(statements[number].text)
     return "\n\n\n".join(filter(None, ["\n".join(sorted(imports)), *others]))
 
 
-def _makers(name: str, made: Sequence[Statement], own: Collection[str] = ()) -> list[int]:
-    """Return the index of the last statement that defines each name, without builtins and local names.
+def _find_definition(name: str, statements: Sequence[Statement], own: Collection[str] = ()) -> list[int]:
+    """Return a list with the index of the last statement that defines a name, empty for builtins and ``own`` names.
 
     Raises:
-        NotStandalone: No statement defines a name.
+        NotStandalone: No statement defines the name.
     """
-    for number in reversed(range(len(made))):
-        if name in made[number].binds or _is_imported_by_star(name, made[number].node):
+    for number in reversed(range(len(statements))):
+        if name in statements[number].binds or _is_imported_by_star(name, statements[number].node):
             return [number]
     if name in own or hasattr(builtins, name):
         return []
@@ -77,7 +77,7 @@ def _makers(name: str, made: Sequence[Statement], own: Collection[str] = ()) -> 
 
 
 def _is_imported_by_star(name: str, node: ast.stmt) -> bool:
-    """Return whether an executed ``from module import *`` defined a name."""
+    """Return whether a statement is ``from module import *`` and defines a name."""
     if not isinstance(node, ast.ImportFrom) or node.names[0].name != "*":
         return False
     module = sys.modules.get(node.module or "")

@@ -1,4 +1,4 @@
-"""The learner's working copies of the lessons, without outputs (which would spoil predictions) and Colab's cell.
+"""Create the learner's working copies of the lessons, without outputs, which would spoil predictions.
 
 Notebooks are read and written as plain JSON, because importing ``nbformat`` can take longer than a whole check.
 """
@@ -17,11 +17,9 @@ from transformer_course.lesson_order import resolve_lesson
 from transformer_lab.atomic_write import atomic_write_text
 
 EDITIONS_FILE = ".editions.json"
-"""The file with the edition of each lesson that was copied last; without it, an edition may be offered twice."""
-
+"""The file that records the last copied edition of each lesson. Without it, an edition may be offered twice."""
 COLAB = "colab"
-"""The id of a published lesson's cell that installs the course on Colab and does nothing elsewhere."""
-
+"""The id of the cell that installs the course on Colab. Working copies do not need it."""
 LANGUAGE = {
     "name": "python",
     "version": sys.version.split()[0],
@@ -31,15 +29,15 @@ LANGUAGE = {
     "nbconvert_exporter": "python",
     "file_extension": ".py",
 }
-"""The kernel's language metadata. JupyterLab adds it to any notebook without it, which would show the sign for unsaved
-changes as soon as a lesson is opened.
+"""The language metadata of the kernel. If a notebook lacks it, JupyterLab adds it and marks the notebook as unsaved as
+soon as it is opened.
 """
 
 
 def working_copy() -> Path:
-    """Return the learner's folder: ``TRANSFORMER_LAB_LESSONS`` if set, or else ``my-lessons`` in the clone.
+    """Return the learner's folder: ``TRANSFORMER_LAB_LESSONS`` if it is set, otherwise ``my-lessons`` in the clone.
 
-    Without a clone, the variable is required, and ``transformer-course lab`` sets it: see ``choose_folder``.
+    Without a clone, the variable is required, and ``transformer-course lab`` sets it (see ``choose_folder``).
     """
     return Path(os.environ.get("TRANSFORMER_LAB_LESSONS") or REPOSITORY / "my-lessons").absolute()
 
@@ -48,8 +46,8 @@ def choose_folder(folder: Path | None = None) -> None:
     """Set ``TRANSFORMER_LAB_LESSONS``, unless the learner's folder is in the clone.
 
     Args:
-        folder: The learner's folder. If None, the variable keeps its value. If there is neither a variable nor a clone,
-            it is the current folder if lessons were copied into it before, or else ``my-lessons`` in it.
+        folder: The learner's folder. By default, the variable keeps its value. If it is not set and there is no clone,
+            the default is the current folder if it contains copied lessons, otherwise its subfolder ``my-lessons``.
     """
     if folder is None and not is_clone() and not os.environ.get("TRANSFORMER_LAB_LESSONS"):
         here = Path.cwd()
@@ -58,50 +56,50 @@ def choose_folder(folder: Path | None = None) -> None:
         os.environ["TRANSFORMER_LAB_LESSONS"] = str(folder.absolute())
 
 
-def find_lesson(wanted: str, names: Sequence[str] = ()) -> str:
-    """Return the name of a lesson, such as ``03_heads``, given its name, file, number or word.
+def find_lesson(typed: str, names: Sequence[str] = ()) -> str:
+    """Return the full name of a lesson, such as ``03_heads``, given its name, file, number or word.
 
     Args:
-        wanted: What the user typed.
-        names: The names of the lessons; by default those of the published notebooks.
+        typed: What the user typed.
+        names: The names of all lessons; by default, of the published notebooks.
 
     Raises:
-        ValueError: There is no such lesson.
+        ValueError: No lesson has that name.
     """
-    return resolve_lesson(wanted, names or sorted(path.stem for path in published_lessons().glob("*.ipynb")))
+    return resolve_lesson(typed, names or sorted(path.stem for path in published_lessons().glob("*.ipynb")))
 
 
 def copy_lessons(published: Path, folder: Path, only: Sequence[str] = ()) -> list[str]:
-    """Copy each lesson without its outputs into the learner's folder, without overwriting the learner's changes.
+    """Copy the lessons without outputs into the learner's folder, without overwriting the learner's changes.
 
-    Missing copies are restored. A newer edition replaces a copy that was never worked on; otherwise the newer edition
-    is saved next to the copy, once.
+    Missing copies are restored. A newer edition replaces a copy that was neither edited nor run. Otherwise, the newer
+    edition is saved next to the copy, once.
 
     Args:
         published: The folder with the executed lessons.
-        folder: The learner's folder, created if it is missing.
-        only: The names of the lessons to copy; by default all of them.
+        folder: The learner's folder, which is created if it is missing.
+        only: The names of the lessons to copy; by default, all lessons are copied.
 
     Returns:
         Messages for the learner, one line each.
 
     Raises:
-        OSError: There are no lessons, or the folder is not writable.
-        ValueError: A lesson is not a notebook, or there is no lesson of a name.
+        OSError: There are no published lessons, or the folder is not writable.
+        ValueError: A lesson is not a notebook, or a name in ``only`` is unknown.
     """
     lessons = sorted(published.glob("*.ipynb"))
     if not lessons:
         raise FileNotFoundError(f"there are no lessons in {published}")
     if unknown := set(only) - {lesson.stem for lesson in lessons}:
         raise ValueError(
-            f"there is no lesson {min(unknown)!r}; the lessons are {', '.join(one.stem for one in lessons)}"
+            f"there is no lesson {min(unknown)!r}; the lessons are {', '.join(lesson.stem for lesson in lessons)}"
         )
     lessons = [lesson for lesson in lessons if not only or lesson.stem in only]
     folder.mkdir(parents=True, exist_ok=True)
     record, messages = _read_record(folder), list[str]()
     recorded = dict(record)
     for lesson in lessons:
-        book = _to_work_in(_read(lesson))
+        book = _without_outputs(_read(lesson))
         edition, copy = _edition(book), folder / lesson.name
         before = record.get(lesson.name)
         if not os.path.lexists(copy):
@@ -109,13 +107,11 @@ def copy_lessons(published: Path, folder: Path, only: Sequence[str] = ()) -> lis
         elif edition != before and edition != _edition_of(copy):
             if _is_untouched(copy, before):
                 atomic_write_text(copy, _text_of(book))
-                messages.append(f"{copy.name}: a newer edition has replaced yours, which you had not begun.")
+                messages.append(f"{copy.name}: replaced by a newer edition, because you had not started this lesson.")
             else:
                 new_copy = free_name(copy, "new edition")
                 atomic_write_text(new_copy, _text_of(book))
-                messages.append(
-                    f"{copy.name}: yours is as you left it; a newer edition lies beside it, {new_copy.name}."
-                )
+                messages.append(f"{copy.name}: your copy is unchanged. A newer edition is next to it: {new_copy.name}.")
         record[lesson.name] = edition
     if record != recorded:
         atomic_write_text(folder / EDITIONS_FILE, json.dumps(record, indent=1))
@@ -123,7 +119,7 @@ def copy_lessons(published: Path, folder: Path, only: Sequence[str] = ()) -> lis
 
 
 def reset_lesson(published: Path, folder: Path, lesson: str, today: date | None = None) -> Path | None:
-    """Replace the learner's copy with the published lesson, and keep the copy next to it under a name with the date.
+    """Replace the learner's copy with the published lesson, and keep the old copy under a name with the date.
 
     Passes, predictions and saved parts are preserved.
 
@@ -131,20 +127,19 @@ def reset_lesson(published: Path, folder: Path, lesson: str, today: date | None 
         published: The folder with the executed lessons.
         folder: The learner's folder.
         lesson: The name of the lesson, such as ``01_lookup``.
-        today: The date in the name; by default the current date.
+        today: The date for the name; by default, the current date.
 
     Returns:
-        The new path of the learner's copy, or None if there was none.
+        The new path of the old copy, or None if there was no copy.
 
     Raises:
-        OSError: The published lesson cannot be read, or the folder is not writable; the copy is then unchanged.
-        ValueError: The published lesson is not a notebook, or there is no such lesson.
+        OSError: The published lesson cannot be read, or the folder is not writable. The copy is then unchanged.
+        ValueError: The published lesson is not a notebook, or the lesson does not exist.
     """
     copy, kept = folder / f"{lesson}.ipynb", None
     if lesson not in {path.stem for path in published.glob("*.ipynb")}:
         raise ValueError(f"there is no lesson {lesson!r} in {published}")
-    # before anything is renamed, because it raises if the lesson is not a notebook
-    _to_work_in(_read(published / copy.name))
+    _without_outputs(_read(published / copy.name))  # raises an error before anything is renamed
     if os.path.lexists(copy):
         kept = free_name(copy, str(today or date.today()))
         copy.rename(kept)
@@ -158,7 +153,7 @@ def reset_lesson(published: Path, folder: Path, lesson: str, today: date | None 
 
 
 def _is_untouched(copy: Path, copied_edition: str | None) -> bool:
-    """Return whether a copy has been neither edited nor run."""
+    """Return whether a copy was neither edited nor run."""
     if copied_edition is None or _edition_of(copy) != copied_edition:
         return False
     cells = _read(copy)["cells"]
@@ -168,15 +163,15 @@ def _is_untouched(copy: Path, copied_edition: str | None) -> bool:
 def _edition_of(copy: Path) -> str | None:
     try:
         return _edition(_read(copy))
-    except Exception:  # whatever is wrong with the copy, it is the learner's
+    except Exception:  # the learner may have written anything to the file
         return None
 
 
 def _read(path: Path) -> dict[str, Any]:
-    """Read a notebook of format 4.
+    """Read a notebook in format 4.
 
     Raises:
-        ValueError: The file is not such a notebook.
+        ValueError: The file is not a notebook.
     """
     try:
         book = json.loads(path.read_text(encoding="utf-8"))
@@ -193,16 +188,16 @@ def _text_of(book: dict[str, Any]) -> str:
 
 
 def _edition(book: dict[str, Any]) -> str:
-    """Return a hash of the author's cells, which does not change when a lesson is run, saved or rebuilt."""
-    written = [c for c in book["cells"] if c.get("id") != COLAB]
-    cells = [[c.get("id"), c["cell_type"], c["metadata"].get("tags", []), "".join(c["source"])] for c in written]
+    """Return a hash of the cells' sources and tags, which does not change if a lesson is run, saved or rebuilt."""
+    without_colab = [c for c in book["cells"] if c.get("id") != COLAB]
+    cells = [[c.get("id"), c["cell_type"], c["metadata"].get("tags", []), "".join(c["source"])] for c in without_colab]
     return hashlib.sha256(json.dumps(cells).encode()).hexdigest()
 
 
 def free_name(copy: Path, remark: str = "") -> Path:
-    """Return an unused name next to the copy: its name with a remark in parentheses, numbered from the second on.
+    """Return an unused name in the same folder: the name of the copy with a remark in parentheses.
 
-    Without a remark, only the number is in parentheses.
+    If the name is in use, a number is added to the remark. Without a remark, only the number is in parentheses.
     """
     number, new_copy = 1, copy.with_stem(f"{copy.stem} ({remark or 2})")
     while os.path.lexists(new_copy):
@@ -211,7 +206,7 @@ def free_name(copy: Path, remark: str = "") -> Path:
     return new_copy
 
 
-def _to_work_in(book: dict[str, Any]) -> dict[str, Any]:
+def _without_outputs(book: dict[str, Any]) -> dict[str, Any]:
     book["cells"] = [cell for cell in book["cells"] if cell.get("id") != COLAB]
     for cell in book["cells"]:
         if cell["cell_type"] == "code":

@@ -1,4 +1,4 @@
-"""In a notebook, each check's verdict is shown once, on whichever line of its cell the check is."""
+"""Tests for panels in cells: a notebook shows each verdict exactly once, wherever in the cell the check is."""
 
 import os
 import subprocess
@@ -11,7 +11,7 @@ from notebooks.build import execute
 from transformer_course.checking.verdict import Verdict
 from transformer_course.lesson.cell_panels import HintPanel, with_buttons
 
-PREPARED = """\
+SETUP = """\
 from transformer_course import check, hint, compare
 def softmax(scores): raise NotImplementedError
 def similarity(query, keys): raise NotImplementedError"""
@@ -37,9 +37,9 @@ CELLS = {
 
 @pytest.fixture(scope="module")
 def outputs(tmp_path_factory):
-    """The outputs of each cell in a kernel, as kind and text."""
+    """The outputs of each cell in a kernel, each as type and text."""
     folder = tmp_path_factory.mktemp("notebook")
-    cells = [nbformat.v4.new_code_cell(PREPARED)]
+    cells = [nbformat.v4.new_code_cell(SETUP)]
     cells += [nbformat.v4.new_code_cell(cell, metadata={"tags": ["raises-exception"]}) for cell in CELLS.values()]
     book = execute(nbformat.v4.new_notebook(cells=cells), folder)
     return {
@@ -63,7 +63,7 @@ def test_verdict_of_last_line_is_the_only_result(outputs):
         assert outputs[cell] == [("execute_result", SOFTMAX)]
 
 
-def test_verdict_of_another_line_is_displayed_once(outputs):
+def test_verdict_of_an_earlier_line_is_displayed_once(outputs):
     assert outputs["not last"] == [("stream", "and then"), ("display_data", SOFTMAX)]
     assert outputs["assigned"] == [("display_data", SOFTMAX)]
     assert outputs["displayed"] == [("display_data", SOFTMAX)]
@@ -76,7 +76,7 @@ def test_several_verdicts_are_displayed_in_order(outputs, cell):
     assert outputs[cell] == [("display_data", SOFTMAX), ("display_data", SIMILARITY)]
 
 
-def test_earlier_verdicts_precede_verdict_or_hint_of_last_line(outputs):
+def test_earlier_verdicts_precede_panel_of_last_line(outputs):
     assert outputs["two"] == [("display_data", SOFTMAX), ("execute_result", SIMILARITY)]
     [first, (kind, text)] = outputs["hint"]
     assert first == ("display_data", SOFTMAX)
@@ -133,7 +133,7 @@ RESET = '<button class="tl-button-in-cell tl-reset" hidden data-exercise="softma
         ("passed", "check-mend-softmax", []),
     ],
 )
-def test_panel_has_hidden_buttons_that_fit_the_verdict(status, cell, buttons):
+def test_buttons_depend_on_status_and_cell(status, cell, buttons):
     verdict = Verdict("softmax", status, "Why.")
     panel = verdict._repr_html_()
     assert with_buttons(panel, verdict, cell) == f"{panel.removesuffix('</div>')}{' '.join(buttons)}</div>"
@@ -152,7 +152,7 @@ def test_panel_of_unknown_exercise_has_no_button():
         ("", '<span class="tl-hint" hidden></span>'),
     ],
 )
-def test_hint_ends_with_the_button_for_the_next_step(comes_next, end):
+def test_hint_ends_with_button_for_the_next_step(comes_next, end):
     panel = HintPanel("softmax: hint 1 of 3", "Look.", "help", "softmax", comes_next)
     assert panel._repr_html_().endswith(f"{end}</div>")
     assert repr(panel) == "softmax: hint 1 of 3\nLook."

@@ -1,4 +1,4 @@
-"""The final page shows what the learner built, in one file."""
+"""Tests for the final page, which shows in a single file what the learner built."""
 
 import re
 
@@ -32,13 +32,13 @@ def test_text_is_escaped():
     assert 'srcdoc="&lt;!doctype html&gt;' in PAGE._repr_html_()
 
 
-def test_page_leaves_out_what_there_is_not():
+def test_page_omits_empty_sections():
     html = FinalPage("", PAGE.whose, PAGE.stages, PAGE.translations, PAGE.scene).html
     assert "<title>a Transformer of my own</title>" in html
     assert "It chats" not in html and "Along the way" not in html
 
 
-def test_page_needs_no_other_file(tmp_path):
+def test_page_is_self_contained(tmp_path):
     assert PAGE.save(tmp_path) is PAGE
     [path] = tmp_path.iterdir()
     html = path.read_text(encoding="utf-8")

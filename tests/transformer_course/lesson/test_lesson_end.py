@@ -1,4 +1,4 @@
-"""The end of a lesson: what has passed, what is open, and what to do next."""
+"""Tests for the summary at the end of a lesson."""
 
 import re
 from types import SimpleNamespace
@@ -19,7 +19,7 @@ def session(*names):
 
 
 @pytest.mark.parametrize("lesson", LESSONS)
-def test_recognizes_a_lesson_by_exercises_its_notebook_defines(lesson):
+def test_recognizes_lesson_by_exercises_in_its_notebook(lesson):
     defined = [exercise.name for exercise in exercises_of(lesson)]
     assert lesson_of(dict.fromkeys([*defined, "torch", "softmax"])) == lesson
 
@@ -46,7 +46,7 @@ def test_links_to_the_next_published_lesson(lesson, mine):
     assert re.findall('href="([^"]+)"', displayed) == [in_order[in_order.index(lesson) + 1] + ".ipynb"]
 
 
-def test_lesson_is_done_after_its_core_and_last_has_no_successor(mine):
+def test_last_lesson_is_done_after_core_exercises(mine):
     last = LESSONS[-1]
     for exercise in exercises_of(last):
         if not exercise.stretch:

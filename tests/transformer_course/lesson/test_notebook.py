@@ -1,4 +1,4 @@
-"""What a lesson imports: check, hint, solution, parts and compare, and the session that they start."""
+"""Tests for the functions that a lesson imports, and for the session that they start."""
 
 import functools
 import os
@@ -29,10 +29,10 @@ def test_finds_the_exercise_by_function_name_or_given_name(lesson):
     assert check(functools.partial(functools.partial(REFERENCES["softmax"]))).passed
 
 
-def test_passed_parts_are_yours_and_others_the_librarys(lesson):
-    assert {of for row in whose_parts().values() for of in row.values()} == {"the library's"}
+def test_whose_parts_returns_yours_for_passed_parts(lesson):
+    assert {owner for row in whose_parts().values() for owner in row.values()} == {"the library's"}
     lesson.run(RIGHT).check("softmax")
-    own = [(name, part) for name, row in whose_parts().items() for part, of in row.items() if of == "yours"]
+    own = [(name, part) for name, row in whose_parts().items() for part, owner in row.items() if owner == "yours"]
     assert own == [("01_lookup", "softmax")]
     assert sum(map(len, whose_parts().values())) == sum(map(len, map(exercises_of, every_lesson())))
 
@@ -44,7 +44,7 @@ def test_every_stub_is_reported_as_not_started(lesson, name):
     assert lesson.run(source.format(name)).check(name).status == "not_started"
 
 
-def test_button_gives_the_next_hint_for_the_last_attempt(lesson, monkeypatch):
+def test_hint_button_shows_next_hint_for_last_attempt(lesson, monkeypatch):
     displayed = []
     monkeypatch.setattr("IPython.display.display", displayed.append)
     show_hint("softmax")
@@ -120,13 +120,13 @@ def test_measurement_is_not_rounded_to_a_choice(prediction, message, capsys):
     assert capsys.readouterr().out == message + "\n"
 
 
-def test_measurement_equal_to_a_choice_is_not_repeated(capsys):
+def test_choice_equal_to_measurement_is_not_repeated(capsys):
     compare(4, 4.0, choices=(1, 4, 16))
     assert capsys.readouterr().out == "you said 4, measured 4: right\n"
 
 
 def run(code, **environment):
-    """Run code in a new interpreter, and return what it prints."""
+    """Run code in a new interpreter, and return its output."""
     return subprocess.run(
         [sys.executable, "-c", code], env=os.environ | environment, capture_output=True, text=True, check=True
     ).stdout
@@ -146,13 +146,13 @@ print(torch.get_num_threads())
     "line",
     [
         "from transformer_course import compare",
-        pytest.param(  # as in lessons of earlier releases
+        pytest.param(  # lessons of earlier releases
             "from transformer_course.lesson.notebook import check, compare, hint, parts, solution",
             marks=pytest.mark.thorough,
         ),
     ],
 )
-def test_session_starts_with_lesson_imports_but_not_module_import(tmp_path, line):
+def test_session_starts_with_imported_names_not_with_module(tmp_path, line):
     (tmp_path / "01_lookup.py").write_text(
         "# %% softmax\nfrom transformer_course import parts\nsoftmax = max\n# %% similarity\nsimilarity = nothing\n"
     )

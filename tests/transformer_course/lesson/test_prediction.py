@@ -1,4 +1,4 @@
-"""Predictions are right, close or wrong, by a rule that works for rough guesses and for counts."""
+"""Tests for judging predictions as right, close or wrong: rough guesses, counts, words and choices."""
 
 import numpy as np
 import pytest
@@ -120,7 +120,7 @@ def test_words_are_right_if_equal(prediction, measured, answer):
         (2, "2.1 times", "right"),
     ],
 )
-def test_reads_numbers_in_words(prediction, measured, answer):
+def test_recognizes_numbers_in_phrases(prediction, measured, answer):
     assert judge_prediction(prediction, measured) == answer
 
 
@@ -141,7 +141,7 @@ def test_reads_numbers_in_words(prediction, measured, answer):
         ([[3, 30]], torch.tensor([[3, 31]]), "wrong"),
     ],
 )
-def test_list_is_as_right_as_its_worst_entry(prediction, measured, answer):
+def test_list_is_judged_by_its_worst_entry(prediction, measured, answer):
     assert judge_prediction(prediction, measured) == answer
 
 
@@ -159,10 +159,10 @@ WORDS = {"nearly all": 1, "about half": 0.5, "like guessing": 0.1}
 @pytest.mark.parametrize(
     ("measured", "choices", "nearest"),
     [
-        (2.5, (1, 4, 16), 4),  # by ratio; by difference, 2.5 would be equally near to 1
+        (2.5, (1, 4, 16), 4),  # by ratio; by difference, 1 and 4 would be equally near
         (1.9, (1, 4, 16), 1),
         (6, (3, 30, 300), 3),
-        (12, (3, 30, 300), 30),  # by difference, it would be 3
+        (12, (3, 30, 300), 30),  # by difference, 3 would be nearer
         (3e-8, (0.5, 0.01, 0), 0),
         (0.0, (0.1, 1), 0.1),
         (-3, (-4, 1), -4),
@@ -179,7 +179,7 @@ def test_nearest_choice_uses_ratio_for_positive_numbers(measured, choices, neare
     [
         (4, 2.5, (1, 4, 16), "right"),
         (1, 2.5, (1, 4, 16), "wrong"),
-        (2.4, 2.5, (1, 4, 16), "right"),  # a number that is not among the choices
+        (2.4, 2.5, (1, 4, 16), "right"),  # not one of the choices
         (2, 2.5, (1, 4, 16), "wrong"),
         ("About half", 0.57, WORDS, "right"),
         ("nearly all", 0.57, WORDS, "wrong"),
@@ -187,12 +187,12 @@ def test_nearest_choice_uses_ratio_for_positive_numbers(measured, choices, neare
         ("everything", 0.57, WORDS, None),
     ],
 )
-def test_nearest_choice_is_right_and_other_numbers_are_judged_directly(prediction, measured, choices, answer):
+def test_judges_choices_by_nearest_and_others_directly(prediction, measured, choices, answer):
     assert judge_choice(prediction, measured, choices) == answer
 
 
 @pytest.mark.parametrize(
-    ("prediction", "said", "sure"),
+    ("prediction", "value", "sure"),
     [
         ((4, "80 %"), 4, 0.8),
         (("same", "100%"), "same", 1.0),
@@ -204,5 +204,5 @@ def test_nearest_choice_is_right_and_other_numbers_are_judged_directly(predictio
         ((4, "120 %"), (4, "120 %"), None),
     ],
 )
-def test_confidence_may_accompany_a_prediction(prediction, said, sure):
-    assert split_confidence(prediction) == (said, sure)
+def test_splits_prediction_and_confidence(prediction, value, sure):
+    assert split_confidence(prediction) == (value, sure)

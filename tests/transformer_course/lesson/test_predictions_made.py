@@ -1,4 +1,4 @@
-"""The tally of predictions: the first prediction of each comparison counts, and is kept in the learner's folder."""
+"""Tests for counting predictions: the first prediction of each comparison counts, and is recorded."""
 
 from types import SimpleNamespace
 
@@ -7,7 +7,7 @@ from transformer_course.workspace.progress import read_progress
 
 
 class Shell:
-    """A shell with only the attributes that the tally uses."""
+    """A shell with only the attributes that ``PredictionsMade`` uses."""
 
     def __init__(self):
         self.events = SimpleNamespace(register=lambda name, start: setattr(self, "start", start))
@@ -16,7 +16,7 @@ class Shell:
         self.start(SimpleNamespace(cell_id=cell_id, raw_cell=raw_cell))
 
 
-def test_tally_counts_right_close_and_confidently_wrong():
+def test_panel_counts_right_close_and_confidently_wrong():
     made = PredictionsMade()
     for answer, sure in (
         ("right", 0.5),
@@ -34,14 +34,14 @@ def test_tally_counts_right_close_and_confidently_wrong():
     )
 
 
-def test_tally_explains_how_to_give_confidence():
+def test_panel_explains_how_to_add_confidence():
     made = PredictionsMade()
     assert made.panel().message == "None of the 0 was made."
     made.add("right", None, "", "")
     assert made.panel().message.startswith("You were right in 1 of 1. Add how sure you are")
 
 
-def test_only_first_prediction_counts_even_in_a_later_session(mine):
+def test_only_first_prediction_counts_across_sessions(mine):
     for answer in ("wrong", "right"):
         made = PredictionsMade(shell := Shell())
         shell.run("one")

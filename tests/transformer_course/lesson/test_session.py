@@ -1,4 +1,4 @@
-"""A session: which attempts are checked, which parts are in use, and which hints were given."""
+"""Tests for a session: checking attempts, parts in use, and hints."""
 
 import pytest
 from torch.nn import functional as F
@@ -28,7 +28,7 @@ def test_module_exercise_requires_a_class(session):
         assert session.check(attempt, "FeedForward").message == "FeedForward should be a class made from `nn.Module`."
 
 
-def test_part_becomes_the_learners_only_with_gradients(lesson, session):
+def test_session_uses_an_answer_only_if_it_has_gradients(lesson, session):
     assert session.parts.softmax is REFERENCES["softmax"]
     lesson.run(WRONG).check("softmax")
     assert session.parts.softmax is REFERENCES["softmax"]
@@ -51,19 +51,19 @@ def test_mistake_is_located_at_call_of_earlier_exercise(session):
 
 def test_check_without_saving_preserves_parts_and_files(lesson, session, monkeypatch, tmp_path):
     kept = []
-    monkeypatch.setattr("transformer_course.workspace.saved_parts.save_part", lambda *what: kept.append(what))
+    monkeypatch.setattr("transformer_course.workspace.saved_parts.save_part", lambda *arguments: kept.append(arguments))
     lesson.run(RIGHT).check("softmax")
-    own, mended = lesson.names["softmax"], lesson.run(RIGHT.replace("softmax(s", "mended(s", 1)).names["mended"]
+    own, fixed = lesson.names["softmax"], lesson.run(RIGHT.replace("softmax(s", "fixed(s", 1)).names["fixed"]
     assert [name for name, *_ in kept] == ["softmax"]
-    verdict = session.check(mended, "softmax", save=False)
+    verdict = session.check(fixed, "softmax", save=False)
     assert (verdict.passed, verdict.message) == (True, "All cases agree. `parts.softmax` stays as it is.")
-    assert session.hint(mended, "softmax").title == "softmax: passed, so there is no hint"
+    assert session.hint(fixed, "softmax").title == "softmax: passed, so there is no hint"
     assert len(kept) == 1 and session.parts.softmax is own
-    assert session.check(mended, "softmax").passed and session.parts.softmax is mended
+    assert session.check(fixed, "softmax").passed and session.parts.softmax is fixed
 
 
 class DropsInTraining(REFERENCES["PreNormEncoderLayer"]):
-    """Right in eval mode; in train mode it applies dropout as in the paper."""
+    """Right in eval mode. In train mode, it applies dropout as in the paper."""
 
     def forward(self, x, mask=None):
         normed = self.norm_1(x)
@@ -75,14 +75,14 @@ class AlwaysDrops(DropsInTraining):
     training = property(lambda self: True, lambda self, value: None)
 
 
-def test_bug_hunt_judges_eval_mode_and_exercise_both_modes(session):
+def test_bug_hunt_judges_only_eval_mode(session):
     assert session.check(DropsInTraining, "PreNormEncoderLayer", save=False).passed
     assert not session.check(AlwaysDrops, "PreNormEncoderLayer", save=False).passed
     assert not session.check(DropsInTraining, "PreNormEncoderLayer").passed
     assert "passed" not in session.hint(DropsInTraining, "PreNormEncoderLayer").title
 
 
-def test_bug_hunt_underlines_no_line(session):
+def test_bug_hunt_does_not_locate_the_bug(session):
     scores = "scores = queries @ keys.mT\n    scores = scores - scores.amax(dim=-2, keepdim=True)"
     attempt = cell(
         f"def attention(queries, keys, values):\n    {scores}\n    return scores.softmax(-1) @ values", "attention"
@@ -105,19 +105,19 @@ def titles(session, attempt, n):
     return [session.hint(attempt).title for _ in range(n)]
 
 
-def test_hints_are_for_the_mistake_and_end_in_a_solution(lesson, session):
+def test_hints_match_the_mistake_and_end_with_a_solution(lesson, session):
     attempt = lesson.run(WRONG).names["softmax"]
     hints = hints_of("first_axis")
-    said = [session.hint(attempt) for _ in range(len(hints) + 2)]
-    assert [panel.title for panel in said[:3]] == [f"softmax: hint {n} of {len(hints)}" for n in (1, 2, 3)]
-    assert [panel.message for panel in said[: len(hints) - 1]] == list(hints[:-1])
-    assert said[len(hints) - 1].message == f"{hints[-1]}\nThat was the last hint. Ask again to see a solution."
-    for panel in said[len(hints) :]:
+    panels = [session.hint(attempt) for _ in range(len(hints) + 2)]
+    assert [panel.title for panel in panels[:3]] == [f"softmax: hint {n} of {len(hints)}" for n in (1, 2, 3)]
+    assert [panel.message for panel in panels[: len(hints) - 1]] == list(hints[:-1])
+    assert panels[len(hints) - 1].message == f"{hints[-1]}\nThat was the last hint. Ask again to see a solution."
+    for panel in panels[len(hints) :]:
         assert panel.title == "softmax: there are no more hints; a solution"
         assert panel.message == session.solution(attempt).message
 
 
-def test_hints_restart_when_a_check_finds_another_mistake(lesson, session):
+def test_hints_restart_after_a_different_mistake(lesson, session):
     first = lesson.run(WRONG).names["softmax"]
     assert titles(session, first, 2) == ["softmax: hint 1 of 3", "softmax: hint 2 of 3"]
     session.check(first)
@@ -140,21 +140,21 @@ def test_check_inside_an_attempt_does_not_restart_hints(lesson, session):
     assert titles(session, attempt, 2) == ["softmax: hint 1 of 3", "softmax: hint 2 of 3"]
 
 
-def test_general_hints_claim_nothing_about_an_unknown_mistake(lesson, session):
+def test_general_hints_explain_that_mistake_is_unknown(lesson, session):
     general = every_exercise()["softmax"].hints
     stub = lesson.run("def softmax(scores): raise NotImplementedError").names["softmax"]
     assert session.hint(stub).message == general[0]
     attempt = lesson.run("def softmax(scores): return torch.softmax(7.5 * scores, dim=-1)").names["softmax"]
-    said = [session.hint(attempt).message for _ in general]
-    assert said[0] == (
+    messages = [session.hint(attempt).message for _ in general]
+    assert messages[0] == (
         "The check recognizes no known mistake in your code. Read first what it says.\n"
         "The hints that follow are not about your code: they are the steps of a right answer, in order.\n"
         f"{general[0]}"
     )
-    assert said[1] == general[1]
+    assert messages[1] == general[1]
 
 
-def test_verdict_with_more_detail_than_hints_is_not_unknown(lesson, session, monkeypatch):
+def test_general_hints_refer_to_mistake_without_hints(lesson, session, monkeypatch):
     attempt = lesson.run(WRONG).names["softmax"]
     cut = Verdict("softmax", "mistake", "`detach()` cuts the gradient.", "gradient_cut")
     monkeypatch.setattr(session, "_checked", lambda *_, **__: cut)
@@ -168,7 +168,7 @@ def test_passed_attempt_gets_no_hint(lesson, session):
     assert panel.message == every_exercise()["softmax"].verified
 
 
-def test_new_session_shares_no_state_with_another(lesson, session):
+def test_sessions_share_no_state(lesson, session):
     attempt = lesson.run(WRONG).names["softmax"]
     assert session.hint(attempt).title.startswith("softmax: hint 1 of")
     assert session.hint(attempt).title.startswith("softmax: hint 2 of")
@@ -178,6 +178,6 @@ def test_new_session_shares_no_state_with_another(lesson, session):
     assert (session.parts.whose("softmax"), other.parts.whose("softmax")) == ("yours", "the library's")
 
 
-def test_lambda_is_known_by_the_given_name(lesson, session):
+def test_lambda_is_checked_by_its_variable_name(lesson, session):
     attempt = lesson.run("softmax = lambda scores: torch.softmax(scores, dim=-1)").names["softmax"]
     assert session.check(attempt).passed

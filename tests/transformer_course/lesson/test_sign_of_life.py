@@ -1,4 +1,4 @@
-"""A slow check reports that it is running; a fast one prints nothing, and no notebook stores the report."""
+"""Tests for the message that a slow check is running."""
 
 import time
 
@@ -31,7 +31,7 @@ def test_slow_check_is_reported_during_and_after_its_run(message, monkeypatch):
     assert len(message) == 2 and message[1].startswith("The check took ")
 
 
-def test_reports_nothing_for_fast_checks_or_without_an_observer(message, monkeypatch):
+def test_shows_nothing_for_fast_checks_or_without_a_learner(message, monkeypatch):
     monkeypatch.setenv("TRANSFORMER_LAB_LIVE", "1")
     with sign_of_life(7):
         pass

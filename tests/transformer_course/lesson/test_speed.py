@@ -1,4 +1,4 @@
-"""The processor time of an attempt compared with the reference's, on a machine that may be busy."""
+"""Tests for comparing processor times on a machine that may be busy."""
 
 import time
 
@@ -40,7 +40,7 @@ def test_ignores_a_single_slow_timing():
         assert calls
 
 
-def test_ignores_a_slow_timing_during_the_second_run():
+def test_ignores_slow_timing_in_the_second_run():
     hiccups = iter([0.2, 0.2])
 
     def sometimes_slow(x):
@@ -60,7 +60,7 @@ def test_waiting_for_other_processes_is_not_slow():
     assert slowdown(waiting, computing(0.02, []), CASE, best=observed["remarks"]["seconds"], limit=10.0) < MAX_SLOWDOWN
 
 
-def test_reference_faster_than_a_clock_tick_makes_nothing_slow(monkeypatch):
+def test_reference_below_clock_resolution_makes_nothing_slow(monkeypatch):
     monkeypatch.setattr(speed, "CLOCK_TICK_S", 1 / 64)
     assert slowdown(computing(1 / 64, []), lambda x: x, CASE, best=1 / 64, limit=10.0) < MAX_SLOWDOWN
 

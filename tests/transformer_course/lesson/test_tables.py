@@ -1,4 +1,4 @@
-"""Tables in lessons: columns of words are aligned to the left, columns of numbers are not."""
+"""Tests for tables in lessons: only columns with words are aligned to the left."""
 
 import re
 

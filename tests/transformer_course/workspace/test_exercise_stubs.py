@@ -1,4 +1,4 @@
-"""``exercise_stub`` returns the published stub of an exercise."""
+"""Tests for reading the published stubs of exercises."""
 
 import ast
 

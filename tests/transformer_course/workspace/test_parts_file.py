@@ -1,4 +1,4 @@
-"""A file of parts: sections are found by name, and text outside of sections is preserved."""
+"""Tests for files of saved parts: sections by name, and preserved text outside of sections."""
 
 from transformer_course.workspace.parts_file import read_sections, write_sections
 

@@ -1,4 +1,4 @@
-"""The record of passes: a line per exercise, and an invalid line is not fatal."""
+"""Tests for the learner's record: passes, predictions, messages, reviews, and invalid lines."""
 
 import json
 from datetime import UTC, datetime
@@ -32,11 +32,15 @@ def test_records_only_the_first_pass_of_an_exercise(tmp_path):
     assert len((tmp_path / FILE).read_text().splitlines()) == 2
 
 
-def test_records_only_the_first_prediction_of_a_place(tmp_path):
+def test_records_only_the_first_prediction_of_a_comparison(tmp_path):
     first = Prediction("why:1", "wrong", 0.9, "4", "2.5")
     record_pass(tmp_path, "softmax")
-    for made in (first, Prediction("why:2", "right", None, "A", "A"), Prediction("why:1", "right", 1.0, "2.5", "2.5")):
-        record_prediction(tmp_path, made)
+    for prediction in (
+        first,
+        Prediction("why:2", "right", None, "A", "A"),
+        Prediction("why:1", "right", 1.0, "2.5", "2.5"),
+    ):
+        record_prediction(tmp_path, prediction)
     progress = read_progress(tmp_path)
     assert list(progress.predictions) == ["why:1", "why:2"]
     assert progress.predictions["why:1"] == first
@@ -60,7 +64,7 @@ def test_records_each_message_once_per_exercise(tmp_path):
     assert (list(progress.passed), progress.problems) == (["softmax"], [])
 
 
-def test_nothing_has_passed_without_a_record(tmp_path):
+def test_progress_is_empty_without_a_record(tmp_path):
     assert read_progress(tmp_path / "nowhere") == read_progress(tmp_path)
     assert (read_progress(tmp_path).passed, read_progress(tmp_path).problems) == ({}, [])
 
@@ -85,7 +89,7 @@ def test_nothing_has_passed_without_a_record(tmp_path):
 def test_invalid_line_is_reported_and_skipped(tmp_path, line):
     record_pass(tmp_path, "softmax")
     with (tmp_path / FILE).open("ab") as file:
-        file.write(line)  # without a newline, as when the disk was full
+        file.write(line)  # without a newline, as if the disk was full
     record_pass(tmp_path, "similarity")
     progress = read_progress(tmp_path)
     assert list(progress.passed) == ["softmax", "similarity"]

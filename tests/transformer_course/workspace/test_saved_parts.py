@@ -1,4 +1,4 @@
-"""Later lessons find the parts that passed, and no file in their folder is fatal."""
+"""Tests for saving and loading parts: later lessons load passed parts and skip invalid files."""
 
 import os
 from types import SimpleNamespace
@@ -17,7 +17,7 @@ SIMILARITY = "def similarity(query, keys):\n    return keys @ query"
 
 
 class Notebook:
-    """A notebook as the shell sees it, whose check calls the exercise's."""
+    """A minimal IPython shell that runs cells and checks their definitions."""
 
     def __init__(self):
         self.user_ns = {"__name__": "__main__"}
@@ -45,18 +45,18 @@ def shell(session):
     return session.shell
 
 
-def later(shell=None):
-    """Start another lesson, which loads the saved parts."""
+def load_in_later_lesson(shell=None):
+    """Return the parts that a later lesson loads."""
     parts = Parts(lambda name: every_exercise()[name].reference)
     saved_parts.load_parts(parts, shell)
     return parts
 
 
-def test_later_lesson_finds_only_parts_that_passed(folder, shell, capsys):
+def test_later_lesson_loads_only_parts_that_passed(folder, shell, capsys):
     shell.run(SOFTMAX, "def similarity(query, keys):\n    return query")
     assert shell.check("softmax").passed
     assert not shell.check("similarity").passed
-    parts = later()
+    parts = load_in_later_lesson()
     assert (parts.whose("softmax"), parts.whose("similarity")) == ("yours", "the library's")
     scores = shell.user_ns["torch"].randn(3, 5)
     assert parts.softmax(scores).equal(scores.softmax(dim=-1))
@@ -76,7 +76,7 @@ def test_saved_file_is_plain_python_with_the_learners_code(folder, shell):
     assert {"softmax", "similarity"} <= scope.keys()
 
 
-def test_better_version_replaces_only_the_earlier_one(folder, shell):
+def test_later_answer_replaces_the_earlier_one(folder, shell):
     shell.run(SOFTMAX, SIMILARITY)
     shell.check("softmax")
     shell.check("similarity")
@@ -90,10 +90,10 @@ def test_better_version_replaces_only_the_earlier_one(folder, shell):
     assert (folder / "01_lookup.py").read_text() == text
 
 
-def test_part_with_another_name_is_saved_for_its_exercise(folder, shell):
+def test_saves_attempt_with_another_name_for_its_exercise(folder, shell):
     shell.run(SOFTMAX.replace("softmax(scores:", "mine(scores:"))
     assert shell.check("mine", "softmax").passed
-    assert later().softmax.__name__ == "mine"
+    assert load_in_later_lesson().softmax.__name__ == "mine"
 
 
 def test_unsavable_part_passes_and_is_reported(folder, shell):
@@ -106,11 +106,11 @@ def test_unsavable_part_passes_and_is_reported(folder, shell):
     verdict = shell.check("softmax")
     assert verdict.passed
     assert verdict.message.endswith("where it has `axis` from could not be found.")
-    assert later().whose("softmax") == "the library's"
+    assert load_in_later_lesson().whose("softmax") == "the library's"
 
 
 def test_reports_a_folder_that_is_not_writable(folder, shell):
-    folder.write_text("a file stands in its way")
+    folder.write_text("a file instead of a folder")
     shell.run(SOFTMAX)
     verdict = shell.check("softmax")
     assert verdict.passed
@@ -132,11 +132,11 @@ def test_skips_and_reports_a_section_that_does_not_run(folder, shell, capsys, br
     text = f"# mine\n\n# %% softmax\n{broken}\n\n\n# %% similarity\n{SIMILARITY}\n"
     path = folder / "01_lookup.py"
     path.write_bytes(text.encode(errors="surrogateescape"))
-    parts = later()
+    parts = load_in_later_lesson()
     assert (parts.whose("softmax"), parts.whose("similarity")) == ("the library's", "yours")
-    said = capsys.readouterr().out
-    assert said.startswith(f"{path}: softmax is skipped because it does not run: ") and message in said
-    assert said.count("\n") == 1
+    printed = capsys.readouterr().out
+    assert printed.startswith(f"{path}: softmax is skipped because it does not run: ") and message in printed
+    assert printed.count("\n") == 1
     shell.run(SOFTMAX)
     assert shell.check("softmax").passed
     assert path.read_text() == text.replace(broken, f"{IMPORTS[-24:]}\n{IMPORTS[:12]}\n\n\n{SOFTMAX}").replace(
@@ -146,54 +146,54 @@ def test_skips_and_reports_a_section_that_does_not_run(folder, shell, capsys, br
 
 def test_skips_and_reports_an_unreadable_file(folder, capsys):
     (folder / "01_lookup.py").mkdir(parents=True)
-    assert later().whose("softmax") == "the library's"
+    assert load_in_later_lesson().whose("softmax") == "the library's"
     assert "01_lookup.py is skipped: [Errno 21] Is a directory" in capsys.readouterr().out
 
 
 def test_starts_without_saved_parts_if_the_folder_is_missing(folder, shell):
-    assert later().whose("softmax") == "the library's"
+    assert load_in_later_lesson().whose("softmax") == "the library's"
 
 
 @pytest.fixture
 def lessons(tmp_path, monkeypatch):
-    """The folder of the working copies, in a notebook opened by another program than the course's."""
+    """The folder of the working copies, for a notebook opened without the course's command."""
     monkeypatch.delenv("TRANSFORMER_LAB_PARTS", raising=False)
     monkeypatch.setenv("TRANSFORMER_LAB_LESSONS", str(tmp_path / "mine"))
     return tmp_path / "mine"
 
 
 @pytest.fixture
-def made(lessons):
-    """The same folder, after ``course.py lab`` has created the working copies."""
+def working_copies(lessons):
+    """The same folder after ``course.py lab`` has created the working copies."""
     lessons.mkdir()
     (lessons / EDITIONS_FILE).write_text("{}")
     return lessons
 
 
-def test_saves_nothing_silently_if_the_folder_is_turned_off(made, shell, monkeypatch):
+def test_saves_nothing_if_saving_is_turned_off(working_copies, shell, monkeypatch):
     monkeypatch.setenv("TRANSFORMER_LAB_PARTS", "")
     shell.run(SOFTMAX)
     assert "kept" not in shell.check("softmax").message
-    assert later(shell).whose("softmax") == "the library's"
-    assert os.listdir(made) == [EDITIONS_FILE]
+    assert load_in_later_lesson(shell).whose("softmax") == "the library's"
+    assert os.listdir(working_copies) == [EDITIONS_FILE]
 
 
-def test_notebook_opened_elsewhere_uses_parts_of_working_copies(made, shell, monkeypatch, tmp_path):
+def test_notebook_in_another_program_uses_working_copies(working_copies, shell, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     shell.run(SOFTMAX)
     assert "kept" not in shell.check("softmax").message
-    assert os.listdir(made / "parts") == ["01_lookup.py"]
-    assert later(shell).whose("softmax") == "yours"
-    assert later().whose("softmax") == "the library's"  # a script is not a notebook
+    assert os.listdir(working_copies / "parts") == ["01_lookup.py"]
+    assert load_in_later_lesson(shell).whose("softmax") == "yours"
+    assert load_in_later_lesson().whose("softmax") == "the library's"  # a script is not a notebook
 
 
-def test_reports_once_that_nothing_is_saved_without_working_copies(lessons, shell, monkeypatch, tmp_path):
+def test_reports_once_that_parts_are_not_saved(lessons, shell, monkeypatch, tmp_path):
     foreign = tmp_path / "foreign"
     (foreign / "parts").mkdir(parents=True)
     (foreign / EDITIONS_FILE).write_text("{}")
     (foreign / "parts" / "01_lookup.py").write_text("# %% softmax\nsoftmax = exit()\n")
     monkeypatch.chdir(foreign)  # files next to a notebook are never executed
-    assert later(shell).whose("softmax") == "the library's"
+    assert load_in_later_lesson(shell).whose("softmax") == "the library's"
     shell.run(SOFTMAX, SIMILARITY)
     assert shell.check("softmax").message.endswith(
         "\nIt is not kept for later lessons: there is no folder for it yet. `python3 course.py lab` makes one. From "
@@ -204,24 +204,26 @@ def test_reports_once_that_nothing_is_saved_without_working_copies(lessons, shel
 
 
 @pytest.mark.parametrize("shared", [".", EDITIONS_FILE, "parts"])
-def test_ignores_working_copies_that_others_can_write_to(made, shell, shared):
-    (made / "parts").mkdir()
-    (made / "parts" / "01_lookup.py").write_text("# %% softmax\nsoftmax = exit()\n")
-    (made / shared).chmod(0o777)
-    assert later(shell).whose("softmax") == "the library's"
+def test_ignores_working_copies_that_others_can_write_to(working_copies, shell, shared):
+    (working_copies / "parts").mkdir()
+    (working_copies / "parts" / "01_lookup.py").write_text("# %% softmax\nsoftmax = exit()\n")
+    (working_copies / shared).chmod(0o777)
+    assert load_in_later_lesson(shell).whose("softmax") == "the library's"
     shell.run(SOFTMAX)
     report = shell.check("softmax").message
-    assert f"not kept for later lessons: {made / shared} belongs to somebody else, or others may write" in report
+    assert (
+        f"not kept for later lessons: {working_copies / shared} belongs to somebody else, or others may write" in report
+    )
 
 
-def test_ignores_working_copies_of_another_user(made, shell, monkeypatch):
-    monkeypatch.setattr(os, "getuid", lambda: os.stat(made).st_uid + 1)
+def test_ignores_working_copies_of_another_user(working_copies, shell, monkeypatch):
+    monkeypatch.setattr(os, "getuid", lambda: os.stat(working_copies).st_uid + 1)
     shell.run(SOFTMAX)
-    assert f": {made} belongs to somebody else" in shell.check("softmax").message
-    assert os.listdir(made) == [EDITIONS_FILE]
+    assert f": {working_copies} belongs to somebody else" in shell.check("softmax").message
+    assert os.listdir(working_copies) == [EDITIONS_FILE]
 
 
-def test_saves_nothing_outside_of_a_notebook(folder):
+def test_saves_nothing_outside_a_notebook(folder):
     assert notebook.check(every_exercise()["softmax"].reference).passed
     assert not folder.exists()
 
@@ -231,13 +233,13 @@ ROUTE = """def route(logits, k):
     return chosen.softmax(dim=-1), experts"""
 
 
-def test_parts_load_after_their_exercise_has_moved_to_another_lesson(folder, shell):
+def test_loads_part_whose_exercise_moved_to_another_lesson(folder, shell):
     earlier = folder / "11_modern_block.py"  # `route` was an exercise of lesson 11
     folder.mkdir()
     earlier.write_text(f"# %% route\n\n{ROUTE.replace('softmax', 'sigmoid')}\n", encoding="utf-8")
-    assert later().whose("route") == "yours"
+    assert load_in_later_lesson().whose("route") == "yours"
     shell.run(ROUTE)
     assert shell.check("route").passed
     assert (folder / "architectures.py").exists()
     logits = shell.user_ns["torch"].tensor([[2.0, 0.0, 2.0]])
-    assert later().route(logits, 2)[0].tolist() == [[0.5, 0.5]]
+    assert load_in_later_lesson().route(logits, 2)[0].tolist() == [[0.5, 0.5]]

@@ -1,4 +1,4 @@
-"""Definitions of a notebook as plain Python that needs nothing else from it."""
+"""Tests for converting definitions of a notebook to standalone Python."""
 
 import pytest
 
@@ -43,7 +43,7 @@ def test_includes_star_import_that_defines_a_needed_name():
 
 
 @pytest.mark.parametrize(
-    ("cells", "lost"),
+    ("cells", "missing_name"),
     [
         ([], "f"),
         (["def f():\n    return g()"], "g"),
@@ -52,6 +52,6 @@ def test_includes_star_import_that_defines_a_needed_name():
         (["H: int", "def f():\n    return H"], "H"),
     ],
 )
-def test_reports_names_that_no_statement_defines(cells, lost):
-    with pytest.raises(NotStandalone, match=f"^{lost}$"):
+def test_reports_names_that_no_statement_defines(cells, missing_name):
+    with pytest.raises(NotStandalone, match=f"^{missing_name}$"):
         standalone_source("f", cells)

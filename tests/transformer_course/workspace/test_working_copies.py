@@ -1,4 +1,4 @@
-"""The learner's copies are complete and free of spoilers, and the learner's work is never overwritten."""
+"""Tests for working copies: they contain no outputs, and the learner's work is never overwritten."""
 
 from datetime import date
 
@@ -52,13 +52,13 @@ def names(folder):
     return sorted(path.name for path in folder.iterdir() if path.name != EDITIONS_FILE)
 
 
-def test_copy_omits_colab_cell_which_does_not_make_an_edition(published, mine):
+def test_colab_cell_is_omitted_and_does_not_change_edition(published, mine):
     copy_lessons(published, mine)
     without = (mine / NAME).read_bytes()
     book = nbformat.read(published / NAME, as_version=4)
     book.cells.insert(1, new_code_cell("pip()", id=working_copies.COLAB))
     nbformat.write(book, published / NAME)
-    nbformat.write(book, mine / NAME)  # as an earlier version copied it
+    nbformat.write(book, mine / NAME)  # as copied by an earlier release
     assert copy_lessons(published, mine) == [] and names(mine) == [NAME]
     (mine / NAME).unlink()
     copy_lessons(published, mine)
@@ -72,7 +72,7 @@ def test_writes_nothing_if_everything_exists(published, mine):
     assert (mine / EDITIONS_FILE).stat().st_mtime_ns == written
 
 
-def test_copy_has_everything_except_outputs(published, mine):
+def test_copy_contains_everything_except_outputs(published, mine):
     assert copy_lessons(published, mine) == []
     title, exercise = cells(mine / NAME)
     assert title.source == "# Lookup"
@@ -101,7 +101,7 @@ def test_offers_a_newer_edition_once_next_to_the_copy(published, mine):
     work_on(mine / NAME, "mine")
     publish(published, "2 + 2", "4")
     assert copy_lessons(published, mine) == [
-        "01_lookup.ipynb: yours is as you left it; a newer edition lies beside it, 01_lookup (new edition).ipynb."
+        "01_lookup.ipynb: your copy is unchanged. A newer edition is next to it: 01_lookup (new edition).ipynb."
     ]
     assert (code(mine / NAME), code(mine / NEW)) == ("mine", "2 + 2")
     (mine / NEW).unlink()
@@ -132,7 +132,7 @@ def test_preserves_a_file_with_the_name_of_the_new_edition(published, mine):
 
 def test_outputs_count_as_work_even_with_unchanged_code(published, mine):
     copy_lessons(published, mine)
-    work_on(mine / NAME, output="a run of mine")
+    work_on(mine / NAME, output="an output")
     publish(published, "2 + 2", "4")
     copy_lessons(published, mine)
     assert (code(mine / NAME), code(mine / NEW)) == ("1 + 1", "2 + 2")
@@ -143,7 +143,7 @@ def test_updates_a_copy_that_was_never_started(published, mine):
     work_on(mine / NAME)  # opened and saved
     publish(published, "2 + 2", "4")
     assert copy_lessons(published, mine) == [
-        "01_lookup.ipynb: a newer edition has replaced yours, which you had not begun."
+        "01_lookup.ipynb: replaced by a newer edition, because you had not started this lesson."
     ]
     assert names(mine) == [NAME]
     assert code(mine / NAME) == "2 + 2"
@@ -166,7 +166,7 @@ def test_restores_deleted_lessons_and_adds_new_ones(published, mine):
 
 
 @pytest.mark.parametrize("record", [None, "", "{", "[]", '{"01_lookup.ipynb": 3}'])
-def test_corrupted_record_costs_at_most_one_extra_offer(published, mine, record):
+def test_invalid_record_offers_an_edition_at_most_once_more(published, mine, record):
     copy_lessons(published, mine)
     work_on(mine / NAME, "mine")
     (mine / EDITIONS_FILE).unlink()
@@ -180,7 +180,7 @@ def test_corrupted_record_costs_at_most_one_extra_offer(published, mine, record)
 
 def test_recognizes_current_edition_without_a_record(published, mine):
     copy_lessons(published, mine)
-    work_on(mine / NAME, output="a run of mine")
+    work_on(mine / NAME, output="an output")
     (mine / EDITIONS_FILE).unlink()
     assert copy_lessons(published, mine) == []
     assert names(mine) == [NAME]
@@ -222,8 +222,8 @@ DATED = ["01_lookup (2026-03-01).ipynb", "01_lookup (2026-03-01 2).ipynb"]
 
 def test_reset_keeps_every_copy_under_a_dated_name(published, mine):
     copy_lessons(published, mine)
-    for place, kept in enumerate(DATED):
-        work_on(mine / NAME, f"mine = {place}", "seen")
+    for i, kept in enumerate(DATED):
+        work_on(mine / NAME, f"mine = {i}", "an output")
         written = (mine / NAME).read_bytes()
         assert reset_lesson(published, mine, "01_lookup", TODAY) == mine / kept
         assert (mine / kept).read_bytes() == written
@@ -246,7 +246,7 @@ def test_reset_rejects_an_unknown_lesson(published, mine):
     assert names(mine) == [NAME]
 
 
-def test_failed_reset_leaves_the_copy_in_place(published, mine, monkeypatch):
+def test_failed_reset_preserves_the_copy(published, mine, monkeypatch):
     copy_lessons(published, mine)
     work_on(mine / NAME, "mine")
     (published / NAME).write_text("no notebook")
