@@ -880,9 +880,10 @@ print(f"eval():  zeros {(dropped == 0).float().mean():.2f}, mean {dropped.mean()
 # %% [markdown]
 # ## Bug hunt
 #
-# A colleague sends you a pre-norm layer with dropout that handles both sublayers in one loop. It runs and trains well.
-# But a correct layer with the very same weights does better on held-out texts. Decide what is wrong *before* you run
-# the check. Then write a corrected version, `Mended`, in the cell below the code. You may leave out the dropout.
+# A colleague sends you a pre-norm layer that handles both sublayers in one loop. Its parameters have the same names and
+# shapes as yours, and it trains just as well. But when she adds padding to a text, the outputs at the real positions
+# change, although her mask hides the padding. Decide which line is wrong *before* you run the check. Then write a
+# corrected version, `Mended`, in the cell below the code.
 
 
 # %% tags=["bug-hunt"]
@@ -891,14 +892,14 @@ class LayerOfAColleague(nn.Module):
         super().__init__()
         self.self_attention = parts.MultiHeadAttention(d_model, n_heads)
         self.feed_forward = parts.FeedForward(d_model, d_ff)
-        self.norm_1, self.norm_2 = nn.LayerNorm(d_model), nn.LayerNorm(d_model)
+        self.norm_1, self.norm_2 = nn.GroupNorm(1, d_model), nn.GroupNorm(1, d_model)
 
     def forward(self, x, mask=None):
         def attend(normed):
             return self.self_attention(normed, normed, normed, mask)
 
         for norm, sublayer in ((self.norm_1, attend), (self.norm_2, self.feed_forward)):
-            x = x + F.dropout(sublayer(norm(x)), 0.1)
+            x = x + sublayer(norm(x.mT).mT)
         return x
 
 
@@ -911,16 +912,19 @@ check(Mended, "PreNormEncoderLayer", save=False)
 # %% [markdown]
 # <details><summary>How to find such a bug without a check</summary>
 #
-# Call the model twice in `eval()` mode: the outputs must be equal. `F.dropout` is a function and cannot see the mode of
-# the module that calls it. It always drops numbers, unless you pass `training=self.training`. The module `nn.Dropout`
-# does this for you. The cell below compares two calls of each layer.
+# Ask which operations combine vectors of different positions. Only attention should, and it has the mask. PyTorch's
+# documentation calls `GroupNorm` with one group "equivalent with LayerNorm", but that means a LayerNorm over channels
+# *and* positions: one mean and one variance for the whole text, padding included. (`.mT` swaps the last two dimensions,
+# since `GroupNorm` expects the channels first.) Images have no padding, so there it does no harm. The next cell pads
+# the eleven vectors with five zero vectors and hides those from attention.
 # </details>
 
 # %%
+padded, mask = F.pad(vectors, (0, 0, 0, 5)), torch.arange(16) < 11
 for name, kind in {"the colleague's": LayerOfAColleague, "yours or the library's": parts.PreNormEncoderLayer}.items():
-    layer = kind(64, 4, 256).eval()
-    difference = (layer(vectors) - layer(vectors)).abs().max().item()
-    print(f"{name}: two calls in eval() differ by up to {difference:.1f}")
+    layer = kind(64, 4, 256)
+    difference = (layer(padded, mask)[:, :11] - layer(vectors)).abs().max().item()
+    print(f"{name}: padding changes the outputs at the real positions by up to {difference:.2f}")
 
 # %% [markdown]
 # ## An encoder alone: filling gaps
