@@ -110,7 +110,7 @@ class _Guards(ast.NodeTransformer):
 
 
 def _stored(value: ast.expr, container: ast.expr) -> ast.expr:
-    """Return a call of ``STORED`` with a value, the container that stores it and the objects that hold the container."""
+    """Return a call of ``STORED`` with a value, the container that stores it and the objects around the container."""
     if isinstance(value, ast.Starred):
         return ast.Starred(_stored(value.value, container), value.ctx)
     holders: list[ast.expr] = []

@@ -1,4 +1,4 @@
-"""One sentence describes what is wrong with the output."""
+"""Tests for the sentence about the consequence of a mistake."""
 
 import pytest
 import torch
@@ -10,9 +10,9 @@ CAUSAL = torch.ones(3, 3, dtype=torch.bool).tril()
 NAN = float("nan")
 
 
-def of(value, right, *others):
-    pairs = [(value, right), *others]
-    return consequence([{"output": one} for one, _ in pairs], [{"output": wanted} for _, wanted in pairs])
+def sentence(value, right, *other_cases):
+    pairs = [(value, right), *other_cases]
+    return consequence([{"output": value} for value, _ in pairs], [{"output": right} for _, right in pairs])
 
 
 @pytest.mark.parametrize(
@@ -38,15 +38,16 @@ def of(value, right, *others):
     ],
 )
 def test_describes_wrong_output(value, right, expected):
-    assert of(value, right) == expected
+    assert sentence(value, right) == expected
 
 
 def test_mentions_sums_only_if_correct_rows_sum_to_1():
-    assert of(WEIGHTS / 2, WEIGHTS, (torch.tensor([[5.0]]),) * 2) == "Every number is 0.5 times what it should be."
+    others = (torch.tensor([[5.0]]), torch.tensor([[5.0]]))
+    assert sentence(WEIGHTS / 2, WEIGHTS, others) == "Every number is 0.5 times what it should be."
 
 
-def test_describes_first_case_that_differs():
-    assert of(WEIGHTS, WEIGHTS, (WEIGHTS / 4, WEIGHTS)) == "Your rows sum to 0.25 instead of 1."
+def test_describes_first_wrong_case():
+    assert sentence(WEIGHTS, WEIGHTS, (WEIGHTS / 4, WEIGHTS)) == "Your rows sum to 0.25 instead of 1."
 
 
 def test_mentions_crash_only_if_every_case_crashes():

@@ -1,4 +1,4 @@
-"""Common crashes come with a suggested fix in every exercise."""
+"""Tests for suggested fixes: crashes that are common among beginners, and stubs left in the code."""
 
 import pytest
 
@@ -49,7 +49,7 @@ OTHER_CONSTRUCTOR = MISSPELLED_FORWARD.replace("d_model, d_ff):", "d_model, hidd
         ),
     ],
 )
-def test_crash_comes_with_suggested_fix(name, source, help):
+def test_suggests_fix_for_common_crash(name, source, help):
     assert help in check(cell(source, name, parts=parts)).message
 
 

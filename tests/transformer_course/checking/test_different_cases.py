@@ -1,4 +1,4 @@
-"""Two mistakes that show in different cases are both found, even if no stepwise answer combines them."""
+"""Tests for two mistakes that affect different cases."""
 
 from dataclasses import replace
 
@@ -23,24 +23,24 @@ class SecondStartsAtZero(Twice):
         nn.init.zeros_(self.second.bias)
 
 
-def cases_with_one_as_it_is_made(seed):
-    made = replace(module_cases(seed + 1)[0], not_loaded=("second.weight", "second.bias"))
-    return [*module_cases(seed), made]
+def cases_with_initial_parameters(seed):
+    """Return the usual cases, and a case in which the second layer keeps its initial parameters."""
+    initial = replace(module_cases(seed + 1)[0], not_loaded=("second.weight", "second.bias"))
+    return [*module_cases(seed), initial]
 
 
-def whether_zero(output, case):
-    is_made = bool(case.not_loaded) and isinstance(output, torch.Tensor)
-    return {"all are 0": not output.any()} if is_made else output
+def compare_initial_output_with_zero(output, case):
+    is_initial = bool(case.not_loaded) and isinstance(output, torch.Tensor)
+    return {"all are 0": not output.any()} if is_initial else output
 
 
-def test_names_constructor_mistake_and_forward_mistake():
+def test_recognizes_mistakes_in_constructor_and_forward():
     mistakes = [
         Mistake("second_starts_at_zero", SecondStartsAtZero, message="The second layer starts at 0."),
         known("no_relu", TWICE.but(active=lambda hidden: hidden), summary="there is no ReLU"),
     ]
-    exercise = Exercise(
-        Twice, cases_with_one_as_it_is_made, mistakes, HINTS, 1, "Right.", steps=TWICE, normalize=whether_zero
-    )
+    cases, normalize = cases_with_initial_parameters, compare_initial_output_with_zero
+    exercise = Exercise(Twice, cases, mistakes, HINTS, 1, "Right.", steps=TWICE, normalize=normalize)
 
     class Both(SecondStartsAtZero):
         def forward(self, x):
@@ -50,8 +50,8 @@ def test_names_constructor_mistake_and_forward_mistake():
     assert verdict.mistakes == ("second_starts_at_zero", "no_relu")
     assert verdict.message.splitlines()[1:3] == ["1. The second layer starts at 0.", "2. There is no ReLU."]
 
-    class More(SecondStartsAtZero):
+    class ThreeMistakes(SecondStartsAtZero):
         def forward(self, x):
             return self.second(self.first(x)) + 1
 
-    assert verdict_on(More, exercise).mistakes == ()
+    assert verdict_on(ThreeMistakes, exercise).mistakes == ()

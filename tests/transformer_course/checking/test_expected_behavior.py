@@ -1,5 +1,6 @@
-"""The reference and the mistakes are run in full once, and quickly whenever their outputs are needed."""
+"""Tests for the expected behavior: full observations are cached, and quick outputs match them."""
 
+import itertools
 import os
 import sys
 from dataclasses import replace
@@ -24,18 +25,17 @@ def test_runs_every_answer_once_per_seed():
     assert known.run(SOFTMAX.reference) is known.expected
 
 
-def test_another_seed_has_different_cases():
+def test_different_seed_has_different_cases():
     assert distance(behavior(SOFTMAX, 3).cases[-1].inputs, behavior(SOFTMAX, 4).cases[-1].inputs) > 100
 
 
 @pytest.mark.parametrize("name", ["softmax", "EncoderLayer"])
 def test_quick_output_matches_full_observation(name):
     known = behavior(every_exercise()[name], 0)
-    large = [
-        known.exercise.reference,
-        *(version for mistake in known.exercise.mistakes for version in mistake.variants),
-    ]
-    for version in large[:12]:
+    versions = [known.exercise.reference]
+    for mistake in known.exercise.mistakes:
+        versions += mistake.variants
+    for version in versions[:12]:
         for index, observed in enumerate(known.run(version)[:3]):
             with in_isolation():
                 quick = known.output(version, index)
@@ -43,10 +43,16 @@ def test_quick_output_matches_full_observation(name):
                 if kind in quick:
                     assert distance(quick[kind], observed[kind]) <= 1
             if "error" in quick:
-                assert (quick["error"]["type"], quick["error"]["message"]) == (
-                    observed["error"]["type"],
-                    observed["error"]["message"],
-                )
+                assert quick["error"]["type"] == observed["error"]["type"]
+                assert quick["error"]["message"] == observed["error"]["message"]
+
+
+def combines(pair, one, other):
+    """Return whether a pair's answer changes the steps of two variants. A step that both change must build on both."""
+    if set(pair.variant.changes) != {*one.changes, *other.changes}:
+        return False
+    shared = {*one.changes} & {*other.changes}
+    return all(name in {*needs(one.changes[name]), *needs(other.changes[name])} for name in shared)
 
 
 def test_pairs_combine_changes_and_are_sorted_by_number():
@@ -55,58 +61,50 @@ def test_pairs_combine_changes_and_are_sorted_by_number():
     assert changes == sorted(changes)
     assert len(pairs) > 100
     for pair in pairs:
-        assert any(
-            set(pair.variant.changes) == {*one.changes, *other.changes}
-            and all(
-                name in {*needs(one.changes[name]), *needs(other.changes[name])}  # one builds on the other
-                for name in {*one.changes} & {*other.changes}
-            )
-            for one in pair.mistakes[0].step_variants
-            for other in pair.mistakes[1].step_variants
-        )
+        first, second = pair.mistakes
+        variants = itertools.product(first.step_variants, second.step_variants)
+        assert any(combines(pair, one, other) for one, other in variants)
 
 
 def test_caches_only_small_variant_outputs():
     known = Behavior(SOFTMAX, SOFTMAX.cases(0))
     largest = max(range(len(known.cases)), key=lambda index: known.cases[index].inputs["scores"].numel())
     with in_isolation():
-        whole = known.cases[largest].inputs["scores"].numel()
-        large = [pair.variant for pair in known.pairs[:80]]
-        outputs = [one.get("output") for one in known.outputs(large, largest)]
-        variants = [version for version, output in zip(large, outputs, strict=True) if count_numbers(output) >= whole]
+        size = known.cases[largest].inputs["scores"].numel()
+        candidates = [pair.variant for pair in known.pairs[:80]]
+        variants = []
+        for variant, observation in zip(candidates, known.outputs(candidates, largest), strict=True):
+            if count_numbers(observation.get("output")) >= size:
+                variants.append(variant)
         assert len(variants) > 20
-        for index, is_kept in ((0, True), (largest, False)):
-            first, again = list(known.outputs(variants, index)), list(known.outputs(variants, index))
-            assert all(
-                (one is other) == (is_kept or count_numbers(one["output"]) <= MAX_CACHED_NUMBERS)
-                for one, other in zip(first, again, strict=True)
-                if "output" in one
-            )
-            assert [known.output(variant, index).keys() for variant in variants] == [one.keys() for one in again]
-            assert all(
-                distance(known.output(variant, index)["output"], one["output"]) <= 1
-                for variant, one in zip(variants, again, strict=True)
-                if "output" in one
-            )
+        for index, is_small in ((0, True), (largest, False)):
+            first, second = list(known.outputs(variants, index)), list(known.outputs(variants, index))
+            for variant, one, other in zip(variants, first, second, strict=True):
+                alone = known.output(variant, index)
+                assert alone.keys() == other.keys()
+                if "output" in one:
+                    is_cached = is_small or count_numbers(one["output"]) <= MAX_CACHED_NUMBERS
+                    assert (one is other) == is_cached
+                    assert distance(alone["output"], other["output"]) <= 1
 
 
 def test_crash_hides_form_of_other_outputs(monkeypatch):
     monkeypatch.setattr(mistake_pairs, "MAX_UNLIKELY_PAIRS", 0)
     known, crash = behavior(SOFTMAX, 0), {"error": {"type": "TypeError", "message": ""}}
-    observed = [{"output": one["output"].double()} for one in known.expected]
+    observed = [{"output": observation["output"].double()} for observation in known.expected]
     stored = catalog_of(SOFTMAX).cases
-    hidden = [crash if index in stored else one for index, one in enumerate(observed)]
-    with in_isolation():
-        pairs = [known.pairs_with_generated(displayed, range(len(displayed))) for displayed in (observed, hidden)]
-    tried = [{mistake.name for pair in some for mistake in pair.mistakes} for some in pairs]
-    assert all(any(name.startswith("dtype") for name in names) for names in tried)
+    hidden = [crash if index in stored else observation for index, observation in enumerate(observed)]
+    for observations in (observed, hidden):
+        with in_isolation():
+            pairs = known.pairs_with_generated(observations, range(len(observations)))
+        assert any(mistake.name.startswith("dtype") for pair in pairs for mistake in pair.mistakes)
 
 
 def test_exercise_without_steps_has_no_pairs():
     assert not Behavior(replace(SOFTMAX, steps=None), []).pairs
 
 
-def test_isolation_hides_output_and_restores_state(capsys):
+def test_isolation_suppresses_output_and_restores_state(capsys):
     before = torch.get_rng_state()
     with in_isolation():
         print("noise")
@@ -124,13 +122,13 @@ def test_normalizes_outputs_of_both_modes():
     assert observed["output"] == observed["output_in_training"] == {"the output is that of the frozen layer": False}
 
 
-def test_discards_native_output_of_mistakes(capfd):
+def test_isolation_discards_native_output(capfd):
     with in_isolation():
         os.write(1, b"** On entry to DLASCL parameter number 4 had an illegal value")
     assert capfd.readouterr() == ("", "")
 
 
-def test_tries_fewer_pairs_if_the_answer_calls_more_functions():
+def test_tries_fewer_pairs_for_slow_answers():
     before = sys.getprofile()
     with in_isolation():
         few, many = (behavior(every_exercise()[name], 0).max_pairs for name in ("zero_step", "softmax"))

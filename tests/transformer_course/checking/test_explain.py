@@ -1,4 +1,4 @@
-"""The first difference is explained in words that fit the attempt."""
+"""Tests for the explanation of the first difference between an attempt and the reference."""
 
 import re
 from dataclasses import replace
@@ -32,7 +32,7 @@ SMALL = Case({"x": torch.tensor([[1.0, 2.0]]), "times": 2}, "")
 LARGE = Case({"x": torch.arange(34.0).view(17, 2), "times": 2}, "")
 
 
-def of(right):
+def exercise_of(right):
     return Exercise(right, lambda seed: [], [], [], 1, "")
 
 
@@ -40,8 +40,8 @@ def explained(exercise, where, case, found, right):
     return explain_differences(exercise, where, case, found, right, differences(found, right))
 
 
-def said(attempt, right=reference, case=SMALL):
-    return explained(of(right), "Here", case, observe(attempt, case), observe(right, case))
+def explanation(attempt, right=reference, case=SMALL):
+    return explained(exercise_of(right), "Here", case, observe(attempt, case), observe(right, case))
 
 
 @pytest.mark.parametrize(
@@ -63,7 +63,7 @@ def said(attempt, right=reference, case=SMALL):
     ],
 )
 def test_explains_first_difference(attempt, message):
-    assert said(attempt) == message
+    assert explanation(attempt) == message
 
 
 @pytest.mark.parametrize(
@@ -85,13 +85,13 @@ def test_explains_first_difference(attempt, message):
     ],
 )
 def test_names_dict_entry_that_differs(attempt, message):
-    text = said(attempt, right=lambda x, times: [{"all": [x], "times": times}])
+    text = explanation(attempt, right=lambda x, times: [{"all": [x], "times": times}])
     assert text.splitlines()[0] == f"Here: {message}"
 
 
 def test_distinguishes_parameters_from_copies():
     case = every_exercise()["parameter_groups"].cases(0)[0]
-    text = said(lambda m, d: [p.data for p in m.parameters()], lambda m, d: list(m.parameters()), case)
+    text = explanation(lambda m, d: [p.data for p in m.parameters()], lambda m, d: list(m.parameters()), case)
     assert re.fullmatch(
         r"Here: of the \d+ parameters that you return, 0 are the model's own. The others hold the same numbers, "
         r"but they are different tensors.",
@@ -99,8 +99,8 @@ def test_distinguishes_parameters_from_copies():
     )
 
 
-def test_shows_few_numbers_with_inputs():
-    assert said(lambda x, times: x) == (
+def test_shows_small_values_with_inputs():
+    assert explanation(lambda x, times: x) == (
         "Here: the numbers are wrong.\n"
         "    x         [[1, 2]]\n    times     2\n    expected  [[2, 4]]\n    got       [[1, 2]]\n"
         "Every number is 0.5 times what it should be."
@@ -109,7 +109,7 @@ def test_shows_few_numbers_with_inputs():
 
 def test_shows_keyword_inputs_and_parameters_of_small_module():
     case = Case({"x": torch.ones(1, 2)}, "", keywords={"mask": torch.tensor([[True, False]])})
-    text = said(lambda x, mask: x, lambda x, mask: x * mask, case)
+    text = explanation(lambda x, mask: x, lambda x, mask: x * mask, case)
     assert text.splitlines()[1:] == [
         "    x         [[1, 1]]",
         "    mask      [[True, False]]",
@@ -128,7 +128,7 @@ def test_shows_keyword_inputs_and_parameters_of_small_module():
         def forward(self, x):
             return x @ self.weight
 
-    assert [line.split() for line in said(WithoutBias, nn.Linear, case).splitlines()[1:]] == [
+    assert [line.split() for line in explanation(WithoutBias, nn.Linear, case).splitlines()[1:]] == [
         ["in_features", "1"],
         ["out_features", "1"],
         ["weight", "[[2]]"],
@@ -141,12 +141,12 @@ def test_shows_keyword_inputs_and_parameters_of_small_module():
 
 def test_shows_only_shapes_of_large_inputs():
     case = Case({"x": torch.arange(68.0).view(34, 2), "times": 2}, "")
-    text = said(lambda x, times: x.sum(), lambda x, times: 2 * x.sum(), case)
+    text = explanation(lambda x, times: x.sum(), lambda x, times: 2 * x.sum(), case)
     assert text.endswith("    expected  4556\n    got       2278\nThe inputs: x (34, 2), times=2.")
 
 
 def test_shows_numbers_inside_tuples_and_dicts_with_inputs():
-    text = said(lambda x, times: (x, {"n": x}), lambda x, times: (x, {"n": 2 * x}))
+    text = explanation(lambda x, times: (x, {"n": x}), lambda x, times: (x, {"n": 2 * x}))
     assert text == (
         "Here: the second value you return: `n`: the numbers are wrong.\n"
         "    x         [[1, 2]]\n    times     2\n    expected  [[2, 4]]\n    got       [[1, 2]]\n"
@@ -154,39 +154,40 @@ def test_shows_numbers_inside_tuples_and_dicts_with_inputs():
     )
 
 
-def test_different_numbers_are_formatted_differently():
-    text = said(lambda x, times: 1.00002, lambda x, times: 1.0002)
+def test_formats_different_numbers_differently():
+    text = explanation(lambda x, times: 1.00002, lambda x, times: 1.0002)
     assert text.splitlines()[-2:] == ["    expected  1.0002", "    got       1.00002"]
     assert (
-        said(lambda x, times: 3.0, lambda x, times: 3) == "Here: it should be the int 3, but you return the float 3.0."
+        explanation(lambda x, times: 3.0, lambda x, times: 3)
+        == "Here: it should be the int 3, but you return the float 3.0."
     )
-    assert "the numbers are wrong" in said(lambda x, times: 3, lambda x, times: 0.5)
+    assert "the numbers are wrong" in explanation(lambda x, times: 3, lambda x, times: 0.5)
 
 
-def test_booleans_are_not_called_numbers():
-    text = said(lambda x, times: x > 1, lambda x, times: x > 0)
+def test_does_not_call_booleans_numbers():
+    text = explanation(lambda x, times: x > 1, lambda x, times: x > 0)
     assert text.startswith("Here: the values are wrong.") and text.endswith("got       [[False, True]]")
-    many = said(lambda x, times: x > 1, lambda x, times: x > 0, LARGE)
+    many = explanation(lambda x, times: x > 1, lambda x, times: x > 0, LARGE)
     assert many.startswith("Here: 1 of the 34 values is wrong. The largest error is at index [0, 1]:")
 
 
 def test_wrong_dtype_reports_whether_numbers_differ_too():
-    text = said(lambda x, times: (x // 2).long(), lambda x, times: x)
+    text = explanation(lambda x, times: (x // 2).long(), lambda x, times: x)
     assert text.startswith(
         "Here: the dtype should be torch.float32, but yours is torch.int64, and the numbers are wrong, too.\n"
     )
     assert text.endswith("    got       [[0, 1]]")
-    large = said(lambda x, times: (x // 2).long(), lambda x, times: x, LARGE)
+    large = explanation(lambda x, times: (x // 2).long(), lambda x, times: x, LARGE)
     assert large == "Here: the dtype should be torch.float32, but yours is torch.int64, and the numbers are wrong, too."
 
 
-def test_suggests_missing_return_only_without_any_output():
-    assert said(lambda x, times: (x, None), lambda x, times: (x, x)) == (
+def test_suggests_missing_return_only_without_output():
+    assert explanation(lambda x, times: (x, None), lambda x, times: (x, x)) == (
         "Here: the second value you return: it should be a tensor of shape (1, 2), but you return None."
     )
 
 
-def test_largest_difference_exceeds_tolerance_and_ignores_matching_nan():
+def test_largest_difference_ignores_tolerance_and_matching_nan():
     def expected(x, times):
         right = x * 1000
         right[0, 0] = torch.nan
@@ -194,11 +195,11 @@ def test_largest_difference_exceeds_tolerance_and_ignores_matching_nan():
 
     def off(x, times):
         found = expected(x, times)
-        found[16, 1] += 1  # within the tolerance for such a large number
+        found[16, 1] += 1  # within the tolerance, because the number is large
         found[1, 0] += 0.9
         return found
 
-    text = said(off, expected, LARGE)
+    text = explanation(off, expected, LARGE)
     assert text.startswith("Here: 1 of the 34 numbers is wrong. The largest error is at index [1, 0]:")
 
 
@@ -207,7 +208,7 @@ def test_omits_position_in_unordered_lists():
         return sorted(output, key=str)
 
     def of_list(found, right):
-        exercise = replace(of(lambda: right), normalize=in_order)
+        exercise = replace(exercise_of(lambda: right), normalize=in_order)
         case = Case({}, "")
         observed = [observe(lambda value=value: value, case) for value in (found, right)]
         for observation in observed:
@@ -232,8 +233,8 @@ def test_omits_position_in_unordered_lists():
     )
 
 
-def test_normalized_output_is_shown_in_normalized_form():
-    exercise = replace(of(lambda: torch.zeros(1, 3)), normalize=lambda output, case: output)
+def test_shows_outputs_in_normalized_form():
+    exercise = replace(exercise_of(lambda: torch.zeros(1, 3)), normalize=lambda output, case: output)
     case = Case({}, "")
 
     def text(found):
@@ -246,14 +247,14 @@ def test_normalized_output_is_shown_in_normalized_form():
     assert text(torch.ones(1, 3)).startswith("Here: the numbers are wrong. Compared in this form:\n")
 
 
-def test_shows_largest_difference_with_its_position():
+def test_shows_position_of_largest_difference():
     def off(x, times):
         right = x * times
         right[3, 1] = torch.nan
         right[5, 0] += 1
         return right
 
-    assert said(off, case=LARGE) == (
+    assert explanation(off, case=LARGE) == (
         "Here: 2 of the 34 numbers are wrong. The largest error is at index [3, 1] (dimensions n, d):\n"
         "    expected  14\n    got       nan\nThe inputs: x (n=17, d=2), times=2."
     )
@@ -264,13 +265,13 @@ def test_omits_dimensions_without_a_name():
         return 2 * x
 
     case = Case({"x": torch.ones(2, 3, 5, 7)}, "")
-    text = said(lambda x: x, leading, case)
+    text = explanation(lambda x: x, leading, case)
     assert text.startswith("Here: all 210 numbers are wrong. The largest error is at index [0, 0, 0, 0] (dimensions ")
     assert "(dimensions …, n, d):\n" in text
 
 
 class Freezes(nn.Module):
-    """Returns two numbers and can freeze parameters."""
+    """A module with two parameters, of which some may be frozen."""
 
     def __init__(self, *frozen):
         super().__init__()
@@ -288,15 +289,15 @@ class Freezes(nn.Module):
         (["scale"], ["scale", "shift"], "`shift` should be frozen, but `requires_grad` is True."),
     ],
 )
-def test_names_parameter_that_should_not_be_frozen(frozen, should, message):
+def test_names_wrongly_frozen_or_trained_parameter(frozen, should, message):
     parameters = {"scale": torch.ones(1), "shift": torch.ones(1)}
     case = Case({"x": torch.ones(2)}, "", kind="module", parameters=parameters)
     found, right = (observe(lambda names=names: Freezes(*names), case) for names in (frozen, should))
-    assert explained(of(Freezes), "Here", case, found, right) == f"Here: {message}"
+    assert explained(exercise_of(Freezes), "Here", case, found, right) == f"Here: {message}"
 
 
 class Remembers(nn.Module):
-    """Keeps the first input that it receives."""
+    """A module that adds its first input to every input."""
 
     observed = None
 
@@ -313,7 +314,7 @@ def test_reports_failure_in_later_call():
     case = Case(
         {"x": torch.ones(1, 2)}, "", kind="module", later=[{"x": torch.ones(3, 2) * 5}, {"x": torch.zeros(1, 2)}]
     )
-    text = explained(of(Doubles), "Here", case, observe(Remembers, case), observe(Doubles, case))
+    text = explained(exercise_of(Doubles), "Here", case, observe(Remembers, case), observe(Doubles, case))
     assert text == "Here: call 2 of the same module, with different inputs, gives the wrong output."
 
 
@@ -370,7 +371,7 @@ def test_describes_mistake_in_module(attempt, message):
     assert explained(FEED_FORWARD, "Here", case, found, right) == f"Here: {message}"
 
 
-def of_samples(attempt, label="top_k 2"):
+def explanation_of_samples(attempt, label="top_k 2"):
     case = next(case for case in SAMPLE_NEXT.cases(0) if case.label == label)
     found, right = observe(attempt, case), observe(SAMPLE_NEXT.reference, case)
     return explained(SAMPLE_NEXT, "Here", case, found, right)
@@ -384,23 +385,23 @@ def of_samples(attempt, label="top_k 2"):
          "(2000,); you return a tensor of shape (2000, 1) and dtype torch.int64."),
         (lambda n: None, "you should return an int64 token for each row of `logits`, shape (2000,); you return None."),
     ],
-    ids=["too large", "another shape", "nothing"],
+    ids=["too large", "wrong shape", "None"],
 )  # fmt: skip
-def test_describes_wrong_samples(samples, message):
-    assert of_samples(lambda logits, top_k, generator: samples(len(logits))) == f"Here: {message}"
+def test_describes_invalid_samples(samples, message):
+    assert explanation_of_samples(lambda logits, top_k, generator: samples(len(logits))) == f"Here: {message}"
 
 
-def test_reports_unused_generator():
+def test_reports_wrong_use_of_generator():
     def seeded(logits, top_k=None, generator=None):
         return sample_next(logits, top_k=top_k, generator=torch.Generator().manual_seed(0))
 
-    assert of_samples(seeded) == "Here: generators with different seeds give the same tokens."
+    assert explanation_of_samples(seeded) == "Here: generators with different seeds give the same tokens."
 
     def both(logits, top_k=None, generator=None):
         torch.rand(1)
         return sample_next(logits, top_k=top_k, generator=generator)
 
-    assert of_samples(both) == (
+    assert explanation_of_samples(both) == (
         "Here: your code draws from torch's global random generator. Draw only from the argument `generator`."
     )
 
@@ -412,9 +413,11 @@ def test_describes_wrong_frequencies():
     def only_one(logits, top_k=None, generator=None):
         return logits.argmax(-1)
 
-    assert "should never be drawn" in of_samples(everything)
-    assert "It should be drawn in about" in of_samples(only_one)
-    flat = of_samples(lambda logits, generator: everything(logits / 2, generator=generator), "two rows of 5 logits")
+    assert "should never be drawn" in explanation_of_samples(everything)
+    assert "It should be drawn in about" in explanation_of_samples(only_one)
+    flat = explanation_of_samples(
+        lambda logits, generator: everything(logits / 2, generator=generator), "two rows of 5 logits"
+    )
     assert "It should be about" in flat
 
 
@@ -434,7 +437,7 @@ def test_describes_wrong_frequencies():
         ),
     ],
 )
-def test_reports_crash_with_its_line(error, message):
+def test_reports_crash_with_line(error, message):
     assert explain_crash("Here", error) == message
 
 

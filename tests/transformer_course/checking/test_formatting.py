@@ -1,4 +1,4 @@
-"""Values, names and long texts are formatted for messages."""
+"""Tests for the formatting of values, names and long texts in messages."""
 
 import pytest
 import torch
@@ -6,22 +6,22 @@ import torch
 from transformer_course.checking.formatting import format_both, format_value, listed, listed_layers, readable
 
 
-def test_numbers_have_few_digits_and_no_minus_zero():
+def test_formats_numbers_with_few_digits_without_minus_zero():
     assert format_value(torch.tensor([[1 / 3, -0.0], [12345.678, torch.nan]])) == "[[0.3333, 0], [1.235e+04, nan]]"
     assert format_value([1, True, None, "a", [0.5]]) == "[1, True, None, 'a', [0.5]]"
 
 
-def test_tuples_are_formatted_as_in_python():
+def test_formats_tuples_as_in_python():
     assert format_value(((), (3,), (3, -0.0))) == "((), (3,), (3, 0))"
 
 
-def test_long_texts_are_cut_and_encodable():
+def test_truncates_long_texts_and_replaces_surrogates():
     assert readable("a" * 5000) == "a" * 2000 + " …"
     assert readable("a" * 5000, max_characters=3) == "aaa …"
     assert readable("\ud800é") == "?é"
 
 
-def test_two_values_get_enough_digits_to_differ():
+def test_formats_two_values_with_enough_digits():
     assert format_both(1.50321, 1.50341) == ("1.50321", "1.50341")
     assert format_both(1.5, 2.25) == ("1.5", "2.25")
 

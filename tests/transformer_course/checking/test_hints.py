@@ -1,4 +1,4 @@
-"""The hints that follow a verdict match the verdict."""
+"""Tests for the selection of hints for a verdict."""
 
 import pytest
 
@@ -30,5 +30,5 @@ SOFTMAX = every_exercise()["softmax"]
         (None, None),
     ],
 )
-def test_uses_hints_of_mistake_if_it_has_some(mistake, hints):
+def test_returns_hints_of_mistake_or_none(mistake, hints):
     assert hints_about(SOFTMAX, mistake) == hints

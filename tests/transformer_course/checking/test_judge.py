@@ -1,4 +1,4 @@
-"""Observations are judged correct, a known mistake or wrong, and malformed observations do not break the judge."""
+"""Tests for the judge: verdicts on correct, known and wrong behavior, and on malformed observations."""
 
 import pytest
 import torch
@@ -41,13 +41,13 @@ def verdict_on(attempt, exercise=DOUBLE, seed=0):
     return judge(exercise, seed, [observe(attempt, case) for case in behavior(exercise, seed).cases], ["softmax"])
 
 
-def of_cell(source, name="f", **around):
-    lesson = {"__name__": "__main__", "torch": torch, **around}
+def verdict_on_cell(source, name="f", **variables):
+    lesson = {"__name__": "__main__", "torch": torch, **variables}
     exec(source, lesson)
     return verdict_on(lesson[name])
 
 
-def test_reference_passes_and_message_states_what_was_verified():
+def test_equivalent_answer_passes_with_verified_claim():
     verdict = verdict_on(lambda x: x + x)
     assert (verdict.status, verdict.message, verdict.mistake) == ("passed", "Twice as much.", None)
 
@@ -64,14 +64,14 @@ def test_recognizes_mistake_by_its_behavior():
     ]
 
 
-class Elsewhere:
-    """An attempt's observations on the cases of another seed, or nothing if there are none."""
+class OtherCases:
+    """The observations of an attempt on the cases of a different seed, or none if there is no attempt."""
 
     def __init__(self, attempt, exercise=DOUBLE):
-        self.known, self._attempt, self.n_asked = behavior(exercise, 1), attempt, 0
+        self.known, self._attempt, self.n_calls = behavior(exercise, 1), attempt, 0
 
     def observed(self):
-        self.n_asked += 1
+        self.n_calls += 1
         return [observe(self._attempt, case) for case in self.known.cases] if self._attempt else []
 
 
@@ -79,28 +79,28 @@ def judged_with(attempt, other_cases):
     return judge(DOUBLE, 0, [observe(attempt, case) for case in CASES], (), other_cases)
 
 
-def test_identifies_mistake_on_other_cases_if_available():
-    named = judged_with(lambda x: x * 2 + 0.3, Elsewhere(squares))
-    assert (named.status, named.mistake) == ("mistake", "squares")
-    assert judged_with(squares, Elsewhere(None)).mistake == "squares"
-    assert judged_with(squares, Elsewhere(double)).mistake == "squares"  # the attempt is correct on these cases
-    unknown = judged_with(squares, Elsewhere(lambda x: x * 2 + 0.3))
+def test_recognizes_mistake_on_other_cases_if_available():
+    recognized = judged_with(lambda x: x * 2 + 0.3, OtherCases(squares))
+    assert (recognized.status, recognized.mistake) == ("mistake", "squares")
+    assert judged_with(squares, OtherCases(None)).mistake == "squares"
+    assert judged_with(squares, OtherCases(double)).mistake == "squares"  # ignores cases that are correct
+    unknown = judged_with(squares, OtherCases(lambda x: x * 2 + 0.3))
     assert (unknown.status, unknown.mistake) == ("wrong", None)
     assert "Case 1 of 3 (2 numbers)" in unknown.message
 
 
-def test_crash_is_not_explained_by_cases_without_crash():
+def test_ignores_other_cases_without_the_crash():
     def crashes(x):
         raise ValueError("only here")
 
-    verdict = judged_with(crashes, Elsewhere(squares))
+    verdict = judged_with(crashes, OtherCases(squares))
     assert verdict.mistake is None and "only here" in verdict.message
 
 
-def test_correct_attempt_passes_whatever_other_cases_show():
-    elsewhere = Elsewhere(squares)
-    assert judged_with(double, elsewhere).passed
-    assert elsewhere.n_asked == 0
+def test_correct_attempt_passes_without_other_cases():
+    other_cases = OtherCases(squares)
+    assert judged_with(double, other_cases).passed
+    assert other_cases.n_calls == 0
 
 
 def test_recognizes_crashing_mistake_by_its_error():
@@ -108,25 +108,25 @@ def test_recognizes_crashing_mistake_by_its_error():
     assert verdict_on(crashes_too).mistake is None
 
 
-def test_matching_a_mistake_in_some_cases_is_wrong():
+def test_mistake_in_only_some_cases_is_not_recognized():
     verdict = verdict_on(lambda x: x**2 if len(x) < 5 else x)
     assert (verdict.status, verdict.mistake) == ("wrong", None)
 
 
-def test_random_attempt_is_not_blamed_if_reference_draws():
-    """The output is wrong and also random, but advising the learner not to draw would be wrong."""
+def test_allows_randomness_if_reference_is_random():
+    """The output is wrong and also random, but the message must not advise against random numbers."""
 
-    def has_a_sign(x: Float[Tensor, " n"]) -> bool:
+    def has_negative(x: Float[Tensor, " n"]) -> bool:
         return bool((torch.rand_like(x) < 0).any())
 
-    exercise = Exercise(has_a_sign, lambda seed: CASES, [], [], 1, "None is below 0.")
+    exercise = Exercise(has_negative, lambda seed: CASES, [], [], 1, "None is below 0.")
     verdict = verdict_on(lambda x: torch.rand(1).item(), exercise)
     assert verdict.status == "wrong"
     assert "called again" not in verdict.message
-    assert "called again" in verdict_on(lambda x: x + torch.rand(1)).message  # double does not draw
+    assert "called again" in verdict_on(lambda x: x + torch.rand(1)).message  # `double` is not random
 
 
-def test_shows_first_case_that_differs():
+def test_explains_first_wrong_case():
     assert verdict_on(lambda x: x * 2 if len(x) < 5 else x).message.startswith("Case 3 of 3 (5 numbers): the numbers")
 
 
@@ -137,7 +137,7 @@ def test_crash_report_shows_case_and_inputs():
     assert verdict.message.endswith("The inputs: x (n=3).")
 
 
-def test_crash_does_not_hide_error_in_another_case():
+def test_crash_does_not_hide_error_in_other_case():
     message = verdict_on(lambda x: x.nothing if len(x) < 3 else x * 2 if len(x) < 4 else x + 7).message
     assert message.startswith("Case 1 of 3 (2 numbers): AttributeError:")
     assert "\nApart from that, in case 3 of 3 (5 numbers): the numbers are wrong.\n" in message
@@ -146,20 +146,20 @@ def test_crash_does_not_hide_error_in_another_case():
 
 
 @pytest.mark.parametrize("body", ["raise NotImplementedError", "raise NotImplementedError()"])
-def test_untouched_stub_is_not_started(body):
-    verdict = of_cell(f"def f(x):\n    {body}")
+def test_untouched_stub_counts_as_not_started(body):
+    verdict = verdict_on_cell(f"def f(x):\n    {body}")
     assert (verdict.status, verdict.message) == ("not_started", "Not started yet.")
 
 
 def test_operation_unsupported_by_torch_counts_as_crash():
-    verdict = of_cell("def f(x): return torch.nn.Module()(x)")
+    verdict = verdict_on_cell("def f(x): return torch.nn.Module()(x)")
     assert verdict.status == "crashed"
     assert "NotImplementedError: Module [Module] is missing" in verdict.message
 
 
 @pytest.mark.parametrize("body", ["...", "raise NotImplementedError"])
 def test_reports_unfinished_function_that_is_called(body):
-    verdict = of_cell(f"def softmax(x):\n    {body}\n\ndef f(x): return softmax(x) * 2")
+    verdict = verdict_on_cell(f"def softmax(x):\n    {body}\n\ndef f(x): return softmax(x) * 2")
     assert verdict.status == "crashed"
     assert verdict.message.startswith(
         "Your code uses `softmax`, which you have not written yet. Until then, you can use `parts.softmax`."
@@ -171,30 +171,30 @@ READS = "Your code reads `d_k` from the notebook"
 
 
 def test_every_verdict_mentions_notebook_variables():
-    right = of_cell("def f(x): return x * d_k", d_k=2)
+    right = verdict_on_cell("def f(x): return x * d_k", d_k=2)
     assert right.passed and right.message.startswith(f"Twice as much.\n{READS}")
-    wrong = of_cell("def f(x): return x * d_k", d_k=3)
+    wrong = verdict_on_cell("def f(x): return x * d_k", d_k=3)
     assert wrong.status == "wrong" and wrong.message.startswith(READS)
-    crash = of_cell("def f(x): return x @ d_k", d_k=torch.ones(7, 7))
+    crash = verdict_on_cell("def f(x): return x @ d_k", d_k=torch.ones(7, 7))
     assert crash.status == "crashed" and crash.message.startswith(READS)
-    known = of_cell("def f(x): return x**d_k", d_k=2)
+    known = verdict_on_cell("def f(x): return x**d_k", d_k=2)
     assert known.mistake == "squares" and known.message.startswith(READS) and "\nIt squares.\n" in known.message
 
 
 def test_warning_appears_only_if_attempt_is_wrong():
     warn = "import warnings\ndef f(x):\n    warnings.warn('careful'), warnings.warn('more')\n    return x"
-    assert of_cell(warn).message.endswith("\nYour code gave a warning: careful")
-    assert "careful" not in of_cell(f"{warn} * 2").message
+    assert verdict_on_cell(warn).message.endswith("\nYour code gave a warning: careful")
+    assert "careful" not in verdict_on_cell(f"{warn} * 2").message
 
 
 def test_normalizes_outputs_before_comparison():
     decode = every_exercise()["greedy_decode"]
 
-    def padded_always(model, source, bos_id, eos_id, max_length):
+    def always_padded(model, source, bos_id, eos_id, max_length):
         short = decode.reference(model, source, bos_id, eos_id, max_length)
         return torch.nn.functional.pad(short, (0, max_length - short.shape[1]), value=eos_id)
 
-    assert verdict_on(padded_always, decode).passed
+    assert verdict_on(always_padded, decode).passed
 
 
 ANY = st.recursive(
@@ -214,8 +214,8 @@ ANY = st.recursive(
 
 
 @given(ANY, st.lists(ANY, max_size=4))
-def test_fabricated_observations_never_pass(one, several):
-    for observed in (one, several):
+def test_fabricated_observations_never_pass(value, values):
+    for observed in (value, values):
         verdict = judge(DOUBLE, 0, observed)
         assert verdict.status in ("wrong", "crashed", "not_started")
 

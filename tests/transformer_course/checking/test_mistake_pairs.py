@@ -1,4 +1,4 @@
-"""Pairs of mistakes that fit the observations are tried first, up to a limit."""
+"""Tests for the order of pairs: pairs that fit the observations are tried first, up to a limit."""
 
 import itertools
 
@@ -36,12 +36,13 @@ def single(name, rank, *, is_generated=True):
 
 
 def names(pairs):
-    return [(one.mistake.name.partition("_")[0], other.mistake.name.partition("_")[0]) for one, other in pairs]
+    """Return the first part of the name of each mistake."""
+    return [tuple(single.mistake.name.partition("_")[0] for single in pair) for pair in pairs]
 
 
 def test_mistake_without_changed_step_forms_no_pair():
     singles = written(MISTAKES, STEPS)
-    assert [(one.mistake.name, one.number, one.rank) for one in singles] == [
+    assert [(single.mistake.name, single.number, single.rank) for single in singles] == [
         ("negative", 0, 0), ("negative", 1, 1), ("doubled", 0, 2),
     ]  # fmt: skip
     pairs = in_order(itertools.combinations(singles, 2))
@@ -49,14 +50,14 @@ def test_mistake_without_changed_step_forms_no_pair():
     assert pairs[1].variant.attempt(ROWS, WEIGHTS).tolist() == [-5.0, -8.5, -15.5]
 
 
-def tried(displayed, observed):
-    """Return, in order, the pairs tried for mistakes with the given letters."""
-    some = [single(name, rank) for rank, name in enumerate("abcdef"[: len(displayed)])]
-    return ["".join(pair) for pair in names(likely(some, dict(zip(some, displayed, strict=True)), observed))]
+def pairs_for(letters, observed):
+    """Return, in order, the pairs that are tried for mistakes a, b, c, … with the given letters."""
+    singles = [single(name, rank) for rank, name in enumerate("abcdef"[: len(letters)])]
+    return ["".join(pair) for pair in names(likely(singles, dict(zip(singles, letters, strict=True)), observed))]
 
 
-def test_sampler_letters_compare_token_frequencies():
-    right, observed, other = ({"frequencies": torch.tensor([a, 1 - a]), "n_samples": 1000} for a in (0.5, 0.9, 0.2))
+def test_sampler_letters_depend_on_token_frequencies():
+    right, observed, other = ({"frequencies": torch.tensor([p, 1 - p]), "n_samples": 1000} for p in (0.5, 0.9, 0.2))
     assert list(case_letters([right, observed, other], right, observed)) == [RIGHT, OBSERVED, OTHER]
 
 
@@ -67,45 +68,45 @@ def test_non_finite_and_missing_outputs_get_letter_nothing():
     assert list(found) == [RIGHT, OBSERVED, NOTHING, NOTHING]
 
 
-def test_both_mistakes_are_correct_where_attempt_is():
-    assert tried(["or", "oo", "oo", "or"], "sr")[0] == "ad"
+def test_mistakes_are_correct_where_attempt_is_correct():
+    assert pairs_for(["or", "oo", "oo", "or"], "sr")[0] == "ad"
 
 
-def test_one_mistake_explains_attempt_where_other_is_correct():
-    assert tried(["ro", "oo", "ro", "so"], "ss")[:3] == ["ad", "bd", "cd"]
+def test_one_mistake_explains_case_without_the_other():
+    assert pairs_for(["ro", "oo", "ro", "so"], "ss")[:3] == ["ad", "bd", "cd"]
 
 
-def test_unreadable_output_may_combine_with_anything():
-    assert tried(["ro", "no", "oo"], "ss")[:2] == ["ab", "bc"]
+def test_non_finite_output_combines_with_any_output():
+    assert pairs_for(["ro", "no", "oo"], "ss")[:2] == ["ab", "bc"]
 
 
-def test_tries_all_pairs_with_unexpected_forms_last():
-    found = tried(["", "o", "o", "o"], "s")
+def test_pairs_with_unfitting_forms_come_last():
+    found = pairs_for(["", "o", "o", "o"], "s")
     assert found == ["bc", "bd", "cd", "ab", "ac", "ad"]
 
 
 def test_limits_number_of_pairs(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(mistake_pairs, "MAX_PAIRS", 4)
     monkeypatch.setattr(mistake_pairs, "MAX_UNLIKELY_PAIRS", 2)
-    assert tried(["", "o", "o", "o"], "s") == ["bc", "bd", "ab", "ac"]
+    assert pairs_for(["", "o", "o", "o"], "s") == ["bc", "bd", "ab", "ac"]
 
 
-def test_likely_with_far_fetched_precedes_two_moderate_mistakes():
-    some = [single(name, rank) for name, rank in (("a", 0), ("b", 50), ("c", 50), ("d", 200))]
-    assert names(likely(some, dict.fromkeys(some, "o"), "s"))[2] == ("a", "d")
+def test_likely_and_unlikely_precede_two_moderate_mistakes():
+    singles = [single(name, rank) for name, rank in (("a", 0), ("b", 50), ("c", 50), ("d", 200))]
+    assert names(likely(singles, dict.fromkeys(singles, "o"), "s"))[2] == ("a", "d")
 
 
 def test_two_written_mistakes_are_not_a_generated_pair():
-    some = [single("a", 0, is_generated=False), single("b", 1, is_generated=False), single("c", 2)]
-    assert names(likely(some, {}, "s")) == [("a", "c"), ("b", "c")]
+    singles = [single("a", 0, is_generated=False), single("b", 1, is_generated=False), single("c", 2)]
+    assert names(likely(singles, {}, "s")) == [("a", "c"), ("b", "c")]
 
 
-def test_ranks_wordings_with_written_mistakes():
-    def doubled(rank, **kinds):
+def test_generated_mistake_with_message_ranks_as_written():
+    def doubled(rank, **keywords):
         mistake = GeneratedMistake(AnswerEdit("shares", "doubled", code={"shares": "2 * weights"}), STEPS)
-        return Single(mistake, 0, rank, is_generated=True, **kinds)
+        return Single(mistake, 0, rank, is_generated=True, **keywords)
 
-    negative, plain, worded = written(MISTAKES[:1], STEPS)[0], doubled(1), doubled(2, has_own_words=True)
-    ranked = in_order([(negative, plain), (negative, worded)])
+    negative, plain, with_message = written(MISTAKES[:1], STEPS)[0], doubled(1), doubled(2, has_own_words=True)
+    ranked = in_order([(negative, plain), (negative, with_message)])
     assert [pair.n_generated for pair in ranked] == [0, 1]
-    assert worded.mistake in ranked[0].mistakes
+    assert with_message.mistake in ranked[0].mistakes

@@ -1,4 +1,4 @@
-"""One mistake, two mistakes or a half-finished answer is recognized, and only if it is certain."""
+"""Tests for the recognition of one mistake, two mistakes or a half-finished answer."""
 
 import pytest
 import torch
@@ -44,7 +44,7 @@ def output(weights, values):
 STEPS = InSteps(products, scores, weights, output, reference=mixture)
 
 
-def known(name, *variants, summary="a step is done otherwise"):
+def known(name, *variants, summary="a step is done differently"):
     return Mistake(name, *variants, summary=summary, message=f"It {name}.", hints=HINTS)
 
 
@@ -80,12 +80,12 @@ def verdict_on(attempt, exercise=EXERCISE, seed=0):
     return judge(exercise, seed, [observe(attempt, case) for case in behavior(exercise, seed).cases])
 
 
-def test_one_mistake_is_explained_in_full():
+def test_shows_full_message_of_one_mistake():
     verdict = verdict_on(lambda q, k, v: torch.softmax(q @ k.mT, dim=-1) @ v)
     assert (verdict.status, verdict.mistakes, verdict.message) == ("mistake", ("not_scaled",), "It not_scaled.")
 
 
-def test_two_mistakes_are_named_in_order_of_steps():
+def test_lists_two_mistakes_in_order_of_steps():
     verdict = verdict_on(lambda q, k, v: torch.einsum("...qk,...kd->...qd", torch.softmax(q @ k.mT, dim=-2), v))
     assert verdict.mistakes == ("not_scaled", "over_queries")
     assert verdict.mistake == "not_scaled"
@@ -98,7 +98,7 @@ def test_two_mistakes_are_named_in_order_of_steps():
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_never_names_wrong_pair(seed):
+def test_never_reports_wrong_pair(seed):
     for pair in behavior(EXERCISE, seed).pairs:
         verdict, names = verdict_on(pair.variant.attempt, seed=seed), {mistake.name for mistake in pair.mistakes}
         assert verdict.mistakes and set(verdict.mistakes) <= names, (names, verdict)
@@ -117,17 +117,17 @@ def test_two_variants_of_one_mistake_count_once():
     assert verdict_on(both.attempt, exercise).mistakes == ("rounds",)
 
 
-def test_ambiguous_pairs_name_shared_mistake_and_likeliest_alternative():
-    either = [
+def test_ambiguous_pairs_report_shared_mistake_and_alternative():
+    mistakes = [
         known("doubles", STEPS.but(weights=lambda weights: 2 * weights), summary="the weights are doubled"),
         known("doubles_values", STEPS.but(values=lambda values: 2 * values), summary="the values are doubled"),
         MISTAKES[1],
     ]
-    exercise = Exercise(mixture, cases, either[:1] + either[2:], HINTS, 1, "Right.", steps=STEPS)
+    exercise = Exercise(mixture, cases, mistakes[:1] + mistakes[2:], HINTS, 1, "Right.", steps=STEPS)
     third = known("doubles_the_output", STEPS.but(output=lambda output: 2 * output), summary="the output is doubled")
     two = STEPS.but(scores=lambda products: products, values=lambda values: 2 * values).attempt
     assert verdict_on(two, exercise).mistakes == ("not_scaled", "doubles")
-    verdict = verdict_on(two, Exercise(mixture, cases, either, HINTS, 1, "Right.", steps=STEPS))
+    verdict = verdict_on(two, Exercise(mixture, cases, mistakes, HINTS, 1, "Right.", steps=STEPS))
     assert verdict.mistakes == ("not_scaled",)
     assert verdict.message == (
         "Your code has two bugs.\n"
@@ -135,13 +135,13 @@ def test_ambiguous_pairs_name_shared_mistake_and_likeliest_alternative():
         "2. In effect, the weights are doubled.\n"
         "Fix the first one and run the check again."
     )
-    verdict = verdict_on(two, Exercise(mixture, cases, [*either, third], HINTS, 1, "Right.", steps=STEPS))
+    verdict = verdict_on(two, Exercise(mixture, cases, [*mistakes, third], HINTS, 1, "Right.", steps=STEPS))
     assert verdict.mistakes == ("not_scaled",)
     assert verdict.message == "The products are not divided. Something else is wrong, too. Fix this first."
 
 
 @pytest.mark.parametrize("n_between", [0, 40])
-def test_likeliest_pair_wins_if_others_are_far_fetched(n_between):
+def test_reports_likeliest_pair_if_others_are_unlikely(n_between):
     def times(name, value, factor):
         change = {"values": lambda values: factor * values, "output": lambda output: factor * output}[value]
         return known(name, STEPS.but(**{value: change}), summary=f"the {value} are {name}")
@@ -173,7 +173,7 @@ def test_half_finished_work_lists_remaining_steps():
     )
 
 
-def test_unused_earlier_step_is_listed_as_remaining():
+def test_lists_skipped_earlier_step_as_remaining():
     def sliding_window_mask(length, window):
         positions = torch.arange(length)
         return positions[:, None] - positions < window
@@ -203,23 +203,23 @@ def test_three_mistakes_are_not_recognized():
     assert verdict_on(three.attempt).mistakes == ()
 
 
-def test_accepts_rounding_differences_and_rejects_larger_ones():
+def test_accepts_only_rounding_differences():
     def rounded(amount):
         return lambda queries, keys, values: (queries @ keys.mT).softmax(dim=-1) @ values * (1 + amount)
 
-    assert verdict_on(rounded(5e-4)).mistakes == ("not_scaled",)  # five tolerances away
+    assert verdict_on(rounded(5e-4)).mistakes == ("not_scaled",)  # a distance of five tolerances
     assert verdict_on(rounded(5e-3)).mistakes == ()
 
 
 @pytest.mark.parametrize("amount", [-1e-3, -4e-4, 4e-4, 1e-3])
 def test_nearly_correct_answer_does_not_match_tiny_mistake(amount):
-    hardly = [
+    mistakes = [
         known("cuts", STEPS.but(weights=lambda weights: weights.detach()), summary="the weights are detached"),
         known("rounds", STEPS.but(output=lambda output: output.round(decimals=4)), summary="the output is rounded"),
         known("halves", STEPS.but(values=lambda values: values / 2), summary="the values are halved"),
         known("doubles", STEPS.but(weights=lambda weights: 2 * weights), summary="the weights are doubled"),
     ]
-    exercise = Exercise(mixture, cases, hardly, HINTS, 1, "Right.", steps=STEPS)
+    exercise = Exercise(mixture, cases, mistakes, HINTS, 1, "Right.", steps=STEPS)
     assert verdict_on(lambda *inputs: mixture(*inputs) * (1 + amount), exercise).status == "wrong"
     assert verdict_on(lambda *inputs: mixture(*inputs).round(decimals=4), exercise).mistakes == ("rounds",)
 
@@ -268,7 +268,7 @@ def module_cases(seed):
     return [case(2, 3), case(5, 4)]
 
 
-def test_names_two_mistakes_in_module():
+def test_recognizes_two_mistakes_in_module():
     mistakes = [
         known("first_twice", TWICE.but(mapped=lambda self, active: self.first(active))),
         known("no_relu", TWICE.but(active=lambda hidden: hidden)),
@@ -295,7 +295,7 @@ def test_reports_unused_module():
 
 
 @pytest.mark.parametrize("error", ["NameError", "PermissionError", "MemoryError"])
-def test_errors_that_no_step_raises_skip_pair_search(monkeypatch: pytest.MonkeyPatch, error: str):
+def test_skips_pairs_after_error_of_no_step(monkeypatch: pytest.MonkeyPatch, error: str):
     known = behavior(EXERCISE, 0)
     monkeypatch.setattr(Behavior, "outputs", lambda *_: pytest.fail("a pair was tried"))
     assert recognize(known, [{"error": {"type": error, "message": "x"}}] * len(known.cases)) is None
@@ -303,7 +303,7 @@ def test_errors_that_no_step_raises_skip_pair_search(monkeypatch: pytest.MonkeyP
         recognize(known, [{"error": {"type": "RuntimeError", "message": "x"}}] * len(known.cases))
 
 
-def test_tries_limited_number_of_likeliest_pairs(monkeypatch: pytest.MonkeyPatch):
+def test_limits_number_of_pairs(monkeypatch: pytest.MonkeyPatch):
     first, *_, last = behavior(EXERCISE, 0).pairs
     assert {mistake.name for mistake in first.mistakes} == {"mixes_keys", "not_scaled"}
     monkeypatch.setattr(mistake_recognition, "MAX_PAIRS", 1)
@@ -311,7 +311,7 @@ def test_tries_limited_number_of_likeliest_pairs(monkeypatch: pytest.MonkeyPatch
     assert len(verdict_on(last.variant.attempt).mistakes) < 2
 
 
-def test_hundreds_of_equivalent_pairs_are_not_distinguished(monkeypatch: pytest.MonkeyPatch):
+def test_reports_no_pair_if_too_many_match(monkeypatch: pytest.MonkeyPatch):
     first = behavior(EXERCISE, 0).pairs[0]
     monkeypatch.setattr(mistake_recognition, "MAX_MATCHING_PAIRS", 0)
     assert verdict_on(first.variant.attempt).mistakes == ()
@@ -322,59 +322,59 @@ def test_hundreds_of_equivalent_pairs_are_not_distinguished(monkeypatch: pytest.
     [(-1, ("not_scaled",), "It not_scaled."), (-2, ("not_scaled", "over_queries"), "Your code has two bugs.")],
 )
 @pytest.mark.parametrize(
-    ("spoil", "also"),
+    ("fail", "also"),
     [(lambda mixed: None.any(), "your code crashes"), (lambda mixed: mixed / 0.0, "something else goes wrong")],
-    ids=["a crash", "no number"],
+    ids=["crash", "infinity"],
 )
-def test_failures_in_some_cases_do_not_hide_mistake(axis, mistakes, message, spoil, also):
-    more = Exercise(mixture, lambda seed: [*cases(seed), *cases(seed + 1)], MISTAKES, HINTS, 1, "Right.", steps=STEPS)
+def test_failures_in_some_cases_do_not_hide_mistake(axis, mistakes, message, fail, also):
+    exercise = Exercise(
+        mixture, lambda seed: [*cases(seed), *cases(seed + 1)], MISTAKES, HINTS, 1, "Right.", steps=STEPS
+    )
 
     def attempt(q, k, v):
         mixed = torch.softmax(q @ k.mT, dim=axis) @ v
-        return spoil(mixed) if len(q) == 2 and q.dim() == 2 else mixed
+        return fail(mixed) if len(q) == 2 and q.dim() == 2 else mixed
 
-    verdict = verdict_on(attempt, more)
+    verdict = verdict_on(attempt, exercise)
     assert (verdict.status, verdict.mistakes) == ("mistake", mistakes)
     assert verdict.message.startswith(message)
     assert f"\nAlso, {also} in case 1 of 6" in verdict.message
-    assert verdict_on(attempt).mistakes == ()  # two cases are not enough to distinguish them
+    assert verdict_on(attempt).mistakes == ()  # two wrong cases without a failure are not enough
 
 
-def test_boolean_outputs_do_not_distinguish_generated_pairs(monkeypatch: pytest.MonkeyPatch):
-    known_behavior, tried = behavior(EXERCISE, 0), []
-    monkeypatch.setattr(Behavior, "pairs_with_generated", lambda *_: tried.append(1) or ())
+def test_skips_generated_pairs_for_boolean_outputs(monkeypatch: pytest.MonkeyPatch):
+    known_behavior, calls = behavior(EXERCISE, 0), []
+    monkeypatch.setattr(Behavior, "pairs_with_generated", lambda *_: calls.append(1) or ())
     assert recognize(known_behavior, [{"output": True}, {"output": False}, {"output": True}]) is None
-    assert not tried
+    assert not calls
     assert recognize(known_behavior, [{"output": True}, {"output": False}, {"output": 0.5}]) is None
-    assert tried
+    assert calls
 
 
 def test_batched_recognition_matches_individual_recognition(monkeypatch: pytest.MonkeyPatch):
     exercise = every_exercise()["attention_weights"]
     for mistake in list(behavior(exercise, 0).generated.values())[:8]:
         found = []
-        for many in (1, 10**6):
-            monkeypatch.setattr(mistake_recognition, "BATCH_SIZE", many)
+        for batch_size in (1, 10**6):
+            monkeypatch.setattr(mistake_recognition, "BATCH_SIZE", batch_size)
             behavior.cache_clear()
             known = behavior(exercise, 5)
-            assert len(known.generated_like(known.expected)) == len(
-                known.generated
-            )  # no outlines are stored for this seed
+            # No outlines are stored for this seed, so every generated mistake is a candidate.
+            assert len(known.generated_like(known.expected)) == len(known.generated)
             recognition = recognize(known, known.run(mistake.variants[0]))
             assert recognition is not None
-            found.append(
-                (recognition.mistakes, recognition.variant if recognition.mistakes else recognition.variant.result)
-            )
+            variant = recognition.variant if recognition.mistakes else recognition.variant.result
+            found.append((recognition.mistakes, variant))
         assert found[0] == found[1]
 
 
-def test_recognition_results_are_cached(monkeypatch: pytest.MonkeyPatch):
+def test_caches_recognition_results(monkeypatch: pytest.MonkeyPatch):
     exercise = every_exercise()["softmax"]
-    displayed = behavior(exercise, 3)
-    first, second = list(displayed.mistakes)[:2]
-    found = recognize_once(displayed, first[1])
-    assert found is not None and found.mistakes == (first[0],)
+    known = behavior(exercise, 3)
+    (mistake, observed), (_, others) = list(known.mistakes)[:2]
+    found = recognize_once(known, observed)
+    assert found is not None and found.mistakes == (mistake,)
     monkeypatch.setattr(mistake_recognition, "recognize", lambda *_: None)
-    with_remarks = [{**observed, "remarks": {"seconds": 9.0}} for observed in first[1]]
-    assert recognize_once(displayed, with_remarks) is found
-    assert recognize_once(displayed, second[1]) is None
+    with_remarks = [{**observation, "remarks": {"seconds": 9.0}} for observation in observed]
+    assert recognize_once(known, with_remarks) is found
+    assert recognize_once(known, others) is None

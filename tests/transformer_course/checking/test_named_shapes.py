@@ -1,4 +1,4 @@
-"""Shapes are described with the exercise's own dimension names, if there are any."""
+"""Tests for shapes formatted with the dimension names of an exercise."""
 
 import pytest
 import torch
@@ -59,7 +59,7 @@ def test_formats_shape_with_dimension_names(shape, dimensions, message):
     ("n_axes", "dimensions", "names"),
     [(2, "n d", ["n", "d"]), (1, "n d", []), (4, "*batch n d", ["", "", "n", "d"]), (1, "#n", ["n"]), (0, "", [])],
 )
-def test_names_every_dimension_if_numbers_match(n_axes, dimensions, names):
+def test_names_every_dimension_or_none(n_axes, dimensions, names):
     assert axis_names(n_axes, dimensions.split()) == names
 
 
@@ -71,6 +71,6 @@ def test_describes_inputs_by_name_and_omits_models():
     assert describe_inputs(mix, {}) == ""
 
 
-def test_broadcast_input_need_not_start_with_batch():
+def test_omits_name_of_dimension_with_different_size():
     assert describe_inputs(mix, {**INPUTS, "mask": torch.ones(4, 3).bool()}).endswith("mask (4, n_key=3)")
     assert describe_inputs(mix, {**INPUTS, "mask": torch.ones(1, 3).bool()}).endswith("mask (batch=1, n_key=3)")

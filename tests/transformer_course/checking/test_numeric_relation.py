@@ -1,4 +1,4 @@
-"""A wrong output that differs only by a factor, a constant or a permutation is described as such, and no other is."""
+"""Tests for relations between outputs: a factor, an offset, a permutation, or none of them."""
 
 import pytest
 import torch
@@ -35,7 +35,7 @@ def test_describes_relations_of_masks_and_integers():
 @pytest.mark.parametrize(
     "observed",
     [
-        RIGHT.where(RIGHT != 3, -3.0),  # all but one number
+        RIGHT.where(RIGHT != 3, -3.0),  # holds for all numbers except one
         2 * RIGHT + 1,
         torch.zeros(3, 3),
         RIGHT * torch.nan,
@@ -44,7 +44,7 @@ def test_describes_relations_of_masks_and_integers():
         1.0003 * RIGHT,  # would round to a factor of 1
     ],
 )
-def test_returns_nothing_unless_relation_holds_for_every_number(observed):
+def test_returns_nothing_if_relation_fails_for_some_number(observed):
     assert explain_relation(observed, RIGHT) == ""
 
 
@@ -52,16 +52,16 @@ def test_returns_nothing_unless_relation_holds_for_every_number(observed):
     ("observed", "right"),
     [
         ([0.06245, 0.0039], [0.0625, 0.00390625]),  # factors of 0.9992 and 0.9984
-        ([1.0, 0.500013, 0.250012], [1.0, 0.5, 0.25]),  # by at most 0.000013
+        ([1.0, 0.500013, 0.250012], [1.0, 0.5, 0.25]),  # offsets of at most 0.000013
     ],
 )
-def test_rejects_relations_allowed_only_by_the_tolerance(observed, right):
+def test_rejects_relations_within_tolerance_only(observed, right):
     assert explain_relation(torch.tensor(observed), torch.tensor(right)) == ""
 
 
-def test_returns_nothing_for_one_number_or_constant():
+def test_returns_nothing_for_constant_or_infinite_tensors():
     assert explain_relation(torch.tensor(4.0), torch.tensor(2.0)) == ""
     assert explain_relation(torch.tensor([4.0, 4.0]), torch.tensor([2.0, 2.0])) == ""
     assert explain_relation(torch.tensor([False, False]), torch.tensor([True, True])) == ""
-    endless = torch.tensor([-torch.inf, 1.0])
-    assert explain_relation(torch.tensor([0.0, 2.0]), endless) == explain_relation(endless, RIGHT[0, :2]) == ""
+    infinite = torch.tensor([-torch.inf, 1.0])
+    assert explain_relation(torch.tensor([0.0, 2.0]), infinite) == explain_relation(infinite, RIGHT[0, :2]) == ""

@@ -1,4 +1,4 @@
-"""Variants share the results of module parts, and their inputs stay unchanged."""
+"""Tests for shared evaluation: a layer runs once per input, and changed arguments are detected."""
 
 import torch
 from torch import Tensor, nn
@@ -11,10 +11,10 @@ class Counting(nn.Module):
 
     def __init__(self) -> None:
         super().__init__()
-        self.runs = 0
+        self.n_calls = 0
 
     def forward(self, x: Tensor, times: float = 2) -> Tensor:
-        self.runs += 1
+        self.n_calls += 1
         return times * x
 
 
@@ -30,16 +30,16 @@ def test_layer_runs_once_per_distinct_input() -> None:
     assert isinstance(shared, Whole)
     for part in (shared.part, *shared.parts):
         assert isinstance(part, Counting)
-        assert part(x) is part(x) and part.runs == 1
-        assert torch.equal(part(x + 1), torch.full((3,), 4.0)) and part.runs == 2
-        assert torch.equal(part(x, times=5), torch.full((3,), 5.0)) and part.runs == 3
+        assert part(x) is part(x) and part.n_calls == 1
+        assert torch.equal(part(x + 1), torch.full((3,), 4.0)) and part.n_calls == 2
+        assert torch.equal(part(x, times=5), torch.full((3,), 5.0)) and part.n_calls == 3
 
 
 def test_leaves_original_module_unchanged() -> None:
     module, x = Whole(), torch.ones(3)
     SharedEvaluation({"x": x}, module)
     module.part(x), module.part(x)
-    assert module.part.runs == 2
+    assert module.part.n_calls == 2
 
 
 def test_detects_changed_argument() -> None:

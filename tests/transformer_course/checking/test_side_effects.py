@@ -1,4 +1,4 @@
-"""Answers with correct outputs are checked for cut gradients, with their location, and for changed arguments."""
+"""Tests for side effects of answers with correct outputs: cut gradients and changed arguments."""
 
 import pytest
 import torch
@@ -41,7 +41,7 @@ def without_gradients(q, k, v):
         return mixture(q, k, v)
 
 
-def test_reports_cut_gradient_with_target_step_and_cause():
+def test_reports_step_and_cause_of_cut_gradient():
     verdict = verdict_on(detaches_weights)
     assert (verdict.status, verdict.mistakes) == ("mistake", ("gradient_cut",))
     assert verdict.message == (
@@ -58,7 +58,7 @@ def test_reports_partially_cut_gradient():
     )
 
 
-def test_detached_argument_is_not_reported_as_first_step():
+def test_does_not_report_detached_argument_as_step():
     def doubled(x):
         """double the numbers"""
         return 2 * x
@@ -79,18 +79,18 @@ def test_detached_argument_is_not_reported_as_first_step():
     assert of_y.message == "Your numbers are right, but no gradient reaches `y`. `.detach()` cuts the gradient."
 
 
-def test_reusing_earlier_result_is_not_reported_as_cut():
-    kept = {}
+def test_distinguishes_cached_result_from_cut_gradient():
+    cache = {}
 
-    def remembers(q, k, v):
-        return kept.setdefault((q.shape, k.shape), mixture(q, k, v))
+    def caches(q, k, v):
+        return cache.setdefault((q.shape, k.shape), mixture(q, k, v))
 
-    verdict = verdict_on(remembers)
+    verdict = verdict_on(caches)
     assert verdict.mistakes == ("remembers_an_earlier_call",)
     assert "returns the tensor of the first call" in verdict.message
 
 
-def test_fully_cut_gradients_pass_only_where_allowed():
+def test_accepts_fully_cut_gradients_only_if_allowed():
     verdict = verdict_on(without_gradients)
     assert verdict.mistakes == ("gradient_cut",)
     assert verdict.message.endswith("`torch.no_grad()` cuts the gradient.")
@@ -98,18 +98,18 @@ def test_fully_cut_gradients_pass_only_where_allowed():
     assert verdict_on(lambda q, k, v: torch.tensor(mixture(q, k, v).tolist()), MAY_CUT).passed
 
 
-def test_partially_cut_gradients_never_pass():
+def test_rejects_partially_cut_gradients():
     assert verdict_on(detaches_weights, MAY_CUT).mistakes == ("gradient_cut",)
 
 
-def test_partial_cut_is_not_confused_with_plain_number():
+def test_distinguishes_partial_cut_from_plain_number():
     def mean(x, y):
         return (x * y).mean()
 
-    without_any = Mistake("a_plain_number", lambda x, y: mean(x, y).item(), message="No gradient passes.", hints=HINTS)
+    plain_number = Mistake("a_plain_number", lambda x, y: mean(x, y).item(), message="No gradient passes.", hints=HINTS)
     x, y = torch.arange(3.0), torch.ones(3)
-    exercise = Exercise(mean, lambda seed: [Case({"x": x, "y": y}, "3 numbers")], [without_any], HINTS, 1, "Right.")
-    assert verdict_on(without_any.variants[0], exercise).mistakes == ("a_plain_number",)
+    exercise = Exercise(mean, lambda seed: [Case({"x": x, "y": y}, "3 numbers")], [plain_number], HINTS, 1, "Right.")
+    assert verdict_on(plain_number.variants[0], exercise).mistakes == ("a_plain_number",)
     assert verdict_on(lambda x, y: mean(x.detach(), y), exercise).mistakes == ("gradient_cut",)
 
 
@@ -122,7 +122,7 @@ def test_reports_mistake_and_cut_gradient():
 def test_accepts_alternative_path_to_same_gradient():
     def by_hand(q, k, v):
         scores = q @ k.mT / k.shape[-1] ** 0.5
-        exponentials = torch.exp(scores - scores.amax(-1, keepdim=True).detach())  # it cancels
+        exponentials = torch.exp(scores - scores.amax(-1, keepdim=True).detach())  # the maximum cancels
         return (exponentials / exponentials.sum(-1, keepdim=True)) @ v
 
     assert verdict_on(by_hand).passed
@@ -149,7 +149,7 @@ def test_reports_changed_argument():
     assert "writes into `queries`" in verdict.message
 
 
-def test_overwriting_argument_is_not_reported_as_cut():
+def test_overwritten_argument_does_not_count_as_cut():
     def overwrites(q, k, v):
         with torch.no_grad():
             q /= k.shape[-1] ** 0.5
@@ -176,7 +176,7 @@ def test_distinguishes_changed_arguments_from_changed_modes(changed, text):
     assert describe_changes(changed) == text
 
 
-def test_names_layer_of_parameters_without_gradient():
+def test_reports_layer_without_gradient():
     exercise = Exercise(Twice, module_cases, [], HINTS, 1, "Right.")
 
     class Frozen(Twice):
@@ -192,15 +192,15 @@ def verdict_in(name, attempt):
     return judge(exercise, 0, [observe(attempt, case) for case in exercise.cases(0)])
 
 
-def test_skipping_frozen_parameters_is_repeatable():
+def test_answer_that_skips_frozen_parameters_is_repeatable():
     def gradient_norms(model):
-        trained = {name: one for name, one in model.named_parameters() if one.requires_grad}
-        return {name: 0.0 if one.grad is None else one.grad.norm().item() for name, one in trained.items()}
+        trained = {name: p for name, p in model.named_parameters() if p.requires_grad}
+        return {name: 0.0 if p.grad is None else p.grad.norm().item() for name, p in trained.items()}
 
     assert "different output" not in verdict_in("gradient_norms", gradient_norms).message
 
 
-def test_frozen_parameters_are_not_called_unused():
+def test_frozen_parameters_do_not_count_as_unused():
     class LoRALinear(every_exercise()["LoRALinear"].reference):
         def __init__(self, linear, rank, alpha):
             super().__init__(linear, rank, alpha)
@@ -210,17 +210,17 @@ def test_frozen_parameters_are_not_called_unused():
     assert "no effect" not in verdict.message
 
 
-def test_cached_argument_is_not_called_unused():
-    def soft_lookup(query, keys, values, kept={}):  # noqa: B006
-        kept.setdefault(values.shape, values)
-        return 2 * (keys @ query).softmax(dim=-1).square() @ kept[values.shape]
+def test_cached_argument_does_not_count_as_unused():
+    def soft_lookup(query, keys, values, cache={}):  # noqa: B006
+        cache.setdefault(values.shape, values)
+        return 2 * (keys @ query).softmax(dim=-1).square() @ cache[values.shape]
 
     verdict = verdict_in("soft_lookup", soft_lookup)
     assert not verdict.passed
     assert "no effect" not in verdict.message
 
 
-def test_changed_mode_has_its_own_name_and_hints():
+def test_reports_changed_mode():
     def leaks_future(model, tokens):
         model.eval()
         return every_exercise()["leaks_future"].reference(model, tokens)

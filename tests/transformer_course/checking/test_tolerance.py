@@ -1,5 +1,6 @@
-"""Distances in tolerances allow for rounding of numbers and chance in samples."""
+"""Tests for distances in tolerances, which allow for rounding and for chance in samples."""
 
+import itertools
 import math
 
 import pytest
@@ -77,7 +78,7 @@ def test_observations_within_tolerance_agree(observed, right):
         ({"output": 2}, {"output": 2, "changed": []}),
     ],
 )
-def test_values_of_different_types_are_infinitely_far(observed, right):
+def test_distance_of_different_values_is_infinite(observed, right):
     assert distance(observed, right) == math.inf
 
 
@@ -91,12 +92,12 @@ def test_values_of_different_types_are_infinitely_far(observed, right):
         ({"error": {"type": "E", "message": "m"}}, {"output": 2}),
     ],
 )
-def test_observations_of_different_types_are_infinitely_far(observed, right):
+def test_distance_of_different_observations_is_infinite(observed, right):
     assert observation_distance(observed, right) == math.inf
     assert not within(1000, observed, right)
 
 
-def test_distance_is_measured_in_tolerances():
+def test_distance_is_in_tolerances():
     assert distance(torch.tensor([1.0, 3.0]), torch.tensor([1.0, 2.0])) == pytest.approx(1 / 2.1e-4, rel=1e-3)
     assert not agree([{"output": 1}], [{"output": 1}, {"output": 2}])
 
@@ -105,13 +106,9 @@ def test_low_precision_numbers_get_larger_tolerance():
     """In float16, the next number after 1 is 1.001."""
     near, far = torch.tensor([1.003]), torch.tensor([1.01])
     assert distance(near, torch.ones(1)) > 1
-    assert distance(near.half(), torch.ones(1).half()) < 1
-    assert distance(far.half(), torch.ones(1).half()) > 1
-    assert (
-        single_gradient_distance(near.half(), torch.ones(1).half())
-        < 1
-        < single_gradient_distance(far.half(), torch.ones(1).half())
-    )
+    for distance_of in (distance, single_gradient_distance):
+        assert distance_of(near.half(), torch.ones(1).half()) < 1
+        assert distance_of(far.half(), torch.ones(1).half()) > 1
 
 
 def test_numbers_only_ignores_changes_and_gradients():
@@ -125,7 +122,7 @@ def test_numbers_only_ignores_changes_and_gradients():
 
 
 @pytest.mark.parametrize(
-    ("observed", "right", "apart"),
+    ("observed", "right", "expected"),
     [
         (None, None, 0.0),
         (torch.zeros(2), None, 0.0),
@@ -143,12 +140,12 @@ def test_numbers_only_ignores_changes_and_gradients():
         (torch.empty(0), torch.empty(0), 0.0),
     ],
 )
-def test_gradient_tolerance_depends_on_largest_number(observed, right, apart):
-    assert single_gradient_distance(observed, right) == pytest.approx(apart, rel=1e-5)
+def test_gradient_tolerance_depends_on_largest_number(observed, right, expected):
+    assert single_gradient_distance(observed, right) == pytest.approx(expected, rel=1e-5)
 
 
 @pytest.mark.parametrize("wrap", [lambda x: x, lambda x: [1, (x,)], lambda x: {"a": torch.ones(1), "b": {"c": x}}])
-def test_one_non_finite_number_makes_value_non_finite(wrap):
+def test_is_finite_checks_every_number(wrap):
     assert is_finite(wrap(torch.ones(2))) and is_finite(wrap(torch.ones(2) > 0)) and is_finite(wrap(None))
     assert not is_finite(wrap(torch.tensor([1.0, torch.nan]))) and not is_finite(wrap(torch.tensor([torch.inf])))
 
@@ -157,7 +154,7 @@ def frequencies(*rows):
     return {"frequencies": torch.tensor(rows), "n_samples": 4000}
 
 
-def test_frequencies_may_differ_by_chance_but_not_in_kind():
+def test_frequencies_may_differ_by_chance():
     right = frequencies([0.5, 0.5, 0.0])
     assert observation_distance(frequencies([0.52, 0.48, 0.0]), right) < 1
     assert observation_distance(frequencies([0.6, 0.4, 0.0]), right) > 1
@@ -171,23 +168,23 @@ def test_plain_numbers_are_compared_relatively():
     assert distance(math.nan, 1.0) == distance(1.0, math.inf) == math.inf
 
 
-def test_compares_number_of_draws():
+def test_compares_number_of_samples():
     assert observation_distance({**frequencies([0.5, 0.5]), "n_samples": 10**9}, frequencies([0.5, 0.5])) == math.inf
 
 
-def test_ignores_which_function_fails_to_reshape():
+def test_errors_of_all_reshaping_functions_are_equal():
     def crash(call):
         with pytest.raises(RuntimeError) as caught:
             call(torch.zeros(2, 5, 4))
         return comparable_error({"type": "RuntimeError", "message": str(caught.value)})
 
-    alike = [
+    errors = [
         crash(lambda x: x.unflatten(-1, (3, -1))),
         crash(lambda x: x.reshape(2, 5, 3, 4 // 3)),
         crash(lambda x: x.view(2, 5, 3, -1)),
     ]
-    assert alike[1:] == alike[:-1]
-    assert crash(lambda x: x @ x) not in alike
+    assert errors[1:] == errors[:-1]
+    assert crash(lambda x: x @ x) not in errors
 
 
 def test_tensor_distance_is_largest_element_distance():
@@ -207,32 +204,32 @@ def test_tensor_distance_is_largest_element_distance():
 
 def test_batched_comparison_matches_individual_comparison():
     numbers = [1.0, 1.00005, 1.5, math.nan, math.inf, -math.inf]
-    outputs = [torch.tensor([one, other]) for one in numbers for other in numbers]
+    outputs = [torch.tensor(pair) for pair in itertools.product(numbers, repeat=2)]
     outputs += [output.double() for output in outputs] + [torch.tensor([1, 1]), torch.ones(2, 1), torch.ones(600)]
-    outputs += [torch.tensor(one) for one in numbers] + [torch.empty(0), torch.ones(2) > 0]
+    outputs += [torch.tensor(number) for number in numbers] + [torch.empty(0), torch.ones(2) > 0]
     others = [1.0, [torch.ones(2)], None, {"not_plain": "set"}]
     error = {"error": {"type": "ValueError", "message": "no"}}
     frequencies = {"frequencies": torch.ones(2), "n_samples": 9, "output": torch.ones(2)}
     calls = [*({"output": output} for output in [*outputs, *others]), error, frequencies, {"parameters": {"a": [1]}}]
     for observed in calls:
         for tolerances in (1.0, 9.0):
-            one_by_one = [may_show(call, observed, tolerances, crashed_later=True) for call in calls]
-            assert [*which_may_show(iter(9 * calls), observed, tolerances, crashed_later=True)] == 9 * one_by_one
-            assert any(one_by_one)
+            expected = [may_show(call, observed, tolerances, crashed_later=True) for call in calls]
+            assert [*which_may_show(iter(9 * calls), observed, tolerances, crashed_later=True)] == 9 * expected
+            assert any(expected)
 
 
-DISPLAYED = {"repeatable": True, "output": (1.0, [torch.ones(2), {"a": 2}])}
+OUTPUT = {"repeatable": True, "output": (1.0, [torch.ones(2), {"a": 2}])}
 
 
 @pytest.mark.parametrize(
-    ("observed", "right", "found"),
+    ("observed", "right", "expected"),
     [
-        (DISPLAYED, {**DISPLAYED, "remarks": {"reads": ["x"]}, "gradients": {"x": torch.ones(1)}}, []),
-        (DISPLAYED, {**DISPLAYED, "output": (1.0, [torch.ones(2), {"a": 3}])}, [("output", (1, 1, "a"))]),
-        (DISPLAYED, {**DISPLAYED, "output": (2.0, [torch.zeros(2), {"a": 3}])}, [("output", (0,))]),
-        (DISPLAYED, {**DISPLAYED, "output": (1.0,)}, [("output", ())]),
-        (DISPLAYED, {**DISPLAYED, "output": (1.0, [torch.ones(2), {"b": 2}])}, [("output", (1, 1))]),
-        (DISPLAYED, {"output": DISPLAYED["output"], "own_parameters": 1}, [("repeatable", ()), ("own_parameters", ())]),
+        (OUTPUT, {**OUTPUT, "remarks": {"reads": ["x"]}, "gradients": {"x": torch.ones(1)}}, []),
+        (OUTPUT, {**OUTPUT, "output": (1.0, [torch.ones(2), {"a": 3}])}, [("output", (1, 1, "a"))]),
+        (OUTPUT, {**OUTPUT, "output": (2.0, [torch.zeros(2), {"a": 3}])}, [("output", (0,))]),
+        (OUTPUT, {**OUTPUT, "output": (1.0,)}, [("output", ())]),
+        (OUTPUT, {**OUTPUT, "output": (1.0, [torch.ones(2), {"b": 2}])}, [("output", (1, 1))]),
+        (OUTPUT, {"output": OUTPUT["output"], "own_parameters": 1}, [("repeatable", ()), ("own_parameters", ())]),
         ({"output": 1, "parameters": {"w": [2]}}, {"output": 2, "parameters": {"w": [3]}},
          [("parameters", ("w", 0)), ("output", ())]),
         ({"output": 1, "strange": 2}, {"output": 1}, [("strange", ())]),
@@ -245,9 +242,9 @@ DISPLAYED = {"repeatable": True, "output": (1.0, [torch.ones(2), {"a": 2}])}
          {"frequencies": torch.tensor([0.4, 0.6]), "n_samples": 100}, [("frequencies", ())]),
     ],
 )  # fmt: skip
-def test_lists_differences_in_order_and_none_within_tolerance(observed, right, found):
-    assert differences(observed, right) == found
-    assert within(1, observed, right, numbers_only=True) == (not found)
+def test_lists_differences_beyond_tolerance_in_order(observed, right, expected):
+    assert differences(observed, right) == expected
+    assert within(1, observed, right, numbers_only=True) == (not expected)
 
 
 def test_path_leads_to_first_difference():

@@ -1,4 +1,4 @@
-"""A difference is described by statements that are true of the value."""
+"""Tests for the description of the difference between two values."""
 
 import pytest
 import torch
@@ -39,11 +39,11 @@ MASK = torch.tensor([[True, False], [True, True]])
         (NUMBERS, NUMBERS, ""),
     ],
 )
-def test_states_one_fact_about_difference(value, right, message):
+def test_describes_difference(value, right, message):
     assert describe_difference(value, right) == message
 
 
-def test_rows_may_sum_to_1_by_chance():
+def test_mentions_sums_only_if_they_are_no_coincidence():
     value, by_chance = torch.tensor([[2.0, -2.0]]), torch.tensor([[0.5, 0.5]])
     assert "rows sums" in describe_difference(value, by_chance, [by_chance, RIGHT])
     assert describe_difference(value, by_chance, [by_chance, NUMBERS]) == "it is [[2, -2]] instead of [[0.5, 0.5]]"

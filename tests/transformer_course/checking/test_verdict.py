@@ -1,4 +1,4 @@
-"""A verdict is displayed as text and as HTML."""
+"""Tests for the display of a verdict as text and as HTML."""
 
 import typing
 
@@ -15,6 +15,6 @@ def test_verdict_renders_as_text_and_html(status):
     assert verdict.passed == (status == "passed")
 
 
-def test_statuses_look_different():
-    looks = {repr(Verdict("softmax", status, "")) for status in typing.get_args(Status)}
-    assert len(looks) == len(typing.get_args(Status))
+def test_every_status_has_a_different_title():
+    titles = {repr(Verdict("softmax", status, "")) for status in typing.get_args(Status)}
+    assert len(titles) == len(typing.get_args(Status))

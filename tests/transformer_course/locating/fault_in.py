@@ -1,4 +1,4 @@
-"""Locate the fault in an attempt at scaled dot-product attention, or in another attempt."""
+"""Locate the fault in an attempt, by default at scaled dot-product attention."""
 
 from tests.transformer_course.cells import cell
 from transformer_course.checking.expected_behavior import behavior
@@ -13,11 +13,11 @@ SCORES = "scores = queries @ keys.mT / keys.shape[-1] ** 0.5"
 REST = ("weights = torch.softmax(scores, -1)", "return weights @ values")
 
 
-def fault_in(*lines, head=ATTENTION, name="scaled_dot_product_attention", **around):
+def fault_in(*lines, head=ATTENTION, name="scaled_dot_product_attention", **variables):
     source = "\n".join([head, *(f"    {line}" for line in lines)])
     known = behavior(every_exercise()[name], 0)
     assert known.expected  # computes the reference outside the time limit
-    return locate(known, Traced(cell(source, name, parts=parts, **around)))
+    return locate(known, Traced(cell(source, name, parts=parts, **variables)))
 
 
 def checked(*lines):

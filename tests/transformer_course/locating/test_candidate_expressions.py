@@ -1,4 +1,4 @@
-"""Only expressions that a correct value may replace are candidates."""
+"""Tests for the selection of expressions that a correct value may replace."""
 
 from tests.transformer_course.cells import cell
 from tests.transformer_course.locating.fault_in import REST, SCORES, fault_in

@@ -1,4 +1,4 @@
-"""An edit that repairs all cases is reported, alone or with one known mistake, and nothing else is."""
+"""Tests for repairing edits: an edit is reported only if it repairs all cases."""
 
 import pytest
 
@@ -19,7 +19,7 @@ LOOP = (
 )
 
 
-def in_similarity(old, new):
+def fault_after(old, new):
     lines = [line.replace(old, new) for line in LOOP]
     assert lines != [*LOOP]
     return fault_in(*lines, head=HEAD, name="similarity")
@@ -29,7 +29,7 @@ def check(*lines, name="similarity", head=HEAD):
     return Session(every_exercise()).check(cell("\n".join([head, *(f"    {line}" for line in lines)]), name))
 
 
-def test_the_loop_itself_is_right():
+def test_unmodified_loop_passes():
     assert check(*LOOP).passed
 
 
@@ -42,8 +42,8 @@ def test_the_loop_itself_is_right():
         ("total +=", "total =", 6, "you overwrite `total` where you should add to it"),
     ],
 )
-def test_reports_slip_of_a_loop(old, new, line, sentence):
-    fault = in_similarity(old, new)
+def test_reports_slip_in_loop(old, new, line, sentence):
+    fault = fault_after(old, new)
     assert fault.problem.startswith(f"Line {line}: {sentence}")
 
 
@@ -55,11 +55,11 @@ def test_reports_start_value_that_is_never_reset():
     assert "    line 3:  total = 0\n" in message
 
 
-def test_reports_nothing_that_one_edit_does_not_repair():
-    assert in_similarity("keys[i, j] * query[j]", "keys[i, j] * keys[i, j] * 0.3") is None
+def test_reports_no_edit_without_repair():
+    assert fault_after("keys[i, j] * query[j]", "keys[i, j] * keys[i, j] * 0.3") is None
 
 
-def test_slip_of_a_loop_replaces_the_message_about_its_effect():
+def test_slip_in_loop_replaces_message_about_effect():
     lines = (
         "rows = []",
         "for i in range(queries.shape[-2] - 1):",

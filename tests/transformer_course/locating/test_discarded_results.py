@@ -1,4 +1,4 @@
-"""Discarded results are reported on their own line, and calls that change something are not reported."""
+"""Tests for discarded results: they are reported with their line, and calls with a side effect are ignored."""
 
 import pytest
 import torch
@@ -50,6 +50,6 @@ def test_reports_discarded_result(name, source, line, assignment):
 @pytest.mark.parametrize(
     "statement", ["seen.add(scores.sum())", "kept.append(scores.exp())", "scores = scores.clone(); scores.mul_(2)"]
 )
-def test_ignores_calls_that_change_something(statement):
+def test_ignores_calls_with_side_effects(statement):
     source = f"def softmax(scores):\n    seen, kept = set(), []\n    {statement}\n    return scores.softmax(0)"
     assert "don't use" not in check(cell(source, "softmax", torch=torch)).message

@@ -1,10 +1,10 @@
-"""A fault is shown with its line, in which the expression is underlined."""
+"""Tests for the line of a fault, in which the expression is underlined."""
 
 from tests.transformer_course.locating.fault_in import fault_in
 from transformer_course.locating.fault import MAX_LINE_LENGTH
 
 
-def test_cuts_long_line_around_expression():
+def test_shortens_long_line_around_expression():
     long = "(queries + 0) @ (keys + 0).mT / (keys.shape[-1] + 0 * len(queries) + 0 * len(keys)) ** 0.5"
     fault = fault_in(f"return torch.softmax(({long}) * 1.7 + 0 * queries.sum() + 0 * keys.sum(), -1) @ (values + 0)")
     displayed, under = fault.message.splitlines()[-2:]

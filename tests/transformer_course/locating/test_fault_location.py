@@ -1,4 +1,4 @@
-"""A verdict gets the line of a mistake, if the line can be proven."""
+"""Tests for the line at fault in a verdict, which is shown only if it can be proven."""
 
 import pytest
 import torch
@@ -30,7 +30,7 @@ def test_ignores_verdicts_of_other_statuses(status):
     assert add_location(verdict, known, traced, ["queries"]) == verdict
 
 
-def test_crash_does_not_hide_missing_step():
+def test_crash_does_not_hide_second_mistake():
     assert checked("scores = queries @ keys", *REST).mistakes == ("not_transposed_turned", "no_scaling")
 
 
@@ -44,14 +44,14 @@ def test_shows_line_of_recognized_mistake():
     ]
 
 
-def test_sentence_about_learner_begins_with_line():
+def test_sentence_in_second_person_begins_with_line():
     lines = ("e = torch.exp(scores - scores.amax(-1, keepdim=True))", "return e / e.mean(-1, keepdim=True)")
     message = Session(every_exercise()).check(cell("\n    ".join(["def softmax(scores):", *lines]), "softmax")).message
     assert message.startswith("Line 3: you take the mean of the exponentials")
     assert "One of your rows" not in message and "    line 3:  return e / e.mean(" in message.splitlines()[1]
 
 
-def test_shows_line_of_mistake_with_teachers_message():
+def test_shows_line_below_teachers_message():
     lines = ("e = torch.exp(scores - scores.amin(-1, keepdim=True))", "return e / e.sum(-1, keepdim=True)")
     verdict = Session(every_exercise()).check(cell("\n    ".join(["def softmax(scores):", *lines]), "softmax"))
     assert verdict.mistakes == ("sibling_largest",)
@@ -59,7 +59,7 @@ def test_shows_line_of_mistake_with_teachers_message():
     assert verdict.message.startswith(f"Line 2: y{sentence[1:]}\n    line 2:  {lines[0]}\n")
 
 
-def test_mistake_in_different_code_is_made_in_effect():
+def test_unfitting_message_begins_with_in_effect():
     lines = (
         "ids, new = list(text.encode()), 256",
         "for pair in merges:",
@@ -94,7 +94,7 @@ def test_hides_line_in_bug_hunt():
         [
             "d_k = keys.shape[-1]",
             "return torch.softmax(queries @ keys.mT / d_k, -1) @ values",
-        ],  # any size of 4 would do
+        ],  # many other sizes are 4, too
         [SCORES, "weights = torch.softmax(scores, -2)", "mixed = weights @ values", "return mixed + 0"],
     ],
 )
@@ -105,7 +105,7 @@ def test_shows_line_only_if_proven(lines):
     assert "shape" not in shown and "mixed" not in shown
 
 
-def test_attribute_is_not_blamed_where_it_is_read():
+def test_does_not_report_line_that_reads_wrong_attribute():
     edit = ("new_zeros(linear.out_features, rank)", "new_ones(linear.out_features, rank)")
     source = every_exercise()["LoRALinear"].solution.replace(*edit)
     verdict = Session(every_exercise()).check(cell(source, "LoRALinear", Float=Float, Tensor=torch.Tensor))
@@ -113,7 +113,7 @@ def test_attribute_is_not_blamed_where_it_is_read():
     assert "    line " not in verdict.message
 
 
-def test_shows_line_that_changes_argument_before_use():
+def test_shows_line_that_uses_argument_wrongly():
     source = "def score_variance(d_k, variance):\n    return d_k * variance**4"
     message = Session(every_exercise()).check(cell(source, "score_variance")).message
     assert message.startswith("Line 2: you raise `variance` to the fourth power, as if it were a standard deviation.")
@@ -121,7 +121,7 @@ def test_shows_line_that_changes_argument_before_use():
 
 
 @pytest.mark.parametrize(
-    ("name", "source", "untrue"),
+    ("name", "source", "false_claim"),
     [
         (
             "bits_per_byte",
@@ -139,7 +139,7 @@ def head_contributions(heads, w_o):
         ),
     ],
 )
-def test_omits_messages_that_quote_missing_code(name, source, untrue):
+def test_omits_messages_that_quote_missing_code(name, source, false_claim):
     verdict = Session(every_exercise()).check(cell(source, name))
     assert verdict.status == "mistake"
-    assert untrue not in verdict.message
+    assert false_claim not in verdict.message

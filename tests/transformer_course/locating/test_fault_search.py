@@ -1,4 +1,4 @@
-"""The search covers values that change between calls, wrong dtypes, changed arguments and crashes."""
+"""Tests for the search for a fault: random values, wrong dtypes, changed arguments and crashes."""
 
 from tests.transformer_course.cells import cell
 from tests.transformer_course.locating.fault_in import REST, SCORES, checked, fault_in
@@ -22,12 +22,12 @@ def test_reports_two_expressions_that_introduce_dtype():
     )
 
 
-def test_dtype_that_changes_numbers_is_wrong_step():
+def test_conversion_that_changes_numbers_is_wrong_step():
     fault = fault_in("scores = (queries @ keys.mT / keys.shape[-1] ** 0.5).int().float()", *REST)
     assert fault.step == "scores"
 
 
-def test_reports_expression_that_differs_at_second_call():
+def test_reports_expression_that_differs_in_second_call():
     fault = fault_in(SCORES, "weights = torch.softmax(scores, -1)", "return weights @ values + torch.rand(()) / 99")
     assert fault.message.startswith("Line 4: the underlined part is different when your code is called again: ")
     assert "random" in fault.hints[-1]
@@ -58,7 +58,7 @@ def test_reports_shapes_in_line_that_crashes():
     assert verdict.message.count("scores = queries @ keys.mT @ keys") == 1
 
 
-def test_ignores_random_values_if_reference_draws():
+def test_ignores_random_values_if_reference_is_random():
     body = (
         "import torch\ndef which_inputs(model, x):\n    before, columns = model(x), []\n    for i in range(len(x)):\n"
     )
@@ -68,7 +68,7 @@ def test_ignores_random_values_if_reference_draws():
     assert not verdict.passed and "randn" not in verdict.message
 
 
-DROPS = """\
+WITH_DROPOUT = """\
 class EncoderLayer(nn.Module):
     def __init__(self, d_model, n_heads, d_ff):
         super().__init__()
@@ -82,8 +82,8 @@ class EncoderLayer(nn.Module):
         return self.norm_2(x + self.feed_forward(x))"""
 
 
-def test_reports_randomness_missing_from_small_cases():
-    message = Session(every_exercise()).check(cell(DROPS, "EncoderLayer", parts=parts)).message
+def test_reports_randomness_that_small_cases_hide():
+    message = Session(every_exercise()).check(cell(WITH_DROPOUT, "EncoderLayer", parts=parts)).message
     assert message.startswith("Line 10: the underlined part is different when your code is called again.")
     assert "drops numbers at random" in message
     assert "should be" not in message

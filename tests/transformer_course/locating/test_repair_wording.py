@@ -1,4 +1,4 @@
-"""Every kind of edit has a sentence that says what the code does."""
+"""Tests for the sentences and hints about the fault that an edit repairs."""
 
 import pytest
 
@@ -24,11 +24,11 @@ def test_sentence_is_complete(kind):
     assert fault.problem.endswith((".", "?")) and len(fault.hints) == 3 and all(fault.hints)
 
 
-def test_says_in_which_direction():
+def test_sentence_depends_on_direction_of_edit():
     assert "one round too early. Which" in fault_of(edit("range_stop", by=1)).problem
     assert "one round too late. Which" in fault_of(edit("range_stop", by=-1)).problem
 
 
-def test_last_hint_shows_the_code():
+def test_last_hint_shows_edited_code():
     assert fault_of(edit("range_stop")).hints[-1] == "In code:\n    range(n)"
     assert fault_of(edit("line", new="")).hints[-1] == "Delete the line."

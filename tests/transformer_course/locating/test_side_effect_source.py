@@ -1,4 +1,4 @@
-"""The sources of a wrong dtype, a different second result, a changed argument and a crash are found."""
+"""Tests for the source of a wrong dtype, a different second result, a changed argument or a crash."""
 
 import pytest
 import torch
@@ -28,7 +28,7 @@ def difference(*lines, **keywords):
     return found and (found[0].text, found[1])
 
 
-def test_finds_first_difference_at_second_call_with_short_values():
+def test_finds_first_difference_in_second_call():
     assert difference("a = x * 2", "b = torch.rand(9, 9)", "return a + b.sum()") == ("torch.rand(9, 9)", "")
     head = "def f(x, y, n=[]):"
     assert difference("n.append(1)", "return x * len(n)", head=head) == ("n", ": [], and then [1]")
@@ -60,25 +60,26 @@ def test_ignores_arguments_that_are_not_named():
     assert change({"x"}, "y += 1", "return x") is None
 
 
-def test_unrecorded_statement_is_not_blamed_on_next_one():
+def test_ignores_write_in_unrecorded_statement():
     assert change({"x"}, "(x[0], z) = (x[1] * 2, 3)", "return x") is None
 
 
 def dtypes(dtype, *lines):
     attempt = traced(*lines)
     trace = attempt.run(CASE)
-    made = sources_of_dtype(attempt.expressions, trace, dtype)
-    return [one.text for one in made], attempt.run(CASE, values_in_dtype(trace, made, torch.float32)).output.dtype
+    sources = sources_of_dtype(attempt.expressions, trace, dtype)
+    repaired = attempt.run(CASE, values_in_dtype(trace, sources, torch.float32))
+    return [source.text for source in sources], repaired.output.dtype
 
 
 def test_finds_and_replaces_expressions_that_introduce_dtype():
-    message = dtypes(torch.float64, "a = x.double()", "b = torch.zeros(3, dtype=torch.float64)", "return a + b")
-    assert message == (["x.double()", "torch.zeros(3, dtype=torch.float64)"], torch.float32)
+    found = dtypes(torch.float64, "a = x.double()", "b = torch.zeros(3, dtype=torch.float64)", "return a + b")
+    assert found == (["x.double()", "torch.zeros(3, dtype=torch.float64)"], torch.float32)
 
 
 def test_replaces_dtype_in_every_iteration():
-    message = dtypes(torch.float64, "return torch.stack([row.double() * 2 for row in x])")
-    assert message == (["row.double()"], torch.float32)
+    found = dtypes(torch.float64, "return torch.stack([row.double() * 2 for row in x])")
+    assert found == (["row.double()"], torch.float32)
 
 
 @pytest.mark.parametrize(
@@ -95,7 +96,7 @@ def test_replaces_dtype_in_every_iteration():
         (None, None, False),
     ],
 )
-def test_only_dtype_differs_if_numbers_are_equal(value, right, is_other):
+def test_detects_equal_numbers_in_different_dtype(value, right, is_other):
     assert is_other_dtype(value, right) == is_other
 
 

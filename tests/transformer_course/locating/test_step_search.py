@@ -1,4 +1,4 @@
-"""The search finds the expression whose replacement by the correct value of a step repairs the output."""
+"""Tests for the search for an expression whose replacement by a step's correct value repairs the output."""
 
 import pytest
 
@@ -11,7 +11,7 @@ from transformer_course.locating.fault_location import locate
 from transformer_course.running.trace import Traced
 
 
-def test_finds_expression_that_step_repairs():
+def test_finds_expression_that_computes_wrong_step():
     fault = fault_in(
         "scores = queries @ keys.mT / keys.shape[-1] ** 0.5",
         "weights = torch.softmax(scores, dim=-2)",
@@ -41,7 +41,7 @@ def test_finds_misplaced_name():
     assert fault.message.startswith("Line 3: you use `keys` instead of `values`.")
 
 
-def test_locates_misplaced_name_that_crashes():
+def test_finds_misplaced_name_that_crashes():
     fault = fault_in(
         "scores = torch.matmul(queries, keys) / keys.shape[-1] ** 0.5", "return torch.softmax(scores, -1) @ values"
     )
@@ -49,7 +49,7 @@ def test_locates_misplaced_name_that_crashes():
     assert "you use `keys` instead of the transposed keys." in fault.message
 
 
-def test_reports_crash_that_no_argument_repairs():
+def test_reports_expression_that_crashes():
     fault = fault_in(
         "weights = torch.softmax(queries @ keys.mT / keys.shape[-1] ** 0.5, -1)",
         "return (weights @ values) @ torch.ones(99, 98)",
@@ -68,13 +68,13 @@ def test_reports_first_of_two_mistakes():
     assert "Put that right" not in fault.message
 
 
-def test_mentions_later_mistake_only_if_it_is_known():
+def test_mentions_later_mistake_only_if_proven():
     fault = fault_in("return x.transpose(1, 3).flatten(2).abs()", head="def merge_heads(x):", name="merge_heads")
     assert "is meant to be the heads behind the positions, it is wrong" in fault.message and not fault.proven
     assert "after it" not in fault.message
 
 
-def test_does_not_prescribe_step_to_another_approach():
+def test_does_not_prescribe_step_to_different_approach():
     fault = fault_in(
         "w = (1 / n_tokens) / (1 / n_tokens).sum()",
         "return (w[:, None] * gradients).sum(0, keepdim=True).expand_as(gradients)",
@@ -146,7 +146,7 @@ def test_ignores_correct_value_of_another_step():
     )
     fault = fault_in(*lines, head=head, name="relative_bias")
     assert (fault.expression.line, fault.step) == (4, "columns")
-    assert "rows sums" not in fault.message  # the columns of the first row do, by chance
+    assert "rows sums" not in fault.message  # the first row sums to 1 only by chance
 
 
 def test_ignores_replacement_that_disables_comparison():

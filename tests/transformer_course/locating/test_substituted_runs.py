@@ -1,4 +1,4 @@
-"""An attempt is run again with correct values in place of some of its expressions."""
+"""Tests for runs of an attempt in which correct values replace some expressions."""
 
 import pytest
 import torch
@@ -21,7 +21,7 @@ def runs_of(*lines):
 
 
 def number_of(runs, text):
-    return next(one.number for one in runs.traced.expressions if one.text == text)
+    return next(expression.number for expression in runs.traced.expressions if expression.text == text)
 
 
 @pytest.fixture(scope="module")
@@ -29,14 +29,14 @@ def runs():
     return runs_of(SCORES, f"weights = {WRONG_SOFTMAX}", "return weights @ values")
 
 
-def test_repairs_only_with_correct_step(runs):
+def test_only_the_correct_step_repairs_output(runs):
     number = number_of(runs, WRONG_SOFTMAX)
     assert runs.repairs({number: "weights"})
     assert not runs.repairs({number: "scores"})
     assert not runs.repairs({number_of(runs, "scores"): "scores"})
 
 
-def test_correct_output_has_no_failing_cases():
+def test_correct_attempt_has_no_failing_cases():
     correct = runs_of(SCORES, "weights = torch.softmax(scores, -1)", "return weights @ values")
     assert correct.cases and not correct.failing
 
@@ -53,7 +53,7 @@ def test_stops_after_maximum_number_of_runs():
     assert runs.run(runs.failing[0], {}).error == ("TookTooLong", "")
 
 
-def test_counts_inputs_of_small_case():
+def test_small_case_has_limited_number_of_inputs():
     assert is_small(Case({"x": torch.zeros(MAX_INPUT_NUMBERS), "mask": None}, ""))
     assert not is_small(Case({"x": torch.zeros(MAX_INPUT_NUMBERS), "n": 1}, ""))
     assert not is_small(Case({"text": "a" * (MAX_INPUT_NUMBERS + 1)}, ""))

@@ -1,4 +1,4 @@
-"""A correct value is recognized transposed, reshaped or in slices, and replaced in the same layout."""
+"""Tests for the layouts of a correct value: transposed, reshaped or in slices."""
 
 import pytest
 import torch
@@ -40,13 +40,13 @@ def test_exact_match_rejects_other_layouts():
     assert not matches_exactly([RIGHT.mT], RIGHT)
 
 
-def test_uses_layout_that_fits():
+def test_converts_value_to_fitting_layout():
     assert torch.equal(in_layout([RIGHT.mT + 1], RIGHT), RIGHT.mT)
     assert torch.equal(in_layout([], RIGHT), RIGHT)
     assert in_layout([2], 3) == 3
-    turns = in_layout([row + 1 for row in RIGHT], RIGHT)
-    assert isinstance(turns, ValueSequence)
-    assert torch.equal(torch.stack(list(turns.values)), RIGHT)
+    rows = in_layout([row + 1 for row in RIGHT], RIGHT)
+    assert isinstance(rows, ValueSequence)
+    assert torch.equal(torch.stack(list(rows.values)), RIGHT)
 
 
 def test_keeps_correct_value_whose_layout_differs():
@@ -54,13 +54,13 @@ def test_keeps_correct_value_whose_layout_differs():
 
 
 @pytest.mark.parametrize(
-    ("value", "is_one"), [(2, True), (2.5, True), (torch.tensor(2), True), (RIGHT, False), ([2], False)]
+    ("value", "expected"), [(2, True), (2.5, True), (torch.tensor(2), True), (RIGHT, False), ([2], False)]
 )
-def test_tensor_of_one_number_counts_as_number(value, is_one):
-    assert is_number(value) == is_one
+def test_is_number_accepts_tensor_without_dimensions(value, expected):
+    assert is_number(value) == expected
 
 
-def test_shape_matches_only_single_value():
+def test_has_same_shape_requires_single_value():
     assert has_same_shape([RIGHT + 1], RIGHT)
     assert not has_same_shape([RIGHT, RIGHT], RIGHT)
     assert not has_same_shape([RIGHT.mT], RIGHT)
