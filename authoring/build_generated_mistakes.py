@@ -29,7 +29,7 @@ from transformer_course.running.case import Case
 from transformer_course.running.observation import Observation
 from transformer_course.running.record import copy_inputs, load_module
 from transformer_course.running.time_limit import TookTooLong, time_limit
-from transformer_course.steps import RanAway
+from transformer_course.steps import RunawayAnswer
 
 SEED = 0
 """Seed of the lessons."""
@@ -207,9 +207,8 @@ def _results(known: Behavior, edit: AnswerEdit) -> list[Observation] | None:
         # limits mainly processor time, so that a busy machine builds the same catalog
         with time_limit(TIME_LIMIT_S, clock=60 * TIME_LIMIT_S):
             results = [known.output(variant, index) for index in range(len(known.cases))]
-        ran_away = any(
-            observation["error"].get("type") == RanAway.__name__ for observation in results if "error" in observation
-        )
+        errors = [observation["error"] for observation in results if "error" in observation]
+        ran_away = any(error.get("type") == RunawayAnswer.__name__ for error in errors)
         return None if ran_away else results
     except (SyntaxError, ValueError, TookTooLong, RecursionError):
         return None

@@ -1,4 +1,4 @@
-"""The parts of an exercise: a reference, cases that separate right from wrong answers, and known mistakes."""
+"""The definition of an exercise: a reference, cases that separate right from wrong answers, and known mistakes."""
 
 import ast
 import inspect
@@ -12,29 +12,30 @@ from typing import Any
 from transformer_course.running.case import Case
 from transformer_course.steps import InSteps, Variant
 
-LITTLE_MEMORY_MB = 32
-"""Memory limit of a case that tests memory use, in addition to what Python, torch and the arguments take."""
+LOW_MEMORY_LIMIT_MB = 32
+"""Memory limit for a case that tests memory use, not counting the memory for Python, torch and the arguments."""
 
 
 class Mistake:
-    """A wrong version of an exercise that learners really write.
+    """A mistake that learners make in an exercise.
 
     Args:
-        name: Its name, in snake case.
-        variants: Variants of the answer in steps, or, if the idea is a different one altogether, whole answers as a
-            learner would write them. An attempt that behaves like one of them in every case makes this mistake.
-        message: What it does and where to look, shown if it is the only mistake; never the answer. ``{summary}`` in it
-            stands for the clause of ``summary``.
-        hints: Hints, each more specific than the one before. If there are fewer than three and the mistake has a
-            variant, the missing ones are generated from the step that its first variant changes: what to look at, what
-            the step should return, and its code.
-        summary: A clause in the second person about the changed step alone ("you take the softmax over the queries"),
-            true whatever else is wrong. It is shown if there are two mistakes. Every mistake that has a variant needs
-            one.
+        name: The name of the mistake, in snake case.
+        variants: Variants of the answer in steps or, if the mistake is a completely different approach, whole answers
+            as a learner would write them. An attempt that behaves like one of the variants in every case makes this
+            mistake.
+        message: What the code does wrong and where to look, without revealing the answer. It is shown if this is the
+            only mistake. ``{summary}`` is replaced by ``summary``.
+        hints: Hints, each more specific than the previous one. If there are fewer than three hints and the mistake has
+            a variant in steps, the missing hints are generated from the step that the first variant changes: what to
+            look at, what the step should return, and the code of the step.
+        summary: A clause in the second person about the changed step ("you take the softmax over the queries"), which
+            must be true whatever else is wrong. It is shown if there are two mistakes, so every mistake with a variant
+            in steps needs a summary.
 
     Raises:
         TypeError: A variant is not an answer but, for example, a list of answers.
-        ValueError: ``summary`` is empty although the mistake has a variant or ``message`` refers to it.
+        ValueError: ``summary`` is empty although the mistake has a variant in steps or ``message`` refers to it.
     """
 
     def __init__(
@@ -45,9 +46,9 @@ class Mistake:
         hints: Sequence[str] = (),
         summary: str = "",
     ) -> None:
-        if strange := [variant for variant in variants if not isinstance(variant, Variant) and not callable(variant)]:
+        if invalid := [variant for variant in variants if not isinstance(variant, Variant) and not callable(variant)]:
             raise TypeError(
-                f"pass each variant of {name} as a separate argument, either a variant or a whole answer; got {strange}"
+                f"pass each variant of {name} as a separate argument, either a variant or a whole answer; got {invalid}"
             )
         self.name, self.variants, self.summary = name, variants, summary
         self.message = _sentence(message, summary)
@@ -59,18 +60,19 @@ class Mistake:
 
     @cached_property
     def hints(self) -> Sequence[str]:
-        """Hints, each more specific than the one before."""
-        return (
-            (*self._hints, *_composed(self.step_variants[0])[len(self._hints) :]) if self.step_variants else self._hints
-        )
+        """The hints, each more specific than the previous one."""
+        if not self.step_variants:
+            return self._hints
+        generated = _generate_hints(self.step_variants[0])
+        return (*self._hints, *generated[len(self._hints) :])
 
     def with_variants(self, *variants: Variant | Callable[..., Any]) -> "Mistake":
-        """Return the same mistake with these variants."""
+        """Return a copy of the mistake with different variants."""
         return Mistake(self.name, *variants, message=self.message, hints=self._hints, summary=self.summary)
 
     @property
     def step_variants(self) -> Sequence[Variant]:
-        """The variants in steps, which can occur together with another mistake."""
+        """The variants in steps, which can be combined with another mistake."""
         return [variant for variant in self.variants if isinstance(variant, Variant)]
 
     @property
@@ -81,19 +83,19 @@ class Mistake:
 
 @dataclass(frozen=True)
 class Wording:
-    """A teacher's own words for a generated mistake.
+    """A teacher's explanation of a generated mistake.
 
     Args:
-        message: The message if it is the only mistake; never the answer. ``{summary}`` in it stands for the summary;
-            without a message, the summary is the sentence.
-        summary: A clause in the second person about the changed step alone ("you take the softmax over the queries"),
-            true whatever else is wrong: for an attempt with two mistakes. If empty, it is composed from the step's
-            description.
-        hints: Hints, each more specific than the one before. Missing ones are generated from the step, as for
+        message: The message if this is the only mistake, without revealing the answer. ``{summary}`` is replaced by the
+            summary. Without a message, the summary is shown as a sentence.
+        summary: A clause in the second person about the changed step ("you take the softmax over the queries"), which
+            must be true whatever else is wrong. It is shown if there are two mistakes. If it is empty, a summary is
+            generated from the description of the step.
+        hints: Hints, each more specific than the previous one. Missing hints are generated from the step, as for
             ``Mistake``.
 
     Raises:
-        ValueError: There is neither a message nor a summary, or the message refers to a summary that is missing.
+        ValueError: There is neither a message nor a summary, or the message refers to a missing summary.
     """
 
     message: str = ""
@@ -113,9 +115,7 @@ class Wording:
 
 
 def _sentence(message: str, summary: str) -> str:
-    """Return a message with ``{summary}`` replaced by the summary, or the summary as a sentence if the message is
-    empty.
-    """
+    """Return a message with the summary filled in or, if the message is empty, the summary as a sentence."""
     text = (message or f"{summary}.").replace("{summary}", summary)
     return capitalized(text) if not message or message.startswith("{summary}") else text
 
@@ -126,12 +126,12 @@ def capitalized(clause: str) -> str:
     return clause[:1].upper() + clause[1:] if first and (len(first[0]) > 1 or first[0] == "a") else clause
 
 
-def _composed(variant: Variant) -> tuple[str, ...]:
-    """Return three hints on the first step or argument that a variant changes."""
+def _generate_hints(variant: Variant) -> tuple[str, ...]:
+    """Return three hints about the first step or argument that a variant changes."""
     steps = variant.of
     name = next((name for name in [*steps.steps, *steps.arguments.parameters] if name in variant.changes), steps.last)
     first = f"Look at the code that computes {steps.noun(name)}. What goes in, and what comes out?"
-    return (first, *steps.ladder(name))
+    return (first, *steps.step_hints(name))
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,25 +139,27 @@ class Exercise:
     """A function or module for the learner to write.
 
     Args:
-        reference: A right answer in at most about 15 plain lines: the model library's function if it is that short. It
-            has the exercise's name and, in its annotations, the names of its dimensions. ``solution`` shows it.
-        cases: Function from a seed to the cases, from small to large; the last is large enough to be timed.
+        reference: A right answer of at most about 15 plain lines, or the function of the model library if it is that
+            short. It has the name of the exercise, and its annotations name the dimensions. ``solution`` shows it.
+        cases: Function that returns the cases for a random seed, from small to large. The last case is large enough for
+            timing.
         mistakes: The mistakes that are recognized.
-        hints: Hints for an attempt that makes none of these mistakes, each more specific than the one before.
-        points: Number of points when graded.
-        verified: What a pass has verified. The lesson describes what comes next.
-        steps: The answer in steps; None if it cannot be written that way.
-        messages: A teacher's explanations of generated mistakes, each a message or a ``Wording``. The key is the
-            mistake's name, such as ``keepdim_total``, or its name and code if the explanation fits only some mistakes
-            of that name. All others are described in the words of the steps.
-        stretch: Whether the exercise goes beyond the core of its lesson.
+        hints: Hints for an attempt that makes no known mistake, each more specific than the previous one.
+        points: Number of points in grading.
+        verified: What a passed check has verified. The lesson explains what comes next.
+        steps: The answer in steps, or None if it cannot be written in steps.
+        messages: A teacher's explanations of generated mistakes, each a message or a ``Wording``. The key is the name
+            of the mistake, such as ``keepdim_total``, or its name and code if the explanation applies only to some
+            mistakes with this name. Other generated mistakes are explained with the descriptions of the steps.
+        stretch: Whether the exercise is optional and goes beyond the core of its lesson.
         distributions: The arguments whose rows sum to 1. Their gradients are compared up to a constant per row, because
-            dividing by the row sum again changes nothing else.
+            an answer may divide by the row sum again, which changes nothing else.
         may_cut_gradients: Whether an answer in plain Python, which has no gradient, passes with a remark.
-        in_little_memory: Function from a seed to a case that a submission must solve within ``LITTLE_MEMORY_MB``; None
-            if memory does not matter.
-        normalize: Function from an output and its case to the form in which outputs are compared, if several outputs
-            are right. It is called with every kind of plain data, and must return unchanged what it cannot interpret.
+        low_memory_case: Function that returns, for a random seed, a case that a submission must solve within
+            ``LOW_MEMORY_LIMIT_MB``, or None if memory does not matter.
+        normalize: Function that maps an output and its case to the form in which outputs are compared, if several
+            outputs are right. It is called with plain data of any kind, and must return data that it cannot interpret
+            unchanged.
     """
 
     reference: Callable[..., Any]
@@ -171,7 +173,7 @@ class Exercise:
     stretch: bool = False
     distributions: Sequence[str] = ()
     may_cut_gradients: bool = False
-    in_little_memory: Callable[[int], Case] | None = None
+    low_memory_case: Callable[[int], Case] | None = None
     normalize: Callable[[Any, Case], Any] = lambda output, case: output
 
     @property
@@ -181,20 +183,20 @@ class Exercise:
 
     @property
     def solution(self) -> str:
-        """The source of the reference; if that is the model library's, without checks and with one-line docstrings."""
+        """The source of the reference. The model library's code has no checks here, and one-line docstrings."""
         return _source(self.reference)
 
 
-@cache  # finding and reading the source takes as long as judging a right answer
+@cache  # because reading the source takes as long as judging a right answer
 def _source(reference: Callable[..., Any]) -> str:
     source = textwrap.dedent(inspect.getsource(reference))
     return _without_contract(source) if reference.__module__.startswith("transformer_lab.") else source
 
 
 def _without_contract(source: str) -> str:
-    """Return a function or class with only the first line of each docstring, and without the checks of its arguments.
+    """Return source code with only the first line of each docstring and without argument checks.
 
-    The result runs in any lesson, because it calls none of the library's checks.
+    The result runs in any lesson, because it does not call the library's checks.
     """
     lines: list[str | None] = list(source.splitlines(keepends=True))
     for node in ast.walk(ast.parse(source)):

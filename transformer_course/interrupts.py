@@ -1,7 +1,7 @@
-"""Make sure that Ctrl-C is never lost.
+"""Make sure that a command reacts to Ctrl-C.
 
-Python drops a ``KeyboardInterrupt`` that arrives in a callback, such as those that end an import, and code that imports
-C extensions may turn it into another error. So a command also remembers that Ctrl-C was pressed.
+Python drops a ``KeyboardInterrupt`` that is raised in a callback, such as at the end of an import, and code that
+imports C extensions may turn it into another error. A command therefore also records that Ctrl-C was pressed.
 """
 
 import signal
@@ -17,15 +17,15 @@ _is_requested = False
 
 @contextmanager
 def remembered_interrupts() -> Iterator[None]:
-    """Raise ``KeyboardInterrupt`` at the end of the block if Ctrl-C was pressed inside it, even if the block raised
-    another error.
+    """Raise ``KeyboardInterrupt`` at the end of the block if Ctrl-C was pressed inside the block.
 
-    Does nothing outside the main thread, where Python handles no signals.
+    The interrupt replaces other errors of the block. Outside the main thread, where Python handles no signals, this
+    context manager does nothing.
     """
     global _is_requested
     _is_requested = False
     try:
-        before = signal.signal(signal.SIGINT, _handle)
+        previous_handler = signal.signal(signal.SIGINT, _handle)
     except ValueError:  # this is not the main thread
         yield
         return
@@ -35,12 +35,12 @@ def remembered_interrupts() -> Iterator[None]:
         raise_if_interrupted()
         raise
     finally:
-        signal.signal(signal.SIGINT, before)
+        signal.signal(signal.SIGINT, previous_handler)
     raise_if_interrupted()
 
 
 def raise_if_interrupted() -> None:
-    """Raise ``KeyboardInterrupt`` if Ctrl-C was pressed inside ``remembered_interrupts``."""
+    """Raise ``KeyboardInterrupt`` if Ctrl-C was pressed since the block of ``remembered_interrupts`` began."""
     if _is_requested:
         raise KeyboardInterrupt
 

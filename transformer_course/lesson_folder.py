@@ -1,14 +1,14 @@
-"""The folder of the published lessons: in the clone, or in the installed package."""
+"""Find the folder of the published lessons, in a clone or in an installed package."""
 
 from pathlib import Path
 
 REPOSITORY = Path(__file__).parents[1]
 INSTALLED_LESSONS = Path(__file__).parent / "notebooks"
-"""Where a wheel puts the lessons; a clone has them in ``notebooks``."""
+"""The folder of the lessons in an installed package. In a clone, it is ``notebooks``."""
 
 
 def is_clone() -> bool:
-    """Return whether the course runs in a clone, not from an installed package."""
+    """Return whether the course runs in a clone instead of an installed package."""
     return not INSTALLED_LESSONS.is_dir()
 
 

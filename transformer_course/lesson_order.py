@@ -1,28 +1,28 @@
-"""The order of the lessons, and the short names by which people refer to them."""
+"""The order of the lessons, and their short names."""
 
 from collections.abc import Sequence
 
 PRIMER = "primer"
 """The lesson before all others, for readers who are new to PyTorch."""
 PRACTICE_BANK = "practice_bank"
-"""The notebook with exercises that no lesson requires, which comes after all lessons."""
+"""The notebook with exercises that no lesson requires. It comes after all lessons."""
 UNNUMBERED_BEFORE = {"tokenizers": "09_language_model", "architectures": "12_clinic", "evaluation": PRACTICE_BANK}
-"""Lessons without a number that come between others, each with the notebook that it comes before."""
+"""Lessons without a number that come between numbered lessons, each with the notebook that follows it."""
 PRACTICE_KEY = "transformer_course_practice"
-"""The key in a notebook's metadata that marks it as practice. Practice is not graded."""
+"""The key in a notebook's metadata that marks it as practice, which is not graded."""
 UNNUMBERED = (PRIMER, *UNNUMBERED_BEFORE)
 
 
 def place(name: str) -> tuple[str, bool]:
-    """Return the sort key of a lesson: lessons without a number come first, unless ``UNNUMBERED_BEFORE`` lists them.
+    """Return the sort key of a lesson.
 
-    The practice bank comes last.
+    Lessons without a number come first, unless ``UNNUMBERED_BEFORE`` lists them. The practice bank comes last.
 
     >>> sorted(["09_language_model", "tokenizers", "primer", "08_training"], key=place)
     ['primer', '08_training', 'tokenizers', '09_language_model']
     """
     if name == PRACTICE_BANK:
-        return "~", False  # sorts after every digit
+        return "~", False  # "~" sorts after all digits
     numbered = name[0].isdigit()
     return UNNUMBERED_BEFORE.get(name, name if numbered else ""), numbered
 

@@ -1,7 +1,7 @@
-"""HTML pages, rendered from the jinja2 templates in a package's folder ``templates``.
+"""Render HTML pages from the jinja2 templates in a package's folder ``templates``.
 
-Inserted text is always escaped, so a name or a comment never becomes an element. Only ``Markup`` and objects with an
-``__html__`` method, such as ``Panel``, are inserted as HTML.
+Inserted text is always escaped, so a name or a comment never becomes an HTML element. Only ``Markup`` and objects with
+an ``__html__`` method, such as ``Panel``, are inserted as HTML.
 """
 
 from functools import cache
@@ -15,8 +15,8 @@ def render(package: str, template: str, **values: Any) -> str:
 
     Args:
         package: The package with the folder ``templates``, such as ``transformer_course.grading.reports``.
-        template: The name of the file.
-        values: The template's variables.
+        template: The file name of the template.
+        values: The variables of the template.
 
     Raises:
         jinja2.UndefinedError: The template uses a variable or an attribute that does not exist.
@@ -26,7 +26,7 @@ def render(package: str, template: str, **values: Any) -> str:
 
 @cache
 def environment(package: str) -> Environment:
-    """Return the environment of a package's templates."""
+    """Return the jinja2 environment for the templates of a package."""
     return Environment(
         loader=PackageLoader(package),
         autoescape=True,

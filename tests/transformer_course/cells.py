@@ -1,4 +1,4 @@
-"""Code as it stands in a cell of a notebook."""
+"""Run code as a notebook cell."""
 
 import linecache
 from typing import Any
@@ -8,16 +8,16 @@ import torch.nn.functional as F
 from torch import nn
 
 
-def cell(source: str, name: str = "f", **around: Any) -> Any:
-    """Run a cell as a notebook does, in a file of its own whose lines are known, and return what it defines.
+def cell(source: str, name: str = "f", **definitions: Any) -> Any:
+    """Run code like a notebook cell, in a separate file whose lines Python can find, and return one of its definitions.
 
     Args:
         source: The code.
-        name: The name of what is wanted.
-        around: What other cells have defined.
+        name: The name of the definition to return.
+        definitions: Definitions of other cells.
     """
     file = f"<cell {hash(source)}>"
     linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
-    scope = {"__name__": "__main__", "torch": torch, "F": F, "nn": nn, **around}
+    scope = {"__name__": "__main__", "torch": torch, "F": F, "nn": nn, **definitions}
     exec(compile(source, file, "exec"), scope)
     return scope[name]

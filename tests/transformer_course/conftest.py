@@ -1,4 +1,4 @@
-"""A session that is new for each test, notebooks, a sandbox."""
+"""Fixtures for all tests of the course: a new session for each test, a lesson, a sandbox, and the learner's folder."""
 
 from collections.abc import Iterator
 
@@ -16,14 +16,14 @@ from transformer_course.workspace.working_copies import EDITIONS_FILE
 
 @pytest.fixture(autouse=True)
 def session(monkeypatch) -> Iterator[Session]:
-    """A session as in a new notebook."""
+    """The session of a new notebook."""
     monkeypatch.delenv("TRANSFORMER_LAB_STRICT", raising=False)
     with notebook.in_session(Session(every_exercise())) as session:
         yield session
 
 
 class Lesson:
-    """A notebook whose cells are run one after the other."""
+    """A notebook whose cells share their names."""
 
     def __init__(self):
         self.names = {"__name__": "__main__", "torch": torch, "nn": nn, "parts": notebook.parts}
@@ -43,14 +43,14 @@ def lesson():
 
 @pytest.fixture(scope="session")
 def sandbox() -> Iterator[Sandbox]:
-    """A sandbox with patience for a busy machine; starting one takes seconds, so all tests share it."""
+    """A sandbox with a long time limit, for busy machines. All tests share it, because it takes seconds to start."""
     with Sandbox(Limits(seconds=60.0, memory_mb=256)) as sandbox:
         yield sandbox
 
 
 @pytest.fixture
 def mine(tmp_path, monkeypatch):
-    """The folder of the working copies, where a notebook saves its parts and the learner's progress."""
+    """The learner's folder, in which a notebook saves parts and progress."""
     monkeypatch.setenv("TRANSFORMER_LAB_LESSONS", str(tmp_path))
     monkeypatch.setenv("TRANSFORMER_LAB_PARTS", str(tmp_path / "parts"))
     (tmp_path / EDITIONS_FILE).write_text("{}")

@@ -1,4 +1,4 @@
-"""Accidents that every learner has: how a check reports them."""
+"""Tests for how a check reports common accidents: prints, unfinished helpers, wrong names, infinite loops."""
 
 import time
 
@@ -42,12 +42,12 @@ def test_reports_unfinished_helper_instead_of_unstarted_answer(lesson):
     assert verdict.message.startswith(
         "Your code uses `softmax`, which you have not written yet. Until then, you can use `parts.softmax`"
     )
-    parted = "def attention_weights(queries, keys): return parts.softmax(queries @ keys.mT)"
-    assert lesson.run(parted).check("attention_weights").passed
+    with_part = "def attention_weights(queries, keys): return parts.softmax(queries @ keys.mT)"
+    assert lesson.run(with_part).check("attention_weights").passed
 
 
 @pytest.mark.parametrize("value", [0.5, torch.tensor(0.5)], ids=["number", "tensor"])
-def test_right_answer_using_notebook_globals_passes_but_is_unused(lesson, value):
+def test_answer_with_notebook_globals_passes_but_is_unused(lesson, value):
     source = "def softmax(scores): return torch.softmax(scores * scale * 2, dim=-1)"
     lesson.names["scale"] = value
     verdict = lesson.run(source).check("softmax")
@@ -80,13 +80,13 @@ def test_crash_message_shows_input_shapes(lesson):
 @pytest.mark.parametrize("ask", [check, hint, solution])
 def test_unknown_name_suggests_similar_names_of_the_lesson(lesson, ask):
     lesson.run(RIGHT + "\ndef attention(*_): ...\ndef atention_v2(queries, keys, values): ...\ndef mine(): ...")
-    near = repr(ask(lesson.names["atention_v2"]))
-    assert "No exercise is called atention_v2." in near
-    assert f'`{ask.__name__}(atention_v2, "attention")`' in near
-    far = repr(ask(lesson.names["mine"]))
-    assert f'`{ask.__name__}(mine, "exercise")`' in far
+    similar = repr(ask(lesson.names["atention_v2"]))
+    assert "No exercise is called atention_v2." in similar
+    assert f'`{ask.__name__}(atention_v2, "attention")`' in similar
+    unrelated = repr(ask(lesson.names["mine"]))
+    assert f'`{ask.__name__}(mine, "exercise")`' in unrelated
     others = [e.name for e in exercises_of("02_scaling")]
-    assert not [name for name in others if name in near + far]
+    assert not [name for name in others if name in similar + unrelated]
     assert f'`{ask.__name__}(mine, "softmax")`' in repr(ask(lesson.names["mine"], "sofmax"))
 
 
@@ -142,7 +142,7 @@ def test_stops_an_answer_that_only_sleeps(lesson, session):
     assert "stopped, it computed next to nothing for 0.5 s" in verdict.message
 
 
-def test_call_that_was_slow_once_is_not_reported(lesson):
+def test_single_slow_call_is_not_reported(lesson):
     calls = []
     lesson.names["count"] = lambda: calls.append(compute(1.1 if len(calls) == 2 * (cases - 1) else 0))
     cases = len(every_exercise()["similarity"].cases(0))

@@ -1,11 +1,11 @@
-"""Exercises and mistakes: names, variants, messages and solutions."""
+"""Tests for exercises and mistakes: names, variants, messages and solutions."""
 
 import inspect
 
 import pytest
 import torch
 
-from tests.transformer_course.messages import LADDER
+from tests.transformer_course.messages import HINTS
 from transformer_course.exercise import Mistake, capitalized
 from transformer_course.exercises import every_exercise
 from transformer_course.exercises.lesson_06_encoder.feed_forward import EXERCISE as FEED_FORWARD
@@ -21,10 +21,10 @@ def test_exercise_has_the_name_of_its_reference():
 def test_attempts_include_whole_answers_and_variants_of_a_mistake():
     softmax = every_exercise()["softmax"]
     no_division = softmax.steps.but(weights=lambda exponentials: exponentials)
-    mistake = Mistake("no_division", min, no_division, message="", hints=LADDER, summary="the division is missing")
-    whole, run = mistake.attempts
-    assert whole is min
-    assert run(torch.tensor([3.0, 3.0])).tolist() == [1.0, 1.0]
+    mistake = Mistake("no_division", min, no_division, message="", hints=HINTS, summary="the division is missing")
+    whole_answer, variant = mistake.attempts
+    assert whole_answer is min
+    assert variant(torch.tensor([3.0, 3.0])).tolist() == [1.0, 1.0]
     assert mistake.step_variants == [no_division]
     assert mistake.with_variants(min).attempts == [min]
     assert mistake.with_variants(min).message == mistake.message
@@ -39,25 +39,25 @@ def test_capitalizes_a_clause_but_not_a_symbol():
 
 
 def test_message_includes_the_summary_of_the_mistake():
-    first = Mistake("first", min, summary="the sum is missing", message="{summary}. Look at `sum`.", hints=LADDER)
-    later = Mistake("later", min, summary="the sum is missing", message="Rows differ: {summary}.", hints=LADDER)
-    other = Mistake("other", min, summary="the sum is missing", message="torch's `sum` is not called.", hints=LADDER)
+    first = Mistake("first", min, summary="the sum is missing", message="{summary}. Look at `sum`.", hints=HINTS)
+    later = Mistake("later", min, summary="the sum is missing", message="Rows differ: {summary}.", hints=HINTS)
+    other = Mistake("other", min, summary="the sum is missing", message="torch's `sum` is not called.", hints=HINTS)
     assert first.message == "The sum is missing. Look at `sum`."
     assert later.message == "Rows differ: the sum is missing."
     assert other.message == "torch's `sum` is not called."
     with pytest.raises(ValueError, match="the message of unsaid refers to `summary`, which is empty"):
-        Mistake("unsaid", min, message="{summary}.", hints=LADDER)
+        Mistake("unsaid", min, message="{summary}.", hints=HINTS)
 
 
 def test_rejects_variants_in_a_list():
     with pytest.raises(TypeError, match="pass each variant of least as a separate argument"):
-        Mistake("least", [min], message="", hints=LADDER)
+        Mistake("least", [min], message="", hints=HINTS)
 
 
 def test_rejects_combinable_mistake_without_summary():
     softmax = every_exercise()["softmax"]
     with pytest.raises(ValueError, match="no_division can occur together with another mistake, so it needs `summary`"):
-        Mistake("no_division", softmax.steps.but(weights=lambda exponentials: exponentials), message="", hints=LADDER)
+        Mistake("no_division", softmax.steps.but(weights=lambda exponentials: exponentials), message="", hints=HINTS)
 
 
 def test_solution_is_the_source_of_the_reference():
@@ -86,4 +86,4 @@ def test_compares_outputs_unchanged_unless_the_exercise_normalizes():
     assert FEED_FORWARD.normalize(short, case) is short
     ended = torch.tensor([[1, eos]])
     assert decode.normalize(ended, case).tolist() == [[1, eos, eos, eos]]
-    assert decode.normalize(short.fill_(eos - 1), case) is short  # without eos, there is nothing to pad after it
+    assert decode.normalize(short.fill_(eos - 1), case) is short  # without an EOS token, nothing is padded

@@ -1,4 +1,4 @@
-"""Ctrl-C ends a command, whenever it is pressed."""
+"""Tests for interrupts: Ctrl-C ends a command whenever it is pressed."""
 
 import signal
 import subprocess
@@ -15,7 +15,7 @@ class Thing:
 
 
 def press_in_callback() -> None:
-    """Press Ctrl-C where Python drops the exception, as at the end of an import."""
+    """Simulate Ctrl-C in a callback, where Python drops the exception, as at the end of an import."""
     thing = Thing()
     reference = weakref.ref(thing, lambda _: signal.raise_signal(signal.SIGINT))
     del thing
@@ -23,7 +23,7 @@ def press_in_callback() -> None:
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
-def test_raises_the_interrupt_that_python_dropped():
+def test_raises_an_interrupt_that_python_dropped():
     handler = signal.getsignal(signal.SIGINT)
     reached = []
     with pytest.raises(KeyboardInterrupt), remembered_interrupts():
@@ -33,7 +33,7 @@ def test_raises_the_interrupt_that_python_dropped():
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
-def test_raises_at_checkpoint_and_instead_of_another_error():
+def test_interrupt_ends_block_early_and_replaces_errors():
     with pytest.raises(KeyboardInterrupt), remembered_interrupts():
         press_in_callback()
         raise_if_interrupted()

@@ -1,4 +1,4 @@
-"""The published lessons are found in a clone and in an installed package."""
+"""Tests for finding the published lessons in a clone and in an installed package."""
 
 from transformer_course import lesson_folder
 

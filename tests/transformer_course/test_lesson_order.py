@@ -1,4 +1,4 @@
-"""Lessons are sorted in reading order, including those without a number."""
+"""Tests for the order of the lessons, including lessons without a number."""
 
 from notebooks.build import lessons
 from transformer_course.exercises import LESSONS

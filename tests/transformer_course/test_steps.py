@@ -1,4 +1,4 @@
-"""An answer in steps: steps name their inputs, can be changed, and can be the last to run."""
+"""Tests for answers in steps: descriptions, changes, combinations, limits, and shared values."""
 
 import functools
 import inspect
@@ -7,7 +7,7 @@ import pytest
 import torch
 from torch import nn
 
-from transformer_course.steps import MAX_STEP_SIZE, MOST_CALLS, InSteps, RanAway, SharedValues, needs
+from transformer_course.steps import MAX_CALLS, MAX_STEP_SIZE, InSteps, RunawayAnswer, SharedValues, needs
 
 
 def mixture(queries, keys, scale=2.0):
@@ -105,7 +105,7 @@ def test_two_changes_of_one_step_do_not_combine():
     assert set(both.changes) == {"scores", "weights"}
 
 
-def test_change_of_replaced_value_combines_with_another_change():
+def test_change_with_own_name_combines_with_another_change():
     plain = MIXTURE.but(scores=lambda products: products)
     negative = MIXTURE.but(scores=lambda scores, scale: -scores * scale)
     for both in (plain.combined(negative), negative.combined(plain)):
@@ -114,7 +114,7 @@ def test_change_of_replaced_value_combines_with_another_change():
     assert torch.equal(first.combined(second).attempt(QUERIES, KEYS), mixture(QUERIES, 2 * (KEYS + 1)))
 
 
-def test_module_in_steps_is_constructed_like_its_reference():
+def test_module_variant_is_constructed_like_reference():
     wrong = DOUBLED.but(multiplied=lambda mapped: mapped).attempt
     assert issubclass(wrong, Doubled) and wrong.__name__ == "Doubled"
     module, x = wrong(4), torch.randn(2, 4)
@@ -209,7 +209,7 @@ def extended():
 
 
 def rounds(times):
-    """go round so many times"""
+    """choose the number of rounds"""
     return times
 
 
@@ -230,27 +230,27 @@ def repeated(x, extended, rounds):
         {"extended": lambda: lambda x: torch.cat([x, x])},  # 2 ** 60 numbers
         {"extended": lambda: lambda x: x, "rounds": lambda times: 10**12},
     ],
-    ids=["grows", "goes on"],
+    ids=["grows", "never ends"],
 )
 @pytest.mark.parametrize("shared", [SharedValues, lambda: None], ids=["shared", "alone"])
 def test_stops_changed_answer_that_grows_or_never_ends(changes, shared):
     steps = InSteps(extended, rounds, repeated, reference=longer)
     assert torch.equal(steps.but().attempt(QUERIES, 60), longer(QUERIES, 60))
-    with pytest.raises(RanAway):
+    with pytest.raises(RunawayAnswer):
         steps.but(**changes).evaluate(steps.arguments.bind(QUERIES, 60), shared())
 
 
-def test_stops_changed_answer_with_huge_step():
+def test_stops_changed_answer_with_too_large_step():
     too_many = {"scores": lambda: torch.zeros(1).expand(MAX_STEP_SIZE + 1)}  # takes no memory
-    with pytest.raises(RanAway, match="a step returned 100,000,001 numbers, more than 100,000,000"):
+    with pytest.raises(RunawayAnswer, match="a step returned 100,000,001 numbers, more than 100,000,000"):
         InSteps(products, scores, weights, reference=mixture).but(**too_many).attempt(QUERIES, KEYS)
 
 
 def test_call_limit_applies_to_each_evaluation_separately():
     steps, shared = InSteps(extended, rounds, repeated, reference=longer), SharedValues()
-    for more in range(2 * MOST_CALLS // 1000):
-        otherwise = steps.but(rounds=plus(more))
-        assert len(otherwise.evaluate(steps.arguments.bind(QUERIES, 1000), shared)) == len(QUERIES) + 1000 + more
+    for more in range(2 * MAX_CALLS // 1000):
+        changed = steps.but(rounds=plus(more))
+        assert len(changed.evaluate(steps.arguments.bind(QUERIES, 1000), shared)) == len(QUERIES) + 1000 + more
 
 
 def test_shared_value_is_recomputed_only_after_in_place_change():
@@ -262,14 +262,14 @@ def test_shared_value_is_recomputed_only_after_in_place_change():
 
     steps, shared = InSteps(products, scores, weights, reference=mixture), SharedValues()
 
-    def of(**changes):
+    def evaluate(**changes):
         return steps.but(**changes).evaluate(steps.arguments.bind(QUERIES, KEYS), shared)
 
-    assert torch.equal(of(weights=lambda scores: scores), QUERIES @ KEYS.mT / 2) and runs == [1]
-    assert torch.equal(of(scores=lambda products: products / 3), mixture(QUERIES, KEYS, 3.0)) and runs == [1]
-    assert torch.equal(of(keys=lambda keys: 2 * keys), mixture(QUERIES, 2 * KEYS)) and runs == [1, 1]
-    assert torch.equal(of(weights=lambda products: products.mul_(2)), QUERIES @ KEYS.mT * 2) and runs == [1, 1]
-    assert torch.equal(of(weights=lambda products: products), QUERIES @ KEYS.mT) and runs == [1, 1, 1]
+    assert torch.equal(evaluate(weights=lambda scores: scores), QUERIES @ KEYS.mT / 2) and runs == [1]
+    assert torch.equal(evaluate(scores=lambda products: products / 3), mixture(QUERIES, KEYS, 3.0)) and runs == [1]
+    assert torch.equal(evaluate(keys=lambda keys: 2 * keys), mixture(QUERIES, 2 * KEYS)) and runs == [1, 1]
+    assert torch.equal(evaluate(weights=lambda products: products.mul_(2)), QUERIES @ KEYS.mT * 2) and runs == [1, 1]
+    assert torch.equal(evaluate(weights=lambda products: products), QUERIES @ KEYS.mT) and runs == [1, 1, 1]
 
 
 def test_answers_with_equal_step_names_share_no_values():

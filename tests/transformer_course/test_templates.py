@@ -1,4 +1,4 @@
-"""Pages from templates: text that people wrote never becomes an element or an attribute, on any page."""
+"""Tests for pages from templates: text written by people never becomes an element or an attribute."""
 
 import json
 import zipfile
@@ -58,11 +58,11 @@ HOSTILE = [
     "<b\n<i\r<u\u2028<s",
 ]
 HARMLESS = str.maketrans("<>&\"'", "xxxxx")
-"""Replaces a hostile text with one of the same length that no page could mistake for HTML."""
+"""A translation of hostile texts to texts of the same length that contain no HTML syntax."""
 
 
 class Skeleton(HTMLParser):
-    """The elements of a page with the names of their attributes, and separately the text and the links."""
+    """Parses a page into its elements with the names of their attributes, its text, and its links."""
 
     def __init__(self, page: str) -> None:
         super().__init__(convert_charrefs=True)
@@ -96,8 +96,10 @@ class Skeleton(HTMLParser):
 
 
 def hostile_class(text: str) -> ClassResults:
-    """Return a class in which every text that a student or an instructor can write is the same text."""
-    core, stretch = ([one for one in exercises_of("01_lookup") if one.stretch is kind] for kind in (False, True))
+    """Return class results in which all texts written by students and instructors are the same text."""
+    exercises = exercises_of("01_lookup")
+    core = [exercise for exercise in exercises if not exercise.stretch]
+    stretch = [exercise for exercise in exercises if exercise.stretch]
     code = f"def {core[0].name}(x):\n    return {text}\n    return x"
     lines = code.splitlines()
     error = Verdict(core[0].name, "crashed", f"{text}\nOn your line 2:\n    {lines[1].strip()}", hints=(text, text))
@@ -158,22 +160,22 @@ def written_page(text: str) -> str:
 
 
 def hostile_home_page(text: str) -> str:
-    """Return the home page in which titles, cells, paths and problems are the same text."""
+    """Return home pages in which titles, cells, paths and problems are the same text."""
     outlines = [
         Outline("00_first", text, ("one", text), ("three",), 30, 20.0, {"a": 3.0, "one": 2.0, text: 1.0, "three": 0.5}),
         Outline("01_second", text, ("four", text), (), 10, 25.0, {"four": 5.0, text: 1.0}),
         Outline(f"02_{text}", text, ("five",), (), 10, 25.0, {"five": 5.0}),
     ]
-    begun = datetime(2026, 10, 12, tzinfo=UTC)
+    last_time = datetime(2026, 10, 12, tzinfo=UTC)
     predictions = [Prediction(text, "right", 0.9, text, text)]
-    first = LessonState(outlines[0], ("one",), ("one",), frozenset({"a"}), begun, True, tuple(predictions), text)
+    first = LessonState(outlines[0], ("one",), ("one",), frozenset({"a"}), last_time, True, tuple(predictions), text)
     lessons = [first, LessonState(outlines[1], has_copy=False), LessonState(outlines[2], ("five",))]
     folder = Path("/", text.replace("/", ""))
     displayed = [
         Home(lessons, [text], folder, parts, predictions) for parts in (folder / "parts", folder.parent / text)
     ]
-    at_end = [replace(first, passed=("one", text, "three"))]
-    displayed += [Home(at_end, [], folder, folder), Home([LessonState(one) for one in outlines], [], folder, folder)]
+    finished = [replace(first, passed=("one", text, "three"))]
+    displayed += [Home(finished, [], folder, folder), Home([LessonState(one) for one in outlines], [], folder, folder)]
     return "".join(home_page.home_page(home, f"/{text}/", f"/{text}/") for home in displayed)
 
 
@@ -186,7 +188,7 @@ PAGES: dict[str, Callable[[str], str]] = {
         FinalPage(text, {text: {text: "yours"}}, {text: text}, {text: text}, text, [(text, text)]).html
     ),
 }
-"""Each template except the layout, rendered with a hostile text wherever the page inserts one."""
+"""For each template except the layout, a function that renders it with a given text in all places."""
 FRAGMENTS: dict[str, Callable[[str], str]] = {
     "comment for Moodle": lambda text: "".join(map(short_feedback, hostile_class(text).students)),
     "message": lambda text: Panel(text, f"{text}\n    {text}\n{text}", "bad")._repr_html_(),
@@ -206,11 +208,11 @@ def test_covers_every_template():
 @pytest.mark.parametrize("text", HOSTILE)
 @pytest.mark.parametrize("page", [*PAGES, *FRAGMENTS])
 def test_hostile_text_creates_no_element_or_attribute(page: str, text: str):
-    written = {**PAGES, **FRAGMENTS}[page]
-    found, harmless = Skeleton(written(text)), Skeleton(written(text.translate(HARMLESS)))
-    assert found.elements == harmless.elements and len(found.elements) > 5
-    assert found.text.translate(HARMLESS) == harmless.text.translate(HARMLESS)
-    assert all(link.startswith("/") or link == "01_lookup.ipynb" for link in found.links)
+    render_page = {**PAGES, **FRAGMENTS}[page]
+    hostile, harmless = Skeleton(render_page(text)), Skeleton(render_page(text.translate(HARMLESS)))
+    assert hostile.elements == harmless.elements and len(hostile.elements) > 5
+    assert hostile.text.translate(HARMLESS) == harmless.text.translate(HARMLESS)
+    assert all(link.startswith("/") or link == "01_lookup.ipynb" for link in hostile.links)
 
 
 @pytest.mark.parametrize("text", ["<script>alert(1)</script>", '"><img src=x onerror=alert(1)>'])
@@ -240,7 +242,7 @@ def test_missing_variable_raises_an_error():
         render("transformer_course.grading.reports", "feedback.html")
 
 
-def test_grader_page_loads_and_runs_nothing():
+def test_feedback_page_loads_no_files_and_runs_no_script():
     page = PAGES["feedback"]("Ada").partition("</html>")[0]
     policy = "default-src 'none'; style-src 'unsafe-inline'"
     assert f'<meta http-equiv="Content-Security-Policy" content="{policy}">' in page and '<html lang="en">' in page

@@ -181,7 +181,7 @@ class GeneratedMistake(Mistake):
     def hints(self) -> Sequence[str]:
         """The teacher's hints, extended to three with a question, the step's result and the step as code."""
         own = tuple(self._own_words.hints) if self._own_words else ()
-        return (*own, *(self._words.question, *self.steps.ladder(self.edit.step))[len(own) :])
+        return (*own, *(self._words.question, *self.steps.step_hints(self.edit.step))[len(own) :])
 
 
 def _first_clause(message: str) -> str:

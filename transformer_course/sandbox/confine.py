@@ -33,7 +33,7 @@ NO_GUARDS = {
 CAP_DAC_READ_SEARCH = 1 << 2
 """Capability to read every file (``man 7 capabilities``)."""
 COURSE = "transformer_course"
-LITTLE_MEMORY_MB = 128
+LOW_MEMORY_LIMIT_MB = 128
 """Maximum memory limit of jobs that test an answer's memory use, which cannot get memory in any other way."""
 PAGES_MAPPED, PAGES_OF_DATA = 0, 5
 """Fields of ``/proc/self/statm``: all mappings, and those that are private and writable."""
@@ -69,7 +69,7 @@ def confine(limits: Limits, folder: str, root: str = "") -> dict[str, Any]:
     guards: dict[str, Any] = dict(NO_GUARDS)
     if sys.platform == "linux":
         _prefer_for_oom_kill()
-        needs_little_memory = limits.memory_mb <= LITTLE_MEMORY_MB
+        needs_little_memory = limits.memory_mb <= LOW_MEMORY_LIMIT_MB
         if needs_little_memory:
             _return_large_blocks()
             seal_memory()

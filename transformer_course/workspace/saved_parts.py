@@ -48,9 +48,7 @@ def parts_folder(shell: Any) -> Path | None:
         return Path(variable) if variable else None
     if shell is None or _explain_unsafe_folder():
         return None
-    from transformer_course.workspace.working_copies import (
-        working_copy,
-    )  # imported here because it is slow and rarely needed
+    from transformer_course.workspace.working_copies import working_copy  # imported here because it is slow
 
     return working_copy() / "parts"
 

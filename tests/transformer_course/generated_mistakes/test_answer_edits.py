@@ -6,7 +6,7 @@ import torch
 from tests.transformer_course.generated_mistakes.answer import ROWS, SAMPLES, STEPS, WEIGHTS
 from transformer_course.generated_mistakes.answer_edits import MAX_WEIGHT, Sources, code_of
 from transformer_course.generated_mistakes.generated_mistake import variant_of
-from transformer_course.steps import asking
+from transformer_course.steps import with_inputs
 
 EDITS = list(Sources(STEPS, SAMPLES).answer_edits())
 
@@ -50,5 +50,5 @@ def test_distinguishes_likely_from_far_fetched_mistakes():
 
 
 def test_ignores_step_created_at_run_time():
-    assert code_of(asking(torch.add, "a", "b"), frozenset("ab")) is None
+    assert code_of(with_inputs(torch.add, "a", "b"), frozenset("ab")) is None
     assert code_of(STEPS.steps["total"], frozenset(STEPS.known)).text == "return weights.sum()"

@@ -12,7 +12,7 @@ from torch.nn import functional as F
 from transformer_course.exercise import Exercise, Mistake, Wording
 from transformer_course.exercises.shared.draw_cases import generator, normal
 from transformer_course.running.case import Case
-from transformer_course.steps import InSteps, asking
+from transformer_course.steps import InSteps, with_inputs
 
 
 class FeedForward(nn.Module):
@@ -114,7 +114,7 @@ OTHERS: list[Callable[..., Any]] = [
 MISTAKES = [
     Mistake(
         "another_activation",
-        *[STEPS.but(activated=asking(function, "hidden")) for function in OTHERS],
+        *[STEPS.but(activated=with_inputs(function, "hidden")) for function in OTHERS],
         summary="you use an activation function other than ReLU",
         message=(
             "{summary} between the two layers. Later models use other functions, but the paper of 2017 uses ReLU, "

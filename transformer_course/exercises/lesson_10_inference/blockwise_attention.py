@@ -343,7 +343,7 @@ EXERCISE = Exercise(
     steps=STEPS,
     may_cut_gradients=True,
     cases=blockwise_attention_cases,
-    in_little_memory=blockwise_attention_in_little_memory,
+    low_memory_case=blockwise_attention_in_little_memory,
     points=4,
     verified="You go through the keys in blocks, with a running maximum and two running sums, and never hold the full "
     "score matrix. This is the idea of FlashAttention.",

@@ -6,7 +6,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from transformer_course.exercise import Mistake
-from transformer_course.steps import InSteps, asking
+from transformer_course.steps import InSteps, with_inputs
 
 
 def dropped(steps: InSteps, *names: str, name: str = "dropout") -> Mistake:
@@ -16,7 +16,7 @@ def dropped(steps: InSteps, *names: str, name: str = "dropout") -> Mistake:
         def drop(module: nn.Module, value: Tensor) -> Tensor:
             return F.dropout(value, p, in_both or module.training)
 
-        return steps.but(**{step: asking(drop, "self", step)}).attempt
+        return steps.but(**{step: with_inputs(drop, "self", step)}).attempt
 
     return Mistake(
         name,

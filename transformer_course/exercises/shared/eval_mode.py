@@ -6,7 +6,7 @@ The last step of the answer restores the mode and needs ``model``, ``was_trainin
 import torch
 
 from transformer_course.exercise import Mistake
-from transformer_course.steps import InSteps, asking
+from transformer_course.steps import InSteps, with_inputs
 
 
 def was_training(model):
@@ -48,7 +48,7 @@ def of_the_mode(steps: InSteps, result: str, first: str) -> list[Mistake]:
         ),
         Mistake(
             "stays_in_eval_mode",
-            steps.but(**{steps.last: asking(torch.Tensor.item, result)}).attempt,
+            steps.but(**{steps.last: with_inputs(torch.Tensor.item, result)}).attempt,
             message=(
                 "Your result is right, but you leave the model in eval mode, so a training loop that calls your "
                 "function would go on without dropout. What should you do after the last call?"
@@ -62,7 +62,7 @@ def of_the_mode(steps: InSteps, result: str, first: str) -> list[Mistake]:
         Mistake(
             "always_back_to_training",
             steps.but(
-                **{steps.last: asking(lambda model, value: (model.train(), value.item())[1], "model", result)}
+                **{steps.last: with_inputs(lambda model, value: (model.train(), value.item())[1], "model", result)}
             ).attempt,
             message=(
                 "Your result is right, but you put the model into training mode at the end, even if it was in eval "

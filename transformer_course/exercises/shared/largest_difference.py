@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from transformer_course.exercise import Mistake
-from transformer_course.steps import InSteps, Variant, asking
+from transformer_course.steps import InSteps, Variant, with_inputs
 
 
 def sizes(differences):
@@ -31,7 +31,7 @@ def answer(model, was_training, largest):
 
 def as_it_is(step: str) -> Callable[..., object]:
     """Return a change that returns the value of another step unchanged."""
-    return asking(lambda value: value, step)
+    return with_inputs(lambda value: value, step)
 
 
 def of_the_largest_difference(steps: InSteps, one: str, other: str, *axes: tuple[int, ...]) -> list[Mistake]:
@@ -45,12 +45,12 @@ def of_the_largest_difference(steps: InSteps, one: str, other: str, *axes: tuple
     """
 
     def of_both(function: Callable[[Tensor], Tensor]) -> Variant:
-        return steps.but(**{step: asking(function, step) for step in (one, other)})
+        return steps.but(**{step: with_inputs(function, step) for step in (one, other)})
 
     def instead(function: Callable[[Tensor, Tensor], object]) -> Callable[..., object]:
         """Return the answer that compares the two tensors differently."""
         changed = steps.but(
-            differences=asking(function, one, other), sizes=as_it_is("differences"), largest=as_it_is("sizes")
+            differences=with_inputs(function, one, other), sizes=as_it_is("differences"), largest=as_it_is("sizes")
         )
         return changed.attempt
 
@@ -61,7 +61,7 @@ def of_the_largest_difference(steps: InSteps, one: str, other: str, *axes: tuple
             model.train(was_training)
             return largest
 
-        return steps.but(largest=asking(largest, "sizes"), **{steps.last: with_the_mode_set_back})
+        return steps.but(largest=with_inputs(largest, "sizes"), **{steps.last: with_the_mode_set_back})
 
     return [
         Mistake(

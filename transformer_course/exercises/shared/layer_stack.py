@@ -6,7 +6,7 @@ import torch
 from torch.nn import functional as F
 
 from transformer_course.exercise import Mistake, Wording
-from transformer_course.steps import InSteps, asking
+from transformer_course.steps import InSteps, with_inputs
 
 
 def embedded(self, tokens):
@@ -263,8 +263,8 @@ def mask_mistakes(steps: InSteps, step: str, mask: str) -> list[Mistake]:
     return [
         Mistake(
             f"{mask}_in_one_layer",
-            steps.but(**{step: asking(lambda given: lambda number: None if number else given, mask)}),
-            steps.but(**{step: asking(lambda given: lambda number: given if number else None, mask)}).attempt,
+            steps.but(**{step: with_inputs(lambda given: lambda number: None if number else given, mask)}),
+            steps.but(**{step: with_inputs(lambda given: lambda number: given if number else None, mask)}).attempt,
             summary=f"you pass `{mask}` to only some of the layers",
             message="{summary}. The other layers then attend to what the mask should hide.",
             hints=[f"With three layers, which of them get `{mask}`?"],

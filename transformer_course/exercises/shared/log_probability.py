@@ -9,7 +9,7 @@ from typing import Any
 from torch import Tensor
 
 from transformer_course.exercise import Mistake, Wording
-from transformer_course.steps import InSteps, Step, Variant, asking
+from transformer_course.steps import InSteps, Step, Variant, with_inputs
 
 
 def log_probabilities(logits, vocabulary_axis):
@@ -71,7 +71,7 @@ def of_the_log_probabilities(
     """
 
     def made(function: Callable[[Tensor], Tensor], **others: Step) -> Variant:
-        return steps.but(log_probabilities=asking(function, logits), **others)
+        return steps.but(log_probabilities=with_inputs(function, logits), **others)
 
     def also(function: Callable[[Tensor], Tensor]) -> list[Variant]:
         return [made(function, **also_right)] if also_right else []
@@ -147,7 +147,7 @@ def over_several_positions(steps: InSteps, logits: str = "logits") -> Mistake:
         def change(logits: Tensor) -> Tensor:
             return logits.flatten(axis).log_softmax(axis).view_as(logits)
 
-        return steps.but(log_probabilities=asking(change, logits))
+        return steps.but(log_probabilities=with_inputs(change, logits))
 
     return Mistake(
         "softmax_over_everything",
@@ -166,7 +166,10 @@ def another_base(steps: InSteps, step: str) -> Mistake:
     """Return the mistake of another base in a step whose value is a natural logarithm or its negative."""
     return Mistake(
         "another_base",
-        *[steps.but(**{step: asking(functools.partial(operator.mul, 1 / math.log(base)), step)}) for base in (2, 10)],
+        *[
+            steps.but(**{step: with_inputs(functools.partial(operator.mul, 1 / math.log(base)), step)})
+            for base in (2, 10)
+        ],
         summary="you use a logarithm with a base other than e",
         message="{summary}, so every number is wrong by the same factor. Which base does `torch.log` have?",
         hints=["By which factor are your numbers wrong? Is it the same in every case?"],
@@ -184,7 +187,7 @@ def of_the_pick(steps: InSteps, picked: str, source: str, *everywhere: Any) -> l
     """
 
     def pick(function: Callable[[Tensor, Tensor], Tensor]) -> Variant:
-        return steps.but(**{picked: asking(function, source, "targets")})
+        return steps.but(**{picked: with_inputs(function, source, "targets")})
 
     return [
         Mistake(

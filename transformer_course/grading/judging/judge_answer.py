@@ -12,7 +12,7 @@ from transformer_course.checking.formatting import readable
 from transformer_course.checking.judge import judge
 from transformer_course.checking.tolerance import distance, observation_distance
 from transformer_course.checking.verdict import Verdict
-from transformer_course.exercise import LITTLE_MEMORY_MB, Exercise
+from transformer_course.exercise import LOW_MEMORY_LIMIT_MB, Exercise
 from transformer_course.exercises import every_exercise
 from transformer_course.grading.incoming.printable_text import without_control_codes
 from transformer_course.grading.judging.answer_similarity import is_the_solution
@@ -85,8 +85,8 @@ def judge_answer(
         if outcome.answer is not None and "observations" in outcome.answer and stopwatch.computing < left:
             verdict = with_place_in_sandbox(verdict, exercise, outcome.answer["observations"], second_run, seed)
     cost = outcome.cost + stopwatch.computing + second_run.cost
-    if verdict.passed and exercise.in_little_memory:
-        verdict, took = _in_little_memory(verdict, exercise, exercise.in_little_memory(seed), job, sandbox)
+    if verdict.passed and exercise.low_memory_case:
+        verdict, took = _in_little_memory(verdict, exercise, exercise.low_memory_case(seed), job, sandbox)
         n_right -= not verdict.passed
         cost += took
     verdict = replace(verdict, message=without_control_codes(readable(verdict.message, MAX_MESSAGE_LENGTH)))
@@ -119,7 +119,7 @@ def _in_little_memory(
         The verdict, and the seconds that it took.
     """
     # Files and pipes could store numbers, too.
-    with _limited(sandbox, memory_mb=LITTLE_MEMORY_MB, disk_mb=1, file_mb=1, open_files=16):
+    with _limited(sandbox, memory_mb=LOW_MEMORY_LIMIT_MB, disk_mb=1, file_mb=1, open_files=16):
         outcome = run_job(sandbox, {**job, "cases": [case.as_dict()]})
     if outcome.reason in (*KILLED_REASONS, BUSY_REASON):
         return replace(verdict, status="crashed", message=explain_exit(outcome.reason, sandbox.limits)), outcome.cost
@@ -133,7 +133,7 @@ def _in_little_memory(
     error = f"{error.get('type')}: {error.get('message')}" if isinstance(error, dict) else ""
     if "MemoryError" in error or "allocate memory" in error:
         message += (
-            f"it uses more than {LITTLE_MEMORY_MB} MB in addition to its arguments: it builds everything at once."
+            f"it uses more than {LOW_MEMORY_LIMIT_MB} MB in addition to its arguments: it builds everything at once."
         )
     elif "output" in found:
         message += "it is wrong."
@@ -147,7 +147,7 @@ def _in_little_memory(
 def count_right(exercise: Exercise, verdict: Verdict, outcome: Outcome, seed: int) -> tuple[int, int]:
     """Return the number of passed cases and the number of cases."""
     known = behavior(exercise, seed)
-    n_cases = len(known.cases) + (exercise.in_little_memory is not None)
+    n_cases = len(known.cases) + (exercise.low_memory_case is not None)
     if verdict.passed:
         return n_cases, n_cases
     try:

@@ -10,7 +10,7 @@ from tests.transformer_course.exercises.alternatives import lesson_10
 from tests.transformer_course.sandbox.sample_submissions import grade_answer, linux
 from transformer_course.checking.expected_behavior import behavior
 from transformer_course.checking.verdict import Status, Verdict
-from transformer_course.exercise import LITTLE_MEMORY_MB
+from transformer_course.exercise import LOW_MEMORY_LIMIT_MB
 from transformer_course.exercises import every_exercise
 from transformer_course.grading.judging.judge_answer import count_right, judge_outcome
 from transformer_course.sandbox.resource_limits import Limits
@@ -136,12 +136,12 @@ def test_right_answer_killed_for_memory_is_run_again(
 
     def run(self: Sandbox, *job: Any) -> Outcome:
         limits.append(self.limits.memory_mb)
-        is_ended = self.limits.memory_mb == LITTLE_MEMORY_MB and limits.count(LITTLE_MEMORY_MB) <= n_times
+        is_ended = self.limits.memory_mb == LOW_MEMORY_LIMIT_MB and limits.count(LOW_MEMORY_LIMIT_MB) <= n_times
         outcome = right_outcomes[self.limits.memory_mb]
         return replace(outcome, answer=None, reason=reason) if is_ended else outcome
 
     with mock.patch.object(Sandbox, "run", run):
         graded = grade_answer(sandbox, every_exercise()["blockwise_attention"].solution, "blockwise_attention")
-    assert limits == [sandbox.limits.memory_mb, LITTLE_MEMORY_MB, LITTLE_MEMORY_MB]
+    assert limits == [sandbox.limits.memory_mb, LOW_MEMORY_LIMIT_MB, LOW_MEMORY_LIMIT_MB]
     assert (graded.points, graded.verdict.status) == ((4, "passed") if n_times == 1 else (0, "crashed"))
     assert bool(graded.ended_by_others) == (n_times == 2)

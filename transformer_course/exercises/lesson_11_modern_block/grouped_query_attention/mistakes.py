@@ -5,7 +5,7 @@ import torch
 from transformer_course.exercise import Mistake
 from transformer_course.exercises.lesson_11_modern_block.grouped_query_attention.answer import STEPS
 from transformer_course.exercises.shared import attention_mistakes
-from transformer_course.steps import asking
+from transformer_course.steps import with_inputs
 
 
 def in_turn(n_repeats):
@@ -19,7 +19,7 @@ def one_in_turn(name):
     def change(self, split, n_repeats, features):
         return in_turn(n_repeats)(split(features, self.n_kv_heads))
 
-    return STEPS.but(**{name: asking(change, "self", "split", "n_repeats", f"from_{name}")}).attempt
+    return STEPS.but(**{name: with_inputs(change, "self", "split", "n_repeats", f"from_{name}")}).attempt
 
 
 def features_repeated(name):
@@ -28,7 +28,7 @@ def features_repeated(name):
     def change(self, split, n_repeats, features):
         return split(features.repeat_interleave(n_repeats, dim=-1), self.n_heads)
 
-    return asking(change, "self", "split", "n_repeats", f"from_{name}")
+    return with_inputs(change, "self", "split", "n_repeats", f"from_{name}")
 
 
 def viewed(features, n_heads):

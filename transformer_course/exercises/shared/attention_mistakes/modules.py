@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from transformer_course.exercise import Mistake
-from transformer_course.steps import InSteps, Variant, asking
+from transformer_course.steps import InSteps, Variant, with_inputs
 
 
 def of_a_mask_that_may_be_none(steps: InSteps) -> list[Mistake]:
@@ -40,7 +40,7 @@ def of_the_merging(steps: InSteps, queries: str) -> list[Mistake]:
     def as_long_as(mixture, x):
         return mixture.transpose(1, 2).view(*x.shape[:2], -1)
 
-    transposed = [steps.but(merged=asking(view, "mixture", queries)) for view in (in_the_shape_of, as_long_as)]
+    transposed = [steps.but(merged=with_inputs(view, "mixture", queries)) for view in (in_the_shape_of, as_long_as)]
     return [
         Mistake(
             "merged_by_view",

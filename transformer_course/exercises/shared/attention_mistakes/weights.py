@@ -5,7 +5,7 @@ from collections.abc import Callable
 from torch import Tensor
 
 from transformer_course.exercise import Mistake, Wording
-from transformer_course.steps import InSteps, Step, Variant, asking
+from transformer_course.steps import InSteps, Step, Variant, with_inputs
 
 
 def first_of(steps: InSteps, *names: str) -> str:
@@ -26,7 +26,7 @@ def of_the_transposition(steps: InSteps, keys: str = "keys") -> list[Mistake]:
     """Return the mistakes in transposing the keys, which are the value with this name."""
 
     def turned(change: Callable[[Tensor], Tensor]) -> Variant:
-        return steps.but(turned=asking(change, keys))
+        return steps.but(turned=with_inputs(change, keys))
 
     return [
         Mistake(
