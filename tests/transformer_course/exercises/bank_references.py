@@ -1,4 +1,4 @@
-"""Independent implementations of the practice bank: PyTorch's own functions, plain loops or another formula."""
+"""Independent implementations of the practice bank: PyTorch's functions, plain loops or a different formula."""
 
 import math
 
@@ -26,11 +26,12 @@ def clip_by_global_norm(gradients, max_norm):
 
 
 def inverted_dropout(x, noise, p, training):
-    """Decide for one element at a time."""
-    numbers = [
-        number if not training else 0.0 if drawn < p else number / (1 - p)
-        for number, drawn in zip(x.flatten().tolist(), noise.flatten().tolist(), strict=True)
-    ]
+    """Process one element at a time."""
+    if not training:
+        return x
+    numbers = []
+    for number, drawn in zip(x.flatten().tolist(), noise.flatten().tolist(), strict=True):
+        numbers.append(0.0 if drawn < p else number / (1 - p))
     return torch.tensor(numbers).view(x.shape)
 
 
@@ -41,7 +42,7 @@ def embedding_lookup(tokens, table, pad_id):
 
 
 def batch_norm(x, weight, bias, running_mean, running_var, training, momentum, eps):
-    mean, var = running_mean.clone(), running_var.clone()  # modified in place
+    mean, var = running_mean.clone(), running_var.clone()  # F.batch_norm modifies them in place
     output = F.batch_norm(x.transpose(1, 2), mean, var, weight, bias, training, momentum, eps)
     return output.transpose(1, 2), mean, var
 
@@ -52,15 +53,14 @@ def cross_entropy_from_logits(logits, targets, ignore_id):
 
 def multi_token_loss(logits, tokens):
     """Loop over heads, texts and positions."""
-    of_heads = []
+    head_losses = []
     for k, head in enumerate(logits):
-        losses = [
-            -head[text, t].log_softmax(dim=0)[tokens[text, t + k + 1]]
-            for text in range(len(tokens))
-            for t in range(tokens.shape[1] - k - 1)
-        ]
-        of_heads.append(sum(losses) / len(losses))
-    return sum(of_heads) / len(of_heads)
+        losses = []
+        for text in range(len(tokens)):
+            for t in range(tokens.shape[1] - k - 1):
+                losses.append(-head[text, t].log_softmax(dim=0)[tokens[text, t + k + 1]])
+        head_losses.append(sum(losses) / len(losses))
+    return sum(head_losses) / len(head_losses)
 
 
 def sample_per_request(logits, top_k, top_p, generator=None):
@@ -70,7 +70,7 @@ def sample_per_request(logits, top_k, top_p, generator=None):
         likeliest = sorted(range(len(row)), key=lambda token: -row[token])[:k]
         mass, nucleus = 0.0, [0.0] * len(row)
         for token in likeliest:
-            if mass >= p * sum(row[each] for each in likeliest):
+            if mass >= p * sum(row[other] for other in likeliest):
                 break
             nucleus[token] = row[token]
             mass += row[token]
@@ -88,8 +88,8 @@ def paged_attention(query, key_pages, value_pages, block_table, lengths):
     """Read one token at a time by its page and slot."""
     size, rows = key_pages.shape[1], []
     for row, (table, length) in enumerate(zip(block_table.tolist(), lengths.tolist(), strict=True)):
-        places = [(table[t // size], t % size) for t in range(length)]
-        keys, values = (torch.stack([pages[place] for place in places]) for pages in (key_pages, value_pages))
+        slots = [(table[t // size], t % size) for t in range(length)]
+        keys, values = (torch.stack([pages[slot] for slot in slots]) for pages in (key_pages, value_pages))
         heads = (x.transpose(0, 1) for x in (query[row][None], keys, values))  # (n_heads, 1 or length, width)
         rows.append(F.scaled_dot_product_attention(*heads)[:, 0])
     return torch.stack(rows)
@@ -102,17 +102,15 @@ def ring_attention(queries, keys, values):
 
 
 def reward_model_loss(chosen, rejected, chosen_lengths, rejected_lengths, margin):
-    losses = [
-        F.softplus(lost[n_lost - 1] + asked - won[n_won - 1])
-        for won, lost, n_won, n_lost, asked in zip(
-            chosen, rejected, chosen_lengths, rejected_lengths, margin, strict=True
-        )
-    ]
+    losses = []
+    for i in range(len(chosen)):
+        difference = chosen[i, chosen_lengths[i] - 1] - rejected[i, rejected_lengths[i] - 1]
+        losses.append(F.softplus(margin[i] - difference))
     return torch.stack(losses).mean()
 
 
 def gae(rewards, values, last_value, done, gamma, lam):
-    """Sum the discounted errors of each step and all later ones of its episode."""
+    """Sum the discounted errors of each step and all later steps of its episode."""
     n = len(rewards)
     advantages = torch.zeros_like(values)
     for t in range(n):
@@ -126,17 +124,17 @@ def gae(rewards, values, last_value, done, gamma, lam):
 
 
 def ppo_loss(log_p, old_log_p, advantages, values, old_values, returns, clip, value_weight):
-    """Treat steps that have reached the clipping limit as separate cases."""
+    """Treat steps beyond the clipping limit as a separate case."""
     total = 0.0
-    for new, old, advantage, value, old_value, wanted in zip(
+    for new, old, advantage, value, old_value, target in zip(
         log_p, old_log_p, advantages, values, old_values, returns, strict=True
     ):
         ratio = torch.exp(new - old)
         limit = 1 + clip if advantage > 0 else 1 - clip
         is_beyond = ratio > limit if advantage > 0 else ratio < limit
         total = total - (limit if is_beyond else ratio) * advantage
-        held = min(max(value, old_value - clip), old_value + clip)
-        total = total + value_weight / 2 * max((value - wanted) ** 2, (held - wanted) ** 2)
+        clipped = min(max(value, old_value - clip), old_value + clip)
+        total = total + value_weight / 2 * max((value - target) ** 2, (clipped - target) ** 2)
     return total / len(log_p)
 
 

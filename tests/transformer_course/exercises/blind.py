@@ -1,17 +1,17 @@
 """Measure how well unseen attempts are explained: ``python -m tests.transformer_course.exercises.blind [FOLDER]``.
 
-The attempts were written by people who had not seen any mistakes or generated mistakes. ``blind_attempts`` has one file
-per lesson and one attempt per line: its exercise, its kind (``single``, ``pair`` or ``right``), its code and a
-description of what is wrong. Another FOLDER may contain one module per exercise with a list ``ATTEMPTS``: dicts of
-``id``, ``kind`` (``one``, ``two`` or ``right``) and ``code``, in which every mistake is marked ``⟦right¦wrong⟧``. Work
-on messages uses only the half ``development``; results are reported for the half ``held-out``. ``--mutants N`` uses N
+The authors of the attempts had not seen any mistakes or generated mistakes. ``blind_attempts`` has one file per lesson
+and one attempt per line: its exercise, its kind (``single``, ``pair`` or ``right``), its code and a description of the
+mistakes. FOLDER may also contain one module per exercise with a list ``ATTEMPTS`` of dicts with the keys ``id``,
+``kind`` (``one``, ``two`` or ``right``) and ``code``, in which every mistake is marked ``⟦right¦wrong⟧``. Use only the
+half ``development`` to improve messages, and report the results for the half ``held-out``. ``--mutants N`` uses N
 random changes of the solutions instead, the same number for each exercise. ``--list`` prints the verdicts on the
 attempts that are neither named nor located.
 
-An attempt is *named* if a mistake, a generated mistake or the step after which it stops is reported. It is *located* if
-the reported line, including that of a crash, is marked, *misled* if another line is reported, and *placed* if a line is
-reported but none is marked. Of two mistakes, *both* or *one* are reported. A random change is *equivalent* if it passes
-and is also correct on the cases of other seeds; it is not counted.
+An attempt is *named* if the verdict reports a mistake, a generated mistake or the step after which the attempt stops.
+Otherwise, if the verdict reports a line, also for a crash, the attempt is *located* if this line is marked, *misled* if
+other lines are marked, and *placed* if no lines are marked. For two mistakes, the verdict reports *both* or *one*. A
+random change is *equivalent* if it passes and is also correct on the cases of other seeds. It is not counted.
 """
 
 import argparse
@@ -63,6 +63,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 """
 TWO_BUGS = "Your code has two bugs."
+GOOD_OUTCOMES = ("named", "located", "placed", "both")
 OTHER_SEEDS = (1, 2, 3)
 GENERAL = (CHANGES_ARGUMENT, CHANGES_MODE, GRADIENT_CUT, REMEMBERS_A_CALL)
 
@@ -79,7 +80,7 @@ class Attempt:
 
     @property
     def half(self) -> str:
-        """Its half of the data: development or held-out."""
+        """The half of the data that contains the attempt: development or held-out."""
         return ("development", "held-out")[hashlib.sha256(self.id.encode()).digest()[0] % 2]
 
 
@@ -90,16 +91,16 @@ def read(folder: Path) -> Iterator[Attempt]:
         assert spec is not None and spec.loader is not None
         module = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(module)
-        for one in module.ATTEMPTS:
-            yield Attempt(path.stem, one["id"], one["kind"], *made_wrong(one["code"].lstrip("\n")))
+        for row in module.ATTEMPTS:
+            yield Attempt(path.stem, row["id"], row["kind"], *with_mistakes(row["code"].lstrip("\n")))
     for path in sorted(folder.glob("*.jsonl")):
         for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
-            one = json.loads(line)
-            yield Attempt(one["exercise"], f"{path.stem}:{number}", KINDS[one["kind"]], one["code"], frozenset())
+            row = json.loads(line)
+            yield Attempt(row["exercise"], f"{path.stem}:{number}", KINDS[row["kind"]], row["code"], frozenset())
 
 
-def made_wrong(marked: str) -> tuple[str, frozenset[int]]:
-    """Return code with the marked mistakes, and their lines."""
+def with_mistakes(marked: str) -> tuple[str, frozenset[int]]:
+    """Return the code with the marked mistakes, and the lines of the mistakes."""
     lines: set[int] = set()
     while mark := MARK.search(marked):
         first = marked.count("\n", 0, mark.start()) + 1
@@ -109,14 +110,20 @@ def made_wrong(marked: str) -> tuple[str, frozenset[int]]:
 
 
 class Change(ast.NodeTransformer):
-    """One random change of a syntax tree: its kind and the index of the node."""
+    """Makes a random change to the node with a given index in a syntax tree.
 
-    def __init__(self, draw: random.Random, at: int, names: Sequence[str]) -> None:
-        self.draw, self.at, self.names, self.n_met, self.line = draw, at, names, 0, 0
+    Args:
+        rng: The random number generator.
+        index: The index of the node.
+        names: The names that may replace a name.
+    """
+
+    def __init__(self, rng: random.Random, index: int, names: Sequence[str]) -> None:
+        self.rng, self.index, self.names, self.n_visited, self.line = rng, index, names, 0, 0
 
     def generic_visit(self, node: ast.AST) -> ast.AST:
-        self.n_met += 1
-        if self.n_met - 1 == self.at and (new := self._changed(node)) is not None:
+        self.n_visited += 1
+        if self.n_visited - 1 == self.index and (new := self._changed(node)) is not None:
             self.line = getattr(node, "lineno", 0)
             return ast.copy_location(new, node)
         return super().generic_visit(node)
@@ -124,22 +131,22 @@ class Change(ast.NodeTransformer):
     def _changed(self, node: ast.AST) -> ast.AST | None:
         match node:
             case ast.BinOp(left, op, right):
-                other = self.draw.choice([ast.Add(), ast.Sub(), ast.Mult(), ast.Div()])
+                other = self.rng.choice([ast.Add(), ast.Sub(), ast.Mult(), ast.Div()])
                 choices = [ast.BinOp(left, other, right), ast.BinOp(right, op, left), left, right]
-                return self.draw.choice(choices)
+                return self.rng.choice(choices)
             case ast.Compare(left, [_], [right]):
                 return ast.Compare(
-                    left, [self.draw.choice([ast.Lt(), ast.LtE(), ast.Gt(), ast.GtE(), ast.Eq()])], [right]
+                    left, [self.rng.choice([ast.Lt(), ast.LtE(), ast.Gt(), ast.GtE(), ast.Eq()])], [right]
                 )
             case ast.Constant(value) if type(value) in (int, float):
-                return ast.Constant(self.draw.choice([value + 1, value - 1, 2 * value, -value]))
+                return ast.Constant(self.rng.choice([value + 1, value - 1, 2 * value, -value]))
             case ast.Constant(True | False as value):
                 return ast.Constant(not value)
             case ast.UnaryOp(_, operand):
                 return operand
-            case ast.Call(func, args, keywords) if keywords and self.draw.random() < 0.5:
-                gone = self.draw.choice(keywords)
-                return ast.Call(func, args, [one for one in keywords if one is not gone])
+            case ast.Call(func, args, keywords) if keywords and self.rng.random() < 0.5:
+                removed = self.rng.choice(keywords)
+                return ast.Call(func, args, [keyword for keyword in keywords if keyword is not removed])
             case ast.Call(ast.Attribute(value, _), _, _) if ast.unparse(value) not in (
                 "torch",
                 "F",
@@ -150,57 +157,68 @@ class Change(ast.NodeTransformer):
                 "np",
             ):
                 return value
-            case ast.Call(func, [first, second, *rest], keywords) if self.draw.random() < 0.5:
+            case ast.Call(func, [first, second, *rest], keywords) if self.rng.random() < 0.5:
                 return ast.Call(func, [second, first, *rest], keywords)
             case ast.Call(ast.Attribute(ast.Name("torch" | "F" | "math")), [first, *_], _):
                 return first
             case ast.Name(name, ast.Load()) if name in self.names:
-                return ast.Name(self.draw.choice([one for one in self.names if one != name] or [name]), ast.Load())
+                others = [other for other in self.names if other != name]
+                return ast.Name(self.rng.choice(others or [name]), ast.Load())
         return None
 
 
-def mutants(right: Attempt, n: int, draw: random.Random) -> Iterator[Attempt]:
+def mutants(right: Attempt, n: int, rng: random.Random) -> Iterator[Attempt]:
     """Yield random changes of a correct answer. Some of them may also be correct."""
     tree = ast.parse(right.code)
-    code = ast.unparse(tree)  # normalizes the code so that lines are the same before and after
+    code = ast.unparse(tree)  # normalizes the code, so that line numbers are the same before and after the change
     tree = ast.parse(code)
     body = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) and node.name != "__init__"]
-    names = sorted({n.id for f in body for n in ast.walk(f) if isinstance(n, ast.Name)} & _values(body))
-    observed = {code}
-    for number in itertools.islice(itertools.count(), 60 * n):
-        if len(observed) > n:
+    names = sorted({n.id for f in body for n in ast.walk(f) if isinstance(n, ast.Name)} & _variables(body))
+    found = {code}
+    for number in range(60 * n):
+        if len(found) > n:
             return
-        change = Change(draw, draw.randrange(sum(1 for _ in ast.walk(tree))), names)
+        change = Change(rng, rng.randrange(sum(1 for _ in ast.walk(tree))), names)
         changed = copy.deepcopy(tree)
-        for function in (
-            node for node in ast.walk(changed) if isinstance(node, ast.FunctionDef) and node.name != "__init__"
-        ):
-            function.body = [change.visit(statement) for statement in function.body]
+        for function in ast.walk(changed):
+            if isinstance(function, ast.FunctionDef) and function.name != "__init__":
+                function.body = [change.visit(statement) for statement in function.body]
         mutant = ast.unparse(ast.fix_missing_locations(changed))
-        if change.line and mutant not in observed:
-            observed.add(mutant)
+        if change.line and mutant not in found:
+            found.add(mutant)
             yield Attempt(right.exercise, f"{right.id}~{number}", "mutant", mutant, frozenset({change.line}))
 
 
 def draw_mutants(n: int, only: Collection[str] = ()) -> list[Attempt]:
-    """Draw a number of random changes of the solutions, about the same number for each."""
-    draw, exercises = random.Random(7), [one for one in every_exercise().values() if not only or one.name in only]
-    rights = [Attempt(one.name, one.name, "right", one.solution, frozenset()) for one in exercises]
-    of_each = [list(mutants(right, -(-n // len(rights)), draw)) for right in rights]
-    in_turn = [one for several in itertools.zip_longest(*of_each) for one in several if one is not None]
-    return sorted(in_turn[:n], key=lambda one: one.exercise)
+    """Draw random changes of the solutions, about the same number for each exercise.
+
+    Args:
+        n: Number of changes in all.
+        only: Names of the exercises. If empty, all exercises are used.
+    """
+    rng = random.Random(7)
+    exercises = [exercise for exercise in every_exercise().values() if not only or exercise.name in only]
+    n_each = -(-n // len(exercises))
+    by_exercise = []
+    for exercise in exercises:
+        right = Attempt(exercise.name, exercise.name, "right", exercise.solution, frozenset())
+        by_exercise.append(list(mutants(right, n_each, rng)))
+    in_turn = [mutant for row in itertools.zip_longest(*by_exercise) for mutant in row if mutant is not None]
+    return sorted(in_turn[:n], key=lambda mutant: mutant.exercise)
 
 
 def is_equivalent(mutant: Attempt) -> bool:
     """Return whether an attempt is correct on the cases of seeds that the lessons don't use."""
     exercise, attempt = every_exercise()[mutant.exercise], defined(mutant)
-    return all(
-        judge(exercise, seed, observe_all(attempt, list(exercise.cases(seed)), SECONDS_PER_CHECK)).passed
-        for seed in OTHER_SEEDS
-    )
+    for seed in OTHER_SEEDS:
+        observed = observe_all(attempt, list(exercise.cases(seed)), SECONDS_PER_CHECK)
+        if not judge(exercise, seed, observed).passed:
+            return False
+    return True
 
 
-def _values(functions: Sequence[ast.FunctionDef]) -> set[str]:
+def _variables(functions: Sequence[ast.FunctionDef]) -> set[str]:
+    """Return the names of the arguments and local variables of functions."""
     stored = {n.id for f in functions for n in ast.walk(f) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
     return stored | {a.arg for f in functions for a in f.args.args} - {"self"}
 
@@ -209,21 +227,21 @@ def outcome(verdict: Verdict, attempt: Attempt) -> str:
     """Classify how well a verdict explains an attempt."""
     names = [name for name in verdict.mistakes if name not in GENERAL]
     lines = {int(n) for n in re.findall(r"^(?: *[lL]|On your l)ine (\d+):", verdict.message, re.MULTILINE)}
-    place = "" if not lines else "placed" if not attempt.lines else "located" if lines & attempt.lines else "misled"
+    is_named = bool(verdict.mistakes) or verdict.status == "half_finished"
+    n_named = len(names) + bool({CHANGES_ARGUMENT, CHANGES_MODE}.intersection(verdict.mistakes))
     if verdict.passed:
         return "passed"
     if attempt.kind == "right":
-        return "refused"
-    if attempt.kind == "two":
-        return (
-            "both"
-            if len(names) + bool({CHANGES_ARGUMENT, CHANGES_MODE}.intersection(verdict.mistakes)) > 1
-            or verdict.message.startswith(TWO_BUGS)
-            else "one"
-            if verdict.mistakes or verdict.status == "half_finished"
-            else place or "neither"
-        )
-    return "named" if verdict.mistakes or verdict.status == "half_finished" else place or "neither"
+        return "rejected"
+    if attempt.kind == "two" and (n_named > 1 or verdict.message.startswith(TWO_BUGS)):
+        return "both"
+    if is_named:
+        return "one" if attempt.kind == "two" else "named"
+    if not lines:
+        return "neither"
+    if not attempt.lines:
+        return "placed"
+    return "located" if lines & attempt.lines else "misled"
 
 
 def defined(attempt: Attempt) -> Any:
@@ -240,7 +258,12 @@ def check(attempt: Attempt, session: Session) -> Verdict:
 
 
 def measure(attempts: Sequence[Attempt], *, lists: bool = False) -> dict[str, Counter[str]]:
-    """Check attempts and count the outcomes by half and kind."""
+    """Check attempts and count the outcomes by half and kind.
+
+    Args:
+        attempts: The attempts.
+        lists: Whether to print the verdicts on attempts that are not explained.
+    """
     counts: dict[str, Counter[str]] = {}
     seconds: list[float] = []
     session = Session(every_exercise())
@@ -249,44 +272,43 @@ def measure(attempts: Sequence[Attempt], *, lists: bool = False) -> dict[str, Co
         try:
             verdict = check(attempt, session)
         except Exception as error:
-            print(f"{attempt.id}: cannot be run: {error!r}")
+            print(f"{attempt.id} raised {error!r}")
             continue
         seconds.append(time.process_time() - started)
-        what = outcome(verdict, attempt)
+        result = outcome(verdict, attempt)
         if attempt.kind == "mutant" and verdict.passed and is_equivalent(attempt):
-            what = "equivalent"
-        counts.setdefault(f"{attempt.half:12} {attempt.kind:6}", Counter())[what] += 1
-        if (
-            lists
-            and what not in ("named", "located", "placed", "both")
-            and (attempt.kind, what) not in (("right", "passed"), ("mutant", "equivalent"))
-        ):
+            result = "equivalent"
+        counts.setdefault(f"{attempt.half:12} {attempt.kind:6}", Counter())[result] += 1
+        is_good = result in GOOD_OUTCOMES or (attempt.kind, result) in (("right", "passed"), ("mutant", "equivalent"))
+        if lists and not is_good:
             wrong = [line for number, line in enumerate(attempt.code.splitlines(), 1) if number in attempt.lines]
-            print(f"--- {attempt.id}: {what} {verdict.mistakes}\n{chr(10).join(wrong)}\n    {verdict.message[:300]}")
+            print(f"--- {attempt.id}: {result} {verdict.mistakes}", *wrong, f"    {verdict.message[:300]}", sep="\n")
     if seconds:
-        print(f"{statistics.median(seconds):.3f} s of computing for a check (median), {sum(seconds):.0f} s for all")
+        print(f"CPU time per check: median {statistics.median(seconds):.3f} s, total {sum(seconds):.0f} s")
     return counts
 
 
 def main() -> None:
-    """Print the table."""
-    options = argparse.ArgumentParser()
-    options.add_argument("folder", type=Path, nargs="?", default=FOLDER)
-    options.add_argument("--half", choices=["development", "held-out"])
-    options.add_argument("--only", default="", help="names of exercises, separated by commas")
-    options.add_argument("--mutants", type=int, default=0)
-    options.add_argument("--list", action="store_true")
-    chosen = options.parse_args()
+    """Print a table of the outcomes."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("folder", type=Path, nargs="?", default=FOLDER, help="the folder with the attempts")
+    parser.add_argument("--half", choices=["development", "held-out"], help="use only this half of the attempts")
+    parser.add_argument("--only", default="", help="names of exercises, separated by commas")
+    parser.add_argument(
+        "--mutants", type=int, default=0, help="number of random changes of the solutions to use instead"
+    )
+    parser.add_argument("--list", action="store_true", help="print the verdicts on attempts that are not explained")
+    options = parser.parse_args()
     torch.set_num_threads(1)
-    attempts = [a for a in read(chosen.folder) if not chosen.only or a.exercise in chosen.only.split(",")]
-    if chosen.mutants:
-        attempts = draw_mutants(chosen.mutants, chosen.only.split(",") if chosen.only else ())
-    attempts = [a for a in attempts if chosen.half in (None, a.half)]
-    for kind, counts in measure(attempts, lists=chosen.list).items():
-        n = counts.total() - counts["equivalent"]
-        print(
-            kind, counts.total(), {what: f"{count} ({count / max(n, 1):.1%})" for what, count in counts.most_common()}
-        )
+    only = options.only.split(",") if options.only else []
+    if options.mutants:
+        attempts = draw_mutants(options.mutants, only)
+    else:
+        attempts = [attempt for attempt in read(options.folder) if not only or attempt.exercise in only]
+    attempts = [attempt for attempt in attempts if options.half in (None, attempt.half)]
+    for kind, counts in measure(attempts, lists=options.list).items():
+        n = max(counts.total() - counts["equivalent"], 1)
+        print(kind, counts.total(), {result: f"{count} ({count / n:.1%})" for result, count in counts.most_common()})
 
 
 if __name__ == "__main__":

@@ -1,13 +1,13 @@
 """Measure how pairs of mistakes are reported: ``python -m tests.transformer_course.exercises.pairs [exercise …]``.
 
-Prints a table by exercise. Each pair is judged like an attempt, so the table shows what a learner would read:
+It prints a table with a row per exercise. Each pair is judged like an attempt, and the columns count these outcomes:
 
-* both are named;
-* one is named, and the message says that something else is wrong as well;
-* one is named and hides the other: an answer with both behaves like an answer with this one;
-* another mistake is named that alone or with a second one behaves the same;
-* the answer counts as half-finished, or passes;
-* nothing is named.
+* both: the verdict names both mistakes.
+* one: it names one mistake, and the message adds that something else is wrong.
+* one hides: it names only one mistake, because this mistake hides the other.
+* half-way, passed: the answer counts as half-finished or as correct.
+* another: it names a different mistake, with which an answer has the same behavior.
+* nothing: it names no mistake.
 """
 
 import random
@@ -26,7 +26,7 @@ from transformer_course.checking.verdict import Verdict
 from transformer_course.exercise import Exercise
 from transformer_course.exercises import every_exercise
 
-Told = Literal["both", "one", "one hides", "another", "half-way", "passed", "nothing"]
+Outcome = Literal["both", "one", "one hides", "another", "half-way", "passed", "nothing"]
 PAIRS_PER_EXERCISE = 100
 RIGHT_TOGETHER = [
     {"scores_as_weights", "softmax_twice"},
@@ -39,14 +39,17 @@ RIGHT_TOGETHER = [
 
 def sample(exercise: Exercise, seed: int, size: int) -> list[Pair]:
     """Draw some pairs of different mistakes that do not cancel each other."""
-    made = [(pair, {mistake.name for mistake in pair.mistakes}) for pair in behavior(exercise, seed).pairs]
-    pairs = [pair for pair, names in made if len(names) == 2 and names not in RIGHT_TOGETHER]
+    pairs = []
+    for pair in behavior(exercise, seed).pairs:
+        names = {mistake.name for mistake in pair.mistakes}
+        if len(names) == 2 and names not in RIGHT_TOGETHER:
+            pairs.append(pair)
     return random.Random(seed).sample(pairs, min(size, len(pairs)))
 
 
-def message(verdict: Verdict, pair: Pair) -> Told:
-    """Classify the verdict on a pair. The result is ``another`` if a named mistake does not belong to the pair."""
-    made = {mistake.name: mistake for mistake in pair.mistakes}
+def outcome(verdict: Verdict, pair: Pair) -> Outcome:
+    """Classify the verdict on a pair. The result is ``another`` if a named mistake is not in the pair."""
+    mistakes = {mistake.name: mistake for mistake in pair.mistakes}
     named = {name for name in verdict.mistakes if name not in ("gradient_cut", "changes_argument")}
     if verdict.passed:
         return "passed"
@@ -54,11 +57,11 @@ def message(verdict: Verdict, pair: Pair) -> Told:
         return "half-way"
     if not named:
         return "nothing"
-    if not named <= made.keys():
+    if not named <= mistakes.keys():
         return "another"
-    if named == made.keys():
+    if named == mistakes.keys():
         return "both"
-    return "one hides" if made[named.pop()].message in verdict.message else "one"
+    return "one hides" if mistakes[named.pop()].message in verdict.message else "one"
 
 
 @dataclass
@@ -71,22 +74,22 @@ class Tally:
 
 
 def tally(exercise: Exercise, seed: int, size: int) -> Tally:
-    """Judge some pairs of an exercise."""
+    """Judge some pairs of an exercise and count the outcomes."""
     known, found = behavior(exercise, seed), Tally()
     for pair in sample(exercise, seed, size):
         observed = known.run(pair.variant)
         started = time.process_time()
         verdict = judge(exercise, seed, observed)
         found.seconds.append(time.process_time() - started)
-        what = message(verdict, pair)
-        found.counts[what] += 1
-        if what in ("another", "passed"):
+        result = outcome(verdict, pair)
+        found.counts[result] += 1
+        if result in ("another", "passed"):
             found.others.append(f"{' × '.join(m.name for m in pair.mistakes)} → {', '.join(verdict.mistakes)}")
     return found
 
 
 def main(names: list[str]) -> None:
-    """Print the table."""
+    """Print a table of the outcomes."""
     torch.set_num_threads(1)
     columns = ("both", "one", "one hides", "half-way", "another", "nothing", "passed")
     print(f"| exercise | pairs | judged | {' | '.join(columns)} | median s | slowest s |")

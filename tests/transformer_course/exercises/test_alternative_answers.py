@@ -1,4 +1,4 @@
-"""Correct answers that look nothing like the reference pass."""
+"""Tests that correct answers pass even if they are very different from the reference."""
 
 import copy
 import functools
@@ -107,7 +107,7 @@ def jacobian_by_loops(probabilities):
 
 
 def jacobian_entry_by_entry(probabilities):
-    """Fill a table of tensors one element at a time, with as many small steps as there are pairs."""
+    """Fill a table of tensors one element at a time."""
     n = len(probabilities)
     jacobian = torch.zeros(n, n)
     for i in range(n):
@@ -173,7 +173,7 @@ def encoding_by_loops(length, d_model, base=10000.0):
 
 
 def encoding_by_exp(length, d_model, base=10000.0):
-    """Compute powers as exponentials of logarithms, as many tutorials do."""
+    """Compute powers as exponentials of logarithms, as in many tutorials."""
     angles = torch.arange(length).unsqueeze(1) * torch.exp(torch.arange(0, d_model, 2) * (-math.log(base) / d_model))
     encoding = torch.zeros(length, d_model)
     encoding[:, 0::2], encoding[:, 1::2] = torch.sin(angles), torch.cos(angles)
@@ -189,7 +189,7 @@ def shift_by_blocks(offset, d_model, base=10000.0):
 
 
 def shift_by_exponential(offset, d_model, base=10000.0):
-    """Compute a rotation as the exponential of its angles."""
+    """Compute a rotation as a matrix exponential of the angles."""
     angles = offset * base ** (-torch.arange(0, d_model, 2) / d_model)
     turn = torch.tensor([[0.0, 1.0], [-1.0, 0.0]])
     return torch.linalg.matrix_exp(torch.kron(torch.diag(angles), turn).double()).float()
@@ -292,7 +292,7 @@ def contributions_by_loop(heads, w_o):
 
 
 def leaks_by_cutting(model, tokens):
-    """Pass longer and longer prefixes: a causal model gives the same output as for the whole text."""
+    """Pass longer and longer prefixes, for which a causal model gives the same output as for the whole text."""
     was_training = model.training
     model.eval()
     whole = model(tokens)
@@ -369,7 +369,7 @@ UNUSUAL = {
         "a partial": functools.partial(F.softmax, dim=-1),
         "a callable object": CallableSoftmax(),
         "a module": nn.Softmax(dim=-1),
-        "not contiguous": lambda scores: torch.softmax(scores.transpose(0, -1).contiguous().transpose(0, -1), -1),
+        "non-contiguous": lambda scores: torch.softmax(scores.transpose(0, -1).contiguous().transpose(0, -1), -1),
     },
     "attention_weights": {
         "einsum": lambda queries, keys: torch.einsum("...qd,...kd->...qk", queries, keys).softmax(-1),
@@ -387,7 +387,7 @@ UNUSUAL = {
     },
     "distance_attention": {
         "cdist": nearest,
-        "cdist as it comes": lambda queries, keys, values: (
+        "squared cdist": lambda queries, keys, values: (
             torch.softmax(-(torch.cdist(queries, keys) ** 2) / 2, -1) @ values
         ),
         "all three terms of the square": lambda queries, keys, values: (
@@ -471,7 +471,7 @@ UNUSUAL = {
         "contiguous": lambda x: x.transpose(1, 2).contiguous().view(x.shape[0], x.shape[2], -1),
         "cat": lambda x: torch.cat([x[:, i] for i in range(x.shape[1])], dim=-1),
         "einsum": lambda x: torch.einsum("bhnk->bnhk", x).reshape(x.shape[0], x.shape[2], x.shape[1] * x.shape[3]),
-        "turned twice": lambda x: x.mT.flatten(1, 2).mT,
+        "transposed twice": lambda x: x.mT.flatten(1, 2).mT,
     },
     "MultiHeadAttention": {
         "head by head": HeadByHead,
@@ -503,9 +503,9 @@ UNUSUAL = {
     "alibi_bias": {"a cube of loops": alibi_by_loops},
     "relative_bias": {"index_select": relative_by_gather},
     "leaks_future": {
-        "beginnings": leaks_by_cutting,
+        "prefixes": leaks_by_cutting,
         "every token": leaks_by_trying_every_token,
-        "all that follows": leaks_from_all_that_follows,
+        "all later tokens": leaks_from_all_that_follows,
     },
     "padding_mask": {
         "unsqueeze": lambda tokens, pad_id: (~tokens.eq(pad_id)).unsqueeze(1).unsqueeze(1),
@@ -517,7 +517,7 @@ UNUSUAL = {
             torch.arange(n_key or n_query) <= torch.arange((n_key or n_query) - n_query, n_key or n_query)[:, None]
         ),
         "the last rows": lambda n_query, n_key=None: torch.ones(2 * [n_key or n_query]).tril().bool()[-n_query:],
-        "the upper one turned round": lambda n_query, n_key=None: (
+        "inverted upper triangle": lambda n_query, n_key=None: (
             ~torch.ones(n_query, n_key or n_query).triu(1 + (n_key or n_query) - n_query).bool()
         ),
         "from a list": lambda n_query, n_key=None: torch.tensor(
@@ -534,7 +534,7 @@ UNUSUAL = {
         "a product": lambda tokens, pad_id: (
             (tokens != pad_id)[:, None, None] * torch.ones(2 * tokens.shape[1:]).tril().bool()
         ),
-        "what is hidden": lambda tokens, pad_id: (
+        "inverted": lambda tokens, pad_id: (
             ~((tokens == pad_id)[:, None, None] | torch.ones(2 * tokens.shape[1:]).triu(1).bool())
         ),
         "triangle of the padding mask": lambda tokens, pad_id: (
@@ -546,13 +546,13 @@ UNUSUAL = {
             (documents[:, None, :, None] == documents[:, None, None, :])
             & notebook.parts.causal_mask(documents.shape[1])
         ),
-        "the triangle of what is the same": lambda documents: (
+        "triangle of a comparison": lambda documents: (
             documents.unsqueeze(2).eq(documents.unsqueeze(1)).tril().unsqueeze(1)
         ),
         "a product of one-hot vectors": lambda documents: (
             (F.one_hot(documents).float() @ F.one_hot(documents).float().mT).bool().tril()[:, None]
         ),
-        "what is hidden": lambda documents: (
+        "inverted": lambda documents: (
             ~((documents[:, :, None] != documents[:, None]) | torch.ones(2 * documents.shape[1:]).triu(1).bool())[
                 :, None
             ]
@@ -560,9 +560,9 @@ UNUSUAL = {
     },
     "masked_attention": {
         "torch's": F.scaled_dot_product_attention,
-        "one query after another": masked_by_loops,
+        "one query at a time": masked_by_loops,
         "in log space": masked_in_log_space,
-        "weights mended": lambda queries, keys, values, mask: (
+        "weights fixed": lambda queries, keys, values, mask: (
             torch.softmax((queries @ keys.mT / queries.shape[-1] ** 0.5).masked_fill(mask == 0, -torch.inf), -1)
             .nan_to_num()
             .matmul(values)
@@ -608,7 +608,7 @@ SLOW = {
     "softmax_jacobian": jacobian_entry_by_entry,
 }
 
-CUT_OFF = {
+WITHOUT_GRADIENTS = {
     "similarity": lambda query, keys: torch.tensor([dot_by_lists(query, key) for key in keys]),
     "softmax": softmax_in_numpy,
     "softmax_jacobian": jacobian_by_loops,
@@ -617,12 +617,11 @@ CUT_OFF = {
     "attention_weights": lambda queries, keys: torch.softmax((queries @ keys.mT).detach(), -1),
 }
 
-of_both = [
-    pytest.param(name, how, marks=pytest.mark.thorough if number else ())
-    for name, answers in UNUSUAL.items()
-    for number, how in enumerate(answers)
-]
-"""Return the first unusual answer to each exercise, and the others for a thorough run."""
+ANSWERS = []
+"""The name of the exercise and the key of each unusual answer. By default, only one answer per exercise is tested."""
+for name, answers in UNUSUAL.items():
+    for number, key in enumerate(answers):
+        ANSWERS.append(pytest.param(name, key, marks=pytest.mark.thorough if number else ()))
 
 
 def test_every_unusual_answer_belongs_to_an_exercise():
@@ -630,14 +629,14 @@ def test_every_unusual_answer_belongs_to_an_exercise():
 
 
 def test_every_exercise_has_an_unusual_answer():
-    lacking = [name for name in every_exercise() if not UNUSUAL.get(name)]
-    assert lacking == [], "write a right answer in an unusual style, and add it to UNUSUAL"
+    missing = [name for name in every_exercise() if not UNUSUAL.get(name)]
+    assert missing == [], "add a correct answer in an unusual style to UNUSUAL"
 
 
-@pytest.mark.parametrize(("name", "how"), of_both, ids=lambda word: word.replace(" ", "_"))
-def test_unusual_answer_passes(name, how, monkeypatch):
-    monkeypatch.setattr(session, "slowdown", lambda *_: 1.0)  # measuring the time would take as long as all the rest
-    verdict = notebook.check(UNUSUAL[name][how], name)
+@pytest.mark.parametrize(("name", "key"), ANSWERS, ids=lambda word: word.replace(" ", "_"))
+def test_unusual_answer_passes(name, key, monkeypatch):
+    monkeypatch.setattr(session, "slowdown", lambda *_: 1.0)  # measuring the time would take half of the test
+    verdict = notebook.check(UNUSUAL[name][key], name)
     assert verdict.passed, verdict
 
 
@@ -645,7 +644,7 @@ def test_unusual_answer_passes(name, how, monkeypatch):
     "name", ["similarity", *(pytest.param(name, marks=pytest.mark.thorough) for name in [*SLOW][1:])]
 )
 def test_slow_answer_passes_but_is_not_used(name):
-    notebook.current_session().seconds = 100  # does not depend on how busy the machine is
+    notebook.current_session().seconds = 100  # so that the test passes on a busy machine
     verdict = notebook.check(SLOW[name], name)
     assert verdict.passed, verdict
     assert "times as long as the reference" in verdict.message
@@ -653,9 +652,9 @@ def test_slow_answer_passes_but_is_not_used(name):
     assert notebook.parts.whose(name) == "the library's"
 
 
-@pytest.mark.parametrize("name", CUT_OFF)
+@pytest.mark.parametrize("name", WITHOUT_GRADIENTS)
 def test_answer_without_gradients_passes_but_is_not_used(name):
-    verdict = notebook.check(CUT_OFF[name], name)
+    verdict = notebook.check(WITHOUT_GRADIENTS[name], name)
     assert verdict.passed, verdict
     assert "no gradient passes through your version" in verdict.message
     assert notebook.parts.whose(name) == "the library's"

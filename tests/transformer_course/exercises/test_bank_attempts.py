@@ -1,6 +1,6 @@
-"""Attempts at the practice bank in the style of published answers. Each wrong one has a bug that people really write.
+"""Tests with attempts at the practice bank in the style of published answers, with bugs that occur in practice.
 
-Their authors knew the mistakes of the exercises, so they are kept separate from ``blind_attempts``.
+The authors knew the mistakes of the exercises, so these attempts are kept separate from ``blind_attempts``.
 """
 
 from collections import Counter
@@ -15,7 +15,7 @@ from transformer_course.lesson_order import PRACTICE_BANK
 
 ATTEMPTS = list(read(BANK_FOLDER))
 MIN_ATTEMPTS, MIN_REPORTED_FRACTION = 5, 0.95
-"""Minimum number of wrong attempts per exercise, and minimum fraction of all wrong ones that are named or located."""
+"""Minimum number of wrong attempts per exercise, and minimum fraction of wrong attempts that are explained."""
 
 
 @pytest.fixture(scope="module")
@@ -23,13 +23,13 @@ def session():
     return Session(every_exercise())
 
 
-@pytest.mark.parametrize("attempt", one_in(10, ATTEMPTS), ids=lambda one: one.id)
+@pytest.mark.parametrize("attempt", one_in(10, ATTEMPTS), ids=lambda attempt: attempt.id)
 def test_only_correct_attempts_pass(attempt, session):
     assert check(attempt, session).passed == (attempt.kind == "right")
 
 
 @pytest.mark.thorough
-def test_nearly_all_wrong_attempts_are_named_or_located(session):
+def test_nearly_all_wrong_attempts_are_explained(session):
     wrong = [attempt for attempt in ATTEMPTS if attempt.kind == "one"]
     counts = Counter(outcome(check(attempt, session), attempt) for attempt in wrong)
     assert counts["named"] + counts["placed"] >= MIN_REPORTED_FRACTION * len(wrong), counts

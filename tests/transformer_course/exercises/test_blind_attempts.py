@@ -1,7 +1,7 @@
-"""Attempts by people who had not seen any mistakes: correct ones pass, and almost all others are explained.
+"""Tests with attempts whose authors had not seen any mistakes: correct ones pass, and most others are explained.
 
-By default, one attempt in forty is checked. With ``--thorough``, all of them are, and the fractions must reach the
-goal.
+By default, every fortieth attempt is checked. With ``--thorough``, all attempts are checked, and a minimum fraction
+must be explained.
 """
 
 from collections import Counter
@@ -15,16 +15,16 @@ from tests.transformer_course.exercises.blind import (
     check,
     draw_mutants,
     is_equivalent,
-    made_wrong,
     outcome,
     read,
+    with_mistakes,
 )
 from transformer_course.exercises import every_exercise
 from transformer_course.lesson.session import Session
 
 ATTEMPTS = list(read(FOLDER))
 MIN_REPORTED_FRACTION = {"one": 0.95, "two": 0.75}
-"""Minimum fraction of explained attempts: a name or a line for a single mistake, both names for two."""
+"""Minimum fraction of explained attempts. A single mistake must be named or located, and two must both be named."""
 
 
 @pytest.fixture(scope="module")
@@ -32,14 +32,14 @@ def session():
     return Session(every_exercise())
 
 
-@pytest.mark.parametrize("attempt", one_in(40, ATTEMPTS), ids=lambda one: one.id)
+@pytest.mark.parametrize("attempt", one_in(40, ATTEMPTS), ids=lambda attempt: attempt.id)
 def test_only_correct_attempts_pass(attempt, session):
     assert check(attempt, session).passed == (attempt.kind == "right")
 
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("kind", MIN_REPORTED_FRACTION)
-def test_nearly_all_are_explained(kind, session):
+def test_nearly_all_wrong_attempts_are_explained(kind, session):
     attempts = [attempt for attempt in ATTEMPTS if attempt.kind == kind]
     counts = Counter(outcome(check(attempt, session), attempt) for attempt in attempts)
     n_reported = counts["both"] if kind == "two" else counts["named"] + counts["placed"]
@@ -48,19 +48,19 @@ def test_nearly_all_are_explained(kind, session):
 
 def test_random_changes_are_reproducible_and_cover_all_exercises():
     n = len(every_exercise()) + 10
-    some, few = draw_mutants(n), [*every_exercise()][::10]
-    assert [one.code for one in draw_mutants(20, few)] == [one.code for one in draw_mutants(20, few)]
-    assert len(some) == n and len({one.exercise for one in some}) == len(every_exercise())
-    assert len({one.code for one in some}) == n and all(one.lines for one in some)
+    mutants, only = draw_mutants(n), [*every_exercise()][::10]
+    assert draw_mutants(20, only) == draw_mutants(20, only)
+    assert len(mutants) == n and len({mutant.exercise for mutant in mutants}) == len(every_exercise())
+    assert len({mutant.code for mutant in mutants}) == n and all(mutant.lines for mutant in mutants)
 
 
 def test_change_is_equivalent_if_correct_on_other_cases():
-    def changed(code):
+    def mutant(code):
         return Attempt("score_variance", "", "mutant", f"def score_variance(d_k, variance):\n    {code}", frozenset())
 
-    assert is_equivalent(changed("return variance * variance * d_k"))
-    assert not is_equivalent(changed("return variance * d_k"))
+    assert is_equivalent(mutant("return variance * variance * d_k"))
+    assert not is_equivalent(mutant("return variance * d_k"))
 
 
-def test_marks_give_wrong_code_and_its_lines():
-    assert made_wrong("a\n⟦b¦c\nd⟧ ⟦e¦f⟧") == ("a\nc\nd f", frozenset({2, 3}))
+def test_marks_are_replaced_by_mistakes_with_lines():
+    assert with_mistakes("a\n⟦b¦c\nd⟧ ⟦e¦f⟧") == ("a\nc\nd f", frozenset({2, 3}))

@@ -1,6 +1,6 @@
-"""A table of correct results earns no points, because the cases of a grading have too many different results to guess.
+"""Tests that results cannot be guessed: the cases of a grading have too many different results.
 
-With at least a thousand equally likely sets of results, 200 random seeds give more than 185 different sets.
+If there are at least a thousand equally likely sets of results, 200 random seeds give more than 185 different sets.
 """
 
 import random
@@ -14,19 +14,19 @@ from transformer_course.running.isolation import default_torch_state
 
 N_SEEDS, MIN_DISTINCT = 200, 185
 NEARLY_CONSTANT = ("alibi_bias", "attention_parameters", "pass_at_k", "sliding_window_mask")
-"""Their results depend on a few integers, so they once had only 19 to 127 different sets."""
+"""Exercises whose results depend on a few integers. They once had only 19 to 127 different sets of results."""
 SEEDS = random.Random(7).sample(range(2**56), N_SEEDS)
 
 
 def digest(value: object) -> object:
-    """Return a hashable key of a result that is equal for results that the judge considers equal."""
+    """Return a hashable key, which is the same for results that the judge considers equal."""
     if isinstance(value, torch.Tensor):
         numbers = value.flatten()
         return (value.shape, numbers.sum().item(), *map(digest, numbers[:: 1 + len(numbers) // 100].tolist()))
     if isinstance(value, list | tuple):
         return tuple(map(digest, value))
     if isinstance(value, dict):
-        return tuple((key, digest(each)) for key, each in value.items())
+        return tuple((key, digest(item)) for key, item in value.items())
     return float(f"{value:.4g}") if isinstance(value, float) else value
 
 

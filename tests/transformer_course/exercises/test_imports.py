@@ -1,4 +1,4 @@
-"""A lesson or a class needs few exercises, and only those are imported."""
+"""Tests that exercises are imported only when they are needed."""
 
 import subprocess
 import sys
@@ -15,21 +15,21 @@ print(*[name for name in every_exercise() if name.lower() in {module.split(".")[
 """
 
 
-def test_only_an_exercise_that_is_looked_up_is_imported():
+def test_looking_up_an_exercise_imports_few_others():
     ran = subprocess.run([sys.executable, "-c", IMPORTED], capture_output=True, text=True, timeout=300)
     imported = ran.stdout.split()
     assert "GPT" in imported and len(imported) < 10, ran.stderr
 
 
 @pytest.mark.parametrize("notebook", NOTEBOOKS)
-def test_every_exercise_is_found_by_its_name(notebook: str):
+def test_every_exercise_is_found_by_name(notebook: str):
     names = exercise_names(notebook)
     assert [exercise.name for exercise in exercises_of(notebook)] == list(names)
     for name, exercise in zip(names, exercises_of(notebook), strict=True):
         assert every_exercise()[name] is exercise and lesson_of(name) == notebook
 
 
-def test_an_unknown_name_is_no_exercise():
+def test_unknown_name_raises_key_error():
     assert "Softmax" not in every_exercise()
     with pytest.raises(KeyError):
         every_exercise()["Softmax"]

@@ -1,4 +1,4 @@
-"""If the library has a part of the same name, it is the exercise's reference or behaves like it."""
+"""Tests that a library part with the name of an exercise is its reference or has the same behavior."""
 
 import pytest
 import torch
@@ -26,9 +26,7 @@ from transformer_lab.training.loss import count_tokens, smoothed_cross_entropy
 
 
 class UncachedState:
-    """A model with the interface of the library's decoding: it receives the newest tokens and has access to all of
-    them.
-    """
+    """Decoding state for the library that keeps all tokens and runs the model on all of them in each step."""
 
     def __init__(self, logits, n_rows):
         self.logits, self.rows, self.tokens = logits, torch.arange(n_rows), torch.empty(n_rows, 0, dtype=torch.int64)
@@ -41,20 +39,20 @@ class UncachedState:
         self.rows, self.tokens = self.rows[rows], self.tokens[rows]
 
 
-def reading(model, source):
-    """Return the state of a model that also receives sources, and the column of tokens that starts its targets."""
+def translation_state(model, source):
+    """Return the decoding state of a model that also receives sources."""
     return UncachedState(lambda rows, tokens: model(source[rows], tokens), len(source))
 
 
 def decode_greedily(model, source, bos_id, eos_id, max_length):
     begin = torch.full((len(source), 1), bos_id)
-    steps = generate_steps(reading(model, source), begin, max_length, greedy, eos_id)
+    steps = generate_steps(translation_state(model, source), begin, max_length, greedy, eos_id)
     return torch.stack(list(steps), dim=1)
 
 
 def search(model, source, bos_id, eos_id, max_length, beam_size, length_penalty):
     begin = torch.full((len(source), 1), bos_id)
-    state = reading(model, source)
+    state = translation_state(model, source)
     return beam_search_from_state(state, begin, max_length, eos_id, beam_size, length_penalty)[0]
 
 
@@ -68,12 +66,12 @@ def mean_cross_entropy(logits, targets, pad_id, smoothing):
 
 
 def log_probability_without_padding(logits, targets, pad_id):
-    """Put a token in front of the targets because the library's logits are those of the next token."""
+    """Add a token before the targets, because the library's logits at a position are for the next token."""
     tokens = torch.cat([targets[:, :1], targets], dim=1)
     return sequence_log_probability(torch.cat([logits, logits[:, :1]], dim=1), tokens, tokens != pad_id)
 
 
-KEPT_PLAIN = {
+LIBRARY_IMPLEMENTATIONS = {
     "scaled_dot_product_attention": lambda *inputs: scaled_dot_product_attention(*inputs)[0],
     "masked_attention": lambda *inputs: scaled_dot_product_attention(*inputs)[0],
     "MultiHeadAttention": MultiHeadAttention,
@@ -98,12 +96,12 @@ KEPT_PLAIN = {
 """The library's implementation for exercises with a simpler reference, called with the exercise's arguments."""
 
 
-@pytest.mark.parametrize("name", KEPT_PLAIN)
+@pytest.mark.parametrize("name", LIBRARY_IMPLEMENTATIONS)
 def test_simpler_reference_matches_library(name):
     exercise = every_exercise()[name]
-    assert exercise.reference is not library().get(name), "the library's own needs no comparison with itself"
+    assert exercise.reference is not library().get(name), "the reference is the library part, so remove the entry"
     for case in exercise.cases(0):
-        found, right = (observe(attempt, case) for attempt in (KEPT_PLAIN[name], exercise.reference))
+        found, right = (observe(attempt, case) for attempt in (LIBRARY_IMPLEMENTATIONS[name], exercise.reference))
         if case.kind == "sampler":
             assert observation_distance(found, right) <= 1
             continue
@@ -112,4 +110,4 @@ def test_simpler_reference_matches_library(name):
 
 @pytest.mark.parametrize("name", sorted(every_exercise().keys() & library().keys()))
 def test_library_part_is_reference_or_compared_with_it(name):
-    assert every_exercise()[name].reference is library()[name] or name in KEPT_PLAIN
+    assert every_exercise()[name].reference is library()[name] or name in LIBRARY_IMPLEMENTATIONS

@@ -1,4 +1,4 @@
-"""Wrong answers based on public bug reports are recognized, or their line is found."""
+"""Tests with wrong answers based on public bug reports: the mistake is recognized or its line is reported."""
 
 import json
 import re
@@ -12,8 +12,8 @@ from transformer_course.lesson.session import Session
 
 PATH = Path(__file__).parent / "published_attempts.jsonl"
 ATTEMPTS = [json.loads(line) for line in PATH.read_text(encoding="utf-8").splitlines()]
-"""Each has an id, the exercise, the bug report, the code, the mistakes to recognize, and the line to report if the
-important mistake is not recognized.
+"""Each attempt has an ID, the exercise, the bug report, the code, the mistakes to recognize, and the line to report if
+the most important mistake is not recognized.
 """
 
 
@@ -22,8 +22,8 @@ def session():
     return Session(every_exercise())
 
 
-@pytest.mark.parametrize("attempt", ATTEMPTS, ids=lambda one: one["id"])
-def test_published_bugs_are_recognized_or_located(attempt, session):
+@pytest.mark.parametrize("attempt", ATTEMPTS, ids=lambda attempt: attempt["id"])
+def test_published_bug_is_recognized_or_located(attempt, session):
     exercise, code = attempt["exercise"], attempt["code"]
     verdict = check(Attempt(exercise, attempt["id"], "one", code, frozenset()), session)
     assert list(verdict.mistakes) == attempt["mistakes"]

@@ -1,4 +1,4 @@
-"""The references agree with independent implementations."""
+"""Tests that the references match independent implementations."""
 
 import collections
 import copy
@@ -42,19 +42,19 @@ def attention(queries, keys, values):
 
 
 def distance_attention(queries, keys, values):
-    """Compute −½‖q − k‖² as a dot product of vectors extended by 1 and −½‖k‖²; the term −½‖q‖² cancels."""
+    """Compute −½‖q − k‖² as a dot product of vectors extended by 1 and −½‖k‖². The term −½‖q‖² cancels."""
     keys, queries, values = keys.double(), queries.double(), values.double()
     k = torch.cat([keys, -keys.square().sum(-1, keepdim=True) / 2], dim=-1)
     return F.scaled_dot_product_attention(F.pad(queries, (0, 1), value=1.0), k, values, scale=1.0).float()
 
 
 def score_variance(d_k, variance):
-    """Var(q·k) for q and k with values ±σ, equally likely: every product is ±σ²."""
+    """Var(q·k) if the values of q and k are ±σ with equal probability, so that every product is ±σ²."""
     return sum(math.sqrt(variance) ** 2 * math.sqrt(variance) ** 2 for _ in range(d_k))
 
 
 def softmax_jacobian(probabilities):
-    scores = probabilities.double().log()  # its softmax returns them unchanged
+    scores = probabilities.double().log()  # the softmax of these scores is the probabilities
     return torch.autograd.functional.jacobian(lambda s: F.softmax(s, dim=0), scores).float()
 
 
@@ -103,7 +103,7 @@ def attention_parameters(d_model, n_heads, bias=True):
 
 
 def head_contributions(heads, w_o):
-    """The output of the layer if all other heads are zeroed."""
+    """Compute the output of the layer with all other heads set to zero."""
     alone = torch.eye(heads.shape[1])[:, :, None, None] * heads[:, None]  # (batch, alone, n_heads, n, d_k)
     return torch.stack([torch.cat(h.unbind(1), dim=-1) @ w_o.T for h in alone.unbind(1)], dim=1)
 
@@ -113,7 +113,7 @@ def padding_mask(tokens, pad_id):
 
 
 def causal_mask(n_query, n_key=None):
-    """The last rows of torch's mask, which is −∞ where a query may not attend."""
+    """Return the last rows of torch's mask, which is −∞ where a query may not attend."""
     square = torch.nn.Transformer.generate_square_subsequent_mask(n_query if n_key is None else n_key)
     return square[-n_query:] == 0
 
@@ -133,16 +133,16 @@ def document_mask(documents):
 
 
 def masked_attention(queries, keys, values, mask):
-    """The formula of the lesson with sums over the allowed keys, in float64."""
+    """Use the lesson's formula with sums over the allowed keys, in float64."""
     scores = torch.einsum("...qd,...kd->...qk", queries.double(), keys.double()) / math.sqrt(queries.shape[-1])
     allowed = mask.expand(scores.shape)
-    loud = torch.where(allowed, torch.exp(scores - scores.where(allowed, -1e300).amax(-1, keepdim=True)), 0)
-    weights = loud / loud.sum(-1, keepdim=True).clamp_min(1e-300)
+    exponentials = torch.where(allowed, torch.exp(scores - scores.where(allowed, -1e300).amax(-1, keepdim=True)), 0)
+    weights = exponentials / exponentials.sum(-1, keepdim=True).clamp_min(1e-300)
     return torch.einsum("...qk,...kd->...qd", weights, values.double()).float()
 
 
 def leaks_future(model, tokens):
-    """Read the leaks from the tables of the model. A millionth counts as rounding."""
+    """Read the leaks from the tables of the model. Values up to 1e-6 count as rounding errors."""
     return bool(model.mixing.triu(1).max() > 1e-6)
 
 
@@ -154,7 +154,7 @@ def sliding_window_mask(length, window):
 
 
 def shift_rotation(offset, d_model, base=10000.0):
-    """The only matrix that shifts many encodings correctly, by least squares."""
+    """Find the matrix that shifts many encodings by least squares. It is unique."""
     powers = [base ** (-2 * i / d_model) for i in range(d_model // 2)]
 
     def encodings(first):
@@ -165,17 +165,17 @@ def shift_rotation(offset, d_model, base=10000.0):
 
 
 def apply_rotary(x, positions, base=10000.0):
-    """Multiply complex numbers, which rotates them."""
+    """Rotate complex numbers by multiplication."""
     pairs = torch.view_as_complex(x.double().unflatten(-1, (-1, 2)).contiguous())
     powers = base ** (-torch.arange(0, x.shape[-1], 2).double() / x.shape[-1])
     return torch.view_as_real(pairs * torch.exp(1j * torch.outer(positions.double(), powers))).flatten(-2).float()
 
 
 def alibi_bias(n_heads, n_query, n_key):
-    missing = n_key - n_query
+    n_cached = n_key - n_query
     return torch.tensor(
         [
-            [[-(0.5 ** (8 * h / n_heads)) * abs(i + missing - j) for j in range(n_key)] for i in range(n_query)]
+            [[-(0.5 ** (8 * h / n_heads)) * abs(i + n_cached - j) for j in range(n_key)] for i in range(n_query)]
             for h in range(1, n_heads + 1)
         ]
     )
@@ -187,28 +187,28 @@ def sinusoidal_encoding(length, d_model, base=10000.0):
 
 
 def relative_bias(table, n_query, n_key):
-    reach = (table.shape[1] - 1) // 2
+    max_offset = (table.shape[1] - 1) // 2
     bias = torch.empty(len(table), n_query, n_key)
     for i in range(n_query):
         for j in range(n_key):
             offset = j - (i + n_key - n_query)
-            bias[:, i, j] = table[:, max(-reach, min(reach, offset)) + reach]
+            bias[:, i, j] = table[:, max(-max_offset, min(max_offset, offset)) + max_offset]
     return bias
 
 
 def layer_norm(x, weight, bias, eps=1e-5):
     """Loop over vectors and features."""
     normed = torch.empty_like(x)
-    for at in np.ndindex(x.shape[:-1]):
-        features = x[at].tolist()
+    for index in np.ndindex(x.shape[:-1]):
+        features = x[index].tolist()
         mean = math.fsum(features) / len(features)
-        deviation = math.sqrt(math.fsum((one - mean) ** 2 for one in features) / len(features) + eps)
-        normed[at] = torch.tensor([(one - mean) / deviation for one in features]) * weight + bias
+        deviation = math.sqrt(math.fsum((feature - mean) ** 2 for feature in features) / len(features) + eps)
+        normed[index] = torch.tensor([(feature - mean) / deviation for feature in features]) * weight + bias
     return normed
 
 
 class FeedForward(nn.Module):
-    """The formula with the matrices."""
+    """Use einsum with the weight matrices."""
 
     def __init__(self, d_model, d_ff):
         super().__init__()
@@ -257,18 +257,18 @@ class Encoder(nn.Module):
     def forward(self, tokens, mask=None):
         d_model = self.embedding.embedding_dim
         table = sinusoidal_encoding(tokens.shape[1], d_model)
-        rows = [
-            [self.embedding.weight[token] * math.sqrt(d_model) + place for token, place in zip(row, table, strict=True)]
-            for row in tokens.tolist()
-        ]
-        x = torch.stack([torch.stack(row) for row in rows])
+        rows = []
+        for row in tokens.tolist():
+            scaled = [self.embedding.weight[token] * math.sqrt(d_model) for token in row]
+            rows.append(torch.stack(scaled) + table)
+        x = torch.stack(rows)
         for layer in self.layers.children():
             x = layer(x, mask)
         return x
 
 
 def keeps_the_stream(layer, x):
-    """Measure the slope for very large x, where norms are constant: for x + something, it is 1 in every feature."""
+    """Measure the slope for very large x, where norms are constant. For x + f(x), it is 1 in every feature."""
     slope = (layer(3000 * x) - layer(1000 * x)) / 2000
     return bool(((slope - x).abs() <= 0.1).all())
 
@@ -296,7 +296,7 @@ class DecoderLayer(nn.Module):
 
 
 class Decoder(nn.Module):
-    """Compute layer by layer, from the last one back to the embeddings."""
+    """Compute the layers recursively, from the last layer back to the embeddings."""
 
     def __init__(self, vocab_size, d_model, n_heads, d_ff, n_layers, max_length):
         super().__init__()
@@ -323,14 +323,14 @@ def prefix_mask(prefix_lengths, length):
 
 
 def make_batches(pairs, batch_size, pad_id):
-    """Move pairs between heaps of equal lengths and fill numpy tables."""
-    heaps = {}
+    """Group pairs by length and fill numpy tables."""
+    by_length = {}
     for source, target in pairs:
-        heaps.setdefault(len(source), []).append((source, target))
-    waiting = [pair for length in sorted(heaps) for pair in heaps[length]]
+        by_length.setdefault(len(source), []).append((source, target))
+    remaining = [pair for length in sorted(by_length) for pair in by_length[length]]
     batches = []
-    while waiting:
-        group, waiting = waiting[:batch_size], waiting[batch_size:]
+    while remaining:
+        group, remaining = remaining[:batch_size], remaining[batch_size:]
         tables = []
         for side in zip(*group, strict=True):
             table = np.full((len(group), np.max([len(ids) for ids in side])), pad_id)
@@ -344,7 +344,7 @@ def make_batches(pairs, batch_size, pad_id):
 
 
 def noam_rate(step, d_model, warmup):
-    """A factor relative to the maximum, which is at the end of the warm-up."""
+    """Compute the rate relative to its maximum at the end of the warm-up."""
     peak = 1 / math.sqrt(d_model * warmup)
     return peak * (step / warmup if step <= warmup else math.sqrt(warmup / step))
 
@@ -359,35 +359,35 @@ def parameter_groups(model, weight_decay):
 
 
 def greedy_decode(model, source, bos_id, eos_id, max_length):
-    """Read the tables sentence by sentence, with lists."""
-    written = []
+    """Process the tables sentence by sentence, with lists."""
+    decoded = []
     for sentence in source.tolist():
         tokens = [bos_id]
-        for place in range(max_length):
-            scores = model.transition[tokens[-1]] + model.places[place] + sum(model.reading[s] for s in sentence)
+        for position in range(max_length):
+            scores = model.transition[tokens[-1]] + model.places[position] + sum(model.reading[s] for s in sentence)
             tokens.append(eos_id if eos_id in tokens else scores.tolist().index(max(scores.tolist())))
-        written.append(tokens[1:])
-    return torch.tensor(written)
+        decoded.append(tokens[1:])
+    return torch.tensor(decoded)
 
 
 def generate_target(model, source, bos_id, n_tokens, choose):
-    """Read the tables and the noise source by source, with lists."""
+    """Process the tables and the noise source by source, with lists."""
     noise, generated = choose.noise, []
     for row in source.tolist():
         tokens = [bos_id]
-        for place in range(n_tokens):
-            scores = model.transition[tokens[-1]] + model.places[place] + sum(model.reading[s] for s in row) + noise
+        for position in range(n_tokens):
+            scores = model.transition[tokens[-1]] + model.places[position] + sum(model.reading[s] for s in row) + noise
             tokens.append(scores.tolist().index(max(scores.tolist())))
         generated.append(tokens[1:])
     return torch.tensor(generated, dtype=torch.int64)
 
 
 def sequence_log_probability(logits, targets, pad_id):
-    """The logarithm of a product, in float64."""
+    """Sum the log probabilities in float64."""
     rows = []
     for sentence, tokens in zip(logits.double(), targets.tolist(), strict=True):
-        of_tokens = [row[t] - row.logsumexp(0) for row, t in zip(sentence, tokens, strict=True) if t != pad_id]
-        rows.append(math.fsum(map(float, of_tokens)))
+        log_p = [row[t] - row.logsumexp(0) for row, t in zip(sentence, tokens, strict=True) if t != pad_id]
+        rows.append(math.fsum(map(float, log_p)))
     return torch.tensor(rows)
 
 
@@ -397,9 +397,9 @@ def count_pairs(tokens, vocab_size):
 
 
 def merge(tokens, pair, new_id):
-    """Replace an expression in a text of numbers."""
-    written = " ".join(map(str, tokens))
-    return [*map(int, re.sub(rf"(?<!\S){pair[0]} {pair[1]}(?!\S)", str(new_id), written).split())]
+    """Write the tokens as text and replace the pair with a regular expression."""
+    text = " ".join(map(str, tokens))
+    return [*map(int, re.sub(rf"(?<!\S){pair[0]} {pair[1]}(?!\S)", str(new_id), text).split())]
 
 
 def encode(text, merges):
@@ -410,7 +410,7 @@ def encode(text, merges):
 
 
 def decode(tokens, merges):
-    """Expand tokens on a stack until only bytes are left."""
+    """Expand tokens on a stack until only bytes remain."""
     stack, found = tokens[::-1], []
     while stack:
         token = stack.pop()
@@ -441,10 +441,11 @@ class GPT(nn.Module):
         self.blocks = nn.Sequential(*(PreNormEncoderLayer(d_model, n_heads, 4 * d_model) for _ in range(n_layers)))
 
     def forward(self, tokens):
-        places, rows = range(tokens.shape[1]), tokens.tolist()
-        x = torch.stack([self.embedding.weight[row] + torch.stack([self.positions[i] for i in places]) for row in rows])
+        indices, rows = range(tokens.shape[1]), tokens.tolist()
+        positions = torch.stack([self.positions[i] for i in indices])
+        x = torch.stack([self.embedding.weight[row] + positions for row in rows])
         for block in self.blocks:
-            x = block(x, torch.tensor([[key <= query for key in places] for query in places]))
+            x = block(x, torch.tensor([[key <= query for key in indices] for query in indices]))
         return torch.stack([(self.norm(x) * row).sum(dim=-1) for row in self.embedding.weight], dim=-1)
 
 
@@ -454,7 +455,7 @@ def next_token_loss(logits, tokens, pad_id):
 
 
 def bits_per_byte(loss, n_tokens, n_bytes):
-    """The number of halvings of the text's probability, per byte."""
+    """Count how often the probability is halved per byte."""
     return -math.log2(math.exp(-loss)) * n_tokens / n_bytes
 
 
@@ -465,9 +466,9 @@ def sample_next(logits, temperature=1.0, top_k=None, top_p=None, generator=None)
     for row in rows.double().tolist():
         ranked = sorted(range(len(row)), key=row.__getitem__, reverse=True)[:top_k]
         kept = {token: math.exp((row[token] - max(row)) / temperature) for token in ranked}
-        enough = math.inf if top_p is None else top_p * sum(kept.values())
-        for place, token in reversed([*enumerate(ranked)][1:]):
-            if sum(kept[before] for before in ranked[:place]) >= enough:
+        needed = math.inf if top_p is None else top_p * sum(kept.values())
+        for rank, token in reversed([*enumerate(ranked)][1:]):
+            if sum(kept[likelier] for likelier in ranked[:rank]) >= needed:
                 del kept[token]
         sums = itertools.accumulate(kept.get(token, 0.0) / sum(kept.values()) for token in range(len(row)))
         edges.append([*sums])
@@ -497,14 +498,13 @@ def induction_score(weights, period):
 
 
 def dpo_loss(chosen, rejected, reference_chosen, reference_rejected, beta):
-    """The odds that the chosen answer is preferred under a Bradley–Terry model with rewards β log(π / π_reference)."""
-    rewards = [
-        (beta * (a - ra), beta * (b - rb))
-        for a, b, ra, rb in zip(
-            *(x.tolist() for x in (chosen, rejected, reference_chosen, reference_rejected)), strict=True
-        )
-    ]
-    return torch.tensor([math.log1p(math.exp(of_rejected - of_chosen)) for of_chosen, of_rejected in rewards]).mean()
+    """Compute the loss of a Bradley–Terry model with rewards β log(π / π_reference)."""
+    losses = []
+    for i in range(len(chosen)):
+        chosen_reward = beta * float(chosen[i] - reference_chosen[i])
+        rejected_reward = beta * float(rejected[i] - reference_rejected[i])
+        losses.append(math.log1p(math.exp(rejected_reward - chosen_reward)))
+    return torch.tensor(losses).mean()
 
 
 def answer_labels(tokens, prompt_lengths, pad_id):
@@ -535,13 +535,13 @@ def grpo_loss(log_p, log_p_before, log_p_reference, advantages, real, clip, beta
     for row, column in real.nonzero().tolist():
         now, before, reference = (float(x[row, column]) for x in (log_p, log_p_before, log_p_reference))
         ratio, advantage = math.exp(now - before), float(advantages[row])
-        counted = min(ratio, 1 + clip) if advantage > 0 else max(ratio, 1 - clip)
-        terms.append(counted * advantage - beta * (math.expm1(reference - now) - (reference - now)))
+        clipped = min(ratio, 1 + clip) if advantage > 0 else max(ratio, 1 - clip)
+        terms.append(clipped * advantage - beta * (math.expm1(reference - now) - (reference - now)))
     return torch.tensor(-statistics.fmean(terms))
 
 
 def pass_at_k(n, c, k):
-    """Enumerate all choices of k samples, or, if there are too many, multiply the odds of missing draw by draw."""
+    """Enumerate all choices of k samples. If there are too many, multiply the probabilities of a wrong draw instead."""
     if math.comb(n, k) < 5_000:
         choices = [*itertools.combinations(range(n), k)]
         return sum(min(choice) < c for choice in choices) / len(choices)
@@ -549,21 +549,17 @@ def pass_at_k(n, c, k):
 
 
 def option_scores(log_p, is_option, per_token):
-    """Go through the options one by one, and add up their tokens in Python."""
-    average = statistics.fmean if per_token else sum
-    return torch.tensor(
-        [
-            [
-                average([x for x, counts in zip(row, marks, strict=True) if counts])
-                for row, marks in zip(rows, masks, strict=True)
-            ]
-            for rows, masks in zip(log_p.tolist(), is_option.tolist(), strict=True)
-        ]
-    )
+    """Process one option at a time and add up its tokens in Python."""
+    combine = statistics.fmean if per_token else sum
+    scores = []
+    for rows, masks in zip(log_p.tolist(), is_option.tolist(), strict=True):
+        pairs = zip(rows, masks, strict=True)
+        scores.append([combine(itertools.compress(row, mask)) for row, mask in pairs])
+    return torch.tensor(scores)
 
 
 def paired_error_bar(first, second):
-    """By the variances of both and their covariance, in numpy and float64."""
+    """Use the variances of both samples and their covariance, in numpy and float64."""
     a, b = first.double().numpy(), second.double().numpy()
     variances = np.cov(a, b)  # divides by n - 1
     variance = variances[0, 0] + variances[1, 1] - 2 * variances[0, 1]
@@ -571,40 +567,40 @@ def paired_error_bar(first, second):
 
 
 def ngram_overlap(words, others, n):
-    """Search for each n-gram as text, between marks that no word contains."""
-    marked = "\n" + "\n".join(others) + "\n"
+    """Search for each n-gram as text, with words separated by newlines."""
+    text = "\n" + "\n".join(others) + "\n"
     starts = range(len(words) - n + 1)
-    found = ["\n" + "\n".join(words[start : start + n]) + "\n" in marked for start in starts]
+    found = ["\n" + "\n".join(words[start : start + n]) + "\n" in text for start in starts]
     return found.count(True) / max(len(found), 1)
 
 
 def test_pass_at_k_is_unbiased_unlike_power_of_mean():
-    """Draw n samples that are correct with probability p. The true value is 1 − (1 − p)^k."""
+    """If each sample is correct with probability p, the true value is 1 − (1 − p)^k."""
     n, k, p = 6, 3, 0.3
     odds = [math.comb(n, c) * p**c * (1 - p) ** (n - c) for c in range(n + 1)]
     estimate = every_exercise()["pass_at_k"].reference
-    truth = 1 - (1 - p) ** k
-    assert sum(w * estimate(n, c, k) for c, w in enumerate(odds)) == pytest.approx(truth)
-    assert sum(w * (1 - (1 - c / n) ** k) for c, w in enumerate(odds)) < truth - 0.01
+    expected = 1 - (1 - p) ** k
+    assert sum(weight * estimate(n, c, k) for c, weight in enumerate(odds)) == pytest.approx(expected)
+    assert sum(weight * (1 - (1 - c / n) ** k) for c, weight in enumerate(odds)) < expected - 0.01
 
 
 def test_grpo_drift_is_kl_divergence_on_average():
     log_p, reference = (torch.randn(2, 7, dtype=torch.float64).log_softmax(dim=-1)).unbind()
     loss = every_exercise()["grpo_loss"].reference
-    at = [torch.full((1, 1), float(x)) for pair in zip(log_p, reference, strict=True) for x in pair]
-    real, none = torch.ones(1, 1, dtype=torch.bool), torch.zeros(1)
-    drifts = torch.stack(
-        [loss(now, now, then, none, real, 0.2, 1.0) for now, then in zip(at[::2], at[1::2], strict=True)]
-    )
+    real, advantages = torch.ones(1, 1, dtype=torch.bool), torch.zeros(1)
+    drifts = []
+    for p, q in zip(log_p.float(), reference.float(), strict=True):
+        now, then = p.view(1, 1), q.view(1, 1)
+        drifts.append(loss(now, now, then, advantages, real, 0.2, 1.0))
     kl = F.kl_div(reference, log_p, log_target=True, reduction="sum")
-    assert_close((log_p.exp() * drifts.double()).sum(), kl, rtol=1e-4, atol=1e-6)
+    assert_close((log_p.exp() * torch.stack(drifts).double()).sum(), kl, rtol=1e-4, atol=1e-6)
 
 
 def attend_with_cache(query, key, value, cache):
-    """Recompute all tokens: the last row of causal attention over the whole text belongs to the newest token."""
+    """Compute causal attention over the whole text. Its last row belongs to the newest token."""
     if cache is not None:
         key, value = (torch.cat(pair, dim=2) for pair in zip(cache, (key, value), strict=True))
-    queries = torch.cat([torch.zeros_like(key[:, :, 1:]), query], dim=2)  # the earlier queries are unknown
+    queries = torch.cat([torch.zeros_like(key[:, :, 1:]), query], dim=2)  # the earlier queries do not matter
     output = F.scaled_dot_product_attention(queries, key, value, is_causal=True)
     return output[:, :, -1:], (key, value)
 
@@ -613,8 +609,8 @@ def accept(p, q, drafted, uniforms):
     """Process one token at a time."""
     for i, (token, number) in enumerate(zip(drafted.tolist(), uniforms.tolist(), strict=True)):
         if number * q[i, token] >= p[i, token]:
-            rest = F.relu(p[i].double() - q[i].double())
-            return i, F.normalize(rest, p=1, dim=0).float()
+            residual = F.relu(p[i].double() - q[i].double())
+            return i, F.normalize(residual, p=1, dim=0).float()
     return len(drafted), p[-1]
 
 
@@ -623,8 +619,8 @@ def cache_bytes(n_layers, n_kv_heads, d_head, length, batch, bytes_per_number):
     return np.broadcast_to(number, (n_layers, 2, batch, n_kv_heads, length, d_head)).nbytes
 
 
-class TextsSoFar:
-    """A model for the library's search, which receives the newest tokens and has access to all of them."""
+class UncachedState:
+    """Decoding state for the library that keeps all tokens and runs the model on all of them in each step."""
 
     def __init__(self, model, source):
         self.model, self.source, self.target = model, source, torch.empty(len(source), 0, dtype=torch.int64)
@@ -638,24 +634,24 @@ class TextsSoFar:
 
 
 def quantize_groups(weight, group):
-    """Quantize one weight after the other, in plain Python."""
+    """Quantize one weight at a time, in plain Python."""
     codes, scales, lows = [], [], []
     for row in weight.tolist():
         groups = [row[start : start + group] for start in range(0, len(row), group)]
-        lows.append([min(one) for one in groups])
-        scales.append([(max(one) - min(one)) / 15 or 1.0 for one in groups])
-        steps = zip(groups, lows[-1], scales[-1], strict=True)
-        codes.append([int((w - low) / scale + 0.5) for one, low, scale in steps for w in one])
+        lows.append([min(weights) for weights in groups])
+        scales.append([(max(weights) - min(weights)) / 15 or 1.0 for weights in groups])
+        rows = zip(groups, lows[-1], scales[-1], strict=True)
+        codes.append([int((w - low) / scale + 0.5) for weights, low, scale in rows for w in weights])
     return torch.tensor(codes), torch.tensor(scales), torch.tensor(lows)
 
 
 def beam_search(model, source, bos_id, eos_id, max_length, beam_size, length_penalty):
     begin = torch.full((len(source), 1), bos_id)
-    return beam_search_from_state(TextsSoFar(model, source), begin, max_length, eos_id, beam_size, length_penalty)[0]
+    return beam_search_from_state(UncachedState(model, source), begin, max_length, eos_id, beam_size, length_penalty)[0]
 
 
 class SwiGLU(nn.Module):
-    """The formula of the paper in float64, with Swish(z) = z / (1 + e⁻ᶻ)."""
+    """Use the formula of the paper in float64, with Swish(z) = z / (1 + e⁻ᶻ)."""
 
     def __init__(self, d_model, d_ff):
         super().__init__()
@@ -701,7 +697,7 @@ class GroupedQueryAttention(nn.Module):
             out_proj_bias=None,
             attn_mask=mask,
         )
-        return output.transpose(0, 1).nan_to_num()  # fully masked queries
+        return output.transpose(0, 1).nan_to_num()  # the output of fully masked queries is nan
 
 
 def route(logits, k):
@@ -715,7 +711,7 @@ def route(logits, k):
 
 
 def pairs_from_halves(weight, d_k):
-    """The even rows of each head belong to its first half."""
+    """Move the first half of each head to its even rows."""
     heads = weight.clone().view(-1, d_k, weight.shape[1])
     for head, sorted_head in zip(weight.split(d_k), heads, strict=True):
         sorted_head[::2], sorted_head[1::2] = head[: d_k // 2], head[d_k // 2 :]
@@ -738,12 +734,15 @@ class LoRALinear(nn.Module):
 
 
 def gradient_norms(model):
-    of_all = {name: np.zeros(1) if p.grad is None else p.grad.numpy() for name, p in model.named_parameters()}
-    return {name: math.sqrt(math.fsum(gradient.flatten().astype(float) ** 2)) for name, gradient in of_all.items()}
+    norms = {}
+    for name, p in model.named_parameters():
+        gradient = np.zeros(1) if p.grad is None else p.grad.numpy()
+        norms[name] = math.sqrt(math.fsum(gradient.flatten().astype(float) ** 2))
+    return norms
 
 
 def cached_difference(model, tokens):
-    """Read the difference from the tables of the cases' model."""
+    """Compute the difference from the tables of the model."""
     n = tokens.shape[1]
     change = model.cached_mixing[:n, :n].numpy() - model.mixing[:n, :n].numpy()
     return float(max(np.abs(change @ model.embedding[text].numpy()).max() for text in tokens))
@@ -764,21 +763,21 @@ def which_inputs(model, x):
 
 
 def accumulate(losses, n_tokens):
-    """Give every token the mean loss of its micro-batch."""
+    """Assign to every token the mean loss of its micro-batch, and average over the tokens."""
     return (losses / n_tokens).repeat_interleave(n_tokens).mean()
 
 
 def memory_bill(n_parameters, n_layers, d_model, n_kept, n_tokens, n_workers, checkpointing):
-    """Numbers per parameter: the value, a gradient and two means, plus the activations, layer by layer."""
-    each = {"parameters": 1, "gradients": 1, "optimizer": 2}
+    """Count the numbers per parameter (the value, a gradient and two means) and the activations of each layer."""
+    per_parameter = {"parameters": 1, "gradients": 1, "optimizer": 2}
     layers = [d_model] * n_layers + [n_kept] if checkpointing else [n_kept] * n_layers
-    numbers = {line: n * n_parameters / n_workers for line, n in each.items()}
+    numbers = {line: n * n_parameters / n_workers for line, n in per_parameter.items()}
     numbers["activations"] = sum(layers) * n_tokens
     return {line: n * np.dtype(np.float32).itemsize for line, n in numbers.items()}
 
 
 def all_reduce_gradients(gradients, n_tokens):
-    """The gradient of a mean over tokens, each of which contributes its worker's gradient."""
+    """Compute the gradient of a mean over tokens. Each token contributes its worker's gradient."""
     parameters = torch.zeros(gradients.shape[1], requires_grad=True)
     losses = (gradients @ parameters).repeat_interleave(n_tokens)
     losses.mean().backward()
@@ -786,20 +785,20 @@ def all_reduce_gradients(gradients, n_tokens):
 
 
 def training_flops(n_parameters, n_tokens):
-    """Three matrix products per parameter and token: the output, and the gradients of both factors."""
+    """Count three matrix products per parameter and token: the output and the gradients of both factors."""
     operations_of_a_product, products = 2, 3
     return n_tokens * n_parameters * operations_of_a_product * products
 
 
 def latent_attention(q, latent, w_k, w_v):
-    """Apply the matrices to queries and averages, without computing keys and values."""
+    """Apply the matrices to the queries and the averages instead of computing keys and values."""
     into_latent = torch.einsum("bhqd,hrd->bhqr", q.double(), w_k.double())
     weights = F.softmax(torch.einsum("bhqr,bkr->bhqk", into_latent, latent.double()) / math.sqrt(q.shape[-1]), dim=-1)
     return torch.einsum("bhqk,bkr,hrd->bhqd", weights, latent.double(), w_v.double()).float()
 
 
 def gated_delta_rule(q, k, v, decay, beta):
-    """Entry by entry, in float64: each write adds β k (v − what the state returns for the key)."""
+    """Compute entry by entry, in float64. Each write adds β k (v − r), where r is the recalled value for the key."""
     state, outputs = [[0.0] * v.shape[1] for _ in range(k.shape[1])], []
     for t in range(len(k)):
         state = [[decay[t].double() * entry for entry in row] for row in state]
@@ -813,7 +812,7 @@ def gated_delta_rule(q, k, v, decay, beta):
 
 
 def sparse_attention(q, k, v, index_scores, n_kept):
-    """Query by query: sort the past tokens, and average the values of the best."""
+    """For each query, sort the past tokens and average the values of the best ones."""
     rows = []
     for t in range(len(q)):
         kept = sorted(range(t + 1), key=lambda s: -index_scores[t, s].item())[:n_kept]
@@ -834,20 +833,20 @@ def row_parallel(x_shards, matrix, bias):
 
 
 def zero_step(parameters, gradients, means, mean_squares, step, rate):
-    """Use torch's own Adam on the full parameters, with the state that the workers hold together."""
-    whole, n = torch.nn.Parameter(parameters.clone()), len(parameters)
-    adam = torch.optim.Adam([whole], lr=rate)
+    """Run torch's Adam on the full parameters, with the combined state of all workers."""
+    full, n = torch.nn.Parameter(parameters.clone()), len(parameters)
+    adam = torch.optim.Adam([full], lr=rate)
     state = {"step": torch.tensor(step - 1.0), "exp_avg": means, "exp_avg_sq": mean_squares}
-    adam.state[whole] = {name: value.clone().flatten()[:n] if value.dim() else value for name, value in state.items()}
-    whole.grad = gradients.mean(dim=0)
+    adam.state[full] = {name: value.clone().flatten()[:n] if value.dim() else value for name, value in state.items()}
+    full.grad = gradients.mean(dim=0)
     adam.step()
-    kept = (adam.state[whole][name] for name in ("exp_avg", "exp_avg_sq"))
+    kept = (adam.state[full][name] for name in ("exp_avg", "exp_avg_sq"))
     shards = [torch.cat([mean, torch.zeros(means.numel() - n)]).split(means.shape[1]) for mean in kept]
-    return whole.detach(), torch.stack(shards[0]), torch.stack(shards[1])
+    return full.detach(), torch.stack(shards[0]), torch.stack(shards[1])
 
 
 def pipeline_schedule(n_stages, n_microbatches):
-    """The time of each pass, by formula: in the steady state, a stage takes two ticks per micro-batch."""
+    """Compute the time of each pass by formula. In the steady state, a stage takes two ticks per micro-batch."""
     schedule = torch.zeros(n_stages, 2 * (n_stages + n_microbatches - 1), dtype=torch.int64)
     for stage, i in itertools.product(range(n_stages), range(n_microbatches)):
         schedule[stage, stage + (i if i < n_stages - stage else 2 * i)] = i + 1
@@ -856,9 +855,9 @@ def pipeline_schedule(n_stages, n_microbatches):
 
 
 def compute_optimal_size(n_parameters, losses):
-    from_mean = np.log(n_parameters) - np.log(n_parameters).mean()
-    [bottom] = np.polynomial.Polynomial.fit(from_mean, losses, 2).deriv().roots()
-    return math.exp(bottom + np.log(n_parameters).mean())
+    centered = np.log(n_parameters) - np.log(n_parameters).mean()
+    [minimum] = np.polynomial.Polynomial.fit(centered, losses, 2).deriv().roots()
+    return math.exp(minimum + np.log(n_parameters).mean())
 
 
 INDEPENDENT = {
@@ -970,19 +969,20 @@ def test_every_independent_implementation_belongs_to_an_exercise():
 
 @pytest.mark.parametrize("name", every_exercise())
 def test_reference_matches_independent_implementation(name, thoroughness):
-    assert name in INDEPENDENT, "write the exercise here once more, in another way, and add it to INDEPENDENT"
+    assert name in INDEPENDENT, "add a second implementation that works differently to INDEPENDENT"
     exercise = every_exercise()[name]
     for seed in thoroughness.seeds(10):
         for case in exercise.cases(seed):
-            observation, right = (observe(attempt, case) for attempt in (exercise.reference, INDEPENDENT[name]))
+            observation, right = observe(exercise.reference, case), observe(INDEPENDENT[name], case)
             if case.kind == "sampler":
                 assert observation_distance(observation, right) <= 1
                 continue
-            observation, right = (exercise.normalize(observed["output"], case) for observed in (observation, right))
-            if isinstance(right, str) or (isinstance(right, list) and all(isinstance(part, str) for part in right)):
-                assert observation == right
+            output, expected = (exercise.normalize(observed["output"], case) for observed in (observation, right))
+            texts = expected if isinstance(expected, list) else [expected]
+            if all(isinstance(text, str) for text in texts):
+                assert output == expected
             else:
-                assert_close(observation, right)
+                assert_close(output, expected)
 
 
 def test_context_vector_matches_library():

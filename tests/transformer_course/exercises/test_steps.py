@@ -1,4 +1,4 @@
-"""Answers in steps match the reference, every step is used, and a mistake's summary is about its step."""
+"""Tests for answers in steps, their descriptions, and the summaries of mistakes that change a step."""
 
 import re
 
@@ -13,7 +13,7 @@ from transformer_course.generated_mistakes.phrases import action, parse, refers_
 from transformer_course.steps import InSteps, Variant, needs
 
 MAX_STEPS_WITHOUT_SHORT_NAME = 34
-"""Number of steps without a short name that need one; see docs/authoring.md. Lower it when you add some."""
+"""Number of steps that need a short name and have none (see docs/authoring.md). Lower it when you add short names."""
 IN_STEPS = [exercise for exercise in every_exercise().values() if exercise.steps]
 in_steps = pytest.mark.parametrize("exercise", IN_STEPS, ids=lambda e: e.name)
 
@@ -28,33 +28,34 @@ def test_steps_match_reference(exercise, thoroughness):
 def test_every_step_is_used_later_and_described():
     for exercise in IN_STEPS:
         steps = exercise.steps
-        asked = {need for step in steps.steps.values() for need in needs(step)}
-        assert [name for name in steps.steps if name not in asked] == [steps.last], exercise.name
+        needed = {need for step in steps.steps.values() for need in needs(step)}
+        assert [name for name in steps.steps if name not in needed] == [steps.last], exercise.name
         for name, step in steps.steps.items():
-            assert step.__doc__, f"{name} does not say what it does"
+            assert step.__doc__, f"{name} has no docstring"
             assert re.match(r"[a-z`]", steps.describe(name)), f"{name}: {steps.describe(name)}"
             assert not steps.describe(name).endswith("."), name
 
 
-def wants_short_name(steps: InSteps, name: str) -> bool:
-    """Return whether messages need a short name for a step: its noun is long or a clause, or its imperative needs a
-    noun.
+def needs_short_name(steps: InSteps, name: str) -> bool:
+    """Return whether a step without a short name needs one.
+
+    A step needs a short name if its noun is long or a clause, or if its imperative refers back to a noun.
     """
     noun = re.split(r", | \(", steps.noun(name))[0]
     is_clause = noun.startswith(("what ", "whether ", "which ", "how ", "where ", "for ", "the result of “"))
     code = parse(steps.expression(name) or "")
-    needs_noun = refers_back(steps.describe(name)) and not action(code, lambda one: steps.noun(one))
+    needs_noun = refers_back(steps.describe(name)) and not action(code, lambda step: steps.noun(step))
     return not steps.short_name(name) and (is_clause or len(noun.split()) > 6 or needs_noun)
 
 
-def test_steps_without_short_name_become_fewer():
-    wanting = {
-        (step.__module__, step.__qualname__): f"{exercise.name}.{name}: {exercise.steps.noun(name)}"
-        for exercise in IN_STEPS
-        for name, step in exercise.steps.steps.items()
-        if wants_short_name(exercise.steps, name)
-    }
-    assert len(wanting) <= MAX_STEPS_WITHOUT_SHORT_NAME, "\n".join(wanting.values())
+def test_number_of_missing_short_names_does_not_grow():
+    missing = {}
+    for exercise in IN_STEPS:
+        for name, step in exercise.steps.steps.items():
+            if needs_short_name(exercise.steps, name):
+                noun = exercise.steps.noun(name)
+                missing[step.__module__, step.__qualname__] = f"{exercise.name}.{name}: {noun}"
+    assert len(missing) <= MAX_STEPS_WITHOUT_SHORT_NAME, "\n".join(missing.values())
 
 
 def test_summary_of_mistake_is_clause_about_its_step():
@@ -74,20 +75,21 @@ def test_variants_belong_to_their_exercise():
 @in_steps
 def test_shared_evaluation_preserves_results_of_pairs(exercise, thoroughness):
     known = behavior(exercise, thoroughness.seed)
-    some = [pair.variant for pair in known.pairs[:: 1 + len(known.pairs) // (100 if thoroughness.enabled else 25)]]
+    n_pairs = 100 if thoroughness.enabled else 25
+    variants = [pair.variant for pair in known.pairs[:: 1 + len(known.pairs) // n_pairs]]
     for index in range(2):
         with in_isolation():
-            for shared, variant in zip(known.outputs(some, index), some, strict=True):
+            for shared, variant in zip(known.outputs(variants, index), variants, strict=True):
                 alone = known.output(variant, index)
-                if "error" in alone:  # messages of Python and torch may contain names
+                if "error" in alone:  # compare only the types, because messages may contain names
                     assert shared["error"]["type"] == alone["error"]["type"]
                 else:
                     assert observation_distance(shared, alone) <= 1
 
 
 @pytest.mark.parametrize("exercise", one_in(4, IN_STEPS), ids=lambda e: e.name)
-def test_pairs_of_mistakes_never_pass_or_match_others(exercise, thoroughness):
-    """A pair may behave like a third mistake if one hides the other. This should be rare, or the cases are too weak."""
+def test_pairs_never_pass_and_rarely_match_other_mistakes(exercise, thoroughness):
+    """A pair may match a third mistake if one mistake hides the other. If this is not rare, the cases are too weak."""
     found = tally(exercise, thoroughness.seed, PAIRS_PER_EXERCISE if thoroughness.enabled else 4)
     assert found.counts["passed"] == 0, found.others
     assert found.counts["another"] <= max(2, 0.125 * found.counts.total()), found.others

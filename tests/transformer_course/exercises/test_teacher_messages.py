@@ -1,4 +1,4 @@
-"""Teachers' messages for generated mistakes each apply to at least one and follow the style of all messages."""
+"""Tests for teachers' messages about generated mistakes: each message is used and follows the style of messages."""
 
 import re
 
@@ -13,13 +13,13 @@ from transformer_course.generated_mistakes.generated_mistake import GeneratedMis
 EXERCISES_WITH_MESSAGES = [exercise for exercise in every_exercise().values() if exercise.messages]
 
 
-@pytest.mark.parametrize("exercise", EXERCISES_WITH_MESSAGES, ids=lambda one: one.name)
-def test_every_key_matches_a_stored_generated_mistake(exercise):
+@pytest.mark.parametrize("exercise", EXERCISES_WITH_MESSAGES, ids=lambda exercise: exercise.name)
+def test_every_message_matches_a_generated_mistake(exercise):
     check_messages_are_used(exercise, catalog_of(exercise))
 
 
-@pytest.mark.parametrize("exercise", EXERCISES_WITH_MESSAGES, ids=lambda one: one.name)
-def test_sentences_end_properly_and_do_not_reveal_answer(exercise):
+@pytest.mark.parametrize("exercise", EXERCISES_WITH_MESSAGES, ids=lambda exercise: exercise.name)
+def test_sentences_are_complete_and_do_not_reveal_answer(exercise):
     lines = {line.strip() for line in exercise.solution.splitlines() if line.strip()}
     for wording in map(as_wording, exercise.messages.values()):
         for text in (wording.sentence, *wording.hints):
@@ -29,7 +29,7 @@ def test_sentences_end_properly_and_do_not_reveal_answer(exercise):
         assert not any(line in wording.sentence for line in lines), wording.sentence
 
 
-@pytest.mark.parametrize("exercise", EXERCISES_WITH_MESSAGES, ids=lambda one: one.name)
+@pytest.mark.parametrize("exercise", EXERCISES_WITH_MESSAGES, ids=lambda exercise: exercise.name)
 def test_summaries_are_clauses_with_at_least_three_hints(exercise):
     wordings = [wording for wording in exercise.messages.values() if isinstance(wording, Wording)]
     for summary in (wording.summary for wording in wordings if wording.summary):
@@ -41,5 +41,5 @@ def test_summaries_are_clauses_with_at_least_three_hints(exercise):
         assert len(set(hints)) == len(hints) >= 3, hints
 
 
-def as_wording(own):
-    return Wording(own) if isinstance(own, str) else own
+def as_wording(message):
+    return Wording(message) if isinstance(message, str) else message

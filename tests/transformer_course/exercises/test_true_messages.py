@@ -1,4 +1,4 @@
-"""Attempts that once got an untrue message or a wrong line get a true one."""
+"""Tests with attempts whose message or line was once wrong."""
 
 import re
 
@@ -8,7 +8,7 @@ from tests.transformer_course.exercises.blind import BANK_FOLDER, FOLDER, check,
 from transformer_course.exercises import every_exercise
 from transformer_course.lesson.session import Session
 
-SAID = {
+EXPECTED = {
     "practice_bank:4": ("give all the weight to the key with the largest score", "turn the scores into weights"),
     "lesson_01_lookup:1": ("twice as long gets twice the score", "a longer key gets a larger score"),
     "lesson_02_scaling:6": ("1. You use the variance of only one of the two factors", "`d_k` has its root taken"),
@@ -33,6 +33,7 @@ SAID = {
     "lesson_13_scale:48": ("You schedule no backward passes", "the wrong way round"),
     "lesson_14_post_training:6": ("ou give `reference_rejected` the wrong sign", "adds where"),
 }
+"""For each attempt, a part of the correct message, and a part of an earlier, wrong message."""
 ATTEMPTS = {attempt.id: attempt for folder in (FOLDER, BANK_FOLDER) for attempt in read(folder)}
 
 
@@ -41,9 +42,9 @@ def session():
     return Session(every_exercise())
 
 
-@pytest.mark.parametrize("of", SAID)
-def test_message_is_true_of_the_attempt(of, session):
-    is_said, is_not = SAID[of]
-    message = re.sub(r"Line \d+: y", "Y", check(ATTEMPTS[of], session).message)
-    assert is_said in message
-    assert is_not not in message
+@pytest.mark.parametrize("name", EXPECTED)
+def test_message_is_true_for_attempt(name, session):
+    correct, wrong = EXPECTED[name]
+    message = re.sub(r"Line \d+: y", "Y", check(ATTEMPTS[name], session).message)
+    assert correct in message
+    assert wrong not in message
