@@ -228,7 +228,7 @@ def test_canvas_notebook_escapes_hostile_feedback():
     [cell] = json.loads(zipfile.ZipFile(BytesIO(content)).read(name))["cells"]
     displayed = Skeleton("".join(cell["outputs"][0]["data"]["text/html"]))
     assert n and not {"script", "main"} & {tag for tag, *_ in displayed.elements}
-    assert "verdicts is wrong" in displayed.text and text in displayed.text
+    assert "verdict is wrong" in displayed.text and text in displayed.text
 
 
 def test_inserts_only_markup_as_html(tmp_path: Path):

@@ -17,8 +17,8 @@ def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     )
     lesson = "open this lesson, such as 03, heads or 03_heads"
     parser.add_argument("--lesson", metavar="LESSON", help=lesson)
-    folder = "your copy of the lessons (default: $TRANSFORMER_LAB_LESSONS, or else my-lessons, in the clone "
-    folder += "of the repository or, if there is none, here)"
+    folder = "your copy of the lessons (default: $TRANSFORMER_LAB_LESSONS, or else my-lessons in the clone of the "
+    folder += "repository or, without a clone, in the current folder)"
     parser.add_argument("--folder", type=Path, metavar="FOLDER", help=folder)
     parser.set_defaults(run=run, passes_arguments_on=True)
 

@@ -21,17 +21,17 @@ from transformer_course.grading.incoming.moodle_times import (
     with_submission_times,
 )
 from transformer_course.grading.incoming.printable_text import without_control_codes
-from transformer_course.grading.incoming.submission import Submission, taken_as_lesson
+from transformer_course.grading.incoming.submission import Submission, with_assumed_lesson
 from transformer_course.grading.incoming.submissions import find_submissions
 from transformer_course.grading.incoming.usual_lessons import with_usual_lessons
 from transformer_course.grading.judging.answer_similarity import MAX_SOURCE_LENGTH, answer_text, fingerprint
-from transformer_course.grading.judging.assess import stumbled_over, with_remarks
+from transformer_course.grading.judging.assess import grader_failure, with_remarks
 from transformer_course.grading.judging.graded_results import GradedExercise, GradedSubmission
 from transformer_course.grading.judging.progress_bar import show_progress
 from transformer_course.grading.judging.student_records import Records, read_records
 from transformer_course.grading.judging.worker import Worker, grade_notebooks
 from transformer_course.grading.reports.class_report import write_report
-from transformer_course.grading.reports.class_results import of_another_lesson
+from transformer_course.grading.reports.class_results import other_lesson_problem
 from transformer_course.grading.reports.gradebook import pluralize, summary
 from transformer_course.grading.reports.point_changes import recorded_lessons
 from transformer_course.grading.rules.class_rules import (
@@ -60,72 +60,67 @@ if TYPE_CHECKING:
 
 MAX_NOTE_LENGTH = 300
 ISOLATION_LEVELS = ("none", "shared user", "full")
-"""Levels of isolation of the notebooks' code, weakest first."""
+"""How well the notebooks' code is isolated, from the weakest level to the strongest."""
 Keep = Callable[[str, Sequence[GradedSubmission], Mapping[str, Any]], None]
-"""A function that stores a student's results with the guards that were active."""
+"""A function that stores a student's results together with the active guards."""
 
 
 def grade(paths: Sequence[Path], out: Path, changes: RuleChanges | None = None, run: RunOptions | None = None) -> str:
-    """Grade notebooks, and write ``gradebook.csv``, ``results.json`` and a page of feedback per student.
+    """Grade notebooks, and write ``gradebook.csv``, ``results.json`` and a feedback page for each student.
 
-    Students already graded into the same folder keep their rows. Unchanged submissions are not graded again, so an
+    Students who are already in the results folder keep their rows. Unchanged submissions are not graded again, so an
     interrupted run continues where it stopped.
 
     Args:
         paths: Notebooks, students' folders, or folders of students' folders.
         out: The results folder, which may be new or from an earlier run.
-        changes: Changed class rules; they are saved in ``out`` with the other rules.
+        changes: Class rules to change; the new rules are saved in ``out``.
         run: Options for this run.
 
     Returns:
         A summary of a few lines.
 
     Raises:
-        ValueError: A path does not exist or has no notebook, ``out`` contains something other than results or has
-            results with a different seed, nothing confines the code, or the scheduler's workers have a different
-            version.
+        ValueError: A path does not exist or has no notebook, ``out`` contains other files or results with a different
+            seed, the code cannot be sandboxed, or the scheduler's workers have a different version.
         OSError: A file cannot be read or written, or the sandbox does not start.
     """
     changes, run = changes or RuleChanges(), run or RunOptions()
     check_output_folder(out)
-    rules = changes.apply(read_class_rules(out))  # reports errors in the instructor's tables first
+    # Read the instructor's tables first, so that their errors are reported before anything else happens.
+    rules = changes.apply(read_class_rules(out))
     if changes.lessons and ALL_LESSONS not in rules.lessons and not (run.fresh or run.count_latest):
-        counted = {
-            *rules.lessons,
-            *recorded_lessons(out),
-        }  # grading another lesson keeps the points for earlier lessons
+        # Grading another lesson keeps the points for earlier lessons.
+        counted = {*rules.lessons, *recorded_lessons(out)}
         rules = replace(rules, lessons=[lesson for lesson in every_lesson() if lesson in counted])
     earlier = None if run.fresh else recorded_settings(out)
     seed = _seed(run.seed, earlier, out)
     found = _find_submissions(paths, out, rules, {} if run.fresh else read_records(out), run.layout)
     students = _by_student(_with_times_of_worksheets(found, rules, changes.roster, run), rules)
     records = Records(out, _settings_of_records(seed, run.limits, rules, changes.own))
-    changed = {name: every if run.fresh else records.not_yet_graded(name, every) for name, every in students.items()}
-    todo = {name: every for name, every in changed.items() if every}
-    _warn_of_changed_settings(
-        {} if run.fresh else todo, records
-    )  # before anything runs, because the new limit may be a mistake
-    for name, every in ({} if run.fresh else students).items():
-        records.update_times(name, every, later_too=run.count_latest)
+    changed = {name: own if run.fresh else records.not_yet_graded(name, own) for name, own in students.items()}
+    todo = {name: own for name, own in changed.items() if own}
+    # Warn before anything runs, because a changed limit may be a mistake.
+    _warn_of_changed_settings({} if run.fresh else todo, records)
+    for name, own in ({} if run.fresh else students).items():
+        records.update_times(name, own, allow_later=run.count_latest)
     if todo:
-        for lesson in {notebook.lesson for every in todo.values() for notebook in every} & {*every_lesson()}:
+        for lesson in {notebook.lesson for own in todo.values() for notebook in own} & {*every_lesson()}:
             exercises_of(lesson)  # import the exercises once, before forking the workers
         with open_grader(min(run.jobs, len(todo)), seed, run, changes.own) as grader:
-            guards = min(
-                grader.guards, key=lambda guards: ISOLATION_LEVELS.index(isolation(guards))
-            )  # the weakest level
-            _warn_of_missing_guards(guards, run.unconfined)
+            weakest = min(grader.guards, key=lambda guards: ISOLATION_LEVELS.index(isolation(guards)))
+            _warn_of_missing_guards(weakest, run.unconfined)
             if run.fresh:
                 records.forget_all()
             # Fail now if the folder is not writable, not after the whole class has been graded.
-            message = new_settings(seed, run.limits, guards)
-            write_settings(out, message)
+            settings = new_settings(seed, run.limits, weakest)
+            write_settings(out, settings)
             write_class_rules(out, rules, changes)
             try:
                 _grade_students(todo, grader, records, rules.library_calls)
                 _discard_earlier(students if run.count_latest else {}, records)
             finally:
-                results = write_report(out, message)
+                results = write_report(out, settings)
     else:
         write_class_rules(out, rules, changes)
         _discard_earlier(students if run.count_latest else {}, records)
@@ -134,50 +129,50 @@ def grade(paths: Sequence[Path], out: Path, changes: RuleChanges | None = None, 
     return summary(out, results, n_kept=sum(bool(own) and own.isdisjoint(todo) for own in names))
 
 
-def _seed(wanted: int | None, earlier: Mapping[str, Any] | None, out: Path) -> int:
+def _seed(given: int | None, earlier: Mapping[str, Any] | None, out: Path) -> int:
     """Return the given seed, or else the seed of the earlier run, or else a new seed."""
-    if earlier and wanted not in (None, earlier["seed"]):
+    if earlier and given not in (None, earlier["seed"]):
         used = earlier["seed"]
         raise ValueError(
-            f"{out} was graded with seed {used}; to grade with seed {wanted}, choose a different folder or add --fresh"
+            f"{out} was graded with seed {used}; to grade with seed {given}, choose a different folder or add --fresh"
         )
-    if wanted is not None:
-        return wanted
+    if given is not None:
+        return given
     return int(earlier["seed"]) if earlier else secrets.randbelow(2**63)
 
 
 def _find_submissions(
     paths: Sequence[Path], out: Path, rules: ClassRules, known: Collection[str], layout: str
 ) -> list[Submission]:
-    """Find the submissions, and report how the folders and zips were understood."""
+    """Find the submissions, and log how the folders and zips were interpreted."""
     roster = rules.roster
     lines: list[str] = []
     found = find_submissions(
         paths,
         out,
-        # Without a roster, a class's own folder may be among the known names, if a notebook was directly in it.
+        # Only the roster counts here: the known names include the class folder's if it once contained a notebook.
         lambda name: roster.find_exactly(name) is not None,
-        may_be_student=lambda name: name in known or roster.knows(name),
+        may_be_student=lambda name: name in known or roster.has_match(name),
         pattern=layout,
         zone=rules.late_policy.zone,
         report=lines.append,
     )
     for line in lines:
-        logging.getLogger(__name__).warning(line)  # before anything runs, so that the user can stop
+        logging.getLogger(__name__).warning(line)  # before anything runs, so that the instructor can stop
     if lines and not layout:
-        logging.getLogger(__name__).warning("If this is wrong, use --layout (see grade --help).")
+        logging.getLogger(__name__).warning("If these are not the students, use --layout (see grade --help).")
     return found
 
 
 def _with_times_of_worksheets(
     found: list[Submission], rules: ClassRules, roster: Path | None, run: RunOptions
 ) -> list[Submission]:
-    """Return the submissions with the times from Moodle's worksheets, including one given only as the roster."""
+    """Return the submissions with the times from Moodle's worksheets, including a worksheet passed as the roster."""
     zone = rules.late_policy.zone
-    of_roster = [roster] if roster and roster not in run.worksheets and has_submission_times(roster, zone) else []
-    for path in (*of_roster, *run.worksheets):
+    from_roster = [roster] if roster and roster not in run.worksheets and has_submission_times(roster, zone) else []
+    for path in (*from_roster, *run.worksheets):
         times = read_submission_times(path, zone, run.worksheet_columns if path in run.worksheets else None)
-        if path in run.worksheets or any(one.lms_id in times for one in found):
+        if path in run.worksheets or any(submission.lms_id in times for submission in found):
             logging.getLogger(__name__).warning(describe_matches(path.name, found, times))
         found = with_submission_times(found, times)
     return found
@@ -187,10 +182,10 @@ def _by_student(found: Sequence[Submission], rules: ClassRules) -> dict[str, lis
     students: dict[str, list[Submission]] = defaultdict(list)
     for submission in found:
         if submission.lesson and not rules.may_count(submission.lesson):
-            submission = replace(submission, problem=of_another_lesson(submission.lesson))
+            submission = replace(submission, problem=other_lesson_problem(submission.lesson))
         students[submission.student].append(submission)
     if len(rules.lessons) == 1:
-        students = {name: taken_as_lesson(own, rules.lessons[0]) for name, own in students.items()}
+        students = {name: with_assumed_lesson(own, rules.lessons[0]) for name, own in students.items()}
     return with_usual_lessons(students)
 
 
@@ -200,7 +195,7 @@ def _discard_earlier(students: Mapping[str, Sequence[Submission]], records: Reco
 
 
 def _settings_of_records(seed: int, limits: Limits, rules: ClassRules, own: Sequence[OwnExercises]) -> dict[str, Any]:
-    """Return all settings that affect the points; if they change, students are graded again."""
+    """Return all settings that affect the points; when one changes, students are graded again."""
     settings: dict[str, Any] = {"seed": seed, "limits": [limits.seconds, limits.memory_mb], **versions()}
     if rules.library_calls != "remark":
         settings["library_calls"] = rules.library_calls
@@ -212,7 +207,7 @@ def _settings_of_records(seed: int, limits: Limits, rules: ClassRules, own: Sequ
 def _warn_of_missing_guards(guards: Mapping[str, Any], unconfined: bool) -> None:
     if isolation(guards) == "none" and not unconfined:
         raise ValueError(f"{caution(guards)} To grade anyway, add --unconfined.")
-    for warning in filter(None, (caution(guards), only_watched(guards))):
+    for warning in filter(None, (caution(guards), unlimited_resources(guards))):
         logging.getLogger(__name__).warning(warning)
 
 
@@ -220,7 +215,7 @@ def _warn_of_changed_settings(students: Mapping[str, Sequence[Submission]], reco
     """Report changed settings if they cause students to be graded again."""
     changed = [records.changed_settings(name, own) for name, own in students.items()]
     for changes, n in Counter(filter(None, changed)).items():
-        line = f"Grading {pluralize(n, 'student')} again, because settings have changed ({changes})."
+        line = f"Grading {pluralize(n, 'student')} again because settings have changed ({changes})."
         logging.getLogger(__name__).warning(line)
 
 
@@ -235,10 +230,10 @@ def _grade_students(
     def keep(name: str, graded: Sequence[GradedSubmission], guards: Mapping[str, Any]) -> None:
         level = isolation(guards)
         try:
-            noted = [_with_notes(replace(one, isolation=level), library_calls) for one in graded]
+            noted = [_with_notes(replace(notebook, isolation=level), library_calls) for notebook in graded]
             records.write(name, students[name], noted, guards)
-        except (ValueError, TypeError, LookupError, RecursionError) as error:  # affects only this student
-            failed = [stumbled_over(one, error) for one in students[name]]
+        except (ValueError, TypeError, LookupError, RecursionError) as error:  # must not affect other students
+            failed = [grader_failure(submission, error) for submission in students[name]]
             records.write(name, students[name], failed, guards)
 
     with contextlib.closing(grader.grade(students, keep)) as graded:
@@ -250,8 +245,8 @@ class LocalGrader:
 
     Args:
         workers: The workers.
-        limits: Limits of each exercise.
-        seed: Seed of the cases.
+        limits: Limits for each exercise.
+        seed: Random seed for the hidden cases.
 
     Attributes:
         guards: The guards of each worker's sandbox.
@@ -262,7 +257,7 @@ class LocalGrader:
         self.guards = [worker.guards for worker in workers]  # waits until all workers are ready
 
     def grade(self, students: Mapping[str, Sequence[Submission]], keep: Keep) -> Generator[str, None, None]:
-        """Grade students, store the results of each, and yield the name."""
+        """Grade students, store each student's results, and yield the student's name."""
         free: SimpleQueue[Worker] = SimpleQueue()
         for worker in self._workers:
             free.put(worker)
@@ -284,7 +279,7 @@ class LocalGrader:
             except BaseException:
                 threads.shutdown(wait=False, cancel_futures=True)
                 for worker in self._workers:
-                    worker.kill()  # a thread that waits for its answer gets none and ends
+                    worker.kill()  # ends the thread that is waiting for the worker
                 raise
 
 
@@ -292,7 +287,7 @@ class LocalGrader:
 def open_grader(
     n: int, seed: int, run: RunOptions, own: Sequence[OwnExercises]
 ) -> "Iterator[LocalGrader | SchedulerGrader]":
-    """Start a grader for n students at once, local or on Dask workers; stop it after the block."""
+    """Start a grader that grades n students at once, here or on Dask workers, and stop it after the block."""
     if run.scheduler:
         from transformer_course.grading.judging.dask_workers import SchedulerGrader
 
@@ -305,21 +300,21 @@ def open_grader(
 
 
 def _with_notes(graded: GradedSubmission, library_calls: str) -> GradedSubmission:
-    """Return a graded notebook with remarks for the instructor and the resulting points."""
+    """Return a graded notebook with remarks for the instructor, and with the points after these remarks."""
     cells, lesson = graded.submission.cells, graded.submission.lesson
     if not graded.exercises:
         return graded
-    exercises = [with_remarks(one, library_calls) for one in graded.exercises]
-    remarks = [f"{one.exercise.name} {remark}." for one in exercises for remark in one.remarks]
-    notes = [readable(" ".join(without_control_codes(one).split()), MAX_NOTE_LENGTH) for one in remarks]
-    texts = {one.exercise.name: _text_of(one, cells) for one in graded.exercises}
+    exercises = [with_remarks(result, library_calls) for result in graded.exercises]
+    remarks = [f"{result.exercise.name} {remark}." for result in exercises for remark in result.remarks]
+    notes = [readable(" ".join(without_control_codes(remark).split()), MAX_NOTE_LENGTH) for remark in remarks]
+    texts = {result.exercise.name: _text_of(result, cells) for result in graded.exercises}
     answers = {name: without_control_codes(text) for name, text in texts.items() if text}
     text = fingerprint(cells, lesson)
     return replace(graded, exercises=exercises, notes=notes, fingerprint=text, answers=answers)
 
 
 def _text_of(graded: GradedExercise, cells: Sequence[Mapping[str, str]]) -> str:
-    """Return the source of the cell with the answer that counts."""
+    """Return the source of the cell that contains the answer that counts."""
     if graded.cell is None:
         return answer_text(cells, graded.exercise.name)
     return cells[graded.cell]["source"][:MAX_SOURCE_LENGTH]
@@ -333,48 +328,48 @@ def open_workers(
     own: Sequence[OwnExercises] = (),
     sandbox: Sandbox | None = None,
 ) -> Iterator[list[Worker]]:
-    """Start n workers, the first with the sandbox that is already running; stop them after the block."""
+    """Start n workers, the first with the running sandbox if there is one, and stop them after the block."""
     with contextlib.ExitStack() as stack:
         sandboxes = [sandbox, *[None] * (n - 1)]
-        yield [stack.enter_context(Worker(limits, container, own, one)) for one in sandboxes]
+        yield [stack.enter_context(Worker(limits, container, own, started)) for started in sandboxes]
 
 
 def isolation(guards: Mapping[str, Any]) -> str:
     """Return how well the notebooks' code is isolated: ``full``, ``shared user`` or ``none``."""
-    is_apart = guards["own_user"] or bool(guards.get("container"))
+    has_own_user = guards["own_user"] or bool(guards.get("container"))
     is_filtered = guards["landlock"] and guards["seccomp"]
-    if (is_apart or guards["namespaces"]) and is_filtered:
+    if (has_own_user or guards["namespaces"]) and is_filtered:
         return "full"
-    return "shared user" if is_apart or is_filtered else "none"
+    return "shared user" if has_own_user or is_filtered else "none"
 
 
 def caution(guards: Mapping[str, Any]) -> str:
-    """Return a warning about what learners' code could do on this system, or an empty string if all guards work."""
+    """Return a warning about the harm that learners' code could do here, or an empty string if all guards work."""
     if guards.get("container"):
         return ""  # it can access only its own folder
     risks = {
-        "read what every user can": guards["own_user"] and not guards["landlock"],
+        "read every file that all users can read": guards["own_user"] and not guards["landlock"],
         "read, change and delete your files": not guards["own_user"] and not guards["landlock"],
-        "end your programs": not (guards["own_user"] or guards["namespaces"]) and guards["landlock"] < 6,
+        "kill your processes": not (guards["own_user"] or guards["namespaces"]) and guards["landlock"] < 6,
         "use the network": not guards["seccomp"] and not guards["namespaces"],
-        "change the permissions of your files, and the limits of your programs": not guards["own_user"]
+        "change the permissions of your files and the limits of your processes": not guards["own_user"]
         and not guards["seccomp"],
         "use up all memory": sys.platform != "linux",
     }
-    can = [risk for risk, is_open in risks.items() if is_open]
-    if not can:
+    open_risks = [risk for risk, is_open in risks.items() if is_open]
+    if not open_risks:
         return ""
     advice = "Grade only code that you would run yourself, or grade in a container."
-    return f"Caution: on this system the code in the notebooks can {join_words(can)}. {advice}"
+    return f"Caution: on this system the code in the notebooks can {join_words(open_risks)}. {advice}"
 
 
-def only_watched(guards: Mapping[str, Any]) -> str:
-    """Return a note on the totals that this system cannot limit for an answer's processes, or an empty string."""
-    needs = {"memory": "cgroup", "disk space": "own_disk"}
+def unlimited_resources(guards: Mapping[str, Any]) -> str:
+    """Return a note about resources that the grader can only monitor, not limit, or an empty string."""
+    required_guards = {"memory": "cgroup", "disk space": "own_disk"}
     if guards.get("container") or sys.platform != "linux":  # limited by the container, or covered by the caution
         return ""
-    watched = [what for what, guard in needs.items() if not guards.get(guard)]
-    if not watched:
+    unlimited = [resource for resource, guard in required_guards.items() if not guards.get(guard)]
+    if not unlimited:
         return ""
-    limited = f"Note: this system cannot limit the total {join_words(watched)} of an answer's processes."
-    return f"{limited} The grader checks ten times a second, so an answer may briefly use more than its limit."
+    note = f"Note: this system cannot limit the total {join_words(unlimited)} of an answer's processes."
+    return f"{note} The grader checks it ten times a second, so an answer may briefly exceed its limit."

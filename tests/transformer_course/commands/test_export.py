@@ -31,8 +31,8 @@ def test_look_option_writes_nothing(tmp_path: Path, capsys):
     assert main([*command, "--look"]) == 0
     message = capsys.readouterr().out
     assert (
-        "The column is “Lab”." in message
-        and "1 of them had different points before." in message
+        "The points are in the column “Lab”." in message
+        and "1 of them had different points:" in message
         and "  ada: 1 → " in message
         and "Nothing was written." in message
     )
@@ -44,7 +44,7 @@ def test_unmarked_answers_are_reported(tmp_path: Path, capsys):
     write_report(tmp_path, new_settings(7, Limits(), {}))
     (tmp_path / "export.csv").write_text("Student,ID,Lab\nAda,ada,1\n")
     assert main(["export", str(tmp_path), "--canvas", str(tmp_path / "export.csv"), "--look"]) == 0
-    assert "1 written answer is not marked yet, so without points" in capsys.readouterr().out
+    assert "1 written answer has no points yet." in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("is_decided", [False, True])
@@ -63,7 +63,7 @@ def test_unjudged_answer_is_reported_until_overridden(tmp_path: Path, capsys, is
     reason = f"01_lookup: {name} could not be judged: it got too little CPU time."
     assert (reason in row) != is_decided and ("graded in part" in row) != is_decided
     assert (reason in (tmp_path / "class.html").read_text()) != is_decided
-    line = "Could not be judged, so without points: 1 answer of ada. Grade again, or give the points in overrides.csv."
+    line = "1 answer from ada could not be judged and got no points. Grade again, or enter the points in overrides.csv."
     assert (line in capsys.readouterr().out) != is_decided
 
 
@@ -100,8 +100,9 @@ def test_reports_unknown_times_of_the_exported_lesson(tmp_path: Path, capsys):
     write_report(tmp_path, new_settings(7, Limits(), {}))
     (tmp_path / "export.csv").write_text("Identifier,Full name,Grade\nParticipant 7,Ada,\n")
     command = ["export", str(tmp_path), "--moodle", str(tmp_path / "export.csv"), "--look", "--lesson"]
-    line = "Submission time unknown, so no deduction for lateness: ada (all files have the time of the download)."
-    assert main([*command, "01"]) == 0 and f"{line} Grade again with --worksheet" in capsys.readouterr().out
+    reason = "the submission time is unknown: ada (all files have the time of the download)"
+    message = f"No late penalty, because {reason}. Grade again with --worksheet"
+    assert main([*command, "01"]) == 0 and message in capsys.readouterr().out
     assert main([*command, "02"]) == 0 and "unknown" not in capsys.readouterr().out
 
 
@@ -111,7 +112,7 @@ def test_rejects_column_for_different_lesson_without_force(tmp_path: Path, capsy
     command = ["export", str(tmp_path / "graded"), "--canvas", str(tmp_path / "export.csv")]
     command += ["--lesson", "1", "--column", "Scaling"]
     assert main(command) == 2 and not (tmp_path / "graded" / "canvas.csv").exists()
-    doubt = "for a different lesson than 01_lookup: “Scaling” names 02_scaling. If it is the right table, add --force"
+    doubt = "lesson than 01_lookup: “Scaling” is a name of 02_scaling. If it is the right table, add --force"
     assert doubt in capsys.readouterr().err
     assert main([*command, "--look"]) == 0 and f"{doubt}.\n" in capsys.readouterr().out
     assert main([*command, "--force"]) == 0 and (tmp_path / "graded" / "canvas.csv").exists()
@@ -122,7 +123,7 @@ def test_errors_are_reported_in_one_line(tmp_path: Path, capsys):
     assert main(["export", str(tmp_path), "--canvas", "export.csv"]) == 2
     assert (
         capsys.readouterr().err
-        == f"transformer-course: {tmp_path} has no results; run transformer-course grade first\n"
+        == f"transformer-course: {tmp_path} has no results; run `transformer-course grade` first\n"
     )
     with pytest.raises(SystemExit, match="2"):
         main(["export", str(tmp_path)])

@@ -17,4 +17,4 @@ def test_override_updates_summary_gradebook_and_feedback(tmp_path: Path, capsys)
 
 def test_rejects_a_folder_without_results(tmp_path: Path, capsys):
     assert main(["feedback", str(tmp_path)]) == 2
-    assert "has no results; run transformer-course grade first" in capsys.readouterr().err
+    assert "has no results; run `transformer-course grade` first" in capsys.readouterr().err

@@ -82,7 +82,7 @@ def test_same_seed_generates_the_same_text(folder, capsys):
     assert texts[0] == texts[1] != texts[2]
 
 
-def test_each_token_is_printed_before_the_next_is_computed(folder, capsys, monkeypatch):
+def test_each_token_is_printed_before_the_next(folder, capsys, monkeypatch):
     displayed = []
 
     class RecordingState(TextState):

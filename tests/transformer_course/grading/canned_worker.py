@@ -1,4 +1,4 @@
-"""A worker without a sandbox, for tests in which it does not matter how the answers do."""
+"""A fake worker for tests in which the verdicts do not matter."""
 
 import json
 from pathlib import Path
@@ -16,12 +16,12 @@ GUARDED = {"own_user": True, "namespaces": False, "landlock": 7, "seccomp": True
 
 
 class Canned:
-    """Stands in for a worker where it does not matter how the answers do: what has the word ``right`` passes.
+    """A fake worker without a sandbox: all answers in a notebook that contains the word ``right`` pass.
 
-    What has ``torch.softmax`` is remarked on.
+    An answer that contains ``torch.softmax`` gets a remark.
 
     Attributes:
-        guards: Those that its sandbox would have.
+        guards: The guards that its sandbox would have.
         graded: The student and the exercise of each task so far.
     """
 

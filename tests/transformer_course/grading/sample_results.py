@@ -1,4 +1,4 @@
-"""Graded notebooks as tests need them: nothing runs."""
+"""Sample results for tests, created without running any answers."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -20,17 +20,17 @@ def notebook(
     lesson: str = "01_lookup",
     problem: str = "",
     mistakes: tuple[str, ...] = (),
-    **message: Any,
+    **fields: Any,
 ) -> GradedSubmission:
-    """Return a graded notebook of which the first ``passed`` exercises passed.
+    """Return a graded notebook in which the first exercises passed.
 
     Args:
-        passed: Number of exercises.
-        file: Its name.
-        lesson: Its lesson.
-        problem: Why it could not be graded.
-        mistakes: The mistakes in the first exercise that did not pass; the others are wrong without a name.
-        message: More fields of the submission.
+        passed: Number of exercises that passed.
+        file: The name of the notebook.
+        lesson: The lesson.
+        problem: The reason why it could not be graded, or empty.
+        mistakes: The mistakes recognized in the first wrong answer; no mistakes are recognized in other wrong answers.
+        fields: More fields of the submission.
     """
     graded = []
     for i, exercise in enumerate([] if problem else exercises_of(lesson)):
@@ -38,12 +38,12 @@ def notebook(
         if i == passed and mistakes:
             verdict = Verdict(exercise.name, "mistake", "", mistakes)
         graded.append(GradedExercise(exercise, verdict, 0.1 * (i + 1)))
-    submission = Submission("", Path("folder", file), lesson, problem=problem, sha256="5e" * 32, **message)
+    submission = Submission("", Path("folder", file), lesson, problem=problem, sha256="5e" * 32, **fields)
     return GradedSubmission(submission, graded, "full")
 
 
 def write_results(out: Path, passed: Mapping[str, int]) -> None:
-    """Write a folder of results in which each student has passed some exercises of lesson 01."""
+    """Write a results folder in which each student has passed some exercises in lesson 01."""
     for student, n in passed.items():
         Records(out, {}).write(student, [], [notebook(n)], {})
     write_report(out, new_settings(7, Limits(), {}))

@@ -30,7 +30,7 @@ EXITS = {"similarity": "import os\ndef similarity(query, keys): os._exit(3)"}
 
 @pytest.fixture(scope="module")
 def graded(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The results of a class in which all sorts of things were handed in."""
+    """The results of a class with right, wrong, hostile and damaged submissions."""
     folder = tmp_path_factory.mktemp("class")
     for lesson in CORE:
         write_notebook(folder / "ada" / f"{lesson}.ipynb", cells(RIGHT, lesson))
@@ -44,7 +44,7 @@ def graded(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 class InThisProcess:
-    """Stands in for a worker, since starting a process and a sandbox takes seconds."""
+    """A worker in this process, because starting a process and a sandbox takes seconds."""
 
     def __init__(self, sandbox: Sandbox) -> None:
         self.sandbox, self.guards = sandbox, sandbox.guards
@@ -57,12 +57,13 @@ class InThisProcess:
 
 def statuses(out: Path, student: str, notebook: int = 0) -> dict[str, str]:
     return {
-        one["exercise"]: one["status"] for one in results(out)["students"][student]["notebooks"][notebook]["exercises"]
+        result["exercise"]: result["status"]
+        for result in results(out)["students"][student]["notebooks"][notebook]["exercises"]
     }
 
 
 @pytest.mark.slow
-def test_gradebook_has_rows_for_students_and_columns_for_exercises(graded: Path):
+def test_gradebook_has_a_row_per_student(graded: Path):
     book = pd.read_csv(graded / "gradebook.csv", index_col="student")
     assert list(book.index) == ["<b>eve", "'=cmd", "ada", "ben"]
     assert book.loc["ada", "points"] == sum(CORE.values()) and book.loc["ada", "bonus"] == sum(STRETCH.values())
@@ -95,7 +96,10 @@ def test_every_student_gets_an_escaped_page_with_hints(graded: Path):
 
 def verdicts(out: Path) -> list[Any]:
     return [
-        [(one["status"], one["mistakes"], one["message"], one["points"]) for one in notebook["exercises"]]
+        [
+            (exercise["status"], exercise["mistakes"], exercise["message"], exercise["points"])
+            for exercise in notebook["exercises"]
+        ]
         for student in results(out)["students"].values()
         for notebook in student["notebooks"]
     ]
@@ -104,7 +108,7 @@ def verdicts(out: Path) -> list[Any]:
 def test_same_seed_gives_the_same_results(sandbox: Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     in_this_process = InThisProcess(sandbox)
     monkeypatch.setattr("transformer_course.grading.grade.Worker", lambda *_: contextlib.nullcontext(in_this_process))
-    monkeypatch.setattr(mistake_recognition, "MAX_PAIRS", 0)  # to look for two mistakes at once takes seconds
+    monkeypatch.setattr(mistake_recognition, "MAX_PAIRS", 0)  # searching for pairs of mistakes takes seconds
     wrong = {
         "softmax": RIGHT["softmax"],
         "similarity": "def similarity(query, keys): return keys @ query + (len(query) > 4)",
@@ -112,8 +116,8 @@ def test_same_seed_gives_the_same_results(sandbox: Sandbox, tmp_path: Path, monk
     path = write_notebook(tmp_path / "ada" / "01_lookup.ipynb", cells(wrong))
     for seed, out in ((7, "one"), (7, "two"), (8, "three")):
         grade([path], tmp_path / out, run=RunOptions(seed=seed))
-    one, two, three = (verdicts(tmp_path / out) for out in ("one", "two", "three"))
-    assert one == two != three  # the message shows the numbers of the first case that differs
+    first, second, third = (verdicts(tmp_path / out) for out in ("one", "two", "three"))
+    assert first == second != third  # the messages contain numbers from the cases
     assert results(tmp_path / "one")["seed"] == 7
 
 
@@ -153,16 +157,16 @@ def test_unchanged_submissions_are_not_graded_again(canned: Canned, tmp_path: Pa
 
 
 @pytest.mark.parametrize("order", [("w1", "w2"), ("w2", "w1"), ("w1", "w2", "w1")])
-@pytest.mark.parametrize("asks", [False, True])
+@pytest.mark.parametrize("selects_lesson", [False, True])
 @pytest.mark.usefixtures("canned")
-def test_second_lesson_keeps_the_first(tmp_path: Path, order: tuple[str, ...], asks: bool):
+def test_second_lesson_keeps_the_first(tmp_path: Path, order: tuple[str, ...], selects_lesson: bool):
     lessons, out = {"w1": "01_lookup", "w2": "02_scaling"}, tmp_path / "out"
     for week, students in {"w1": ["ada", "ben", "cleo"], "w2": ["ada", "ben"]}.items():
         for student in students:
             right = cells({}, lessons[week], others=["right"])
             write_notebook(tmp_path / week / student / f"{lessons[week]}.ipynb", right)
     for week in order:
-        grade([tmp_path / week], out, RuleChanges(lessons=[lessons[week]] if asks else []))
+        grade([tmp_path / week], out, RuleChanges(lessons=[lessons[week]] if selects_lesson else []))
     both = sum(CORE.values())
     assert rows(out) == {"ada": both, "ben": both, "cleo": CORE["01_lookup"]}
 
@@ -173,7 +177,7 @@ def test_lower_resubmission_counts_only_on_request(canned: Canned, tmp_path: Pat
     write_notebook(path, cells({}, others=["a mistake"]))
     text = grade([tmp_path / "class"], tmp_path / "out")
     assert rows(tmp_path / "out") == {"ada": CORE["01_lookup"]}
-    assert "ada: 01_lookup: an earlier result counts, because the latest one would lower similarity 1 → 0" in text
+    assert "ada: 01_lookup: an earlier result counts, because the latest result would lower similarity 1 → 0" in text
     canned.graded.clear()
     assert "would lower" in grade([tmp_path / "class"], tmp_path / "out") and not canned.graded
     text = grade([tmp_path / "class"], tmp_path / "out", run=RunOptions(count_latest=True))
@@ -191,7 +195,7 @@ def test_unreadable_file_keeps_the_earlier_result(tmp_path: Path):
 
 
 @pytest.mark.usefixtures("canned")
-def test_class_folder_mistaken_for_a_student_is_graded_again(tmp_path: Path):
+def test_class_folder_mistaken_for_student_is_regraded(tmp_path: Path):
     for path, text in {"01_lookup.ipynb": "right", "ada/01_lookup.ipynb": "no", "ben/01_lookup.ipynb": "right"}.items():
         write_notebook(tmp_path / "class" / path, cells({}, others=[text]))
     grade([tmp_path / "class"], tmp_path / "out")
@@ -219,26 +223,26 @@ def test_interrupted_grading_keeps_finished_results(
 ):
     for student in ("ada", "ben", "cleo"):
         write_notebook(tmp_path / "class" / student / "01_lookup.ipynb", cells({}, others=["right"]))
-    honest = canned.assess
+    original = canned.assess
 
-    def ends_at_ben(task: Task) -> GradedExercise:
+    def stop_at_ben(task: Task) -> GradedExercise:
         if task.submission.student == "ben":
             raise end
-        return honest(task)
+        return original(task)
 
-    monkeypatch.setattr(canned, "assess", ends_at_ben)
+    monkeypatch.setattr(canned, "assess", stop_at_ben)
     with pytest.raises(end):
         grade([tmp_path / "class"], tmp_path / "out")
     kept = set(rows(tmp_path / "out"))
     assert "ada" in kept and "ben" not in kept
-    monkeypatch.setattr(canned, "assess", honest)
+    monkeypatch.setattr(canned, "assess", original)
     canned.graded.clear()
     grade([tmp_path / "class"], tmp_path / "out")
     assert {student for student, _ in canned.graded} == {"ada", "ben", "cleo"} - kept
     assert len(set(rows(tmp_path / "out").values())) == 1
 
 
-def test_unwritable_folder_is_noticed_before_grading(canned: Canned, tmp_path: Path):
+def test_unwritable_folder_is_reported_before_grading(canned: Canned, tmp_path: Path):
     path = write_notebook(tmp_path / "ada" / "01_lookup.ipynb", [])
     (tmp_path / "file").touch()
     with pytest.raises(OSError):
@@ -248,10 +252,10 @@ def test_unwritable_folder_is_noticed_before_grading(canned: Canned, tmp_path: P
 
 @pytest.mark.usefixtures("canned")
 def test_writes_every_file_atomically(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, own_file: Path):
-    """Each file is written under another name first: a full disk leaves no empty table behind."""
+    """Each file is written under a temporary name first, so that a full disk leaves no empty table."""
     opened: list[Path] = []
 
-    def noted(path: object, mode: str = "r", *rest: Any, **options: Any) -> Any:
+    def recording_open(path: object, mode: str = "r", *rest: Any, **options: Any) -> Any:
         if isinstance(path, str | Path) and tmp_path in Path(path).parents and mode.strip("bt") != "r":
             opened.append(Path(path))
         return original(path, mode, *rest, **options)
@@ -259,8 +263,8 @@ def test_writes_every_file_atomically(tmp_path: Path, monkeypatch: pytest.Monkey
     original = io.open
     write_notebook(tmp_path / "class" / "ada" / "01_lookup.ipynb", cells(RIGHT))
     (tmp_path / "people.csv").write_text("id,name\nada,Ada\n")
-    monkeypatch.setattr("io.open", noted)
-    monkeypatch.setattr("builtins.open", noted)
+    monkeypatch.setattr("io.open", recording_open)
+    monkeypatch.setattr("builtins.open", recording_open)
     out = tmp_path / "out"
     changes = RuleChanges(roster=tmp_path / "people.csv", own=read_own_exercises(out, own_file))
     grade([tmp_path / "class"], out, changes)
@@ -277,7 +281,7 @@ def test_grades_only_requested_lessons_and_lists_everyone(tmp_path: Path):
     write_notebook(tmp_path / "eve" / "02_scaling.ipynb", [])
     text = grade([tmp_path], tmp_path / "out", RuleChanges(lessons=["01_lookup"]), RunOptions(seed=7))
     assert f"eve: 0 of {CORE['01_lookup']} points" in text and "Rules: only 01_lookup." in text
-    other = "02_scaling.ipynb: This is a notebook of 02_scaling, which is not graded here."
+    other = "02_scaling.ipynb: This is a notebook for 02_scaling, which is not graded here."
     assert other in text and "Not submitted." in (tmp_path / "out" / "feedback" / "eve.html").read_text("utf-8")
     book = pd.read_csv(tmp_path / "out" / "gradebook.csv", index_col="student")
     assert book.loc["eve", "status"] == "could not be graded" and other in str(book.loc["eve", "remarks"])
@@ -291,9 +295,10 @@ def test_lesson_all_counts_a_single_students_lesson(tmp_path: Path):
     for student in ("ada", "ben", "eve"):
         write_notebook(tmp_path / "class" / student / "01_lookup.ipynb", cells({}, others=["right"]))
     write_notebook(tmp_path / "class" / "eve" / "04_masks.ipynb", cells({}, "04_masks", others=["right"]))
-    assert "does not count unless --lesson asks for it" in grade([tmp_path / "class"], tmp_path / "out")
+    text = grade([tmp_path / "class"], tmp_path / "out")
+    assert "04_masks does not count, because only 1 of 3 students submitted it" in text
     text = grade([tmp_path / "class"], tmp_path / "out", RuleChanges(lessons=["all"]))
-    masks = sum(one.points for one in exercises_of("04_masks") if not one.stretch)
+    masks = sum(exercise.points for exercise in exercises_of("04_masks") if not exercise.stretch)
     assert rows(tmp_path / "out") == {
         **dict.fromkeys(("ada", "ben"), CORE["01_lookup"]),
         "eve": CORE["01_lookup"] + masks,
@@ -304,19 +309,19 @@ def test_lesson_all_counts_a_single_students_lesson(tmp_path: Path):
 
 def test_other_files_are_never_overwritten(tmp_path: Path):
     path = write_notebook(tmp_path / "ada" / "01_lookup.ipynb", [])
-    with pytest.raises(ValueError, match="ada contains something other than the results of an earlier run"):
+    with pytest.raises(ValueError, match="ada contains files that are not results of an earlier run"):
         grade([path], path.parent)
     with pytest.raises(ValueError, match=r"01_lookup\.ipynb is a file"):
         grade([path], path)
     assert [p.name for p in path.parent.iterdir()] == ["01_lookup.ipynb"]
 
 
-def says_that_no_sandbox_starts(connection: Connection, *_: object) -> None:
+def serve_without_sandbox(connection: Connection, *_: object) -> None:
     connection.send("could not start the sandbox: no output")
 
 
 def test_failing_sandbox_leaves_no_results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("transformer_course.grading.judging.worker.serve", says_that_no_sandbox_starts)
+    monkeypatch.setattr("transformer_course.grading.judging.worker.serve", serve_without_sandbox)
     with pytest.raises(SandboxError, match="no output"):
         grade([write_notebook(tmp_path / "ada" / "01_lookup.ipynb", [])], tmp_path / "out")
     assert not (tmp_path / "out").exists()

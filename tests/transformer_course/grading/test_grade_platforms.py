@@ -1,4 +1,4 @@
-"""A class is graded and exported as the platforms of universities write it."""
+"""Tests for grading and exporting a class in the formats of learning platforms."""
 
 import csv
 import io
@@ -30,7 +30,7 @@ def test_zip_named_after_a_student_belongs_to_them(tmp_path: Path):
 
 
 @pytest.mark.usefixtures("canned")
-def test_two_moodle_students_of_one_name_both_get_points(tmp_path: Path):
+def test_moodle_namesakes_both_get_points(tmp_path: Path):
     folder = "Anna Müller_{}_assignsubmission_file_"
     for number, source in (("900001", "right"), ("900002", "other")):
         path = tmp_path / "class" / folder.format(number) / "01_lookup.ipynb"
@@ -47,7 +47,7 @@ def test_two_moodle_students_of_one_name_both_get_points(tmp_path: Path):
 
 
 @pytest.mark.usefixtures("canned")
-def test_canvas_gradebook_is_a_roster_with_one_row_each(tmp_path: Path):
+def test_canvas_gradebook_can_be_the_roster(tmp_path: Path):
     write_notebook(tmp_path / "class" / "lovelaceada_12345_678_01_lookup.ipynb", cells({}, others=["right"]))
     (tmp_path / "class" / "neilben_12346_679_01_lookup.html").write_text("<html>")
     write_notebook(tmp_path / "class" / "euler_12347_680_02_scaling.ipynb", cells({}, "02_scaling"))
@@ -70,7 +70,7 @@ def test_canvas_gradebook_is_a_roster_with_one_row_each(tmp_path: Path):
 
 @pytest.mark.usefixtures("canned")
 def test_moodle_lateness_follows_the_worksheet(tmp_path: Path, caplog: pytest.LogCaptureFixture):
-    """As the roster in the first week, and as --worksheet in any other; no notebook is graded again for that."""
+    """The worksheet may be passed as the roster or as --worksheet."""
     for name, number in (("Ada", 11), ("Ben", 12), ("Cleo", 13)):
         path = tmp_path / "class" / f"{name}_{number}_assignsubmission_file_" / "01_lookup.ipynb"
         write_notebook(path, cells({}, others=[f"right {name}"]))
@@ -85,11 +85,11 @@ def test_moodle_lateness_follows_the_worksheet(tmp_path: Path, caplog: pytest.Lo
     text = grade([tmp_path / "class"], tmp_path / "out", RuleChanges(late_policy=policy))
     assert "Ada, Ben and Cleo (all files have the time of the download). Grade again with --worksheet" in text
     grade([tmp_path / "class"], tmp_path / "out", run=RunOptions(worksheets=[other]))
-    assert "Grades-Week 2.csv is the worksheet of a different assignment" in caplog.text
+    assert "Grades-Week 2.csv is for a different assignment" in caplog.text
     text = grade([tmp_path / "class"], tmp_path / "out", run=RunOptions(worksheets=[worksheet]))
-    assert "Grades-Week 1.csv: submission times of 2 of 3 students." in caplog.text
+    assert "Grades-Week 1.csv: found the submission time of 2 of 3 students." in caplog.text
     assert "  Ben: 10 of 10 points and 2 bonus, 8 after lateness" in text.splitlines()
-    assert "lateness: Cleo (Moodle's grading worksheet has no time for it)." in text
+    assert "unknown: Cleo (Moodle's grading worksheet has no time for this submission)." in text
     table = pd.read_csv(tmp_path / "out" / "gradebook.csv", index_col="student")
     assert table.loc["Ben", "submitted"] == "01_lookup: 2026-10-13 19:00 (Moodle's grading worksheet)."
     assert list(table["points after lateness"]) == [10, 8, 10]
@@ -100,7 +100,7 @@ def test_moodle_lateness_follows_the_worksheet(tmp_path: Path, caplog: pytest.Lo
 
 
 @pytest.mark.usefixtures("canned")
-def test_message_about_a_pdf_reaches_the_feedback_of_its_week(tmp_path: Path):
+def test_problem_of_pdf_appears_in_its_weeks_feedback(tmp_path: Path):
     folder = "{}_{}_assignsubmission_file_"
     titles, weeks = "Identifier,Full name,Grade,Feedback comments\n", {}
     for week, lesson in enumerate(CORE, 1):

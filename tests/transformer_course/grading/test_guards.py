@@ -1,4 +1,4 @@
-"""What protects the machine is reported before anything runs."""
+"""Tests for reporting missing guards before anything runs."""
 
 import sys
 from pathlib import Path
@@ -8,11 +8,11 @@ import pytest
 
 from tests.transformer_course.grading.canned_worker import GUARDED, Canned, results
 from tests.transformer_course.sandbox.sample_submissions import write_notebook
-from transformer_course.grading.grade import caution, grade, only_watched
+from transformer_course.grading.grade import caution, grade, unlimited_resources
 from transformer_course.grading.rules.settings import RunOptions
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="no other system is guarded")
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux has guards")
 def test_without_guards_grading_requires_unconfined(canned: Canned, tmp_path: Path):
     path = write_notebook(tmp_path / "ada" / "01_lookup.ipynb", [])
     canned.guards = {"own_user": False, "namespaces": False, "landlock": 0, "seccomp": True}
@@ -23,20 +23,20 @@ def test_without_guards_grading_requires_unconfined(canned: Canned, tmp_path: Pa
     assert results(tmp_path / "out")["students"]["ada"]["isolation"] == "none"
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="no other system is guarded")
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux has guards")
 @pytest.mark.parametrize(
     ("guards", "message"),
     [
         ({}, ""),
         ({"own_user": False}, ""),
-        ({"landlock": 0}, "can read what every user can."),
-        ({"own_user": False, "landlock": 5}, "can end your programs."),
+        ({"landlock": 0}, "can read every file that all users can read."),
+        ({"own_user": False, "landlock": 5}, "can kill your processes."),
         ({"own_user": False, "namespaces": True, "landlock": 5}, ""),
-        ({"own_user": False, "landlock": 0}, "can read, change and delete your files and end your programs."),
+        ({"own_user": False, "landlock": 0}, "can read, change and delete your files and kill your processes."),
         (
             {"own_user": False, "landlock": 0, "seccomp": False},
-            "can read, change and delete your files, end your programs, use the network and change the permissions of "
-            "your files, and the limits of your programs.",
+            "can read, change and delete your files, kill your processes, use the network and change the permissions "
+            "of your files and the limits of your processes.",
         ),
     ],
 )
@@ -46,7 +46,7 @@ def test_missing_guards_determine_the_caution(guards: dict[str, Any], message: s
 
 def test_other_systems_do_not_limit_memory(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(sys, "platform", "darwin")
-    assert "of your programs and use up all memory." in caution(
+    assert "of your processes and use up all memory." in caution(
         {"own_user": False, "namespaces": False, "landlock": 0, "seccomp": False}
     )
 
@@ -60,13 +60,13 @@ def test_caution_comes_before_anything_runs(
         grade([write_notebook(tmp_path / "ada" / "01_lookup.ipynb", [])], tmp_path / "out")
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="no other system is guarded")
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux has guards")
 def test_unlimited_resources_are_reported_first(
     canned: Canned, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ):
     unbounded = GUARDED | {"own_disk": False, "cgroup": False}
-    assert not only_watched(GUARDED) and not only_watched(unbounded | {"container": "podman"})
-    assert "the total disk space of an answer" in only_watched(unbounded | {"cgroup": True})
+    assert not unlimited_resources(GUARDED) and not unlimited_resources(unbounded | {"container": "podman"})
+    assert "the total disk space of an answer" in unlimited_resources(unbounded | {"cgroup": True})
     canned.guards = unbounded
     monkeypatch.setattr(canned, "assess", lambda _: pytest.fail(caplog.text))
     with pytest.raises(pytest.fail.Exception, match="cannot limit the total memory and disk space of an answer"):

@@ -1,4 +1,4 @@
-"""What an instructor has set holds for later runs, and a change is reported."""
+"""Tests for settings, which apply to later runs and whose changes are reported."""
 
 import os
 from datetime import UTC, datetime, timedelta
@@ -17,7 +17,7 @@ from transformer_course.grading.rules.settings import RunOptions
 from transformer_course.sandbox.resource_limits import Limits
 
 
-def handed_in_at(path: Path, time: datetime, source: str = "right") -> None:
+def submit_at(path: Path, time: datetime, source: str = "right") -> None:
     write_notebook(path, cells({}, others=[source]))
     os.utime(path, (time.timestamp(), time.timestamp()))
 
@@ -25,15 +25,15 @@ def handed_in_at(path: Path, time: datetime, source: str = "right") -> None:
 def test_settings_hold_for_later_runs(canned: Canned, tmp_path: Path):
     late, due = datetime(2026, 10, 13, 9, tzinfo=UTC), datetime(2026, 10, 12, tzinfo=UTC)
     names = {"ada": "lovelaceada_12345_111_01_lookup.ipynb", "eve": "eve_99999_222_01_lookup.ipynb"}
-    for i, file in enumerate(names.values()):  # times close together would be those of the download
-        handed_in_at(tmp_path / "class" / file, late + timedelta(hours=i))
+    for i, file in enumerate(names.values()):  # times close together would be treated as download times
+        submit_at(tmp_path / "class" / file, late + timedelta(hours=i))
     (tmp_path / "roster.csv").write_text("id,name\n12345,Ada Lovelace\n12346,Ben\n")
     out, policy = tmp_path / "out", LatePolicy({"": due}, penalty=10)
     text = grade([tmp_path / "class"], out, RuleChanges(roster=tmp_path / "roster.csv", late_policy=policy))
     assert "1 student in the roster submitted nothing" in text and "eve is not in the roster." in text
     n_graded = len(canned.graded)
     (out / "overrides.csv").write_text("student,exercise,points,comment\n12345,softmax,0,Seen in class.\n")
-    os.utime(tmp_path / "class" / names["eve"], (due.timestamp(), due.timestamp()))  # it was in time
+    os.utime(tmp_path / "class" / names["eve"], (due.timestamp(), due.timestamp()))  # on time
     grade([tmp_path / "class" / names["eve"]], out)
     book = pd.read_csv(out / "gradebook.csv", index_col="student")
     assert len(canned.graded) == n_graded and list(book.index) == ["Ada Lovelace", "Ben", "eve"]
@@ -54,8 +54,8 @@ def test_omitted_settings_survive_a_truncated_file(canned: Canned, tmp_path: Pat
     (out / "results.json").write_text('{"kind": "transf')
     text = grade([tmp_path / "class"], out, RuleChanges(late_policy=policy.changed({"": due}, None, None)))
     at = f"{due.astimezone():%Y-%m-%d %H:%M}"
-    rules = f"only 01_lookup; lessons due {at}; 01_lookup due {at}; 10 % off for each day late; 15 minutes of grace"
-    assert f"Rules: {rules}; partial credit." in text and len(canned.graded) == n
+    rules = f"only 01_lookup; lessons due {at}; 01_lookup due {at}; 10 % off for each day late"
+    assert f"Rules: {rules}; a grace period of 15 minutes; partial credit." in text and len(canned.graded) == n
     assert results(out)["students"]["ada"]["points"] == CORE["01_lookup"]
 
 
@@ -73,12 +73,12 @@ def test_grading_again_because_of_limits_is_reported(tmp_path: Path, caplog: pyt
     assert not again(caplog)
     grade([tmp_path / "class" / "ada"], out)
     limits = "limits: 10 s and 2048 MB now, 60 s and 2048 MB last time"
-    one = f"Grading 1 student again, because settings have changed ({limits})."
-    assert again(caplog) == [one]
-    grade([tmp_path / "class"], out)  # whose limits differ is only ben, whatever was graded last
-    assert again(caplog) == [one, one] and results(out)["limits"]["seconds"] == 10.0
+    message = f"Grading 1 student again because settings have changed ({limits})."
+    assert again(caplog) == [message]
+    grade([tmp_path / "class"], out)  # only Ben was graded with different limits
+    assert again(caplog) == [message, message] and results(out)["limits"]["seconds"] == 10.0
     grade([tmp_path / "class"], out, run=RunOptions(limits=Limits(seconds=60.0), fresh=True))
-    assert again(caplog) == [one, one]
+    assert again(caplog) == [message, message]
 
 
 @pytest.mark.usefixtures("canned")
@@ -88,15 +88,15 @@ def test_library_calls_setting_is_reported(tmp_path: Path, caplog: pytest.LogCap
     text = grade([tmp_path / "class"], tmp_path / "out", RuleChanges(library_calls="none"))
     assert "Rules: no points for answers that call the function to implement." in text
     grade([tmp_path / "class"], tmp_path / "out", RuleChanges(library_calls="remark"))
-    one = "Grading 1 student again, because settings have changed (library calls: {} now, {} last time)."
-    assert again(caplog) == [one.format("none", "remark"), one.format("remark", "none")]
+    message = "Grading 1 student again because settings have changed (library calls: {} now, {} last time)."
+    assert again(caplog) == [message.format("none", "remark"), message.format("remark", "none")]
 
 
 @pytest.mark.usefixtures("canned")
-def test_library_calls_are_recorded_and_shown_on_every_page(tmp_path: Path):
+def test_library_calls_appear_on_every_page(tmp_path: Path):
     calls = "def softmax(scores): return torch.softmax(scores, -1)"
     write_notebook(tmp_path / "ada" / "01_lookup.ipynb", cells({"softmax": calls}))
     grade([tmp_path], tmp_path / "out")
     assert results(tmp_path / "out")["students"]["ada"]["notebooks"][0]["notes"] == ["softmax calls torch.softmax."]
     assert "softmax calls torch.softmax." in (tmp_path / "out" / "class.html").read_text("utf-8")
-    assert "it calls torch.softmax." in (tmp_path / "out" / "feedback" / "ada.html").read_text("utf-8")
+    assert "your answer calls torch.softmax." in (tmp_path / "out" / "feedback" / "ada.html").read_text("utf-8")

@@ -1,7 +1,7 @@
-"""Grade notebooks as students leave them, and compare the points with what the checks say in a real kernel.
+"""Tests that grade realistic student notebooks, and compare the points with the results of checks in a real kernel.
 
-Each notebook has one exercise, ``softmax``. Its answer has points if a check passes in Jupyter: either on *Restart and
-run all*, or in the order in which the student ran the cells.
+Each notebook has one exercise, ``softmax``. Its answer should get points if a check passes in Jupyter, either with
+*Restart and run all* or in the order in which the student ran the cells.
 """
 
 import json
@@ -35,13 +35,13 @@ CHECK = "check(softmax)"
 
 @dataclass(frozen=True)
 class Notebook:
-    """A notebook that a student hands in.
+    """A notebook that a student submits.
 
     Args:
         cells: The sources of its code cells below the imports.
-        points: Whether its answer has points.
-        ran: The cells in the order in which the student ran them; by default from the top.
-        deleted: Cells that the student ran and then deleted.
+        points: Whether its answer should get points.
+        ran: The indices of the cells in the order in which the student ran them; empty for all cells from the top.
+        deleted: The sources of cells that the student ran and then deleted.
     """
 
     cells: Sequence[str]
@@ -51,7 +51,7 @@ class Notebook:
 
 
 NOTEBOOKS = {
-    # Where the answer is
+    # Location of the answer
     "the lesson": Notebook([RIGHT, CHECK]),
     "a wrong answer": Notebook([WRONG, CHECK], points=False),
     "an untouched lesson": Notebook([STUB, CHECK], points=False),
@@ -72,7 +72,7 @@ NOTEBOOKS = {
     "an answer in parts": Notebook([RIGHT, "old = softmax\ndef softmax(scores):\n    return old(scores) * 1", CHECK]),
     "an answer that is decorated below": Notebook([RIGHT, "softmax = torch.no_grad()(softmax)", CHECK]),
     "a broken second attempt": Notebook([RIGHT, CHECK, "def softmax(scores)\n    return 1", CHECK]),
-    # Names that are used again
+    # Names that are reused
     "the name as a variable below": Notebook([RIGHT, CHECK, "softmax = parts.softmax(torch.ones(2))"]),
     "the name as a variable, without checks": Notebook([RIGHT, "softmax = 3"], ran=[0], deleted=[CHECK]),
     "another helper of the same name below": Notebook([HELPER, HELPED, CHECK, WRONG_HELPER]),
@@ -90,10 +90,10 @@ NOTEBOOKS = {
     "another name": Notebook([RIGHT.replace("softmax", "my_softmax"), "check(my_softmax, 'softmax')"]),
     "another name by keyword": Notebook([RIGHT.replace("softmax", "mine"), "check(attempt=mine, name='softmax')"]),
     "a lambda": Notebook(["check(lambda scores: scores.softmax(-1), 'softmax')"]),
-    "a check in a loop": Notebook([RIGHT, "for one in [softmax]:\n    verdict = check(one)"]),
+    "a check in a loop": Notebook([RIGHT, "for answer in [softmax]:\n    verdict = check(answer)"]),
     "a check under another name": Notebook(["from transformer_course import check as c", RIGHT, "c(softmax).passed"]),
     "a check that keeps nothing": Notebook(
-        [STUB, CHECK, RIGHT.replace("softmax", "mended"), "check(mended, 'softmax', save=False)"], points=False
+        [STUB, CHECK, RIGHT.replace("softmax", "fixed"), "check(fixed, 'softmax', save=False)"], points=False
     ),
     # IPython's syntax
     "output of a command": Notebook([f"files = !echo a\n{RIGHT}", CHECK]),
@@ -131,7 +131,7 @@ FORGET = "for name in {*globals()} - own_names - {'name'}: del globals()[name]\n
 
 
 class Kernel:
-    """A kernel of Jupyter, which takes seconds to start: all notebooks run in one."""
+    """A Jupyter kernel. Starting a kernel takes seconds, so all notebooks share one."""
 
     def __init__(self, folder: Path) -> None:
         self._manager, self._client = start_new_kernel(cwd=str(folder))
@@ -163,7 +163,7 @@ def kernel(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kernel]:
 
 
 def points_of(notebook: Notebook, sandbox: Sandbox, folder: Path) -> int:
-    """Return what the grader gives for the one exercise of a notebook without ids."""
+    """Return the grader's points for the only exercise in a notebook without cell ids."""
     cells = [
         {"cell_type": "code", "metadata": {}, "outputs": [], "execution_count": None, "source": source}
         for source in [IMPORTS, *notebook.cells]
@@ -176,7 +176,7 @@ def points_of(notebook: Notebook, sandbox: Sandbox, folder: Path) -> int:
         graded = assess(
             submission,
             Allowance(sandbox.limits),
-            lambda one, exercise, _, choice: assess_exercise(one, exercise, sandbox, 7, choice),
+            lambda submission, exercise, _, choice: assess_exercise(submission, exercise, sandbox, 7, choice),
         )
     return graded.exercises[0].points
 

@@ -1,6 +1,7 @@
-"""Recognize which exercises a cell defines or checks from its text.
+"""Recognize the exercises that a cell defines or checks by the cell's text.
 
-Parsing a student's code can crash a process or exhaust its memory, so the sandbox does it.
+The code is not parsed here, because parsing a student's code can crash a process or exhaust its memory. Code is parsed
+only in the sandbox.
 """
 
 import re
@@ -12,13 +13,13 @@ from transformer_course.exercises import every_lesson, exercise_names
 
 @cache
 def definition_of(name: str) -> re.Pattern[str]:
-    """Return the pattern of a definition of a function, class or variable."""
+    """Return a pattern that matches the definition of a function, class or variable."""
     return re.compile(rf"^(?:(?:async +)?def|class) +{name}\b|^{name} *=(?!=)", re.MULTILINE)
 
 
 @cache
 def check_of(name: str) -> re.Pattern[str]:
-    """Return the pattern of a check of an exercise, except for one with ``save=False``, as in a bug hunt."""
+    """Return a pattern that matches a check of an exercise, except a check with ``save=False``, as in a bug hunt."""
     quoted = rf"[\"']{name}[\"']"
     return re.compile(rf"\bcheck\((?:attempt *= *)?(?:{name}\b|[^()\n]*{quoted})(?![^()\n]*save *= *False)")
 

@@ -42,19 +42,8 @@ TITLES = {
         *("nome de usuário", "gebruikersnaam", "nazwa użytkownika"),
     ),
     "group": (
-        *(
-            "group",
-            "group name",
-            "groups",
-            "team",
-            "team name",
-            "gruppe",
-            "gruppen",
-            "gruppenname",
-            "groupe",
-            "groupes",
-        ),
-        *("grupo", "grupos", "equipo", "gruppo", "gruppi", "groep", "groepen", "grupa", "grupy"),
+        *("group", "group name", "groups", "team", "team name", "gruppe", "gruppen", "gruppenname"),
+        *("groupe", "groupes", "grupo", "grupos", "equipo", "gruppo", "gruppi", "groep", "groepen", "grupa", "grupy"),
     ),
     "grade": (
         *("grade", "bewertung", "note", "calificación", "valutazione", "voto", "nota", "avaliação", "beoordeling"),
@@ -82,13 +71,13 @@ TITLES = {
 
 ADDRESS = re.compile(r"[^@\s]+@[^@\s]+")
 PARTICIPANT = re.compile(r"(?:[^\W\d_]|/){5,} ?(\d+)")
-"""``Participant 98765``, in any language."""
+"""Matches Moodle's names such as ``Participant 98765``, in any language."""
 
 
 def find_columns(table: Table, key: str, chosen: Mapping[str, str] | None = None) -> list[int]:
     """Return the indices of the columns for a key of ``TITLES``, most specific first.
 
-    A column whose cells all contain an ``@`` has email addresses, whatever its title.
+    If all cells in a column contain an ``@``, they are email addresses, regardless of the title.
 
     Args:
         table: The table.
@@ -96,12 +85,12 @@ def find_columns(table: Table, key: str, chosen: Mapping[str, str] | None = None
         chosen: Titles or numbers (from 1) of columns that the instructor chose, by key.
 
     Raises:
-        ValueError: The table has no column of the chosen title or number.
+        ValueError: The table has no column with the chosen title or number.
     """
     if title := (chosen or {}).get(key):
         return [_chosen_column(table, title)]
-    own = [lower_case_words(one) for one in table.titles]
-    found = [own.index(one) for one in TITLES[key] if one in own]
+    own = [lower_case_words(title) for title in table.titles]
+    found = [own.index(title) for title in TITLES[key] if title in own]
     if key == "email" and not found:
         found = [column for column in range(len(own)) if table.has_only(column, ADDRESS)]
     return found
@@ -117,7 +106,7 @@ def _chosen_column(table: Table, title: str) -> int:
 
 
 def participant_number(text: str) -> str:
-    """Return the number after Moodle's word for a participant, in any language, or an empty string.
+    """Return the number in one of Moodle's participant names, in any language, or an empty string.
 
     >>> participant_number("Participant 98765"), participant_number("Teilnehmer/in98765"), participant_number("a17")
     ('98765', '98765', '')
@@ -140,8 +129,8 @@ def parse_columns(choices: Sequence[str]) -> dict[str, str]:
         key, equals, title = choice.partition("=")
         if not equals or key.strip() not in TITLES:
             raise ValueError(
-                f"--columns takes KEY=TITLE, where KEY is one of {', '.join(TITLES)}, and TITLE is a title or a number "
-                f"from 1; got {choice!r}"
+                f"--columns takes KEY=TITLE, where KEY is one of {', '.join(TITLES)}, and TITLE is a column's title or "
+                f"its number, counting from 1; got {choice!r}"
             )
         columns[key.strip()] = title.strip()
     return columns

@@ -1,6 +1,6 @@
 """Recognize files checked out by Git, whose times are checkout times instead of submission times.
 
-The index of tracked files is read directly, because the program ``git`` would run commands from a student's
+The index of tracked files is read directly, because running ``git`` could execute commands from a student's
 ``.git/config``.
 """
 
@@ -10,13 +10,13 @@ from pathlib import Path
 
 MAX_INDEX_BYTES = 64 << 20
 FIXED_BYTES = 62
-"""Size in bytes of an entry before its path: times, sizes, SHA-1 and flags."""
+"""Number of bytes before the path of an entry: times, sizes, SHA-1 and flags."""
 IS_EXTENDED = 0x4000
-"""The flag for two more bytes of flags, in version 3 and later."""
+"""Flag of entries with two more bytes of flags, in version 3 and later."""
 
 
 def checked_out_files(folder: Path) -> frozenset[Path]:
-    """Return the absolute paths of the files in a folder that its repository, or one above it, tracks."""
+    """Return the absolute paths of the files in a folder that are tracked by the repository that contains it."""
     folder = folder.resolve()
     for above in [folder, *folder.parents]:
         index = _index_of(above / ".git")
@@ -40,7 +40,7 @@ def _index_of(git: Path) -> bytes | None:
 
 
 def _tracked_paths(index: bytes) -> Iterator[str]:
-    """Yield the paths in an index, as https://git-scm.com/docs/index-format describes it."""
+    """Yield the paths in an index file (see https://git-scm.com/docs/index-format)."""
     try:
         signature, version, n_entries = struct.unpack_from(">4sII", index)
         if signature != b"DIRC" or version not in (2, 3, 4):

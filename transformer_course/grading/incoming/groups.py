@@ -1,4 +1,4 @@
-"""The table of groups of students who submit together."""
+"""Read the table of groups of students who submit together."""
 
 import re
 from collections import defaultdict
@@ -12,7 +12,7 @@ from transformer_course.grading.incoming.roster import Person
 from transformer_course.grading.incoming.tables import Table, lower_case_words, rows_of
 
 MEMBERS = re.compile(r"(members?|students?|mitglied(er)?|membres?|miembros?|membri|membros?|leden|lid)( ?\d+)?")
-"""Titles of columns that contain one or several members."""
+"""Titles of columns that contain one or more members."""
 IDENTITY = ("id", "email", "login", "name")
 """Columns that together identify one member, most reliable first."""
 
@@ -20,10 +20,11 @@ IDENTITY = ("id", "email", "login", "name")
 def with_groups(roster: Roster, path: Path) -> Roster:
     """Return a roster with the groups from a table.
 
-    A row has the group's name and either one member, as in the roster, or several in one cell or in several columns.
+    A row has the group's name and either one member, in columns like the roster's, or several members, in one cell or
+    in several columns.
 
     Raises:
-        ValueError: The table has no column for groups, or the members in a row are not in the roster.
+        ValueError: The table has no column for groups, or a member is not in the roster.
         OSError: The table cannot be read.
     """
     table = Table(path)
@@ -36,22 +37,24 @@ def with_groups(roster: Roster, path: Path) -> Roster:
     for row in rows_of(table):
         cells = {title: cell for title, cell in row.items() if cell and title not in (group, "line")}
         try:
-            groups[row[group]] += [one for one in _members(cells, identity, roster) if one not in groups[row[group]]]
+            groups[row[group]] += [
+                member for member in _members(cells, identity, roster) if member not in groups[row[group]]
+            ]
         except ValueError as error:
             raise ValueError(f"{path}, line {row['line']}: {error}") from None
     return Roster(roster.people, groups)
 
 
 def _members(cells: Mapping[str, str], identity: list[str], roster: Roster) -> list[Person]:
-    """Return the members that a row names.
+    """Return the members listed in a row.
 
     Args:
-        cells: The cells that are not empty, by their titles.
+        cells: The nonempty cells by title.
         identity: The titles of columns that together identify one member.
         roster: The people in the class.
 
     Raises:
-        ValueError: A name is not in the roster, or is ambiguous.
+        ValueError: A name is not in the roster or is ambiguous.
     """
     lists = {title: cell for title, cell in cells.items() if MEMBERS.fullmatch(title)}
     if len(lists) > 1 or (lists and not cells.keys() & set(identity) - lists.keys()):
@@ -69,9 +72,9 @@ def _named(text: str, roster: Roster) -> list[Person]:
         return people
     if not roster.people:
         raise ValueError(
-            f"{text!r} cannot be matched because there is no roster; pass a table of all students with --roster"
+            f"{text!r} cannot be matched, because there is no roster; pass a table of all students with --roster"
         )
-    may_be = [f"{one.name} ({one.id})" for one in roster.all_called(text)]
+    may_be = [f"{person.name} ({person.id})" for person in roster.all_called(text)]
     candidates = f" It may be {' or '.join(may_be)}." if may_be else ""
     raise ValueError(
         f"{text!r} does not clearly identify people in the roster.{candidates} Write one row for each member, or put "

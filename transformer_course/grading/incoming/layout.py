@@ -1,4 +1,4 @@
-"""The layout of a folder or zip of submissions: which student each file belongs to, based only on names.
+"""Find the student of each file in a folder or zip of submissions by the names of the files and folders.
 
 Names inside a student's own folder, zip or repository are ignored, so students cannot submit for anyone else.
 """
@@ -25,7 +25,7 @@ from transformer_course.grading.incoming.printable_text import clean_name
 from transformer_course.grading.incoming.submitted_file import SubmittedFile
 
 NBGRADER_FOLDER = "submitted"
-"""The folder of an nbgrader course that contains a folder for each student."""
+"""The folder in an nbgrader course that contains a folder for each student."""
 NBGRADER_COURSE = {
     NBGRADER_FOLDER,
     "source",
@@ -40,9 +40,9 @@ STUDENT = "STUDENT"
 """Placeholder for the student's name in a pattern."""
 LIST_SUFFIXES = {".csv", ".yml", ".yaml", ".json", ".xml", ".log", ".md", ".xlsx", ".ods", ".tsv"}
 LIST_STEMS = {"index", "grades", "readme", "submission_metadata", "manifest"}
-"""Tables and pages that platforms add to the submissions."""
+"""Names of tables and pages that platforms add to the submissions."""
 SUBMITTERS_FILE = "submission_metadata.yml"
-"""Gradescope's list of who submitted what."""
+"""Gradescope's file with the submitters of each submission."""
 SUBMITTER = re.compile(r"""\s*-?\s*:?(?P<key>name|sid|email): *["']?(?P<value>[^"'\n]+)""")
 MAX_LISTED = 3
 MAX_CONTAINERS = 3
@@ -51,14 +51,14 @@ MAX_CONTAINERS = 3
 
 @dataclass
 class Folder:
-    """A folder or zip with its subfolders by name and its own files; an empty one has a placeholder file."""
+    """A folder or zip, with its subfolders by name and its own files; an empty folder has a placeholder file."""
 
     name: str
     folders: dict[str, "Folder"] = field(default_factory=dict)
     files: list[SubmittedFile] = field(default_factory=list)
 
     def all_files(self) -> Iterator[SubmittedFile]:
-        """Yield the files in the folder and its subfolders."""
+        """Yield the files in this folder and its subfolders."""
         yield from self.files
         for folder in self.folders.values():
             yield from folder.all_files()
@@ -66,37 +66,37 @@ class Folder:
 
 @dataclass
 class Layout:
-    """The student of each file.
+    """The assignment of files to students.
 
     Args:
         owners: The student of each file, by path.
         ignored: Files that belong to no student.
-        ways: How the students were identified, as short phrases.
+        methods: Phrases such as "by the names of their folders", with the number of times each method was used.
     """
 
     owners: dict[Path, PersonHint] = field(default_factory=dict)
     ignored: list[SubmittedFile] = field(default_factory=list)
-    ways: Counter[str] = field(default_factory=Counter)
+    methods: Counter[str] = field(default_factory=Counter)
 
     @property
     def people(self) -> list[PersonHint]:
-        """All students, each once."""
+        """All students, without duplicates."""
         return list(dict.fromkeys(self.owners.values()))
 
     def describe(self, name: str) -> str:
         """Return a sentence that describes the layout."""
         n = len(self.people)
-        ways = f", {join_words(list(self.ways))}" if self.ways else ""
-        text = f"{clean_name(name)}: {n} student{'' if n == 1 else 's'}{ways}"
+        methods = f", identified {join_words(list(self.methods))}" if self.methods else ""
+        text = f"{clean_name(name)}: {n} student{'' if n == 1 else 's'}{methods}"
         if self.ignored:
             names = [clean_name(file.path.name) for file in self.ignored]
-            files = "file" if len(names) == 1 else "files"
-            text += f"; {len(names)} {files} not understood: {join_words(names, MAX_LISTED)}"
+            files = "file was" if len(names) == 1 else "files were"
+            text += f"; {len(names)} other {files} ignored: {join_words(names, MAX_LISTED)}"
         return f"{text}."
 
 
 def tree(name: str, files: Iterable[SubmittedFile]) -> Folder:
-    """Return the tree of folders that contain the files."""
+    """Return the files as a tree of folders."""
     root = Folder(name)
     for file in files:
         is_empty_folder = file.is_notebook and notebook_stem(file.parts[-1]) is None
@@ -112,9 +112,9 @@ def recognize(root: Folder, is_student: Callable[[str], bool], path: Path | None
 
     Args:
         root: The folder or zip.
-        is_student: Whether a name may be that of a student in the class.
-        path: Its location, if it is a folder.
-        pattern: The instructor's pattern for the student's name; empty to detect it.
+        is_student: Function that returns whether a name may be the name of a student in the class.
+        path: The location of the folder, or None for a zip.
+        pattern: The instructor's pattern for the student's name; empty to detect the names.
     """
     layout = Layout()
     if pattern:
@@ -124,11 +124,11 @@ def recognize(root: Folder, is_student: Callable[[str], bool], path: Path | None
     return layout
 
 
-def name_submitters(layout: Layout, read: Callable[[SubmittedFile], str]) -> None:
-    """Add the submitters' names to Gradescope's submissions, whose folders have only numbers.
+def add_submitter_names(layout: Layout, read: Callable[[SubmittedFile], str]) -> None:
+    """Add the submitters' names to Gradescope's submissions, because Gradescope's folder names have only numbers.
 
     Args:
-        layout: The layout, which is changed.
+        layout: The layout, which is modified.
         read: Function that returns the text of a file.
     """
     lists = [file for file in layout.ignored if file.parts[-1] == SUBMITTERS_FILE]
@@ -136,8 +136,8 @@ def name_submitters(layout: Layout, read: Callable[[SubmittedFile], str]) -> Non
     for file in lists:
         number = ""
         for line in read(file).splitlines():
-            if begun := re.match(r"[\"']?submission_(\d+)", line):
-                number = begun[1]
+            if header := re.match(r"[\"']?submission_(\d+)", line):
+                number = header[1]
             elif found := SUBMITTER.match(line):
                 submitters[number][found["key"]].append(found["value"].strip())
     if submitters:
@@ -155,7 +155,7 @@ def is_class(root: Folder, is_student: Callable[[str], bool]) -> bool:
 
 
 def is_nbgrader_course(names: Iterable[str], is_student: Callable[[str], bool]) -> bool:
-    """Return whether these are the folders of an nbgrader course, and not a student's folder with such a name."""
+    """Return whether folders make up an nbgrader course, rather than being students' folders with the same names."""
     names = set(names)
     others = {name for name in names - NBGRADER_COURSE if is_student(name)}
     return NBGRADER_FOLDER in names and not others and (len(names) == 1 or len(names & NBGRADER_COURSE) > 1)
@@ -172,7 +172,7 @@ class _Sorter:
         hints = {name: self._of_folder(name, prefix) for name in folder.folders}
         containers = self._containers(folder, hints, depth)
         has_own = any(
-            file.is_notebook and not self._person(_stem(file)) and not _names_somebody(file) for file in folder.files
+            file.is_notebook and not self._person(_stem(file)) and not _has_person_name(file) for file in folder.files
         )
         for name, child in folder.folders.items():
             if has_own and not any(notebook_stem(file.parts[-1]) is not None for file in child.all_files()):
@@ -180,13 +180,13 @@ class _Sorter:
             if name in containers:
                 self.sort(child, path and path / name, depth + 1)
             elif self._is_own_folder(folder, hints):
-                self._give(PersonHint(folder.name), child.all_files(), "by the folder's name")
+                self._assign(PersonHint(folder.name), child.all_files(), "by the name of the folder")
             else:
-                self._give(hints[name], child.all_files(), "by the names of their folders")
+                self._assign(hints[name], child.all_files(), "by the names of their folders")
         self._sort_files(folder, has_students=bool(folder.folders.keys() - containers))
 
     def is_class(self, folder: Folder, depth: int = 0) -> bool:
-        """Return whether a folder, or most of its subfolders, directly contain several people's names."""
+        """Return whether a folder, or most of its subfolders, directly contains the names of several people."""
         if classroom_prefix(folder.name, list(folder.folders), []):
             return True
         names = [*folder.folders, *map(_stem, folder.files)]
@@ -207,12 +207,12 @@ class _Sorter:
         return bool(inner) and 2 * len(inner) > len(folder.folders)
 
     def _person(self, name: str) -> PersonHint | None:
-        """Return the person for the name of a folder, or of a file without its extension, or None."""
+        """Return the person named by a folder, or by a file without its extension, or None."""
         if hint := read_platform_name(name):
             return hint
-        for one in dict.fromkeys(filter(None, (person_in_file_name(name), name))):
-            if not is_grouping(one) and self._is_student(one):
-                return PersonHint(one)
+        for candidate in dict.fromkeys(filter(None, (person_in_file_name(name), name))):
+            if not is_grouping(candidate) and self._is_student(candidate):
+                return PersonHint(candidate)
         return None
 
     def _of_folder(self, name: str, prefix: str) -> PersonHint:
@@ -223,7 +223,7 @@ class _Sorter:
         return PersonHint(name)
 
     def _containers(self, folder: Folder, hints: dict[str, PersonHint], depth: int) -> set[str]:
-        """Return the folders that each contain several students, if no name directly in this folder is a person's."""
+        """Return the subfolders that contain several students each, or none if this folder directly contains names."""
         is_known = any(
             hint.platform or (self._is_student(hint.name) and not is_grouping(hint.name)) for hint in hints.values()
         )
@@ -231,8 +231,8 @@ class _Sorter:
             return set()
         grouping = {name for name in folder.folders if is_grouping(name)}
         classes = {name for name, child in folder.folders.items() if self.is_class(child, depth + 1)}
-        if classes:  # a folder next to a class may contain a single student who submitted late or again
-            alone = {name for name, child in folder.folders.items() if self._holds_people(child)}
+        if classes:  # a folder next to a class's may contain a single student who submitted late or again
+            alone = {name for name, child in folder.folders.items() if self._contains_known_names(child)}
             if classes | alone | grouping == folder.folders.keys():
                 return classes | alone | grouping
         if 2 * len(classes) > len(folder.folders):
@@ -240,12 +240,12 @@ class _Sorter:
         named = {name for name in grouping if classes or _has_names(folder.folders[name])}
         return grouping if grouping == set(folder.folders) and 2 * len(named) > len(grouping) else set()
 
-    def _holds_people(self, folder: Folder) -> bool:
-        """Return whether a name directly in a folder is a known person's."""
+    def _contains_known_names(self, folder: Folder) -> bool:
+        """Return whether a folder directly contains the name of a known person."""
         return any(map(self._person, [*folder.folders, *map(_stem, folder.files)]))
 
     def _is_own_folder(self, folder: Folder, hints: dict[str, PersonHint]) -> bool:
-        """Return whether the subfolders are one student's weeks or lessons, not students."""
+        """Return whether the subfolders are one student's weeks or lessons, and not several students."""
         return all(is_grouping(hint.name) and not hint.platform for hint in hints.values()) and not is_grouping(
             folder.name
         )
@@ -256,11 +256,11 @@ class _Sorter:
         for file in folder.files:
             stem = _stem(file)
             if hint := read_platform_name(file.parts[-1]):
-                self._layout.ways[f"as {hint.platform} names them"] += 1
+                self._layout.methods[f"by their names in the {hint.platform} download"] += 1
                 hints[file.path] = hint
-            elif (hint := self._person(stem)) or (file.is_notebook and _names_somebody(file)):
+            elif (hint := self._person(stem)) or (file.is_notebook and _has_person_name(file)):
                 hints[file.path] = hint or PersonHint(person_in_file_name(stem))
-                self._layout.ways["by the names of their files"] += 1
+                self._layout.methods["by the names of their files"] += 1
             elif file.is_notebook:
                 hints[file.path] = PersonHint(folder.name)
             else:
@@ -276,8 +276,8 @@ class _Sorter:
                 hints[file.path] = PersonHint(_stem(file))
         self._layout.owners |= hints
 
-    def _give(self, hint: PersonHint, files: Iterable[SubmittedFile], way: str) -> None:
-        self._layout.ways[f"as {hint.platform} names them" if hint.platform else way] += 1
+    def _assign(self, hint: PersonHint, files: Iterable[SubmittedFile], method: str) -> None:
+        self._layout.methods[f"by their names in the {hint.platform} download" if hint.platform else method] += 1
         self._layout.owners |= dict.fromkeys((file.path for file in files), hint)
 
 
@@ -285,7 +285,7 @@ def _has_names(folder: Folder) -> bool:
     """Return whether a folder may directly contain people's names."""
     folders = [child for name, child in folder.folders.items() if not is_grouping(name) and not is_version(name)]
     inner = [child for name, child in folder.folders.items() if is_grouping(name)]
-    return any(map(_names_somebody, folder.files)) or any(map(_lessons, folders)) or any(map(_has_names, inner))
+    return any(map(_has_person_name, folder.files)) or any(map(_lessons, folders)) or any(map(_has_names, inner))
 
 
 def _lessons(folder: Folder) -> set[str]:
@@ -293,7 +293,7 @@ def _lessons(folder: Folder) -> set[str]:
     return {lesson for file in folder.files if (lesson := lesson_by_name(file.parts[-1]))}
 
 
-def _names_somebody(file: SubmittedFile) -> bool:
+def _has_person_name(file: SubmittedFile) -> bool:
     return file.is_notebook and bool(person_in_file_name(_stem(file)))
 
 
@@ -307,13 +307,13 @@ def _is_list(file: SubmittedFile) -> bool:
 
 
 def _sort_by_pattern(root: Folder, pattern: str, layout: Layout) -> None:
-    """Assign each file to the student that the pattern finds in its path; ignore other files.
+    """Assign each file to the student whose name the pattern finds in its path, and ignore other files.
 
     Raises:
         ValueError: The pattern does not contain the placeholder exactly once.
     """
     if pattern.count(STUDENT) != 1:
-        raise ValueError(f"--layout must contain the word {STUDENT} once, as in '*/{STUDENT}'; got {pattern!r}")
+        raise ValueError(f"--layout must contain the word {STUDENT} exactly once, as in '*/{STUDENT}'; got {pattern!r}")
     parts = re.split(rf"(\*|{STUDENT})", pattern.strip("/"))
     regex = "".join({"*": "[^/]*", STUDENT: "(?P<student>[^/]+?)"}.get(part, re.escape(part)) for part in parts)
     for file in root.all_files():
@@ -323,4 +323,4 @@ def _sort_by_pattern(root: Folder, pattern: str, layout: Layout) -> None:
             layout.owners[file.path] = PersonHint(found["student"])
         else:
             layout.ignored.append(file)
-    layout.ways[f"by the layout {pattern}"] += len(layout.owners)
+    layout.methods[f"by the layout {pattern}"] += len(layout.owners)

@@ -1,7 +1,7 @@
 """Submission times from Moodle's grading worksheets, because Moodle's downloads do not contain them.
 
-A worksheet has a row for each student, with the number that is also in the name of the student's file or folder. Moodle
-gives everyone a new number in each assignment, so a worksheet never matches the download of a different assignment.
+A worksheet has a row for each student, with the participant number that is also in the name of the student's file or
+folder. Moodle assigns new numbers for each assignment, so a worksheet never matches a different assignment's download.
 """
 
 from collections.abc import Mapping, Sequence
@@ -20,17 +20,17 @@ from transformer_course.grading.incoming.written_time import MAX_TIME_LENGTH, in
 PLATFORM = "Moodle"
 TIME_SOURCE = "Moodle's grading worksheet"
 NO_TIME = ("", "-")
-"""What Moodle writes for a student who has not submitted anything."""
+"""Moodle's time for a student who has not submitted anything."""
 
 
 def read_submission_times(
     path: Path, zone: ZoneInfo | None = None, columns: Mapping[str, str] | None = None
 ) -> dict[str, Time]:
-    """Return the time of each participant's last change to the submission, by participant number.
+    """Return the time at which each participant last changed their submission, by participant number.
 
     Args:
         path: The worksheet.
-        zone: The time zone of the course, in which the times are read. None means the local time zone.
+        zone: The time zone of the times in the worksheet. None means the local time zone.
         columns: Titles of columns that the instructor chose, by key of ``column_titles.TITLES``.
 
     Raises:
@@ -44,46 +44,45 @@ def read_submission_times(
         key = "id" if numbers is None else "submitted"
         raise ValueError(
             f"{path} has no column for {missing}; its columns are {table.listed_titles}. If it is a grading worksheet "
-            f"of Moodle, choose the column: --columns {key}=TITLE"
+            f"from Moodle, choose the column with --columns {key}=TITLE"
         )
     cells = {table.read(row, numbers): table.read(row, times) for row in table.rows}
     return {participant_number(number) or number: _read_cell(text, zone) for number, text in cells.items() if number}
 
 
 def has_submission_times(path: Path, zone: ZoneInfo | None = None) -> bool:
-    """Return whether a table is a grading worksheet of Moodle with submission times."""
+    """Return whether a table is a grading worksheet from Moodle with submission times."""
     table = Table(path)
     return _number_column(table) is not None and _time_column(table, zone) is not None
 
 
 def with_submission_times(submissions: Sequence[Submission], times: Mapping[str, Time]) -> list[Submission]:
-    """Return the submissions, with the worksheets' times for participants in them."""
+    """Return the submissions; participants listed in the worksheet get its submission times."""
     return [
-        replace(one, handed_in=found[0].isoformat(timespec="seconds") if found[0] else "", time_source=found[1])
-        if one.platform == PLATFORM and (found := times.get(one.lms_id))
-        else one
-        for one in submissions
+        replace(submission, handed_in=found[0].isoformat(timespec="seconds") if found[0] else "", time_source=found[1])
+        if submission.platform == PLATFORM and (found := times.get(submission.lms_id))
+        else submission
+        for submission in submissions
     ]
 
 
 def describe_matches(name: str, submissions: Sequence[Submission], times: Mapping[str, Time]) -> str:
-    """Return a sentence with the number of students whose submission times are in a worksheet.
+    """Return a sentence about how many students' submission times are in a worksheet.
 
     Args:
         name: The name of the worksheet.
         submissions: The submissions.
         times: The times in the worksheet.
     """
-    numbers = {one.lms_id for one in submissions if one.platform == PLATFORM}
+    numbers = {submission.lms_id for submission in submissions if submission.platform == PLATFORM}
     if not numbers:
-        return f"{name} has submission times of a download from Moodle, and these submissions are from elsewhere."
-    matched = numbers & times.keys()  # the others may be in a different worksheet
+        return f"{name} has submission times from Moodle, but these submissions were not downloaded from Moodle."
+    matched = numbers & times.keys()  # the other participants may be in a different worksheet
     if not matched:
-        return (
-            f"{name} is the worksheet of a different assignment: it has none of the participants in these submissions."
-        )
+        return f"{name} is for a different assignment: it lists none of the participants in these submissions."
     n_found = sum(times[number][0] is not None for number in matched)
-    return f"{name}: submission times of {n_found} of {len(matched)} student{'' if len(matched) == 1 else 's'}."
+    students = "student" if len(matched) == 1 else "students"
+    return f"{name}: found the submission time of {n_found} of {len(matched)} {students}."
 
 
 def _number_column(table: Table, columns: Mapping[str, str] | None = None) -> int | None:
@@ -93,7 +92,10 @@ def _number_column(table: Table, columns: Mapping[str, str] | None = None) -> in
 
 
 def _time_column(table: Table, zone: ZoneInfo | None, columns: Mapping[str, str] | None = None) -> int | None:
-    """Return the column with a known title, or else the first of two columns with times; the second is for grades."""
+    """Return the column with a known title, or else the first of several columns with times.
+
+    The last column with times is skipped, because it has the times of the grades.
+    """
     if found := find_columns(table, "submitted", columns):
         return found[0]
     timed = [column for column in range(len(table.titles)) if _has_only_times(table, column, zone)]
@@ -110,7 +112,7 @@ def _has_only_times(table: Table, column: int, zone: ZoneInfo | None) -> bool:
 
 def _read_cell(text: str, zone: ZoneInfo | None) -> Time:
     if text in NO_TIME:
-        return None, f"{TIME_SOURCE} has no time for it"
+        return None, f"{TIME_SOURCE} has no time for this submission"
     try:
         written = read_time(text, zone)
         if written.clock is None:

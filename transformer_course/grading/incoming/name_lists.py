@@ -1,4 +1,4 @@
-"""Lists of names as people type them: “Lovelace, Ada; Müller-Lang, Chloé”, also with commas between the people."""
+"""Find the people in a list of names such as “Lovelace, Ada; Müller-Lang, Chloé”, even if commas separate them."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -7,7 +7,7 @@ from transformer_course.grading.incoming.people import Roster
 from transformer_course.grading.incoming.roster import Person
 
 SEPARATOR = re.compile(r"\s*[;\n|&+/]\s*|\s+(?:and|und|et)\s+", re.IGNORECASE)
-"""Unambiguous separators between people's names. A comma is not one, because it may be inside a name."""
+"""Unambiguous separators between people's names. Commas are excluded, because a name may contain them."""
 MAX_PARTS_OF_A_NAME = 3
 """Maximum number of comma-separated parts in one name, as in “King, Martin, Jr.”."""
 MAX_PARTS = 60
@@ -15,7 +15,7 @@ EXAMPLE = "“Lovelace, Ada; Müller-Lang, Chloé”"
 
 
 def people_named(text: str, roster: Roster) -> list[Person]:
-    """Return the people in the roster for a name or a list of names.
+    """Return the people in the roster who are named by a name or a list of names.
 
     Returns:
         The people, in the order of the roster, or an empty list if a name is unknown or the list is ambiguous.
@@ -29,30 +29,28 @@ def people_named(text: str, roster: Roster) -> list[Person]:
             named = {person for people in found for person in people}
             return [person for person in roster.people if person in named]
     parts = list(filter(None, (part.strip() for part in text.split(","))))
-    for find in (
-        roster.find_exactly,
-        roster.find_by_all_words,
-    ):  # full names first, because a first name may be ambiguous
-        ways = _ways(parts, find) if 1 < len(parts) <= MAX_PARTS else set()
-        if ways:
-            return [person for person in roster.people if person in next(iter(ways))] if len(ways) == 1 else []
-    # If only one person in a list is found, the others would be dropped silently.
+    # Try full names first, because a first name may be ambiguous.
+    for find in (roster.find_exactly, roster.find_by_all_words):
+        readings = _readings(parts, find) if 1 < len(parts) <= MAX_PARTS else set()
+        if readings:
+            return [person for person in roster.people if person in next(iter(readings))] if len(readings) == 1 else []
+    # A list must not match a single person, because its other names would be dropped silently.
     person = roster.find(text) if len(names) == len(parts) == 1 else None
     return [person] if person else []
 
 
-def _ways(parts: Sequence[str], find: Callable[[str], Person | None]) -> set[frozenset[Person]]:
-    """Return the people for each possible reading of a comma-separated list, because names may contain commas.
+def _readings(parts: Sequence[str], find: Callable[[str], Person | None]) -> set[frozenset[Person]]:
+    """Return the people for each possible reading of a comma-separated list in which names may contain commas.
 
-    It stops at two readings, which already make the list ambiguous.
+    At most two readings are kept, because two already make the list ambiguous.
     """
-    ways: list[set[frozenset[Person]]] = [{frozenset()}]
+    readings: list[set[frozenset[Person]]] = [{frozenset()}]  # the readings of the first n parts, for each n
     for end in range(1, len(parts) + 1):
-        here: set[frozenset[Person]] = set()
+        extended: set[frozenset[Person]] = set()
         for size in range(1, min(MAX_PARTS_OF_A_NAME, end) + 1):
             name = ", ".join(parts[end - size : end])
-            if before := ways[end - size]:
+            if before := readings[end - size]:
                 person = find(name)
-                here |= {way | {person} for way in before} if person else set()
-        ways.append(set(sorted(here, key=len)[:2]))
-    return ways[-1]
+                extended |= {people | {person} for people in before} if person else set()
+        readings.append(set(sorted(extended, key=len)[:2]))
+    return readings[-1]

@@ -1,7 +1,7 @@
-"""The cells of a notebook, read as untrusted input.
+"""Read the cells of a notebook as untrusted input.
 
-The JSON is read directly, because only the text of the cells is needed, and a hostile notebook can keep a library that
-validates and converts notebooks busy for minutes.
+The JSON is read directly, because only the text of the cells is needed, and because a hostile notebook can keep a
+library that validates and converts notebooks busy for minutes.
 """
 
 import json
@@ -27,10 +27,11 @@ NOTHING_TO_GRADE = "There is nothing to grade in this notebook."
 
 
 def read_cells(content: bytes) -> tuple[list[dict[str, str]], dict[str, str], list[str]]:
-    """Read the code cells of a notebook, each with its ``source`` and its ``id``, which may be empty.
+    """Read the cells of a notebook.
 
     Returns:
-        The code cells, the written answers by question, and the sources of text and raw cells that define something.
+        The code cells, each with its ``source`` and its possibly empty ``id``; the written answers by question; and the
+        sources of the Markdown and raw cells that define a function or class.
 
     Raises:
         UnreadableFile: The content is not a notebook or is too large.
@@ -50,7 +51,7 @@ def read_cells(content: bytes) -> tuple[list[dict[str, str]], dict[str, str], li
         texts = [text[:MAX_DEFINITION_LENGTH] for text in texts if ANY_DEFINITION.search(text)]
     except UnreadableFile:
         raise
-    except Exception as error:  # the JSON may be anything
+    except Exception as error:  # the JSON may have any structure
         raise UnreadableFile("The file is damaged: it is JSON, but not a notebook.") from error
     if len(cells) > MAX_CELLS:
         raise UnreadableFile(f"The notebook has {len(cells)} code cells; at most {MAX_CELLS} are read.")
@@ -71,7 +72,7 @@ def _cell(cell: dict[str, Any]) -> dict[str, str]:
 
 
 def lesson_by_cells(cells: Sequence[dict[str, str]]) -> str:
-    """Return the lesson that most of the cells belong to, or an empty string."""
+    """Return the lesson to which most of the cells belong, or an empty string."""
     ids = {cell["id"].removeprefix("check-") for cell in cells}
     counts = {lesson: len(ids.intersection(exercise_names(lesson))) for lesson in every_lesson()}
     best = max(counts, key=lambda lesson: counts[lesson])

@@ -1,4 +1,4 @@
-"""Find the person in the roster for a name, as written by a system, a student or a spreadsheet."""
+"""Match names with the people in the roster, even if a platform, a student or a spreadsheet spells them differently."""
 
 import difflib
 import re
@@ -16,11 +16,11 @@ from transformer_course.grading.incoming.platform_names import (
 from transformer_course.grading.incoming.roster import Person
 
 TRANSLITERATIONS = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "å": "aa", "ø": "o", "ł": "l", "đ": "d", "æ": "ae"})
-"""Letters whose ASCII spelling is not just the letter without the accent."""
+"""Letters whose usual ASCII spelling is not the letter without its accent."""
 NO_ACCENT = str.maketrans({"ø": "o", "ł": "l", "đ": "d", "æ": "ae"})
 """Letters that Unicode does not decompose."""
 SCIENTIFIC = re.compile(r"(\d)(?:[.,](\d+))?E\+?(\d+)", re.IGNORECASE)
-"""A long number as a spreadsheet shows and saves it, such as 2.02611E+14."""
+"""Matches a long number in the notation of a spreadsheet, such as 2.02611E+14."""
 MIN_CONTAINED_LETTERS = 3
 MIN_CONTAINED_DIGITS = 4
 MAX_SUGGESTIONS = 3
@@ -28,10 +28,10 @@ MAX_SUGGESTIONS = 3
 
 @dataclass(frozen=True)
 class Match:
-    """The people that match a name.
+    """The people who match a name.
 
     Args:
-        people: The person, or the members of a group; empty if the match is uncertain.
+        people: The person, or the members of the group; empty if the match is uncertain.
         candidates: The possible people, if the match is uncertain.
     """
 
@@ -40,11 +40,11 @@ class Match:
 
 
 class Roster:
-    """The people in the class, who can be found by any name that a system gives them.
+    """The people in the class, who can be found by any name that a platform uses for them.
 
     Args:
         people: All people in the class.
-        groups: The members of each group, by its name.
+        groups: The members of each group, by the group's name.
     """
 
     def __init__(self, people: Sequence[Person], groups: Mapping[str, Sequence[Person]] | None = None) -> None:
@@ -75,12 +75,12 @@ class Roster:
             group: [new.find(member.id, member.email, member.login, member.name) for member in members]
             for group, members in self._given.items()
         }
-        return Roster(people, {group: [one for one in members if one] for group, members in found.items()})
+        return Roster(people, {group: [member for member in members if member] for group, members in found.items()})
 
     def find(self, *names: str) -> Person | None:
-        """Return the person for the first of these names that is in the class.
+        """Return the person that matches the first of these names with a match.
 
-        Return None if no name is in the class, or if that name is ambiguous.
+        Return None if no name matches anyone, or if the first name with a match is ambiguous.
         """
         for name in names:
             if found := self._called(name):
@@ -88,12 +88,12 @@ class Roster:
         return None
 
     def find_exactly(self, name: str) -> Person | None:
-        """Return the one person with this name, ignoring case, accents, word order and copy marks."""
+        """Return the only person with this name, ignoring case, accents, word order and copy marks, or None."""
         found = next(filter(None, self._by_whole_name(name)), [])
         return found[0] if len(found) == 1 else None
 
     def find_by_all_words(self, name: str) -> Person | None:
-        """Return the result of ``find`` if every word of the name, or its initial, belongs to that person."""
+        """Return the person that ``find`` returns if every word of the name is one of their words or initials."""
         person = self.find(name)
         if person is None:
             return None
@@ -101,7 +101,7 @@ class Roster:
         initials = {word[0] for word in own}
         return person if all(word in own or word in initials for word in _words(name)) else None
 
-    def knows(self, name: str) -> bool:
+    def has_match(self, name: str) -> bool:
         """Return whether a name matches a person, several people or a group."""
         return bool(self._called(name)) or _letters(name) in self._members
 
@@ -110,10 +110,10 @@ class Roster:
         return self._called(name) or self._similar(name)
 
     def match(self, hints: Sequence[PersonHint]) -> dict[PersonHint, Match]:
-        """Return the match of each hint. Within a batch, two hints are two people unless both name the same person.
+        """Return the match for each hint. Different hints in a batch are different people unless both are certain.
 
-        A platform's number decides between people with the same name. It identifies a person alone only if the
-        platform's numbers are permanent, or if the platform hides the name.
+        A platform's number decides between people with the same name. Without a matching name, the number identifies a
+        person only if the platform's numbers are permanent, or if the platform hides the name.
         """
         batches: dict[str, list[PersonHint]] = defaultdict(list)
         for hint in dict.fromkeys(hints):
@@ -121,37 +121,39 @@ class Roster:
         return {hint: match for batch in batches.values() for hint, match in self._match_batch(batch).items()}
 
     def _match_batch(self, hints: Sequence[PersonHint]) -> dict[PersonHint, Match]:
-        sure = {hint: self._sure(hint) for hint in hints}
-        agreeing = any(len(sure[hint]) == 1 and sure[hint][0].id == hint.lms_id for hint in hints)
+        certain = {hint: self._certain(hint) for hint in hints}
+        has_platform_ids = any(len(certain[hint]) == 1 and certain[hint][0].id == hint.lms_id for hint in hints)
         matches = {}
         for hint in hints:
             numbered = [self._by_id[hint.lms_id]] if hint.lms_id in self._by_id else []
-            people = sure[hint]
+            people = certain[hint]
             if len(people) > 1:
                 people = [person for person in people if person in numbered] or people
             elif not people and numbered and (hint.platform in LASTING_NUMBERS or hint.is_anonymous):
                 people = numbered
-            is_another = agreeing and hint.platform in LASTING_NUMBERS and people and people[0] not in numbered
-            is_certain = len(people) == 1 and not is_another
+            is_permanent = hint.platform in LASTING_NUMBERS
+            has_other_id = has_platform_ids and is_permanent and people and people[0] not in numbered
+            is_certain = len(people) == 1 and not has_other_id
             matches[hint] = Match(tuple(people)) if is_certain else Match((), tuple(people))
-        self._settle_claims(matches)
+        self._resolve_conflicts(matches)
         claimed = {person for match in matches.values() for person in match.people}
-        vague = {hint: self._vague(hint) for hint, match in matches.items() if match == Match()}
-        counts = Counter(people[0] for people in vague.values() if len(people) == 1)
-        for hint, people in vague.items():
+        partial = {hint: self._partial(hint) for hint, match in matches.items() if match == Match()}
+        counts = Counter(people[0] for people in partial.values() if len(people) == 1)
+        for hint, people in partial.items():
             free = len(people) == 1 and people[0] not in claimed and counts[people[0]] == 1
             matches[hint] = Match(tuple(people)) if free else Match((), tuple(people or self._similar(hint.name)))
         for hint in hints:
             together = [self.find_exactly(name) for name in hint.name.split(SUBMITTER_SEPARATOR)]
             if hint.platform == "Gradescope" and len(together) > 1 and all(together):
-                matches[hint] = Match(tuple(one for one in together if one))
+                matches[hint] = Match(tuple(person for person in together if person))
             if members := self._members.get(_letters(hint.name)):
                 matches[hint] = Match(members)
         return matches
 
-    def _settle_claims(self, matches: dict[PersonHint, Match]) -> None:
-        """Let a person go to one of several hints with numbers of their own: to that with the person's number, or to
-        none.
+    def _resolve_conflicts(self, matches: dict[PersonHint, Match]) -> None:
+        """Reject all but one of the hints that match the same person but have different numbers.
+
+        The hint with the person's number stays matched, if there is one.
         """
         claims: dict[Person, list[PersonHint]] = defaultdict(list)
         for hint, match in matches.items():
@@ -162,13 +164,13 @@ class Roster:
             if len({hint.lms_id for hint in hints}) > 1:
                 matches |= dict.fromkeys(others, Match((), (person,)))
 
-    def _sure(self, hint: PersonHint) -> list[Person]:
+    def _certain(self, hint: PersonHint) -> list[Person]:
         for name in filter(None, (hint.login, hint.name)):
             if found := next(filter(None, self._by_name(name)), []):
                 return found
         return []
 
-    def _vague(self, hint: PersonHint) -> list[Person]:
+    def _partial(self, hint: PersonHint) -> list[Person]:
         return [] if hint.is_anonymous else self._by_words(hint.name)
 
     def _called(self, name: str) -> list[Person]:
@@ -181,14 +183,14 @@ class Roster:
         yield self._contained(name)
 
     def _by_whole_name(self, name: str) -> Iterator[list[Person]]:
-        """Yield the people with this name, most exact matches first."""
-        for one in dict.fromkeys((name, without_copy_marks(name))):
-            yield self._in_order(self._exact.get(_same_case(one), set()))
-            yield self._in_order(self._letters.get(_letters(one), set()))
-            yield self._by_number(one)
+        """Yield lists of people with this name, in order of decreasing exactness."""
+        for spelling in dict.fromkeys((name, without_copy_marks(name))):
+            yield self._in_order(self._exact.get(_same_case(spelling), set()))
+            yield self._in_order(self._letters.get(_letters(spelling), set()))
+            yield self._by_number(spelling)
 
     def _by_number(self, name: str) -> list[Person]:
-        """Return the person whose id is this number, or was changed to it by a spreadsheet."""
+        """Return the people whose id or login is this number, or was changed into it by a spreadsheet."""
         if not name.isdigit() and not SCIENTIFIC.fullmatch(name):
             return []
         return [
@@ -196,9 +198,9 @@ class Roster:
         ]
 
     def _contained(self, name: str) -> list[Person]:
-        """Return the person with the longest id, login or full name that is contained in a name.
+        """Return the person whose id, login or full name is the longest that a name contains.
 
-        Return several people if the name also contains another person's full name elsewhere, as in “Ada Lovelace, Ben
+        Return several people if the rest of the name contains another person's full name, as in “Ada Lovelace, Ben
         Shaw”.
         """
         words = _words(name)
@@ -213,7 +215,7 @@ class Roster:
         return found + [other for other in others if _are_both_in(words, self._keys[found[0]], self._keys[other])]
 
     def _by_words(self, name: str) -> list[Person]:
-        """Return the people who have all words of a name, or their initials, or whose words are all in the name."""
+        """Return the people who have all the words of a name or their initials, or whose words are all in the name."""
         words = _words(without_copy_marks(name))
         return [person for person in self.people if any(_fit(words, own) for own in self._words[person])]
 
@@ -221,14 +223,14 @@ class Roster:
         """Return the people with a similar name."""
         written = {_letters(person.name or person.id): person for person in self.people}
         close = difflib.get_close_matches(_letters(name), written, MAX_SUGGESTIONS, 0.75)
-        return [written[one] for one in close]
+        return [written[letters] for letters in close]
 
     def _in_order(self, people: set[Person]) -> list[Person]:
         return [person for person in self.people if person in people] if people else []
 
 
 def _names_of(person: Person) -> Iterator[str]:
-    """Yield all names that a system may use for a person; Canvas writes "van der Berg, Jan" as "vanderbergjan"."""
+    """Yield all names that a platform may use for a person; Canvas writes "van der Berg, Jan" as "vanderbergjan"."""
     for name in _spellings(person.name):
         words = [_letters(word) for word in re.split(r"[\s,]+", name)]
         yield from filter(None, ("".join(words[n:] + words[:n]) for n in range(len(words))))
@@ -242,7 +244,7 @@ def _spellings(name: str) -> set[str]:
 
 
 def _keys_of(person: Person) -> Iterator[list[str]]:
-    """Yield the words of a person's id, login, email address and full name that are too long to occur by chance."""
+    """Yield the words of a person's id, login, email address and full name, unless they may occur by chance."""
     own = [_words(name) for name in (person.id, person.login, person.email, person.email.partition("@")[0])]
     full = _words(person.name)
     own += [full, full[-1:] + full[:-1]] if len(full) > 1 else []
@@ -253,7 +255,7 @@ def _keys_of(person: Person) -> Iterator[list[str]]:
 
 
 def _longest_run(words: Sequence[str], keys: Sequence[Sequence[str]]) -> int:
-    """Return the number of letters of the longest key that is a run of these words, or 0."""
+    """Return the number of letters in the longest key that occurs in these words, or 0."""
     return max(
         (len("".join(key)) for key in keys if any(words[i : i + len(key)] == key for i in range(len(words)))),
         default=0,
@@ -261,7 +263,7 @@ def _longest_run(words: Sequence[str], keys: Sequence[Sequence[str]]) -> int:
 
 
 def _are_both_in(words: Sequence[str], keys: Sequence[Sequence[str]], others: Sequence[Sequence[str]]) -> bool:
-    """Return whether a run of these words is one of the keys, and the rest contains another person's full name."""
+    """Return whether these words contain one of the keys and, in the rest, another person's full name."""
     longest = max(keys, key=lambda key: _longest_run(words, [key]))
     starts = [i for i in range(len(words)) if words[i : i + len(longest)] == longest]
     rests = [part for i in starts for part in (words[:i], words[i + len(longest) :])]
@@ -270,7 +272,7 @@ def _are_both_in(words: Sequence[str], keys: Sequence[Sequence[str]], others: Se
 
 
 def _fit(words: Sequence[str], own: Sequence[str]) -> bool:
-    """Return whether all words of the shorter name are in the longer name, at least one of them in full."""
+    """Return whether the longer name has all words of the shorter name, at least one of them not just as an initial."""
     few, many = (words, own) if len(words) <= len(own) else (own, words)
     if not few or (few is own and len(own) < 2):
         return False
@@ -300,5 +302,5 @@ def _words(name: str) -> list[str]:
 
 def _letters(name: str) -> str:
     """Return the letters and digits of a name in lower case, without accents."""
-    apart = unicodedata.normalize("NFKD", name.casefold().translate(NO_ACCENT))
-    return "".join(c for c in apart if c.isalnum())
+    decomposed = unicodedata.normalize("NFKD", name.casefold().translate(NO_ACCENT))
+    return "".join(c for c in decomposed if c.isalnum())

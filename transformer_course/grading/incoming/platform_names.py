@@ -10,13 +10,13 @@ from dataclasses import dataclass, field
 from transformer_course.exercises import UNGRADED, every_lesson
 
 NOTEBOOK_NAME = re.compile(r"(?P<stem>.*)\.ipynb(\.(json|txt|download))?", re.IGNORECASE | re.DOTALL)
-"""Browsers and mail programs append the second extension."""
+"""The name of a notebook; some browsers and mail programs append a second extension."""
 CANVAS_NAME = re.compile(
     r"(?P<name>[^_]+)_(?P<late>LATE_)?(?P<lms_id>\d{3,})_\d{3,}_(?P<file>.+)", re.IGNORECASE | re.DOTALL
 )
-"""``lovelaceada_LATE_12345_67890_01_lookup-1.ipynb``: the student, their number, the file's number, and its name."""
+"""Such as ``lovelaceada_LATE_12345_67890_01_lookup-1.ipynb``: student, student number, file number, and file name."""
 MOODLE_NAME = re.compile(r"(?P<name>.+?)_(?P<lms_id>\d+)_assignsubmission_[a-z]+_?(?P<file>.*)", re.DOTALL)
-"""``Ada Lovelace_98765_assignsubmission_file_``, a folder, or with the name of the file after it."""
+"""Such as ``Ada Lovelace_98765_assignsubmission_file_``, which is a folder or is followed by the file's name."""
 PLATFORMS = (
     # Canvas comes first, because its names end with the student's own file name, which may look like another
     # platform's.
@@ -33,12 +33,12 @@ PLATFORMS = (
     ("ILIAS", re.compile(r"(?P<name>[^_]+_[^_]+)_(?P<login>[^_]*[^\W\d_][^_]*)_(?P<lms_id>\d{2,})")),
     ("Gradescope", re.compile(r"submission_(?P<lms_id>\d{5,})")),
 )
-"""The platforms with their patterns, which have some of the groups name, login, lms_id and late."""
+"""The platforms and their patterns, which may have the groups name, login, lms_id and late."""
 LASTING_NUMBERS = ("Canvas", "ILIAS")
-"""Platforms whose numbers identify a person in all assignments; others use new numbers in each assignment."""
+"""Platforms whose numbers identify a person in all assignments; other platforms change them with each assignment."""
 
 SUBMITTER_SEPARATOR = "; "
-"""Separator between the names of people who submitted together."""
+"""Separates the names of people who submitted together."""
 COPY_MARK = re.compile(
     r"""^\s*(copy|kopie|copie|copia|cópia)\s+(of|von|de|di)\s+   # Copy of ada
     |[\s_-]*\b(copy|kopie|copie|copia|cópia)\s+(of|von|de|di)\s*$  # Ada Lovelace - Copy of
@@ -54,39 +54,39 @@ NOT_A_NAME = re.compile(
     r"|submissions?|submitted|submit|edited|fixed|updated?|version|attempt|homework|hw|my|the|of|notebook|lesson|week"
     r"|exercises?|assignment|lab|part|abgabe|lösung|\d+"
 )
-"""Words next to a lesson's name that are not a student's name."""
+"""Words that may stand next to a lesson's name and are not a student's name."""
 GROUPING = re.compile(
     r"(the )?((section|group|gruppe|class|kurs|course|week|woche|lab|assignment|homework|hw|exercise|übung|lesson|part"
     r"|tutorial|lecture|unit|module|submissions?|submitted|submit|download(s|ed)?|hand(ed)? ?ins?|abgaben?|students?"
     r"|term|semester|batch|round|spring|fall|autumn|winter|summer|day|due|tut|all)( [a-z]| ?\d{1,4}[a-z]?)?( |$))+",
     re.IGNORECASE,
 )
-"""Names of folders that do not belong to a single student."""
+"""Names of folders for lessons, weeks or groups, which do not belong to a single student."""
 
 
 @dataclass(frozen=True)
 class PersonHint:
-    """The information in a name about the owner of a file.
+    """The information about its owner in the name of a file.
 
     Args:
-        name: The person's name, as written by the platform or the person.
+        name: The person's name, as written by the platform or by the person.
         lms_id: The person's number on the platform, or empty.
         login: The person's user name, or empty.
         platform: The platform that generated the name, or empty.
         is_marked_late: Whether the platform has marked the submission as late.
-        batch: Identifies the download; within a batch, two names are two people.
+        batch: The id of the download; different names in a batch are different people.
     """
 
     name: str
     lms_id: str = ""
     login: str = ""
     platform: str = ""
-    is_marked_late: bool = field(default=False, compare=False)  # differs between a person's files
+    is_marked_late: bool = field(default=False, compare=False)  # may differ between files of the same person
     batch: str = ""
 
     @property
     def is_anonymous(self) -> bool:
-        """Whether the platform hides the name."""
+        """Whether the platform hides the person's name."""
         return self.name.casefold().startswith(("anon", "participant", "submission ", "teilnehmer", "participante"))
 
 
@@ -153,19 +153,19 @@ def person_in_file_name(stem: str) -> str:
 
 
 def is_version(name: str) -> bool:
-    """Return whether a name consists of words such as *old*, *final* or *v2*, which are not a person's name."""
+    """Return whether a name consists only of words such as *old*, *final* or *v2*, which are not a person's name."""
     return all(NOT_A_NAME.fullmatch(word) for word in re.split(r"[\W_]+", name.casefold()) if word)
 
 
 def is_grouping(name: str) -> bool:
-    """Return whether a folder's name means several students or a lesson, such as ``week 1``."""
+    """Return whether a folder's name stands for several students or for a lesson, as ``week 1`` does."""
     if lesson_by_name(name):
         return not person_in_file_name(name)
     return GROUPING.fullmatch(re.sub(r"[\W_]+", " ", name).strip()) is not None
 
 
 def classroom_prefix(folder: str, students: Sequence[str], repositories: Sequence[str]) -> str:
-    """Return the prefix before the user name of most GitHub Classroom repositories, or "" if they are not from there.
+    """Return the prefix before the user names of GitHub Classroom repositories, or "" if they are other folders.
 
     GitHub Classroom creates a folder ``ASSIGNMENT-submissions`` with a repository ``ASSIGNMENT-USER`` for each student.
 

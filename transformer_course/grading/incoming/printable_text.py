@@ -5,13 +5,13 @@ import re
 import unicodedata
 
 JOINERS = "\u200c\u200d"
-"""Invisible characters that occur in words and emoji."""
+"""Invisible characters that are allowed because words and emoji contain them."""
 MAX_STEM_BYTES = 80
-"""Maximum number of bytes of a name in a file name, so that the whole name stays within 255 bytes."""
+"""Maximum number of bytes of a person's name in a file name, which keeps the file name within 255 bytes."""
 
 
 def encodable(text: str) -> str:
-    """Return text without lone surrogates, which are valid in JSON but not in a file."""
+    """Return text without lone surrogates, which are valid in JSON but cannot be written to a file."""
     return re.sub("[\ud800-\udfff]", "\N{REPLACEMENT CHARACTER}", text)
 
 
@@ -22,7 +22,7 @@ def printable(text: str) -> str:
 
 
 def clean_name(name: str) -> str:
-    """Return a name from the file system in a safe form that is never a path."""
+    """Return a name from the file system in a form that is safe to print and never a path."""
     return printable(name).replace("/", "_").replace("\\", "_").strip() or "_"
 
 
@@ -38,7 +38,7 @@ def _visible(character: str) -> str:
 
 
 def file_stem(name: str) -> str:
-    """Return a safe start of a file name from a person's name, or an empty string if no character is usable."""
+    """Return the usable characters of a person's name for the start of a file name; may be empty."""
     squeezed = re.sub(r"[^\w.-]+", "_", name).strip("._")
     return squeezed.encode("utf-8", "replace")[:MAX_STEM_BYTES].decode("utf-8", "ignore").strip("._")
 

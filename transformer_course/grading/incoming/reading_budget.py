@@ -1,13 +1,13 @@
-"""Limits on reading a submission, because a zip of a few kilobytes may need gigabytes of memory to parse."""
+"""Limits on the size of a submission, because parsing a zip of a few kilobytes may take gigabytes of memory."""
 
 from transformer_course.grading.incoming.submitted_file import UnreadableFile
 
 MAX_SUBMISSION_BYTES = 128 << 20
-"""Maximum size of all notebooks of a student; a complete set of executed lessons has 8 MB."""
+"""Maximum total size of a student's notebooks; a complete set of executed lessons has 8 MB."""
 MAX_JSON_VALUES = 500_000
 """Maximum number of commas and opening brackets in a notebook; the largest published lesson has 16,000."""
 MAX_SUBMISSION_JSON_VALUES = 2_000_000
-"""Maximum number of commas and opening brackets in all notebooks of a student."""
+"""Maximum number of commas and opening brackets in all of a student's notebooks."""
 
 
 class ReadingBudget:
@@ -17,7 +17,7 @@ class ReadingBudget:
         self._bytes, self._values = MAX_SUBMISSION_BYTES, MAX_SUBMISSION_JSON_VALUES
 
     def check(self) -> None:
-        """Check that the budget is not used up; call it before unpacking a file.
+        """Check that the budget is not used up. Call this before unpacking each file.
 
         Raises:
             UnreadableFile: Earlier notebooks have used up the budget.
@@ -29,7 +29,7 @@ class ReadingBudget:
             )
 
     def spend(self, content: bytes) -> None:
-        """Count a notebook's values before parsing it. Counting takes milliseconds; each parsed value takes 60 bytes.
+        """Subtract a notebook from the budget. Call this before parsing, in which each value takes 60 bytes.
 
         Raises:
             UnreadableFile: The notebook or the submission has too many values.

@@ -1,4 +1,4 @@
-"""One submission: a student's notebook, read as untrusted input."""
+"""Read a student's notebook as untrusted input."""
 
 import hashlib
 import json
@@ -21,35 +21,35 @@ from transformer_course.grading.incoming.submitted_file import (
 )
 
 NOT_A_LESSON = (
-    "Neither the name nor the cells of this notebook match a lesson. If it belongs to one, grade it with --lesson."
+    "Neither the name nor the cells of this notebook match a lesson. If you know its lesson, grade it with --lesson."
 )
 
 
 @dataclass(frozen=True)
 class Submission:
-    """A notebook of a student, or the reason why there is none.
+    """A student's notebook, or the reason why there is none.
 
     Args:
         student: The student's name.
         path: The notebook, or a folder without a notebook to grade.
         lesson: The lesson, one of ``every_lesson()``, or empty if it is unknown.
         cells: The code cells, each with its ``id`` and ``source``.
-        problem: Why it cannot be graded, or empty.
+        problem: The reason why it cannot be graded, or empty.
         remark: A remark for the instructor about the student's name, or empty.
         beside: A description of the student's other files, or empty.
-        known_as: The student's name in the name of the file or folder.
+        known_as: The student's name as written in the name of the file or folder.
         digest: SHA-256 of its code cells and written answers, or empty if it cannot be read.
         sha256: SHA-256 of the whole file.
         lms_id: The student's number on the platform, or empty.
         login: The student's user name on the platform, or empty.
         platform: The platform that it was downloaded from, or empty.
-        batch: Digest of the students in the same download.
-        handed_in: The submission time, as ISO 8601 with a time zone, or empty.
-        time_source: A description of the source of the time, or why it is unknown.
+        batch: The id of the download, a digest of all students in it.
+        handed_in: The submission time in ISO 8601 format with a time zone, or empty.
+        time_source: A description of the source of the time, or the reason why the time is unknown.
         is_marked_late: Whether the platform has marked it as late.
         written: The written answers, by question.
-        texts: The text and raw cells that define something, which is code that will not run.
-        kept_with: The lesson to store its results with, if its own lesson is unknown; otherwise empty.
+        texts: The Markdown and raw cells that define a function or class, which do not run.
+        storage_lesson: The lesson under which to store its results if its own lesson is unknown; otherwise empty.
     """
 
     student: str
@@ -71,11 +71,11 @@ class Submission:
     is_marked_late: bool = False
     written: Mapping[str, str] = field(default_factory=dict)
     texts: Sequence[str] = ()
-    kept_with: str = ""
+    storage_lesson: str = ""
 
     @property
     def file(self) -> str:
-        """The name of the file, safe to print."""
+        """The name of the file in a form that is safe to print."""
         return clean_name(self.path.name)
 
     @property
@@ -85,19 +85,20 @@ class Submission:
         return PersonHint(name, self.lms_id, self.login, self.platform, batch=self.batch)
 
 
-def taken_as_lesson(submissions: Sequence[Submission], lesson: str) -> list[Submission]:
-    """Return a student's notebooks, assigning those that match no lesson to this lesson unless another notebook
-    does."""
-    if any(one.lesson == lesson and not one.problem for one in submissions):
+def with_assumed_lesson(submissions: Sequence[Submission], lesson: str) -> list[Submission]:
+    """Assign a student's unrecognized notebooks to a lesson, unless another notebook belongs to that lesson."""
+    if any(submission.lesson == lesson and not submission.problem for submission in submissions):
         return list(submissions)
     return [
-        replace(one, lesson=lesson, problem="") if one.problem == NOT_A_LESSON and one.cells else one
-        for one in submissions
+        replace(submission, lesson=lesson, problem="")
+        if submission.problem == NOT_A_LESSON and submission.cells
+        else submission
+        for submission in submissions
     ]
 
 
 def read_submission(file: SubmittedFile, whose: PersonHint, budget: ReadingBudget) -> Submission:
-    """Read one notebook; whatever is wrong with it becomes the submission's problem."""
+    """Read one notebook; if this fails, the submission's ``problem`` gives the reason."""
     lesson = lesson_by_name(file.path.name)
     submission = Submission(
         clean_name(whose.name),
@@ -121,7 +122,7 @@ def read_submission(file: SubmittedFile, whose: PersonHint, budget: ReadingBudge
         cells, written, texts = read_cells(content)
     except UnreadableFile as error:
         return replace(submission, problem=str(error))
-    except Exception as error:  # one student's file must not affect the others
+    except Exception as error:  # one student's file must not affect other students
         return replace(submission, problem=f"The file cannot be read ({type(error).__name__}).")
     lesson = lesson or lesson_by_cells(cells) or lesson_by_text(cell["source"] for cell in cells)
     lesson = lesson or lesson_by_name(file.path.parent.name)

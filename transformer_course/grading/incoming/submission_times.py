@@ -1,4 +1,4 @@
-"""Submission times: of files, of members of zips, and in nbgrader's timestamp files."""
+"""Read submission times from the file system, from zips, and from nbgrader's timestamp files."""
 
 import struct
 import zipfile
@@ -16,23 +16,23 @@ Time = tuple[datetime | None, str]
 """The submission time and its source, or None and the reason why it is unknown."""
 TIMESTAMP_FILE = "timestamp.txt"
 """The file next to a submission in which nbgrader stores the submission time."""
-TIME_OF_CLONE = "files in a Git clone have the time of cloning"
-TIME_OF_DOWNLOAD = "all files have the time of the download"
+CLONE_TIME = "files in a Git clone have the time of cloning"
+DOWNLOAD_TIME = "all files have the time of the download"
 MAX_DOWNLOAD_TIME = timedelta(minutes=15)
-"""If all times in a Canvas or Moodle download are within this range, they are download times."""
+"""If all times in a Canvas or Moodle download lie within this range, they are treated as download times."""
 EXTENDED_TIMESTAMP = 0x5455
-"""The zip extra field with the time in UTC, in addition to the time in an unknown time zone."""
+"""The extra field of a zip member with its time in UTC; the standard field has no time zone."""
 
 
-def time_of(path: Path) -> Time:
-    """Return the modification time of a file or zip from the file system, which its content cannot influence."""
+def modification_time(path: Path) -> Time:
+    """Return the modification time of a file in the file system, which the file's content cannot influence."""
     try:
         return datetime.fromtimestamp(path.lstat().st_mtime, UTC), "time of the file"
     except (OSError, ValueError, OverflowError):
-        return None, "the file has no time"
+        return None, "the file has no valid time"
 
 
-def noted_time(path: Path, zone: ZoneInfo | None) -> Time:
+def nbgrader_time(path: Path, zone: ZoneInfo | None) -> Time:
     """Return the time in nbgrader's timestamp file, such as ``2026-10-12 15:58:23.948203 UTC`` (UTC by default)."""
     text = ""
     try:
@@ -43,9 +43,9 @@ def noted_time(path: Path, zone: ZoneInfo | None) -> Time:
         written = read_time(text, zone)
         if written.clock is None:
             return None, f"{TIMESTAMP_FILE} has no time of day: {_quoted(text)}"
-        local, named = datetime.combine(written.day, written.clock), written.zone
-        source = TIMESTAMP_FILE if named else f"{TIMESTAMP_FILE}, read as UTC because it names no time zone"
-        return local.replace(tzinfo=named or UTC).astimezone(UTC), source
+        local, time_zone = datetime.combine(written.day, written.clock), written.zone
+        source = TIMESTAMP_FILE if time_zone else f"{TIMESTAMP_FILE}, read as UTC because it has no time zone"
+        return local.replace(tzinfo=time_zone or UTC).astimezone(UTC), source
     except OSError as error:
         return None, f"{TIMESTAMP_FILE} cannot be read: {error.strerror}"
     except (ValueError, OverflowError) as error:
@@ -56,30 +56,30 @@ def _quoted(text: str) -> str:
     return f"“{printable(' '.join(text.split()))[:MAX_TIME_LENGTH]}”"
 
 
-def has_times_of_download(infos: Sequence[zipfile.ZipInfo], zone: ZoneInfo | None) -> bool:
-    """Return whether the times in a zip of a class are those of the download instead of submission times."""
+def has_download_times(infos: Sequence[zipfile.ZipInfo], zone: ZoneInfo | None) -> bool:
+    """Return whether a class zip has download times instead of submission times."""
     named = (info for info in infos if any(map(read_platform_name, PurePosixPath(info.filename).parts[:2])))
-    return are_of_download([moment for info in named if (moment := time_in_zip(info, zone)[0])])
+    return are_download_times([moment for info in named if (moment := time_in_zip(info, zone)[0])])
 
 
-def are_of_download(times: Sequence[datetime]) -> bool:
-    """Return whether the times are those of a download, written all at once, instead of submission times."""
+def are_download_times(times: Sequence[datetime]) -> bool:
+    """Return whether the times are so close together that they must be download times instead of submission times."""
     return bool(times) and max(times) - min(times) <= MAX_DOWNLOAD_TIME
 
 
 def time_in_zip(info: zipfile.ZipInfo, zone: ZoneInfo | None) -> Time:
-    """Return the modification time that a zip gives for one of its members."""
+    """Return the modification time of a zip member."""
     try:
         seconds = _seconds_in_extra(info.extra)
         time = datetime(*info.date_time) if seconds is None else None
         moment = in_zone(time, zone) if time else datetime.fromtimestamp(seconds or 0, UTC)
         return moment.astimezone(UTC), "time in the zip"
     except (ValueError, OverflowError, OSError):
-        return None, "the zip has no time for it"
+        return None, "the zip has no valid time for the file"
 
 
 def _seconds_in_extra(extra: bytes) -> int | None:
-    """Return the modification time in UTC seconds since 1970, or None if the zip has only a local time."""
+    """Return the modification time in seconds since 1970 (UTC), or None if the zip has only a local time."""
     at = 0
     while at + 4 <= len(extra):
         kind, size = struct.unpack_from("<HH", extra, at)

@@ -16,9 +16,9 @@ from transformer_course.checking.formatting import join_words
 from transformer_course.grading.incoming.layout import (
     NBGRADER_FOLDER,
     Layout,
+    add_submitter_names,
     is_class,
     is_nbgrader_course,
-    name_submitters,
     recognize,
     tree,
 )
@@ -34,27 +34,27 @@ from transformer_course.grading.incoming.printable_text import clean_name, print
 from transformer_course.grading.incoming.reading_budget import ReadingBudget
 from transformer_course.grading.incoming.submission import Submission, read_submission
 from transformer_course.grading.incoming.submission_times import (
-    time_of,
+    modification_time,
 )
 from transformer_course.grading.incoming.submitted_file import (
     NO_NOTEBOOK_IN_FOLDER,
     SubmittedFile,
 )
-from transformer_course.grading.incoming.submitted_files import files_below, one_file
+from transformer_course.grading.incoming.submitted_files import files_below, notebook_file
 from transformer_course.grading.incoming.zip_files import files_in_zip
 
 MAX_NOTEBOOKS = 50
-"""Maximum number of notebooks of a student; more could delay all other students for hours."""
+"""Maximum number of notebooks per student, because more notebooks could delay all other students for hours."""
 CLASS_ZIP = re.compile(r"(^|.*[-_ ])(submissions|submitted)([-_ (].*)?", re.IGNORECASE)
-"""Names that platforms give to the zip of a class."""
+"""Names of zips that platforms create for a whole class."""
 MAX_FOLDERS_ABOVE = 3
 """Maximum number of folder levels between the student's folder and a notebook."""
-DIGEST_LETTERS = 16
+DIGEST_LENGTH = 16
 MAX_LIST_BYTES = 1 << 20
 MAX_LISTED = 3
 """Maximum number of other files to list."""
 SEVERAL_STUDENTS = (
-    "This contains several students' work but was submitted as one student's. Grade it separately, under a name that "
+    "This contains several students' work but was submitted as one student's. Grade it separately under a name that "
     "is not in the roster."
 )
 
@@ -69,18 +69,19 @@ def find_submissions(
     pattern: str = "",
     report: Callable[[str], None] = lambda line: None,
 ) -> list[Submission]:
-    """Find all submissions, each once, and add one with a problem for each student without a notebook.
+    """Find all submissions without duplicates. A student without a notebook gets a submission with a problem.
 
     Args:
         paths: Notebooks, students' folders, folders of students' folders, downloads from a platform, nbgrader courses,
-            or zips of these. Each of several zips is a student's, unless most of them contain the work of several
-            students. A folder that contains only such zips is treated like these zips.
+            or zips of these. If several zips are passed, each belongs to one student, unless most of them contain the
+            work of several students. A folder that contains only class downloads is treated like its zips.
         ignore: A folder to skip, because the results folder may be among the submissions.
-        is_student: Whether a name is a student's, so that everything in a folder or zip of this name is theirs.
+        is_student: Function that returns whether a name is certainly a student's. Everything in a folder or zip with
+            such a name belongs to that student.
         zone: The time zone of the course. None means the local time zone.
-        may_be_student: Whether a name may be that of a student in the class; by default ``is_student``.
+        may_be_student: Function that returns whether a name may be a student's. None means ``is_student``.
         pattern: The pattern for students' names, as in ``layout.recognize``.
-        report: Called with a sentence about the layout of each folder and zip.
+        report: Function that is called with a sentence about the layout of each folder and zip.
 
     Raises:
         ValueError: A path does not exist or is empty.
@@ -89,7 +90,11 @@ def find_submissions(
     for path in paths:
         if not path.exists():
             raise ValueError(f"there is no file or folder {printable(str(path))}")
-    given = [one for path in paths for one in ([path] if pattern else _class_zips(path, is_student, may_be_student))]
+    given = [
+        expanded
+        for path in paths
+        for expanded in ([path] if pattern else _class_zips(path, is_student, may_be_student))
+    ]
     zips = [path for path in given if _is_zip(path)]
     classes = [path for path in zips if len(zips) == 1 or pattern or _is_class_zip(path, may_be_student)]
     if 2 * len(classes) <= len(zips):
@@ -97,16 +102,16 @@ def find_submissions(
     found, alone = [], []
     for path in given:
         if not path.is_dir() and not _is_zip(path):
-            file = one_file(path, (path.name,), time_of(path))
-            alone.append(read_submission(file, _of_one_file(path, is_student), ReadingBudget()))
+            file = notebook_file(path, (path.name,), modification_time(path))
+            alone.append(read_submission(file, _student_of_file(path, is_student), ReadingBudget()))
             continue
         source = _Source(path, ignore, path in classes, zone)
         here, layout = source.read(is_student, may_be_student, pattern)
-        if not here or (path.is_dir() and all(one.problem == NO_NOTEBOOK_IN_FOLDER for one in here)):
+        if not here or (path.is_dir() and all(submission.problem == NO_NOTEBOOK_IN_FOLDER for submission in here)):
             raise ValueError(f"there is no notebook in {printable(str(path))}")
         report(layout.describe(source.name))
-        found += _told_apart(here)
-    found += _told_apart(alone)
+        found += _with_unique_names(here)
+    found += _with_unique_names(alone)
     return list({(os.path.abspath(submission.path), submission.problem): submission for submission in found}.values())
 
 
@@ -120,7 +125,7 @@ def _is_class_zip(path: Path, may_be_student: Callable[[str], bool]) -> bool:
 
 
 def _class_zips(path: Path, is_student: Callable[[str], bool], may_be_student: Callable[[str], bool]) -> Sequence[Path]:
-    """Return the zips in a folder that contains only class downloads, or else the path itself."""
+    """Return a folder's zips if all its entries are class downloads, or else the path itself."""
     if not path.is_dir() or is_student(path.resolve().name):
         return [path]
     entries = sorted(entry for entry in path.iterdir() if not entry.name.startswith("."))
@@ -135,7 +140,7 @@ def _class_zips(path: Path, is_student: Callable[[str], bool], may_be_student: C
 
 
 class _Source:
-    """A folder or zip, whose files are first listed to find their students, and then read.
+    """A folder or zip. Its files are listed once to find their students, and then read.
 
     Args:
         path: Its location.
@@ -151,7 +156,7 @@ class _Source:
     def read(
         self, is_student: Callable[[str], bool], may_be_student: Callable[[str], bool], pattern: str
     ) -> tuple[list[Submission], Layout]:
-        """Return the submissions and their layout."""
+        """Return the submissions, and the layout of the folder or zip."""
         folder = None
         if self._path.is_dir():
             folders = [entry.name for entry in self._path.iterdir() if entry.is_dir()]
@@ -163,15 +168,15 @@ class _Source:
         root = tree(self.name, walk())
         is_own = not pattern and (is_student(self.name) or not (self._path.is_dir() or self._is_class))
         layout = Layout() if is_own else recognize(root, may_be_student, folder, pattern)
-        name_submitters(layout, self._text)
-        whose = PersonHint(self.name)
-        if not self._path.is_dir() and (is_own or layout.people == [whose]):
+        add_submitter_names(layout, self._text)
+        owner = PersonHint(self.name)
+        if not self._path.is_dir() and (is_own or layout.people == [owner]):
             # The times in a student's own zip cannot be trusted.
-            walk = partial(files_in_zip, self._path, (self.name,), time_of(self._path))
+            walk = partial(files_in_zip, self._path, (self.name,), modification_time(self._path))
         if is_own:
-            layout = Layout({file.path: whose for file in walk()}, ways=Counter({"by its name": 1}))
+            layout = Layout({file.path: owner for file in walk()}, methods=Counter({"by its name": 1}))
         submissions = _read_all(walk(), layout, self.name)
-        return (_of_one(submissions, self.name, is_student) if is_own else submissions), layout
+        return (_only_one_student(submissions, self.name, is_student) if is_own else submissions), layout
 
     def _text(self, file: SubmittedFile) -> str:
         """Return the text of a small file, or an empty string if it cannot be read."""
@@ -187,8 +192,8 @@ class _Source:
             return ""
 
 
-def _of_one_file(path: Path, is_student: Callable[[str], bool]) -> PersonHint:
-    """Return the student of a single notebook, from its name or the folders above it."""
+def _student_of_file(path: Path, is_student: Callable[[str], bool]) -> PersonHint:
+    """Return the student of a single notebook, from its name or from the folders that contain it."""
     folders = path.resolve().parent
     if hint := read_platform_name(path.name):
         return hint
@@ -201,27 +206,29 @@ def _of_one_file(path: Path, is_student: Callable[[str], bool]) -> PersonHint:
     return read_platform_name(name) or PersonHint(name)
 
 
-def _of_one(submissions: Sequence[Submission], student: str, is_student: Callable[[str], bool]) -> list[Submission]:
-    """Return one student's submissions, or only a problem if they contain several students' names."""
-    parts = {part for one in submissions for part in one.path.parts[-2:]}
+def _only_one_student(
+    submissions: Sequence[Submission], student: str, is_student: Callable[[str], bool]
+) -> list[Submission]:
+    """Return one student's submissions, or a single problem if they contain several students' names."""
+    parts = {part for submission in submissions for part in submission.path.parts[-2:]}
     others = {part for part in parts if part != student and is_student(part)}
-    is_several = len(others) > 1 or names_several(one.path for one in submissions)
-    return _a_class(submissions[0]) if is_several else list(submissions)
+    is_several = len(others) > 1 or has_several_students(submission.path for submission in submissions)
+    return _several_students_problem(submissions[0]) if is_several else list(submissions)
 
 
-def _a_class(first: Submission) -> list[Submission]:
+def _several_students_problem(first: Submission) -> list[Submission]:
     folder = Path(*takewhile(lambda part: read_platform_name(part) is None, first.path.parts))
     return [replace(first, path=folder, lesson="", problem=SEVERAL_STUDENTS)]
 
 
-def names_several(paths: Iterable[Path]) -> bool:
-    """Return whether the names of files or their folders have a platform's format for several students."""
+def has_several_students(paths: Iterable[Path]) -> bool:
+    """Return whether a platform's names of the files or their folders contain several students."""
     parts = {part for path in paths for part in path.parts[-2:]}
     return len({hint.lms_id or hint.login for hint in map(read_platform_name, parts) if hint}) > 1
 
 
 def _read_all(files: Iterable[SubmittedFile], layout: Layout, root: str) -> list[Submission]:
-    """Read up to ``MAX_NOTEBOOKS`` notebooks of each student, and list the other files.
+    """Read up to ``MAX_NOTEBOOKS`` of each student's notebooks, and list the other files.
 
     Args:
         files: The submitted files.
@@ -233,53 +240,57 @@ def _read_all(files: Iterable[SubmittedFile], layout: Layout, root: str) -> list
     left_out: Counter[PersonHint] = Counter()
     budgets: dict[PersonHint, ReadingBudget] = defaultdict(ReadingBudget)
     for file in files:
-        whose = layout.owners.get(file.path)
-        if whose is None:
+        owner = layout.owners.get(file.path)
+        if owner is None:
             continue
-        if file.is_notebook and len(notebooks[whose]) >= MAX_NOTEBOOKS:
-            left_out[whose] += 1
+        if file.is_notebook and len(notebooks[owner]) >= MAX_NOTEBOOKS:
+            left_out[owner] += 1
             continue
-        submission = read_submission(file, whose, budgets[whose])
+        submission = read_submission(file, owner, budgets[owner])
         if file.is_notebook and submission.problem not in (NOTHING_TO_GRADE, NO_NOTEBOOK_IN_FOLDER):
-            notebooks[whose].append(submission)
-        elif submission.problem != NOTHING_TO_GRADE or whose.name != root or len(layout.people) == 1:
-            others[whose].append(submission)
+            notebooks[owner].append(submission)
+        elif submission.problem != NOTHING_TO_GRADE or owner.name != root or len(layout.people) == 1:
+            others[owner].append(submission)
     students = dict.fromkeys([*notebooks, *others])
-    return [one for whose in students for one in _of_student(notebooks[whose], others[whose], left_out[whose])]
+    return [
+        submission for owner in students for submission in _of_student(notebooks[owner], others[owner], left_out[owner])
+    ]
 
 
 def _of_student(notebooks: Sequence[Submission], others: Sequence[Submission], n_left_out: int) -> Iterator[Submission]:
-    """Yield a student's notebooks, the first with a list of the other files, or the other files if there are none."""
-    strange = [one for one in others if one.problem != NOTHING_TO_GRADE]
+    """Yield a student's notebooks, or else the other files; the first notebook lists the other files."""
+    ungradable = [submission for submission in others if submission.problem != NOTHING_TO_GRADE]
     own = [*notebooks, *others]
-    if names_several(one.path for one in own) and not any(one.lms_id for one in own):
-        yield from _a_class(own[0])
+    if has_several_students(submission.path for submission in own) and not any(submission.lms_id for submission in own):
+        yield from _several_students_problem(own[0])
         return
     if notebooks:
-        yield replace(notebooks[0], beside=_listed(strange))
+        yield replace(notebooks[0], beside=_listed(ungradable))
         yield from notebooks[1:]
-    elif strange:
-        n = len(strange) - 1
+    elif ungradable:
+        n = len(ungradable) - 1
         more = f" {n} other file{' cannot' if n == 1 else 's cannot'} be graded either." if n else ""
-        yield replace(strange[0], problem=strange[0].problem + more)
+        yield replace(ungradable[0], problem=ungradable[0].problem + more)
     elif others:
         yield replace(others[0], path=others[0].path.parent, problem=NO_NOTEBOOK_IN_FOLDER)
     if n_left_out:
         n = len(notebooks) + n_left_out
-        many = f"This folder has {n} notebooks; only the first {len(notebooks)} were read."
-        yield replace(notebooks[0], path=notebooks[0].path.parent, lesson="", cells=[], problem=many)
+        problem = f"This folder has {n} notebooks; only the first {len(notebooks)} were read."
+        yield replace(notebooks[0], path=notebooks[0].path.parent, lesson="", cells=[], problem=problem)
 
 
 def _listed(others: Sequence[Submission]) -> str:
-    """Return a phrase with the names of a few files, or an empty string."""
-    names = join_words([one.file for one in others], MAX_LISTED)
-    return f"Also submitted, but not a notebook: {names}." if names else ""
+    """Return a sentence with the names of a few other files, or an empty string."""
+    names = join_words([submission.file for submission in others], MAX_LISTED)
+    return f"Other files that cannot be graded: {names}." if names else ""
 
 
-def _told_apart(submissions: Sequence[Submission]) -> list[Submission]:
-    """Number students in a batch with similar-looking names: "Zoë" has two encodings, "bob " ends in a space."""
-    people = list(dict.fromkeys(one.hint for one in submissions))
-    batch = hashlib.sha256("\0".join(sorted(f"{one.name} {one.lms_id}" for one in people)).encode("utf-8", "replace"))
+def _with_unique_names(submissions: Sequence[Submission]) -> list[Submission]:
+    """Number students in a batch whose names look alike, such as "bob" and "bob ", or "Zoë" in two encodings."""
+    people = list(dict.fromkeys(submission.hint for submission in submissions))
+    batch = hashlib.sha256(
+        "\0".join(sorted(f"{hint.name} {hint.lms_id}" for hint in people)).encode("utf-8", "replace")
+    )
     alike: dict[str, list[PersonHint]] = defaultdict(list)
     for hint in people:
         alike[clean_name(hint.name).casefold()].append(hint)
@@ -297,7 +308,10 @@ def _told_apart(submissions: Sequence[Submission]) -> list[Submission]:
                 remarks[hint] = f"This name differs from “{first}” only in case, spaces or encoding."
     return [
         replace(
-            one, student=displayed[one.hint], remark=remarks.get(one.hint, ""), batch=batch.hexdigest()[:DIGEST_LETTERS]
+            submission,
+            student=displayed[submission.hint],
+            remark=remarks.get(submission.hint, ""),
+            batch=batch.hexdigest()[:DIGEST_LENGTH],
         )
-        for one in submissions
+        for submission in submissions
     ]

@@ -1,4 +1,4 @@
-"""One submitted file, and what can be said about any of them."""
+"""A submitted file, and the limits and checks that apply to all submitted files."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -10,32 +10,32 @@ from transformer_course.grading.incoming.printable_text import printable
 from transformer_course.grading.incoming.submission_times import TIMESTAMP_FILE
 
 MAX_NOTEBOOK_BYTES = 16 << 20
-"""Maximum size of a file; a notebook with many pictures has a few million bytes."""
+"""Maximum size of a notebook; a notebook with many pictures has a few million bytes."""
 MAX_DEPTH = 8
 """Maximum depth of nested folders."""
 SYSTEM_FILES = {TIMESTAMP_FILE, "thumbs.db", "desktop.ini"}
 SYSTEM_FOLDERS = ("__MACOSX", "__pycache__")
-"""Folders created by systems; any other name may be a learner's."""
+"""Folders created by operating systems and Python; folders with any other name may be a student's."""
 NO_NOTEBOOK_IN_FOLDER = "There is no notebook to grade in this folder."
 NO_NOTEBOOK_IN_ZIP = "There is no notebook to grade in this zip."
 
 
 class UnreadableFile(ValueError):
-    """A submitted file cannot be read; the message gives the reason."""
+    """Raised if a submitted file cannot be read; the message gives the reason."""
 
 
 @dataclass(frozen=True)
 class SubmittedFile:
-    """A file, or a folder or zip without anything to read.
+    """A submitted file, or a placeholder for a folder or zip without any files.
 
     Args:
         path: Its path, in which a zip counts as a folder.
         parts: The parts of its path relative to the folder or zip being searched.
         read: Function that returns its content or raises ``UnreadableFile``.
-        time: When it was last changed, or None if that is unknown.
+        time: The time of the last change, or None if it is unknown.
         time_source: A description of the source of the time.
-        problem: Why it must not be read, or empty.
-        is_notebook: Whether its name is that of a notebook.
+        problem: The reason why it must not be read, or empty.
+        is_notebook: Whether it has the name of a notebook.
     """
 
     path: Path
@@ -48,23 +48,23 @@ class SubmittedFile:
 
 
 def not_a_notebook(name: str) -> str:
-    """Return the problem of a file whose name is not that of a notebook."""
+    """Return the message for a file that does not have the name of a notebook."""
     suffix = printable(PurePosixPath(name).suffix[:20])
     return f"This is not a notebook{f' ({suffix})' if suffix else ''}: only files that end in .ipynb can be graded."
 
 
-def read_at_most(file: IO[bytes], most: int) -> bytes:
-    """Read a file up to a size.
+def read_at_most(file: IO[bytes], max_bytes: int) -> bytes:
+    """Read a file of limited size.
 
     Raises:
-        UnreadableFile: The file is larger.
+        UnreadableFile: The file is larger than the limit.
     """
-    content = file.read(most + 1)
-    if len(content) > most:
-        raise UnreadableFile(f"The file is larger than {most >> 20} MB. Clear the outputs and submit it again.")
+    content = file.read(max_bytes + 1)
+    if len(content) > max_bytes:
+        raise UnreadableFile(f"The file is larger than {max_bytes >> 20} MB. Clear the outputs and submit it again.")
     return content
 
 
 def is_hidden(name: str) -> bool:
-    """Return whether a file or folder is skipped because of its name."""
+    """Return whether files or folders with this name are skipped."""
     return name.startswith(".") or name in SYSTEM_FOLDERS

@@ -1,7 +1,7 @@
-"""CSV tables: read them from any program, change single cells, and write text that is safe in spreadsheets.
+"""Read CSV tables from any program, change single cells, and write text that is safe in spreadsheets.
 
-A file may use any of ``SEPARATORS``, and UTF-8, UTF-16 or Windows-1252. Changes keep its separator, encoding and
-decimal sign.
+A file may use any of ``SEPARATORS``, and its encoding may be UTF-8, UTF-16, UTF-32 or Windows-1252. Changes preserve
+its separator, encoding and decimal sign.
 """
 
 import codecs
@@ -19,7 +19,7 @@ from transformer_course.grading.incoming.printable_text import printable, withou
 
 SEPARATORS = ",;\t|:"
 NO_SEPARATOR = "\x1f"
-"""The separator for a table with one column, in which "Lovelace, Ada" is one cell."""
+"""Separator for a table with a single column, in which "Lovelace, Ada" is one cell."""
 BYTE_ORDER_MARKS = {
     codecs.BOM_UTF8: "utf-8",
     codecs.BOM_UTF32_LE: "utf-32-le",
@@ -27,11 +27,11 @@ BYTE_ORDER_MARKS = {
     codecs.BOM_UTF16_LE: "utf-16-le",
     codecs.BOM_UTF16_BE: "utf-16-be",
 }
-"""Byte order marks in the order to try them; the one of UTF-16 is a prefix of the one of UTF-32."""
+"""Byte order marks in the order in which to try them: UTF-32 first, because its mark begins with the UTF-16 mark."""
 LEGACY_ENCODING = "cp1252"
-"""Windows-1252, which Excel writes in Western Europe and America as plain "CSV"."""
+"""Windows-1252, which Excel uses for plain "CSV" files in Western Europe and the Americas."""
 OTHER_LEGACY = re.compile(r"\w*(?:[^\W\d_][£¤¥¦§¨¬¯±³´¶¸¹†‡‰‘]|[£¤¥¦§¨¬¯±³¶¸¹†‡‰][^\W\d_])\w*")
-"""A symbol inside a word, which means that the file has a different encoding, such as Polish or old Mac."""
+"""Matches a word that contains a symbol, as happens if the file has a different encoding, such as Polish or old Mac."""
 OTHER_FILES = {
     b"PK": "an Excel workbook or another zip",
     b"\xd0\xcf\x11\xe0": "an Excel workbook",
@@ -40,18 +40,18 @@ OTHER_FILES = {
     b"<html": "a web page",
     b"{": "JSON",
 }
-"""The kind of a file that begins with these bytes."""
+"""File types by the first bytes of the file."""
 SEPARATOR_LINE = re.compile(r'\ufeff?"?sep=(?P<separator>.|\\t)"?(\r\n|\r|\n|$)', re.IGNORECASE)
-"""The first line that Excel adds."""
+"""Matches the line that Excel may add at the top, such as ``sep=;``."""
 MAX_LISTED_TITLES = 15
-MAX_TRIED_ROWS = 50
+MAX_SAMPLED_ROWS = 50
 """Number of rows used to detect the separator."""
 DECIMAL_COMMA = re.compile(r"-?\d+,\d+")
 DECIMAL_POINT = re.compile(r"-?\d+\.\d+")
 
 START_OF_FORMULA = r"""["'\s]*[=+@＝＋－＠-]"""
 FORMULA = re.compile(rf"(^|[;,|])({START_OF_FORMULA})")
-"""The start of a formula in a spreadsheet, also if it splits cells at a different separator than a comma."""
+"""Matches the start of a formula, even in a spreadsheet that splits cells at a separator other than a comma."""
 ESCAPED_FORMULA = re.compile(rf"(^|[;,|])'({START_OF_FORMULA})")
 
 
@@ -74,7 +74,7 @@ class Table:
     """A CSV file whose cells can be changed without changing any other byte.
 
     Args:
-        path: The file. Its first nonempty row has the titles.
+        path: The file. Its first nonempty row must contain the column titles.
 
     Attributes:
         path: The file.
@@ -105,7 +105,7 @@ class Table:
             raise ValueError(f"{path}, {error}") from None
         header = next((i for i, row in enumerate(rows) if any(map(read_cell, row.cells))), None)
         if header is None:
-            raise ValueError(f"{path} is empty; it must have a row of titles")
+            raise ValueError(f"{path} is empty; it must have a row of column titles")
         self._above, self._header, self.rows = rows[:header], rows[header], rows[header + 1 :]
         self.titles = [read_cell(cell) for cell in self._header.cells]
         self.decimal = self._decimal_sign()
@@ -119,18 +119,18 @@ class Table:
 
     @property
     def listed_titles(self) -> str:
-        """The titles as a phrase, for an error about a missing title."""
+        """The titles as a phrase for error messages."""
         titles = [f"“{printable(title)}”" for title in self.titles[:MAX_LISTED_TITLES]]
         n_more = len(self.titles) - len(titles)
         return ", ".join(titles) + (f" and {n_more} more" if n_more else "")
 
     def column(self, *titles: str) -> int | None:
-        """Return the first column with one of these titles, ignoring case, or None."""
+        """Return the index of the first column with one of these titles, ignoring case, or None."""
         own = [title.casefold() for title in self.titles]
         return next((own.index(title.casefold()) for title in titles if title.casefold() in own), None)
 
     def has_only(self, column: int, pattern: re.Pattern[str]) -> bool:
-        """Return whether a column has text, and all of it matches a pattern."""
+        """Return whether a column is not empty and all its nonempty cells match a pattern."""
         cells = list(filter(None, (self.read(row, column) for row in self.rows)))
         return bool(cells) and all(map(pattern.fullmatch, cells))
 
@@ -144,7 +144,7 @@ class Table:
         row.cells[column] = self._as_written(text)
 
     def write_number(self, row: Row, column: int, number: float) -> None:
-        """Replace a cell with a number, using the table's decimal sign."""
+        """Replace a cell with a number, written with the table's decimal sign."""
         self.write(row, column, f"{round(number, 2):.10g}".replace(".", self.decimal))
 
     def add_column(self, title: str) -> int:
@@ -204,10 +204,10 @@ def _read_text(path: Path) -> tuple[str, str]:
 
 
 def decode(content: bytes) -> tuple[str, str]:
-    """Return a text, including a byte order mark, and its encoding.
+    """Return the decoded text, including a byte order mark, and its encoding.
 
     Raises:
-        UnicodeDecodeError: The text does not match the encoding of its byte order mark.
+        UnicodeDecodeError: The content has a byte order mark or null bytes, but does not match their encoding.
     """
     encoding = next((own for mark, own in BYTE_ORDER_MARKS.items() if content.startswith(mark)), "")
     if not encoding and b"\0" in content[:1000]:
@@ -222,7 +222,10 @@ def decode(content: bytes) -> tuple[str, str]:
 
 
 def _separator_of(text: str) -> str:
-    """Return the separator for which most rows have as many cells as the first; ties go to the most frequent one."""
+    """Return the separator for which most rows have the same number of cells as the first row.
+
+    Ties go to the separator with the most cells.
+    """
     best, best_score = "", (0.0, 1)
     for separator in SEPARATORS:
         lengths = _first_lengths(text, separator)
@@ -236,10 +239,10 @@ def _separator_of(text: str) -> str:
 
 
 def _first_lengths(text: str, separator: str) -> list[int]:
-    """Return the numbers of cells in the first rows, or nothing if a quoted cell is not followed by the separator."""
+    """Return the number of cells in each of the first rows, or an empty list if the text cannot be parsed."""
     try:
         filled = (len(row.cells) for row in _rows(text, separator) if any(row.cells))
-        return list(islice(filled, MAX_TRIED_ROWS))
+        return list(islice(filled, MAX_SAMPLED_ROWS))
     except ValueError:
         return []
 
@@ -251,7 +254,7 @@ def _rows(text: str, separator: str, line: int = 1) -> Iterator[Row]:
     while at < len(text):
         found = cell.match(text, at)
         if found is None:
-            raise ValueError(f"line {line}: a quoted cell does not end, or text follows its second quotation mark")
+            raise ValueError(f"line {line}: a quoted cell has no closing quotation mark, or text follows it")
         cells.append(found[1])
         line += len(re.findall(r"\r\n|\r|\n", found[1]))
         at = found.end()
@@ -267,7 +270,7 @@ def read_table(path: Path) -> list[dict[str, str]]:
     """Read a table that an instructor maintains.
 
     Returns:
-        The rows as dicts by lower-case titles; the key "line" has the number of each row's last line in the file.
+        The rows as dicts by lower-case title; the key "line" has the line number in the file where the row ends.
 
     Raises:
         ValueError: The file is not a table, its encoding is not recognized, or a row is longer than the titles.
@@ -289,18 +292,18 @@ def rows_of(table: Table) -> list[dict[str, str]]:
         if not any(cells):
             continue
         if any(cells[len(titles) :]):
-            advice = f"put text that contains “{table.separator}” in quotation marks"
+            advice = f"put cells that contain “{table.separator}” in quotation marks"
             raise ValueError(f"{table.path}, line {row.line}: {len(cells)} cells but {len(titles)} titles; {advice}")
         if table.encoding == LEGACY_ENCODING and (word := OTHER_LEGACY.search(" ".join(cells))):
             raise ValueError(
-                f"{table.path} has an unknown encoding, which results in “{word[0]}”; save it as “CSV UTF-8”"
+                f"{table.path} has an unknown encoding, because it contains “{word[0]}”; save it as “CSV UTF-8”"
             )
         rows.append({**dict.fromkeys(titles, ""), **dict(zip(titles, cells, strict=False)), "line": str(row.line)})
     return rows
 
 
 def as_csv(rows: Sequence[Mapping[str, Any]]) -> str:
-    """Return rows with the same columns as CSV text that is safe in spreadsheets and terminals."""
+    """Return rows, which must have the same columns, as CSV text that is safe in spreadsheets and terminals."""
     text = io.StringIO()
     writer = csv.DictWriter(text, rows[0] if rows else [], quoting=csv.QUOTE_NONNUMERIC, lineterminator="\n")
     writer.writeheader()
@@ -313,7 +316,7 @@ def _safe(cell: Any) -> Any:
 
 
 def escape_formula(text: str) -> str:
-    """Add an apostrophe before text that a spreadsheet would execute, because students choose their file names.
+    """Add an apostrophe before text that a spreadsheet would run as a formula; students choose their file names.
 
     >>> escape_formula("=1+1")
     "'=1+1"

@@ -1,4 +1,4 @@
-"""Find the lesson of files such as PDFs from the submissions around them."""
+"""Guess the lesson of files such as PDFs from the submissions in the same folder or zip."""
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
@@ -12,16 +12,22 @@ from transformer_course.grading.incoming.submission import Submission
 def with_usual_lessons(students: Mapping[str, Sequence[Submission]]) -> dict[str, list[Submission]]:
     """Assign a lesson to files whose lesson is unknown, so that their messages appear in the right week's feedback.
 
-    The lesson is that of the file's name. Otherwise, it is determined by the nearest folder or zip above the file that
-    is named after a lesson or contains other students' submissions, of which the most common lesson is used.
+    The file and then the folders and zips that contain it are checked, innermost first. The first of them that is named
+    after a lesson or contains other students' submissions decides: the file gets the lesson in the name, or the lesson
+    of most of these submissions.
     """
     submitters: dict[Path, set[tuple[str, str]]] = defaultdict(set)
     for name, own in students.items():
-        for one in own:
-            for folder in one.path.parents if one.lesson else ():
-                submitters[folder].add((name, one.lesson))
+        for submission in own:
+            for folder in submission.path.parents if submission.lesson else ():
+                submitters[folder].add((name, submission.lesson))
     return {
-        name: [one if one.lesson else replace(one, kept_with=_usual_lesson(name, one.path, submitters)) for one in own]
+        name: [
+            submission
+            if submission.lesson
+            else replace(submission, storage_lesson=_usual_lesson(name, submission.path, submitters))
+            for submission in own
+        ]
         for name, own in students.items()
     }
 

@@ -1,6 +1,6 @@
-"""Written answers: collect them into a table for manual marking, and read the points and comments back.
+"""Collect written answers into a table for manual marking, and read the points and comments from that table.
 
-A written answer is a text cell that an instructor has added to a lesson, with a tag or an id that begins with
+A written answer is a Markdown cell that an instructor has added to a lesson, with a tag or an id that begins with
 ``written-``, or with nbgrader's metadata for manual grading.
 """
 
@@ -16,13 +16,13 @@ from transformer_course.grading.incoming.tables import as_csv, read_number, read
 from transformer_lab.atomic_write import atomic_write_text
 
 ANSWERS_FILE = "written_answers.csv"
-"""The sheet in the results folder; the instructor fills in the columns points and comment."""
+"""The table in the results folder; the instructor fills in the columns points and comment."""
 RUBRIC_FILE = "rubric.csv"
 """The instructor's optional rubric in the results folder, with columns question, of and rubric."""
 COLUMN_TITLES = ("lesson", "question", "student", "answer", "points", "of", "comment", "note")
 CELL_ID_PREFIX = "written-"
 UNSAFE_CHARACTERS = re.compile(r"[^\w .-]+")
-"""Characters not allowed in the name of a question, which students can change and which appears in tables."""
+"""Characters to remove from the name of a question, because students can change the name and tables contain it."""
 MAX_ANSWER_LENGTH = 20_000
 CHANGED_NOTE = "The answer has changed since it was marked."
 Key = tuple[str, str, str]
@@ -34,8 +34,8 @@ class Criteria:
     """A row of the rubric.
 
     Args:
-        of: The maximum points, or None if not given.
-        text: What to look for.
+        of: The maximum points, or None if the rubric has no maximum.
+        text: The criteria for a good answer.
     """
 
     of: float | None = None
@@ -50,7 +50,7 @@ class WrittenAnswer:
         lesson: The lesson.
         question: The name of the question.
         student: The student's name in the tables.
-        answer: What the student has written.
+        answer: The student's text.
         points: The points, or None if it has not been marked.
         of: The maximum points, or None if unknown.
         comment: A comment for the student.
@@ -75,7 +75,7 @@ class WrittenAnswer:
 
 
 def written_answer_of(cell: Mapping[str, Any]) -> tuple[str, str] | None:
-    """Return the question and the answer in a cell, or None if it is not a cell for a written answer."""
+    """Return the question and the answer in a cell, or None if the cell is not a written answer."""
     if cell["cell_type"] != "markdown":
         return None
     metadata = cell.get("metadata", {})
@@ -95,15 +95,15 @@ def written_answer_of(cell: Mapping[str, Any]) -> tuple[str, str] | None:
 
 
 def read_marks(out: Path) -> dict[Key, WrittenAnswer]:
-    """Read the answers with their marks from the sheet in a results folder; a maximum in the rubric applies to all.
+    """Read the answers and their marks from the table in a results folder. A maximum in the rubric takes precedence.
 
     Raises:
         ValueError: Points are not a number or exceed the maximum.
-        OSError: The sheet or the rubric cannot be read.
+        OSError: The table or the rubric cannot be read.
     """
     rows, rubric = read_table(out / ANSWERS_FILE) if (out / ANSWERS_FILE).exists() else [], read_rubric(out)
     answers = [_answer(row, rubric, f"{out / ANSWERS_FILE}, line {row['line']}") for row in rows]
-    return {one.key: one for one in answers}
+    return {answer.key: answer for answer in answers}
 
 
 def _answer(row: Mapping[str, str], rubric: Mapping[str, Criteria], where: str) -> WrittenAnswer:
@@ -114,16 +114,16 @@ def _answer(row: Mapping[str, str], rubric: Mapping[str, Criteria], where: str) 
     return WrittenAnswer(**texts, points=points, of=of)
 
 
-def _number(text: str, title: str, most: float, where: str) -> float | None:
+def _number(text: str, title: str, maximum: float, where: str) -> float | None:
     number = read_number(text)
-    if text and (number is None or not 0 <= number <= most):
-        bound = "at least 0" if most == math.inf else f"between 0 and {most:g}"
+    if text and (number is None or not 0 <= number <= maximum):
+        bound = "at least 0" if maximum == math.inf else f"between 0 and {maximum:g}"
         raise ValueError(f"{where}: {title} must be a number {bound}; got {title}={text!r}")
     return number
 
 
 def read_rubric(out: Path) -> dict[str, Criteria]:
-    """Read the rubric by question, or return an empty dict if the folder has no rubric.
+    """Return the rubric by question, or an empty dict if the folder has no rubric.
 
     Raises:
         ValueError: A maximum is not a number.
@@ -140,7 +140,7 @@ def read_rubric(out: Path) -> dict[str, Criteria]:
 
 
 def marked(plain: WrittenAnswer, marks: Mapping[Key, WrittenAnswer], rubric: Mapping[str, Criteria]) -> WrittenAnswer:
-    """Return an answer with its mark, if it has one, and with the rubric's text."""
+    """Return an answer with the rubric's text and with its mark, if there is one."""
     criteria = rubric.get(plain.question, Criteria())
     before = marks.get(plain.key)
     if before is None:
@@ -153,23 +153,23 @@ def marked(plain: WrittenAnswer, marks: Mapping[Key, WrittenAnswer], rubric: Map
 
 
 def write_sheet(out: Path, answers: Iterable[WrittenAnswer], marks: Mapping[Key, WrittenAnswer]) -> None:
-    """Write the sheet, unless there are no answers.
+    """Write the table of written answers, unless there are no answers.
 
     Args:
         out: The results folder.
         answers: The answers of all students, from ``marked``.
-        marks: The previous contents of the sheet; marks of removed students are never deleted.
+        marks: The previous contents of the table; marks of removed students are never deleted.
 
     Raises:
-        OSError: The sheet cannot be written.
+        OSError: The table cannot be written.
     """
-    rows = {**marks, **{one.key: one for one in answers}}
+    rows = {**marks, **{answer.key: answer for answer in answers}}
     table = [{title: _cell(getattr(rows[key], title)) for title in COLUMN_TITLES} for key in sorted(rows)]
     if table:
         atomic_write_text(out / ANSWERS_FILE, as_csv(table))
 
 
-def _cell(message: str | float | None) -> str | float:
-    if message is None:
+def _cell(value: str | float | None) -> str | float:
+    if value is None:
         return ""
-    return int(message) if isinstance(message, float) and message == int(message) else message
+    return int(value) if isinstance(value, float) and value == int(value) else value

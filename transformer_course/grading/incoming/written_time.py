@@ -1,4 +1,4 @@
-"""Read dates and times as people and programs write them, with their time zones.
+"""Parse dates and times in the formats of people and programs, with their time zones.
 
 A zone may be an offset (``+02:00``), a name in the tz database (``Europe/Berlin``), one of ``ABBREVIATIONS``, or a
 Windows name (``W. Europe Standard Time``). The meaning of an abbreviation in the course's time zone takes precedence:
@@ -22,7 +22,7 @@ NORTH_AMERICA: dict[str, float] = {
     "MDT": -6,
 }
 NORTH_AMERICA |= {"PST": -8, "PDT": -7, "AKST": -9, "AKDT": -8, "HST": -10, "HDT": -9, "NST": -3.5, "NDT": -2.5}
-"""RFC 5322, section 4.3, defines EST to PDT. CST, CDT and PST have other meanings elsewhere."""
+"""RFC 5322, section 4.3, defines EST to PDT. CST, CDT and PST have other meanings on other continents."""
 EUROPE = {"WET": 0, "WEST": 1, "BST": 1, "CET": 1, "CEST": 2, "MET": 1, "MEST": 2, "MEZ": 1, "MESZ": 2}
 EUROPE |= {"EET": 2, "EEST": 3, "MSK": 3}
 AFRICA = {"WAT": 1, "CAT": 2, "SAST": 2, "EAT": 3}
@@ -30,10 +30,10 @@ ASIA = {"IDT": 3, "PKT": 5, "WIB": 7, "WITA": 8, "WIT": 9, "HKT": 8, "SGT": 8, "
 OCEANIA = {"AWST": 8, "ACST": 9.5, "ACDT": 10.5, "AEST": 10, "AEDT": 11, "CHST": 10, "NZST": 12, "NZDT": 13, "SST": -11}
 ABBREVIATIONS: dict[str, float] = {"Z": 0, "UTC": 0, "UT": 0, "GMT": 0, "COORDINATED UNIVERSAL TIME": 0}
 ABBREVIATIONS |= {**NORTH_AMERICA, **EUROPE, **AFRICA, **ASIA, **OCEANIA}
-"""Hours ahead of UTC. IST is missing because it means Indian, Israel and Irish time."""
+"""Hours ahead of UTC. IST is missing, because it may be Indian, Israeli or Irish time."""
 MONTH_LANGUAGES = ("en", "de", "fr", "es", "it", "pt", "nl", "pl")
 MAX_TIME_LENGTH = 100
-"""Maximum number of characters of a time."""
+"""Maximum number of characters in a time."""
 MAX_OFFSET = timedelta(hours=14)
 
 COMPACT = re.compile(r"(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)?")
@@ -67,7 +67,7 @@ class WrittenTime:
 
 
 def read_time(text: str, course_zone: ZoneInfo | None = None) -> WrittenTime:
-    """Read a date, with or without a time of day and a time zone.
+    """Parse a date, with or without a time of day and a time zone.
 
     Args:
         text: The text, such as ``2026-10-12``, ``2026-10-12 15:58:23.948203 CEST``, ``12.10.2026 18:00`` or
@@ -82,13 +82,13 @@ def read_time(text: str, course_zone: ZoneInfo | None = None) -> WrittenTime:
     """
     words = " ".join(text.replace("\ufeff", " ").split())
     if len(words) > MAX_TIME_LENGTH:
-        raise ValueError(f"a time has at most {MAX_TIME_LENGTH} characters")
+        raise ValueError(f"a time must have at most {MAX_TIME_LENGTH} characters; got {len(words)}")
     words = COMPACT.sub(r"\1-\2-\3 \4:\5:\g<6>", words).replace(": ", " ").removesuffix(":")
     clock = CLOCK.search(words)
     if clock is None:
         return WrittenTime(_date(words, text))
     before, after = words[: clock.start()].rstrip("T ,"), words[clock.end() :].strip(" ,")
-    if not re.search(r"\d{4}", before) and (year := re.search(r" ?(\d{4})$", after)):  # the format of the program date
+    if not re.search(r"\d{4}", before) and (year := re.search(r" ?(\d{4})$", after)):  # format of the `date` command
         before, after = f"{before} {year[1]}", after[: year.start()]
     day, of_day = _date(before, text), _time_of_day(clock, text)
     return WrittenTime(day, of_day, _zone(after, datetime.combine(day, of_day), course_zone) if after else None)
@@ -116,7 +116,7 @@ def _date(words: str, text: str) -> date:
     if found := DAY_OR_MONTH_FIRST.fullmatch(words):
         first, second, year = int(found[1]), int(found[3]), int(found[4])
         if first <= 12 and second <= 12 and first != second:
-            raise ValueError(f"{text!r} may be {year}-{first:02}-{second:02} or {year}-{second:02}-{first:02}")
+            raise ValueError(f"{text!r} may mean {year}-{first:02}-{second:02} or {year}-{second:02}-{first:02}")
         return date(year, first, second) if first <= 12 else date(year, second, first)
     numbers = re.findall(r"\d+", words)
     months = [_month_numbers()[word] for word in re.findall(r"[^\W\d_]+", words.casefold()) if word in _month_numbers()]
@@ -128,7 +128,7 @@ def _date(words: str, text: str) -> date:
 
 @cache
 def _month_numbers() -> dict[str, int]:
-    from babel.dates import get_month_names  # takes half of the grader's import time and is rarely needed
+    from babel.dates import get_month_names  # imported here because it is slow and rarely needed
 
     numbers: dict[str, int] = {}
     for language in MONTH_LANGUAGES:
@@ -157,9 +157,9 @@ def _zone(words: str, local: datetime, course_zone: ZoneInfo | None) -> tzinfo:
 
 
 def _offset_in_course(name: str, local: datetime, zone: ZoneInfo | None) -> timedelta | None:
-    """Return the offset of an abbreviation in the course's zone, near this time or half a year later."""
+    """Return the offset of an abbreviation in the course's zone, at this time of year or half a year later."""
     for shift in (timedelta(), timedelta(days=182)):
-        for fold in (0, 1):  # the abbreviation resolves the repeated hour
+        for fold in (0, 1):  # the abbreviation disambiguates the hour that is repeated in fall
             there = in_zone((local + shift).replace(fold=fold), zone)
             if (there.tzname() or "").upper() == name.upper():
                 return there.utcoffset()

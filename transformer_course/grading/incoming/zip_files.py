@@ -1,4 +1,4 @@
-"""Submitted files in zips, which are read in memory and never unpacked."""
+"""Find the submitted files in a zip, which is read in memory and never unpacked to disk."""
 
 import contextlib
 import os
@@ -14,9 +14,9 @@ from zoneinfo import ZoneInfo
 
 from transformer_course.grading.incoming.platform_names import notebook_stem
 from transformer_course.grading.incoming.submission_times import (
-    TIME_OF_DOWNLOAD,
+    DOWNLOAD_TIME,
     Time,
-    has_times_of_download,
+    has_download_times,
     time_in_zip,
 )
 from transformer_course.grading.incoming.submitted_file import (
@@ -34,11 +34,11 @@ from transformer_course.grading.incoming.submitted_file import (
 
 MAX_INNER_ZIP_BYTES = 64 << 20
 MAX_DIRECTORY_BYTES = 4 << 20
-"""Maximum size of a zip's central directory in bytes, about 100 for each file."""
+"""Maximum size of a zip's central directory, which takes about 100 bytes per file."""
 UTF8_FLAG = 0x800
 """Flag of a zip member whose name is UTF-8."""
-MAX_INNER_ZIPS = 1
-"""Maximum number of nested zips inside the outermost zip."""
+MAX_NESTED_ZIPS = 1
+"""Maximum nesting depth of zips inside the outermost zip."""
 
 
 def files_in_zip(
@@ -50,9 +50,9 @@ def files_in_zip(
 
     Args:
         path: The zip.
-        parts: The parts of its path if it is a student's zip; empty for the zip of a class.
-        time: The submission time of everything in a student's zip, because the times inside cannot be trusted. None for
-            the zip of a class, which has the submission time of each file.
+        parts: The parts of its path if it is a student's zip; empty for a class zip.
+        time: The submission time for all files in a student's zip, because the times inside cannot be trusted. None for
+            a class zip, which has the submission time of each file.
         zone: The time zone of the course. None means the local time zone.
     """
     try:
@@ -75,13 +75,13 @@ def _members(
         _check_directory(file)
         archive = zipfile.ZipFile(file)
     except (UnreadableFile, zipfile.BadZipFile, ValueError, OSError, NotImplementedError, struct.error) as error:
-        why = str(error) if isinstance(error, UnreadableFile) else "The zip is damaged."
-        yield SubmittedFile(displayed, parts or (stem,), problem=why)
+        problem = str(error) if isinstance(error, UnreadableFile) else "The zip is damaged."
+        yield SubmittedFile(displayed, parts or (stem,), problem=problem)
         return
     with archive:
         folders, filled = set[str](), set[str]()
-        if time is None and has_times_of_download(archive.infolist(), zone):
-            time = None, TIME_OF_DOWNLOAD
+        if time is None and has_download_times(archive.infolist(), zone):
+            time = None, DOWNLOAD_TIME
         for info, inner, problem in _entries(archive, stem, is_class=not parts):
             (folders if info.is_dir() else filled).update(inner[:1])
             if not info.is_dir():
@@ -91,7 +91,7 @@ def _members(
                 )
         if parts and not filled:
             yield SubmittedFile(displayed, parts, problem=NO_NOTEBOOK_IN_ZIP)
-        for folder in set() if parts else sorted(folders - filled):  # in a class zip, each is a student's
+        for folder in set() if parts else sorted(folders - filled):  # in a class zip, each folder is a student's
             yield SubmittedFile(displayed / folder, (folder,), problem=NO_NOTEBOOK_IN_FOLDER)
 
 
@@ -99,16 +99,16 @@ def _entries(
     archive: zipfile.ZipFile, stem: str, *, is_class: bool
 ) -> Iterator[tuple[zipfile.ZipInfo, tuple[str, ...], str]]:
     """Yield the entries of a zip, each with its path inside the zip and its problem."""
-    observed: set[tuple[str, ...]] = set()
+    earlier: set[tuple[str, ...]] = set()
     for info in archive.infolist():
         name = PurePosixPath(_name_in_zip(info).replace("\\", "/"))
         inner = name.parts
         if not inner or any(is_hidden(part) for part in inner if part != "..") or name.name.lower() in SYSTEM_FILES:
             continue
         problem = _problem_of(info, name)
-        if inner in observed:
-            problem = "The zip has two files with this name; the first one was read."
-        observed.add(inner)
+        if inner in earlier:
+            problem = "The zip has two files with this name; only the first file was read."
+        earlier.add(inner)
         if inner[0].casefold() == stem.casefold() and (len(inner) > 1 or info.is_dir()):
             inner = inner[1:]  # the zip contains a single folder with its own name
         if _leads_out(name):
@@ -117,7 +117,7 @@ def _entries(
 
 
 def _name_in_zip(info: zipfile.ZipInfo) -> str:
-    """Return the name of a member; macOS writes UTF-8 without setting the flag."""
+    """Return the name of a member, which may be UTF-8 even without the flag (macOS does not set it)."""
     if not info.flag_bits & UTF8_FLAG:
         with contextlib.suppress(UnicodeError):
             return info.filename.encode("cp437").decode()
@@ -137,8 +137,9 @@ def _member(
     suffix, is_notebook = path.suffix.lower(), notebook_stem(path.name) is not None
     if not is_notebook and suffix != ".zip":
         yield SubmittedFile(path, here, bytes, *time, problem or not_a_notebook(path.name), is_notebook=False)
-    elif problem or (suffix == ".zip" and depth == MAX_INNER_ZIPS):
-        yield SubmittedFile(path, here, problem=problem or "This zip is inside a zip inside a zip, so it was not read.")
+    elif problem or (suffix == ".zip" and depth == MAX_NESTED_ZIPS):
+        nested = "This zip is inside a zip inside another zip, so it was not read."
+        yield SubmittedFile(path, here, problem=problem or nested)
     elif is_notebook:
         yield SubmittedFile(path, here, _reader(archive, info), *time)
     else:
@@ -152,7 +153,7 @@ def _member(
 
 
 def _check_directory(file: IO[bytes]) -> None:
-    """Check the size of a zip's central directory before reading it, because a million names are expensive to read.
+    """Check the size of a zip's central directory before reading it, because it might list millions of names.
 
     Raises:
         UnreadableFile: The directory is too large.
@@ -171,11 +172,11 @@ def _check_directory(file: IO[bytes]) -> None:
 
 def _problem_of(info: zipfile.ZipInfo, name: PurePosixPath) -> str:
     if _leads_out(name):
-        return "The path of this file leads out of the zip, so it was not read."
+        return "The path of this file points outside the zip, so it was not read."
     if stat.S_ISLNK(info.external_attr >> 16):
         return "This is a link, and links are not followed."
     if len(name.parts) > MAX_DEPTH + 2:
-        return f"This file is more than {MAX_DEPTH} folders deep."
+        return f"This file is nested more than {MAX_DEPTH} folders deep, so it was not read."
     return ""
 
 
@@ -187,8 +188,8 @@ def _reader(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Callable[[], byt
     return lambda: _read_member(archive, info, MAX_NOTEBOOK_BYTES)
 
 
-def _read_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, most: int) -> bytes:
-    """Read a member without trusting its stated length.
+def _read_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, max_bytes: int) -> bytes:
+    """Read a member without trusting its declared size.
 
     Raises:
         UnreadableFile: The member is encrypted, corrupted or too large.
@@ -197,8 +198,8 @@ def _read_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, most: int) -> 
         raise UnreadableFile("The zip is encrypted.")
     try:
         with archive.open(info) as file:
-            return read_at_most(file, most)
+            return read_at_most(file, max_bytes)
     except UnreadableFile:
         raise
-    except Exception as error:  # zlib, bz2 and lzma have their own error classes
+    except Exception as error:  # zlib, bz2 and lzma raise their own types of errors
         raise UnreadableFile("The zip is damaged.") from error

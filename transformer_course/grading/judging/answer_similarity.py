@@ -1,11 +1,11 @@
 """Compare the texts of answers for the instructor, without changing any points.
 
-This module finds submissions that are nearly identical, answers that copy the course's solution, and library functions
-that do the exercise's work.
+This module finds nearly identical submissions and copies of the course's solutions, and lists the library functions
+that would do an exercise's work.
 
 Similarity is the fraction of shared runs of ``TOKENS_PER_RUN`` tokens. Comments, layout, variable names, signatures and
-docstrings are ignored, and so are runs from the course's own solutions. The remaining runs are compared over all
-exercises of a lesson, and only if there are enough of them, because short answers to the same question look alike.
+docstrings are ignored, and so are runs that occur in the course's own solutions. The remaining runs of all exercises in
+a lesson are compared, but only if there are enough of them, because short answers to the same question look alike.
 Similarity is a reason to read both submissions, not a proof.
 """
 
@@ -25,12 +25,12 @@ from transformer_course.grading.incoming.cell_text import check_of, definition_o
 TOKENS_PER_RUN = 5
 """Number of tokens in a run."""
 MIN_TOKEN_RUNS = 60
-"""Minimum number of original runs, about 15 lines, for a submission to be compared."""
+"""Minimum number of original runs (about 15 lines) in a submission that is compared."""
 MIN_SIMILARITY = 0.8
 """Minimum fraction of shared runs for two submissions to be listed."""
 MIN_BODY_WORDS = 50
 MAX_SOURCE_LENGTH = 20_000
-"""Maximum number of characters of an answer to read."""
+"""Answers are truncated to this number of characters."""
 LIBRARIES = {"torch", "nn", "F", "math", "np", "numpy"}
 
 NAMES_IN_TORCH: Mapping[str, Collection[str]] = {
@@ -48,7 +48,7 @@ NAMES_IN_TORCH: Mapping[str, Collection[str]] = {
     "Decoder": ["TransformerDecoder"],
     "smoothed_cross_entropy": ["cross_entropy", "CrossEntropyLoss"],
 }
-"""Names in torch of the functions to implement, if they differ."""
+"""Names in torch for the functions to implement, if they differ from the exercise's name."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class SimilarPair:
     Args:
         lesson: The lesson.
         students: The two students.
-        similarity: Fraction of shared runs.
+        similarity: The fraction of shared runs.
     """
 
     lesson: str
@@ -67,47 +67,47 @@ class SimilarPair:
 
 
 def fingerprint(cells: Sequence[Mapping[str, str]], lesson: str) -> frozenset[int]:
-    """Return the hashes of the token runs in a submission's answers, without those of the course's solutions."""
+    """Return the hashes of the token runs in a submission's answers, except runs from the course's solutions."""
     found: set[int] = set()
     for exercise in exercises_of(lesson):
         found |= runs(exercise.name, answer_text(cells, exercise.name)) - _runs_of_solution(exercise.name)
     return frozenset(found)
 
 
-def similarity(one: Collection[int], other: Collection[int]) -> float:
+def similarity(first: Collection[int], second: Collection[int]) -> float:
     """Return the fraction of shared runs of two submissions, or 0 if they are too short to compare."""
-    first, second = frozenset(one), frozenset(other)
-    if min(len(first), len(second)) < MIN_TOKEN_RUNS:
+    a, b = frozenset(first), frozenset(second)
+    if min(len(a), len(b)) < MIN_TOKEN_RUNS:
         return 0.0
-    return len(first & second) / len(first | second)
+    return len(a & b) / len(a | b)
 
 
 def similar_pairs(lesson: str, fingerprints: Mapping[str, frozenset[int]]) -> list[SimilarPair]:
     """Return the pairs of students with nearly identical submissions of a lesson, most similar first."""
     long = {student: own for student, own in fingerprints.items() if len(own) >= MIN_TOKEN_RUNS}
     found = []
-    for (one, first), (other, second) in combinations(long.items(), 2):
+    for (first_student, first), (second_student, second) in combinations(long.items(), 2):
         # Sets of very different sizes cannot be similar.
         if min(len(first), len(second)) >= MIN_SIMILARITY * max(len(first), len(second)):
-            measured = similarity(first, second)
-            if measured >= MIN_SIMILARITY:
-                found.append(SimilarPair(lesson, (one, other), measured))
+            fraction = similarity(first, second)
+            if fraction >= MIN_SIMILARITY:
+                found.append(SimilarPair(lesson, (first_student, second_student), fraction))
     return sorted(found, key=lambda pair: (-pair.similarity, pair.students))
 
 
-def names_asked_for(name: str) -> list[str]:
-    """Return the names of the function to implement in the library and in torch."""
+def names_to_implement(name: str) -> list[str]:
+    """Return the names that the function to implement has in the library and in torch."""
     return [name, *NAMES_IN_TORCH.get(name, ())]
 
 
-def is_the_solution(source: str, name: str) -> bool:
-    """Return whether an answer is a verbatim copy of the course's solution that is too long for a coincidence."""
+def is_course_solution(source: str, name: str) -> bool:
+    """Return whether an answer is a verbatim copy of the course's solution that is too long to be a coincidence."""
     given, solution = _body(source[:MAX_SOURCE_LENGTH]), _body_of_solution(every_exercise()[name].solution)
     return len(solution) >= MIN_BODY_WORDS and given == solution
 
 
 def _body(source: str) -> list[str]:
-    """Return the words of code without imports, signatures and docstrings, which are given to all students."""
+    """Return the words of code without imports, signatures and docstrings, which all students receive."""
     lines = [[token.string for token in line] for line in _logical_lines(source)]
     given = ("import", "from", "def", "class", "@", '"')
     return [word for line in lines for word in line if not line[0].startswith(given)]
@@ -117,9 +117,10 @@ _body_of_solution = cache(_body)
 
 
 def answer_text(cells: Sequence[Mapping[str, str]], name: str) -> str:
-    """Return the cell that seems to define an answer, based on its text, or an empty string.
+    """Return the source of the cell that seems to define an answer, or an empty string.
 
-    It is the last definition above the exercise's last check that is more than a stub, or else the last anywhere.
+    This is the last definition above the exercise's last check that is more than a stub, or else the last definition
+    below it.
     """
     defines, checks = definition_of(name), check_of(name)
     defining = [i for i, cell in enumerate(cells) if defines.search(cell["source"])]
@@ -145,8 +146,7 @@ def _runs_of_solution(name: str) -> frozenset[int]:
 
 
 def _normalized(source: str) -> Iterator[str]:
-    """Yield the tokens of code with one name for all variables, skipping tokens that reveal nothing about the
-    author."""
+    """Yield the tokens that are specific to the author, with all variables renamed to ``name``."""
     for line in _logical_lines(source):
         words = [token.string for token in line]
         if words[0] in ("import", "from", "@") or words[:2] == ["raise", "NotImplementedError"]:
@@ -176,7 +176,7 @@ def _logical_lines(source: str) -> Iterator[list[tokenize.TokenInfo]]:
 
 
 def _tokens(source: str) -> Iterator[tokenize.TokenInfo]:
-    """Yield the tokens of code up to the first that is not valid Python."""
+    """Yield the tokens of code up to the first syntax error."""
     try:
         yield from tokenize.generate_tokens(io.StringIO(source).readline)
     except (tokenize.TokenError, SyntaxError, ValueError):
@@ -185,10 +185,10 @@ def _tokens(source: str) -> Iterator[tokenize.TokenInfo]:
 
 def _end_of_signature(words: Sequence[str]) -> int:
     depth = 0
-    for place, word in enumerate(words):
+    for position, word in enumerate(words):
         depth += (word in ("(", "[", "{")) - (word in (")", "]", "}"))
         if word == ":" and depth == 0:
-            return place + 1
+            return position + 1
     return len(words)
 
 

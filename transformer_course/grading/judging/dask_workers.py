@@ -1,7 +1,7 @@
 """Grade whole submissions on the workers of a Dask scheduler, in the same sandbox as on this machine.
 
-A Dask worker is on the trusted side, and no learner's code runs in it. It gets the notebooks, the seed and the
-instructor's own exercises. So does anyone who can reach the scheduler.
+Dask workers are trusted, and no learner's code runs in their processes. They receive the notebooks, the seed and the
+instructor's own exercises. Anyone who can connect to the scheduler can read these, too.
 """
 
 import asyncio
@@ -34,13 +34,13 @@ CONNECT_TIMEOUT_S = 30
 
 
 class SchedulerGrader:
-    """Grades students on the workers of a scheduler; a context manager.
+    """A context manager that grades students on the workers of a scheduler.
 
     Args:
         address: The scheduler's address.
-        limits: Limits of each exercise.
-        seed: Seed of the cases.
-        container: The container tool on the workers, to run the notebooks' code in a container.
+        limits: Limits for each exercise.
+        seed: Random seed for the hidden cases.
+        container: The container tool in which the workers run the notebooks' code, or empty.
         own: The instructor's own exercises.
 
     Attributes:
@@ -55,7 +55,7 @@ class SchedulerGrader:
         try:
             self._client = Client(address, timeout=CONNECT_TIMEOUT_S)
         except (OSError, ValueError) as error:
-            raise SandboxError(f"no Dask scheduler answers at {address}: {error}") from error
+            raise SandboxError(f"cannot connect to a Dask scheduler at {address}: {error}") from error
         self._seed, self._limits = seed, limits
         try:
             self.guards = self._open(address, _Graders(limits, container, own))
@@ -72,31 +72,32 @@ class SchedulerGrader:
         self._client.close()
 
     def _open(self, address: str, graders: "_Graders") -> list[dict[str, Any]]:
-        theirs = self._client.run(versions, on_error="return")
-        if not theirs:
-            raise ValueError(f"the scheduler at {address} has no workers; start some with dask worker {address}")
-        for worker, found in theirs.items():
+        worker_versions = self._client.run(versions, on_error="return")
+        if not worker_versions:
+            raise ValueError(f"the scheduler at {address} has no workers; start workers with `dask worker {address}`")
+        for worker, found in worker_versions.items():
             if isinstance(found, BaseException):
                 raise ValueError(
-                    f"the Dask worker {worker} cannot use the course ({found}); install the versions of this machine: "
-                    f"{_in_words(versions())}"
+                    f"the Dask worker {worker} cannot import the course ({found}); install the same versions as on "
+                    f"this machine: {_in_words(versions())}"
                 )
             if different := {name for name in versions() if found.get(name) != versions()[name]}:
                 raise ValueError(
-                    f"the Dask worker {worker} has different versions, so its results might differ: "
-                    f"{_in_words(found, different)} there, {_in_words(versions(), different)} here; install the same"
+                    f"the Dask worker {worker} has different versions, so its results may differ: it has "
+                    f"{_in_words(found, different)}, but this machine has {_in_words(versions(), different)}. "
+                    "Install the same versions"
                 )
         self._client.register_plugin(graders, name=PLUGIN_NAME)
-        return list(self._client.run(guards_there).values())
+        return list(self._client.run(guards_on_worker).values())
 
     def grade(
         self,
         students: Mapping[str, Sequence[Submission]],
         keep: Callable[[str, Sequence[GradedSubmission], Mapping[str, Any]], None],
     ) -> Generator[str, None, None]:
-        """Grade students, store the results of each, and yield the name."""
+        """Grade students, store each student's results, and yield the student's name."""
         futures = {
-            self._client.submit(grade_there, submissions, self._limits, self._seed, pure=False, retries=1): name
+            self._client.submit(grade_on_worker, submissions, self._limits, self._seed, pure=False, retries=1): name
             for name, submissions in students.items()
         }
         try:
@@ -105,8 +106,8 @@ class SchedulerGrader:
                     guards, results = done.result()
                 except (KilledWorker, CancelledError, CommClosedError) as error:
                     raise SandboxError(
-                        f"the Dask workers or their scheduler were lost ({type(error).__name__}). The results are "
-                        "kept: start them again and run the same command."
+                        f"lost the connection to the Dask workers or their scheduler ({type(error).__name__}). The "
+                        "results so far are kept: start the workers again and run the same command."
                     ) from error
                 name = futures[done]
                 graded = [
@@ -126,7 +127,7 @@ def _in_words(versions: Mapping[str, str], names: Collection[str] | None = None)
 class _Graders(WorkerPlugin):
     """The grading processes of a Dask worker, one for each of its threads.
 
-    The processes end with the Dask worker, because nothing else holds the other ends of their pipes.
+    The processes exit when the Dask worker exits, because this closes their pipes.
     """
 
     name = PLUGIN_NAME
@@ -135,8 +136,7 @@ class _Graders(WorkerPlugin):
         self._limits, self._container, self._own = limits, container, own
 
     async def setup(self, worker: Any) -> None:
-        """Start the processes in a thread, because the imports take seconds and the Dask worker must stay
-        responsive."""
+        """Start the processes in a thread, so that the Dask worker stays responsive during the imports."""
         await asyncio.to_thread(self._start, worker.state.nthreads)
 
     def _start(self, n: int) -> None:
@@ -144,42 +144,40 @@ class _Graders(WorkerPlugin):
             exercises.add()
         container = Container(self._container) if self._container else None
         process = multiprocessing.current_process()
-        self._was_daemon, process.daemon = (
-            process.daemon,
-            False,
-        )  # Dask starts it as a daemon, which cannot have children
+        # Dask starts this process as a daemon, which would not be allowed to have children.
+        self._was_daemon, process.daemon = process.daemon, False
         self.workers = [Worker(self._limits, container, self._own) for _ in range(n)]
         self.free: SimpleQueue[Worker] = SimpleQueue()
-        for one in self.workers:
-            self.free.put(one)
+        for worker in self.workers:
+            self.free.put(worker)
 
     async def teardown(self, worker: Any) -> None:
         """Stop the processes."""
-        await asyncio.to_thread(self._end)
+        await asyncio.to_thread(self._stop)
 
-    def _end(self) -> None:
-        for one in self.workers:
-            one.__exit__(None, None, None)
+    def _stop(self) -> None:
+        for worker in self.workers:
+            worker.__exit__(None, None, None)
         multiprocessing.current_process().daemon = self._was_daemon
 
 
-async def guards_there(dask_worker: Any) -> dict[str, Any]:
-    """Wait until all sandboxes on a Dask worker are open, and return their guards."""
+async def guards_on_worker(dask_worker: Any) -> dict[str, Any]:
+    """Wait until all sandboxes on a Dask worker have started, and return their guards."""
     workers = dask_worker.plugins[PLUGIN_NAME].workers
-    guards, *_ = [await asyncio.to_thread(lambda one=one: one.guards) for one in workers]
+    guards, *_ = [await asyncio.to_thread(lambda worker=worker: worker.guards) for worker in workers]
     return dict(guards)
 
 
-def grade_there(
+def grade_on_worker(
     submissions: Sequence[Submission], limits: Limits, seed: int
 ) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-    """Grade a student's notebooks on this Dask worker; return the guards and the results as plain data."""
+    """Grade a student's notebooks on this Dask worker, and return the guards and the results as plain data."""
     graders: _Graders = get_worker().plugins[PLUGIN_NAME]
-    one = graders.free.get()
+    worker = graders.free.get()
     try:
-        return one.guards, [as_dict(notebook) for notebook in grade_notebooks(one, submissions, limits, seed)]
+        return worker.guards, [as_dict(notebook) for notebook in grade_notebooks(worker, submissions, limits, seed)]
     finally:
-        graders.free.put(one)
+        graders.free.put(worker)
 
 
 def _with_submission(notebook: Mapping[str, Any], submission: Submission) -> GradedSubmission:

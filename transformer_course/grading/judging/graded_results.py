@@ -12,17 +12,17 @@ from transformer_course.sandbox.resource_limits import Limits
 
 @dataclass(frozen=True)
 class GradedExercise:
-    """One exercise of one submission, with its verdict.
+    """One exercise in one submission, with its verdict.
 
     Args:
         exercise: The exercise.
         verdict: The verdict on the learner's answer.
         seconds: Wall-clock time of the answer in the sandbox.
-        n_right: Number of passed cases, in which all observations are right.
+        n_right: Number of passed cases. In a passed case, all observations are right.
         n_cases: Number of cases, or 0 if none was judged.
-        cost: Total time in seconds for running (minus the time used by others), judging and tracing.
+        cost: Total time in seconds for running (minus waiting for other processes), judging and tracing.
         remarks: Remarks for the instructor: the answer calls the function to implement, or is the course's solution.
-        answer: The number of this answer among the notebook's answers.
+        answer: The index of this answer among the notebook's answers.
         n_answers: Number of answers to the exercise in the notebook.
         cell: The index of the cell that defines the answer, or None.
     """
@@ -40,14 +40,14 @@ class GradedExercise:
 
     @property
     def points(self) -> int:
-        """The points earned: all points of the exercise, or none."""
+        """All points of the exercise if the answer passed, or else 0."""
         return self.exercise.points if self.verdict.passed else 0
 
     @property
     def ended_by_others(self) -> str:
-        """The reason why there is no result, if that may not be the answer's fault; otherwise empty."""
+        """The reason why there is no result, if the answer may not be to blame; otherwise empty."""
         if any(self.verdict.message.startswith(explain_exit(reason, Limits())) for reason in KILLED_REASONS):
-            return "was killed, as happens when a system runs out of memory"
+            return "was killed, perhaps because the system ran out of memory"
         return "got too little CPU time" if WHILE_OTHERS_RAN in self.verdict.message else ""
 
 
@@ -56,9 +56,9 @@ class Attempt:
     """A student's results for a lesson from one run, which may include several notebooks.
 
     Args:
-        lesson: The lesson that it is stored with, or empty if it is unknown.
-        key: Unique key among the student's attempts at the lesson.
-        student: The name under which it is stored.
+        lesson: The lesson under which it is stored, or empty if the lesson is unknown.
+        key: A key that is unique among the student's attempts at the lesson.
+        student: The student's name under which it is stored.
     """
 
     lesson: str = ""
@@ -73,11 +73,11 @@ class GradedSubmission:
     Args:
         submission: The notebook.
         exercises: Its exercises in lesson order; empty if the notebook cannot be graded.
-        isolation: The level of isolation of its code: ``full``, ``shared user`` or ``none``.
+        isolation: How well its code was isolated: ``full``, ``shared user`` or ``none``.
         notes: Notes for the instructor.
         fingerprint: The hashes of its token runs, for comparing submissions.
         answers: The source of the cell that defines each answer, by exercise, for the feedback.
-        attempt: The attempt that it belongs to.
+        attempt: The attempt to which it belongs.
     """
 
     submission: Submission
@@ -90,15 +90,15 @@ class GradedSubmission:
 
     @property
     def lesson(self) -> str:
-        """The lesson of the notebook, or the lesson that a file without one is stored with, or empty."""
+        """The notebook's lesson, or else the lesson under which the file is stored, or empty."""
         return self.submission.lesson or self.attempt.lesson
 
     @property
     def points(self) -> int:
         """The points for core exercises."""
-        return sum(one.points for one in self.exercises if not one.exercise.stretch)
+        return sum(result.points for result in self.exercises if not result.exercise.stretch)
 
     @property
     def bonus(self) -> int:
-        """The points for stretch exercises, which are a bonus."""
-        return sum(one.points for one in self.exercises if one.exercise.stretch)
+        """The bonus points for stretch exercises."""
+        return sum(result.points for result in self.exercises if result.exercise.stretch)

@@ -1,4 +1,4 @@
-"""Judge results from the sandbox on the trusted side: points, mistake and location."""
+"""Judge an answer's results on the trusted side: determine the points, the mistake and its location."""
 
 import contextlib
 import math
@@ -15,13 +15,13 @@ from transformer_course.checking.verdict import Verdict
 from transformer_course.exercise import LOW_MEMORY_LIMIT_MB, Exercise
 from transformer_course.exercises import every_exercise
 from transformer_course.grading.incoming.printable_text import without_control_codes
-from transformer_course.grading.judging.answer_similarity import is_the_solution
+from transformer_course.grading.judging.answer_similarity import is_course_solution
 from transformer_course.grading.judging.graded_results import GradedExercise
 from transformer_course.grading.judging.mistake_locations import (
     MAX_TEXT_LENGTH,
     SecondRun,
     took_too_long,
-    with_place_in_sandbox,
+    with_location,
 )
 from transformer_course.grading.judging.run_answer import run_job
 from transformer_course.running.case import Case
@@ -34,18 +34,18 @@ from transformer_course.sandbox.resource_limits import Limits
 from transformer_course.sandbox.sandbox import Outcome, Sandbox
 
 MIN_TIME_LIMIT_S = 1.0
-"""Time limit of an exercise after the allowance is used up, about ten times the time of a right answer."""
+"""Time limit for an exercise after the allowance is used up, about ten times the time of a right answer."""
 QUICK_ANSWER_S = 0.5
-"""Maximum time for all cases of an answer that is run again on other cases to recognize its mistake."""
+"""An answer is run again on other cases, to recognize its mistake, only if all its cases took less than this time."""
 COULD_NOT_BE_JUDGED = "The answer returned something too large or too unusual to judge."
 MAX_NAME_LENGTH, MAX_CALLS = 100, 3
-"""Maximum length of a name that an answer calls, and maximum number of such names."""
+"""Maximum length and maximum number of the names of functions that an answer calls."""
 MAX_MESSAGE_LENGTH = 4000
-"""Maximum number of characters of a message, which may quote the learner's code and errors."""
+"""Maximum number of characters in a message, which may quote the learner's code and errors."""
 
 
-def observed_outside(exercise: Exercise, outcome: Outcome, seed: int, n_cells: int = 0) -> Outcome:
-    """Replace the untrusted records in an outcome with observations derived from them."""
+def with_observations(exercise: Exercise, outcome: Outcome, seed: int, n_cells: int = 0) -> Outcome:
+    """Replace the untrusted records in an outcome with observations that are computed from them here."""
     if outcome.answer is None:
         return outcome
     problem: dict[str, Any] = {name: outcome.answer[name] for name in ("missing", "crash") if name in outcome.answer}
@@ -66,59 +66,59 @@ def observed_outside(exercise: Exercise, outcome: Outcome, seed: int, n_cells: i
 def judge_answer(
     exercise: Exercise, job: Mapping[str, Any], outcome: Outcome, sandbox: Sandbox, seed: int
 ) -> GradedExercise:
-    """Judge an outcome, and locate the mistake with the help of the sandbox.
+    """Judge an outcome, and use the sandbox to locate the mistake.
 
-    Judging, recognizing the mistake and locating it may together take the answer's remaining time, and at least
-    ``MIN_TIME_LIMIT_S``. This limits CPU time, because other programs may be using the CPUs. The answer's second run
-    gets the part of the time above ``MIN_TIME_LIMIT_S``.
+    Judging, recognizing the mistake and locating it may together take the answer's remaining time, but at least
+    ``MIN_TIME_LIMIT_S``. The limit is on CPU time, because other processes may be using the CPUs. The answer's second
+    run may take the part of this time that exceeds ``MIN_TIME_LIMIT_S``.
     """
     stopwatch, left = Stopwatch(), max(sandbox.limits.seconds - outcome.cost, MIN_TIME_LIMIT_S)
     with contextlib.ExitStack() as stack:
         second_run = SecondRun(exercise, job, sandbox, seed, left - MIN_TIME_LIMIT_S, stack)
         try:
             with time_limit(left, math.inf):
-                outcome = observed_outside(exercise, outcome, seed, len(job["cells"]))
+                outcome = with_observations(exercise, outcome, seed, len(job["cells"]))
                 verdict = judge_outcome(exercise, outcome, seed, sandbox.limits, second_run)
                 n_right, n_cases = count_right(exercise, verdict, outcome, seed)
         except TookTooLong:
             verdict, n_right, n_cases = Verdict(exercise.name, "crashed", COULD_NOT_BE_JUDGED), 0, 0
         if outcome.answer is not None and "observations" in outcome.answer and stopwatch.computing < left:
-            verdict = with_place_in_sandbox(verdict, exercise, outcome.answer["observations"], second_run, seed)
+            verdict = with_location(verdict, exercise, outcome.answer["observations"], second_run, seed)
     cost = outcome.cost + stopwatch.computing + second_run.cost
     if verdict.passed and exercise.low_memory_case:
-        verdict, took = _in_little_memory(verdict, exercise, exercise.low_memory_case(seed), job, sandbox)
+        verdict, took = _with_low_memory(verdict, exercise, exercise.low_memory_case(seed), job, sandbox)
         n_right -= not verdict.passed
         cost += took
     verdict = replace(verdict, message=without_control_codes(readable(verdict.message, MAX_MESSAGE_LENGTH)))
-    came = outcome.answer or {}
-    calls = came.get("calls", []) if verdict.passed else []
+    answer = outcome.answer or {}
+    calls = answer.get("calls", []) if verdict.passed else []
     remarks = [f"calls `{name}`, the function to implement" for name in map(without_control_codes, calls)]
-    cell = came.get("cell")
-    if verdict.passed and cell is not None and is_the_solution(job["cells"][cell]["source"], exercise.name):
+    cell = answer.get("cell")
+    if verdict.passed and cell is not None and is_course_solution(job["cells"][cell]["source"], exercise.name):
         remarks.append("is the course's solution, word for word")
-    numbers = job.get("answer", 0), came.get("n_answers", 1), cell
+    numbers = job.get("answer", 0), answer.get("n_answers", 1), cell
     return GradedExercise(exercise, verdict, outcome.seconds, n_right, n_cases, cost, remarks, *numbers)
 
 
 @contextlib.contextmanager
 def _limited(sandbox: Sandbox, **limits: float) -> Iterator[None]:
-    """Change a sandbox's limits inside the block."""
-    usual, sandbox.limits = sandbox.limits, replace(sandbox.limits, **limits)  # type: ignore[arg-type]
+    """Change some of a sandbox's limits inside the block."""
+    original, sandbox.limits = sandbox.limits, replace(sandbox.limits, **limits)  # type: ignore[arg-type]
     try:
         yield
     finally:
-        sandbox.limits = usual
+        sandbox.limits = original
 
 
-def _in_little_memory(
+def _with_low_memory(
     verdict: Verdict, exercise: Exercise, case: Case, job: Mapping[str, Any], sandbox: Sandbox
 ) -> tuple[Verdict, float]:
     """Call a right answer in a process with a low memory limit.
 
     Returns:
-        The verdict, and the seconds that it took.
+        The verdict, and the time in seconds.
     """
-    # Files and pipes could store numbers, too.
+    # Limit files and pipes as well, because an answer could store numbers there.
     with _limited(sandbox, memory_mb=LOW_MEMORY_LIMIT_MB, disk_mb=1, file_mb=1, open_files=16):
         outcome = run_job(sandbox, {**job, "cases": [case.as_dict()]})
     if outcome.reason in (*KILLED_REASONS, BUSY_REASON):
@@ -128,13 +128,12 @@ def _in_little_memory(
     right = observe(exercise.reference, case)
     if distance(found.get("output"), right.get("output")) <= 1:
         return verdict, outcome.cost
-    message = f"The answer is right on small cases. But on a large one ({case.label}), "
+    message = f"Your answer is right on small cases. But on a large case ({case.label}), "
     error = found.get("error")
     error = f"{error.get('type')}: {error.get('message')}" if isinstance(error, dict) else ""
     if "MemoryError" in error or "allocate memory" in error:
-        message += (
-            f"it uses more than {LOW_MEMORY_LIMIT_MB} MB in addition to its arguments: it builds everything at once."
-        )
+        message += f"it uses more than {LOW_MEMORY_LIMIT_MB} MB in addition to its arguments, because it computes "
+        message += "everything at once."
     elif "output" in found:
         message += "it is wrong."
     elif error and "TookTooLong" not in error:
@@ -152,7 +151,9 @@ def count_right(exercise: Exercise, verdict: Verdict, outcome: Outcome, seed: in
         return n_cases, n_cases
     try:
         found = known.normalized((outcome.answer or {})["observations"])
-        right = [observation_distance(one, other) <= 1 for one, other in zip(found, known.expected, strict=False)]
+        right = [
+            observation_distance(observed, other) <= 1 for observed, other in zip(found, known.expected, strict=False)
+        ]
         return sum(right), n_cases
     except Exception:  # forged observations, as in judge_outcome
         return 0, n_cases
@@ -163,8 +164,8 @@ def judge_outcome(
 ) -> Verdict:
     """Return the verdict on a result from the sandbox, which is untrusted and may be any plain data.
 
-    If a quick answer is wrong, its mistake is recognized from a ``second_run``, whose cases are the same for the whole
-    class, so the results of each mistake on them are computed only once.
+    If a quick answer is wrong, its mistake is recognized in a ``second_run``. The cases of this run are the same for
+    the whole class, so the results of each known mistake are computed only once.
     """
     if outcome.answer is None:
         return Verdict(exercise.name, "crashed", explain_exit(outcome.reason, limits))
@@ -178,4 +179,4 @@ def judge_outcome(
         elsewhere = second_run if outcome.cost < QUICK_ANSWER_S and not took_too_long(observed) else None
         return judge(exercise, seed, observed, parts, elsewhere)
     except Exception:  # forged observations may cause any error
-        return Verdict(exercise.name, "crashed", "What the answer returned cannot be read as the result of calls.")
+        return Verdict(exercise.name, "crashed", "The answer sent results that could not be read.")

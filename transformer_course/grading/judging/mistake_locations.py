@@ -1,9 +1,9 @@
-"""Recognize and locate mistakes for the feedback page, running the answer in the sandbox again.
+"""Recognize and locate mistakes for the feedback page by running the answer in the sandbox again.
 
-This affects only feedback; the points are already known. The cases have a seed that never counts, so the right values
-of steps, which the sandbox gets to replace expressions, reveal nothing about the cases that count. The cases are the
-same for the whole class, so the results of each mistake are computed only once. The replies are untrusted: an answer
-that forges them changes only its own feedback.
+This affects only the feedback, because the points are already known. The cases come from a different seed than the
+graded cases. The sandbox receives the right values of steps in order to replace expressions, but these values reveal
+nothing about the graded cases. The cases are the same for the whole class, so the results of each known mistake are
+computed only once. The replies are untrusted: an answer that forges them changes only its own feedback.
 """
 
 from collections.abc import Mapping, Sequence
@@ -37,25 +37,24 @@ from transformer_course.sandbox.resource_limits import CLOCK_FACTOR
 from transformer_course.sandbox.sandbox import Sandbox
 from transformer_course.sandbox.trace_conversation import Conversation
 
-OTHER_CASES_NOTE = "This was found in different cases from the graded one below, so its numbers and sizes may differ."
+OTHER_CASES_NOTE = "This was found with other cases than the graded case below, so numbers and sizes may differ."
 TRACE_TIME_LIMIT_S = 2.0
-"""CPU time limit in seconds of the answer's second run; the wall-clock limit is three times as long."""
+"""CPU time limit of the answer's second run in seconds; the wall-clock limit is three times as long."""
 MAX_TEXT_LENGTH = 10_000
-"""Maximum number of characters of each text from the sandbox; longer texts are truncated before they are processed.
-"""
-PLACE_SEED = 0
-"""Seed of the cases for recognizing and locating mistakes, unless it is the seed that counts."""
+"""Each text from the sandbox is truncated to this number of characters."""
+LOCATION_SEED = 0
+"""Random seed for the cases that are used to recognize and locate mistakes, unless the graded cases have this seed."""
 
 
 class SecondRun:
-    """An answer in a second process, with cases that never count; the process starts on first use.
+    """A second run of an answer, in a process that starts on first use, with cases that are never graded.
 
     Args:
         exercise: The exercise.
-        job: The job of the cases that count.
+        job: The job with the graded cases.
         sandbox: The sandbox.
-        seed: The seed that counts.
-        seconds: Time limit in seconds; if it is not above 0, the answer does not run.
+        seed: Random seed for the graded cases.
+        seconds: Time limit in seconds. If it is not positive, the answer does not run.
         stack: The exit stack that ends the process.
 
     Raises:
@@ -65,47 +64,45 @@ class SecondRun:
     def __init__(
         self, exercise: Exercise, job: Mapping[str, Any], sandbox: Sandbox, seed: int, seconds: float, stack: ExitStack
     ) -> None:
-        self.known = behavior(exercise, seed_of_places(seed))
+        self.known = behavior(exercise, location_seed(seed))
         self._job, self._sandbox, self._stack = job, sandbox, stack
         self._seconds = min(3 * TRACE_TIME_LIMIT_S, seconds)
-        self._talk: Conversation | None = None
+        self._conversation: Conversation | None = None
 
     @property
     def cost(self) -> float:
-        """Time in seconds that the answer itself has used; final when it has ended."""
-        return max(self._talk.seconds - self._talk.waited, 0.0) if self._talk else 0.0
+        """The time in seconds that the answer itself has used so far."""
+        return max(self._conversation.seconds - self._conversation.waited, 0.0) if self._conversation else 0.0
 
     @cached_property
     def traced(self) -> "TracedInSandbox | None":
-        """The answer for tracing, or None if it cannot be traced, has no time left, or has no small case."""
+        """The answer for tracing, or None if it cannot be traced, no time is left, or no case is small enough."""
         if self._seconds <= 0 or not any(is_small(case) for case in self.known.cases):
             return None
         job = {**self._job, "cases": [case.as_dict() for case in self.known.cases]}
         limits = replace(self._sandbox.limits, seconds=self._seconds)
-        self._talk = self._stack.enter_context(self._sandbox.conversation(job, limits, TRACE_TIME_LIMIT_S))
+        self._conversation = self._stack.enter_context(self._sandbox.conversation(job, limits, TRACE_TIME_LIMIT_S))
         with suppress(CannotTrace, NotPlainData):
-            return TracedInSandbox(self._talk, self.known.cases)
+            return TracedInSandbox(self._conversation, self.known.cases)
         return None
 
     def observed(self) -> list[Observation]:
-        """Return the observations of the answer on these cases, or nothing if they are not available."""
+        """Return the observations of the answer on these cases, or an empty list if it cannot be traced."""
         with suppress(Exception):  # forged replies may cause any error
             if self.traced:
                 return self.known.normalized(observations_of(self.traced.records(), self.known.cases))
         return []
 
 
-def with_place_in_sandbox(
-    verdict: Verdict, exercise: Exercise, observed: Any, second_run: SecondRun, seed: int
-) -> Verdict:
-    """Add the location of the mistake to a verdict if it can be proven; the verdict itself does not change.
+def with_location(verdict: Verdict, exercise: Exercise, observed: Any, second_run: SecondRun, seed: int) -> Verdict:
+    """Add the location of the mistake to a verdict if it can be proven. The status does not change.
 
     Args:
         verdict: The verdict.
         exercise: The exercise.
-        observed: The observations that the verdict is about, which are untrusted.
+        observed: The untrusted observations on which the verdict is based.
         second_run: The second run, which traces the answer.
-        seed: The seed that counts.
+        seed: Random seed for the graded cases.
 
     Raises:
         SandboxError: As for ``Sandbox.run``.
@@ -116,25 +113,25 @@ def with_place_in_sandbox(
     with suppress(Exception):  # forged replies may cause any error
         changed = changed_arguments(observed, behavior(exercise, seed).expected)
         note = "" if verdict.mistakes else OTHER_CASES_NOTE
-        clock = CLOCK_FACTOR * SEARCH_TIME_LIMIT_S  # other programs may be using the CPUs
+        clock = CLOCK_FACTOR * SEARCH_TIME_LIMIT_S  # other processes may be using the CPUs
         found = add_location(verdict, second_run.known, second_run.traced, changed, note, clock)
     return replace(verdict, message=found.message, hints=found.hints)
 
 
-def seed_of_places(seed: int) -> int:
-    """Return a seed that does not count for points.
+def location_seed(seed: int) -> int:
+    """Return a seed that differs from the seed of the graded cases.
 
-    >>> seed_of_places(20170612), seed_of_places(0)
+    >>> location_seed(20170612), location_seed(0)
     (0, 1)
     """
-    return PLACE_SEED if seed != PLACE_SEED else PLACE_SEED + 1
+    return LOCATION_SEED if seed != LOCATION_SEED else LOCATION_SEED + 1
 
 
 class TracedInSandbox:
     """An answer whose expressions are recorded and replaced in the sandbox.
 
     Args:
-        talk: The conversation with the job that defines the answer.
+        conversation: The conversation with the process that defines the answer.
         cases: The cases of the job.
 
     Raises:
@@ -142,15 +139,15 @@ class TracedInSandbox:
         NotPlainData: The reply does not describe the answer's expressions.
     """
 
-    def __init__(self, talk: Conversation, cases: Sequence[Case]) -> None:
-        self._talk, self._cases = talk, cases
-        answer = talk.receive()
-        if answer is None:
-            raise CannotTrace("there was no reply")
-        self.expressions: list[Expression] = unpack_expressions(answer)
+    def __init__(self, conversation: Conversation, cases: Sequence[Case]) -> None:
+        self._conversation, self._cases = conversation, cases
+        reply = conversation.receive()
+        if reply is None:
+            raise CannotTrace("the answer sent no reply")
+        self.expressions: list[Expression] = unpack_expressions(reply)
 
     def run(self, case: Case, replacements: Mapping[int, Any] | None = None, *, is_recording: bool = True) -> Trace:
-        """Call the answer on a case, with some expressions replaced."""
+        """Call the answer on a case, with the values of some expressions replaced."""
         if not is_small(case):
             return Trace(error=NOT_TRACED)
         [trace] = self._traces(pack_request(self._index(case), replacements or {}, is_recording=is_recording), 1)
@@ -158,35 +155,36 @@ class TracedInSandbox:
 
     @cached_property
     def edits(self) -> list[CodeEdit]:
-        """Small edits of the answer's code, which are untrusted."""
-        return unpack_edits(self._talk.ask(ALL_EDITS) or b"")
+        """The untrusted list of small edits of the answer's code."""
+        return unpack_edits(self._conversation.ask(ALL_EDITS) or b"")
 
     def run_edited(self, case: Case, edit: int) -> Trace:
-        """Call the answer on a case with one edit."""
+        """Call the edited answer on a case."""
         if not is_small(case):
             return Trace(error=NOT_TRACED)
         [trace] = self._traces(pack_request(self._index(case), {}, edit=edit), 1)
         return trace
 
     def run_twice(self, case: Case) -> tuple[Trace, Trace]:
-        """Call the answer twice on a case."""
+        """Call the answer twice on the same case."""
         first, second = self._traces(pack_request(self._index(case), {}, times=2), 2)
         return first, second
 
     def records(self) -> Any:
-        """Return the records of all cases, which are untrusted."""
-        return cut_texts(unpack(self._talk.ask(ALL_RECORDS) or b"")["records"][: len(self._cases)], MAX_TEXT_LENGTH)
+        """Return the untrusted records of all cases."""
+        records = unpack(self._conversation.ask(ALL_RECORDS) or b"")["records"]
+        return cut_texts(records[: len(self._cases)], MAX_TEXT_LENGTH)
 
     def _index(self, case: Case) -> int:
-        return next(index for index, one in enumerate(self._cases) if one is case)
+        return next(index for index, candidate in enumerate(self._cases) if candidate is case)
 
     def _traces(self, request: bytes, n_traces: int) -> list[Trace]:
-        answer = self._talk.ask(request)
+        reply = self._conversation.ask(request)
         problem = "TookTooLong"
         with suppress(NotPlainData):
-            if answer is not None:
+            if reply is not None:
                 problem = "NotPlainData"
-                return unpack_traces(answer, len(self.expressions), n_traces)
+                return unpack_traces(reply, len(self.expressions), n_traces)
         return [Trace(error=(problem, "")) for _ in range(n_traces)]
 
 

@@ -1,4 +1,4 @@
-"""A progress bar with the number of graded students and the remaining time."""
+"""Show the number of graded students and the remaining time in a progress bar."""
 
 import contextlib
 import warnings
@@ -12,10 +12,10 @@ BAR_FORMAT = "{percentage:3.0f} % |{bar}| {n_fmt} of {total_fmt} students, {rema
 
 
 def show_progress(graded: Iterable[str], n: int) -> None:
-    """Wait until all students are graded, showing a progress bar in a terminal with warnings above it.
+    """Wait until all students are graded. A terminal shows a progress bar, with warnings above it.
 
     Args:
-        graded: Yields each student when they have been graded.
+        graded: An iterator that yields each student's name after grading the student.
         n: Number of students.
     """
     with logging_redirect_tqdm(), _warnings_above_the_bar():
@@ -28,9 +28,9 @@ def _warnings_above_the_bar() -> Iterator[None]:
     with warnings.catch_warnings():  # restores the function that shows warnings
         show = warnings.showwarning
 
-        def show_above(*message: Any, **also: Any) -> None:
+        def show_above(*args: Any, **kwargs: Any) -> None:
             with tqdm.external_write_mode():
-                show(*message, **also)
+                show(*args, **kwargs)
 
         warnings.showwarning = show_above
         yield

@@ -1,4 +1,4 @@
-"""Turn an answer into a job and run it in the sandbox, and run it again if it may have been killed by others."""
+"""Run an answer as a job in the sandbox, and run it again if another process may have killed it."""
 
 import json
 import re
@@ -10,7 +10,7 @@ from transformer_course.checking.expected_behavior import behavior
 from transformer_course.exercise import Exercise
 from transformer_course.exercises import every_exercise, is_own
 from transformer_course.grading.incoming.submission import Submission
-from transformer_course.grading.judging.answer_similarity import names_asked_for
+from transformer_course.grading.judging.answer_similarity import names_to_implement
 from transformer_course.running.plain_data import pack
 from transformer_course.running.served_models import without_tables
 from transformer_course.sandbox.exit_reasons import BUSY_REASON, may_be_ended_by_others
@@ -19,11 +19,11 @@ from transformer_course.sandbox.sandbox import Outcome, Sandbox
 
 @dataclass(frozen=True)
 class AnswerChoice:
-    """Which of a notebook's answers to an exercise to run.
+    """The choice of one of a notebook's answers to an exercise.
 
     Args:
-        number: The answer's number in the order of ``find_answers``.
-        given: Names of other exercises whose library parts replace the notebook's own answers.
+        number: The answer's index in the order of ``find_answers``.
+        given: Names of other exercises for which the library's parts replace the notebook's answers.
     """
 
     number: int = 0
@@ -46,23 +46,22 @@ def run_answer(
         submission: The notebook.
         exercise: The exercise.
         sandbox: The sandbox.
-        seed: Seed of the cases.
-        choice: Which of the notebook's answers to run.
+        seed: Random seed for the cases.
+        choice: The answer to run.
 
     Returns:
         The job, and its outcome.
     """
     sources = [cell["source"] for cell in submission.cells]
     job = {
-        "cells": [
-            {"source": source} for source in sources
-        ],  # without ids, in which a student could hide a table of answers
+        # The ids of the cells are omitted, because a student could hide a table of answers in them.
+        "cells": [{"source": source} for source in sources],
         "answer": choice.number,
         "given": list(choice.given),
         "seconds": sandbox.limits.seconds,
         "clock": sandbox.limits.clock,
         "name": exercise.name,
-        "asked": names_asked_for(exercise.name),
+        "asked": names_to_implement(exercise.name),
         "library": library_of(exercise.name, {*choice.given, *parts_named("\n".join(sources))}),
     }
     return job, run_job(sandbox, job, *_packed_cases(exercise, seed))
@@ -71,22 +70,22 @@ def run_answer(
 def run_job(sandbox: Sandbox, job: dict[str, Any], *packed: bytes) -> Outcome:
     """Run a job, and run it again if a signal killed it, for example because the system ran out of memory.
 
-    Both runs share the time limit of one: a job that has used more than half of it is not run again.
+    Both runs together must stay within the time limit: a job that has used more than half of it is not run again.
     """
     outcome = _run_once(sandbox, job, *packed)
     left = sandbox.limits.seconds - outcome.cost
     if not may_be_ended_by_others(outcome.reason) or left < outcome.cost:
         return outcome
-    usual, sandbox.limits = sandbox.limits, replace(sandbox.limits, seconds=left)
+    original, sandbox.limits = sandbox.limits, replace(sandbox.limits, seconds=left)
     try:
-        again = _run_once(sandbox, {**job, "seconds": left, "clock": sandbox.limits.clock}, *packed)
+        second = _run_once(sandbox, {**job, "seconds": left, "clock": sandbox.limits.clock}, *packed)
     finally:
-        sandbox.limits = usual
-    return replace(again, seconds=outcome.seconds + again.seconds, waited=outcome.waited + again.waited)
+        sandbox.limits = original
+    return replace(second, seconds=outcome.seconds + second.seconds, waited=outcome.waited + second.waited)
 
 
 def _run_once(sandbox: Sandbox, job: dict[str, Any], *packed: bytes) -> Outcome:
-    """Run a job; report a busy machine if it timed out while other programs used the CPUs most of the time."""
+    """Run a job; if it timed out while other processes used the CPUs most of the time, report a busy machine."""
     outcome = sandbox.run(job, *packed)
     records = (outcome.answer or {}).get("records")
     last = records[-1] if isinstance(records, list) and records else None
@@ -96,24 +95,24 @@ def _run_once(sandbox: Sandbox, job: dict[str, Any], *packed: bytes) -> Outcome:
     return outcome
 
 
-@lru_cache(maxsize=40)  # equal submissions get equal cases
+@lru_cache(maxsize=40)  # identical submissions get the same cases
 def _packed_cases(exercise: Exercise, seed: int) -> tuple[bytes, bytes]:
-    """Return the cases of a job, without information about what they test, and the models that they call."""
+    """Return the cases of a job without their labels, which would reveal what they test, and the models they call."""
     cases, models = without_tables([case.as_dict() for case in behavior(exercise, seed).cases])
     return pack({"cases": cases}), pack(models) if models else b""
 
 
 @lru_cache(maxsize=4)  # all exercises of a notebook are graded with the same text
 def parts_named(text: str) -> frozenset[str]:
-    """Return the exercises named in the source code, or all exercises if the code might build names at run time."""
+    """Return the exercises named in the code, or all exercises if the code may compute names at run time."""
     names = every_exercise().keys()
     return frozenset(names if "getattr" in text else names & set(re.findall(r"\w+", text)))
 
 
 def library_of(name: str, wanted: set[str]) -> str:
-    """Return, as JSON, the locations of the wanted parts and of all parts that they depend on.
+    """Return the locations of the wanted parts, and of all parts on which they depend, as JSON.
 
-    The result omits the exercise itself and the instructor's own exercises.
+    The exercise itself and the instructor's own exercises are omitted.
     """
     found: dict[str, dict[str, str]] = {name: {}}
     while wanted := wanted - found.keys():
@@ -125,7 +124,7 @@ def library_of(name: str, wanted: set[str]) -> str:
 
 @cache
 def library_source(exercise: Exercise) -> dict[str, str]:
-    """Return the location of the library's function or class for an exercise in the sandbox.
+    """Return how the sandbox can load the library's function or class for an exercise.
 
     Returns:
         Its ``module`` if it is in the model library, or else its ``source``, because the sandbox contains no exercises.

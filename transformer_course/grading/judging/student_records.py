@@ -1,4 +1,4 @@
-"""Results on disk: one file for each student and lesson, written as soon as it is graded.
+"""Store the results on disk, in one file for each student and lesson, as soon as the lesson has been graded.
 
 If the grader is interrupted, no finished result is lost. Unchanged submissions are not graded again.
 """
@@ -21,9 +21,9 @@ from transformer_lab.atomic_write import atomic_write_text
 
 STUDENTS_FOLDER = "students"
 MAX_RUNS = 3
-"""Maximum number of runs that grade the same notebooks if others kill one of their answers each time."""
+"""Maximum number of runs that grade the same notebooks, if another process kills one of the answers each time."""
 IMPLIED_SETTINGS = {"library_calls": "remark"}
-"""Defaults of settings that are missing in a record."""
+"""Defaults for settings that are missing in a record."""
 
 IDENTITY = ["known_as", "lms_id", "login", "platform", "batch"]
 TEXT_FIELDS = ["notebook", "lesson", "problem", "digest", "sha256", *IDENTITY, "handed_in", "time_source", "isolation"]
@@ -37,14 +37,14 @@ EXERCISE_FIELDS = {
 
 
 class Records:
-    """The graded students in a results folder, in a file for each student and lesson with every attempt.
+    """The graded students in a results folder. A file for each student and lesson contains all attempts.
 
     An attempt is the result of one run for a student and lesson. ``class_results`` decides which attempt counts,
-    because it knows the points.
+    because that depends on the points.
 
     Args:
         out: The results folder.
-        settings: All settings that affect the points: the seed, the limits, the version.
+        settings: All settings that affect the points, such as the seed, the limits and the versions.
     """
 
     def __init__(self, out: Path, settings: Mapping[str, Any]) -> None:
@@ -53,8 +53,8 @@ class Records:
     def not_yet_graded(self, student: str, submissions: Sequence[Submission]) -> list[Submission]:
         """Return the notebooks of lessons that have not been graded with exactly these notebooks and settings.
 
-        If another program killed an answer, its lesson counts as not graded, up to ``MAX_RUNS`` runs, so that an answer
-        that kills itself does not cost time in every run.
+        If another process killed an answer, its lesson counts as not graded, but only up to ``MAX_RUNS`` times, so that
+        an answer that kills itself does not take time in every run.
         """
         return [
             submission
@@ -80,8 +80,8 @@ class Records:
                 rows = [(name.replace("_", " "), IMPLIED_SETTINGS.get(name, "none"), name) for name in names]
                 if rows:
                     return "; ".join(
-                        f"{words}: {now.get(name, unsaid)} now, {before.get(name, unsaid)} last time"
-                        for words, unsaid, name in rows
+                        f"{title}: {now.get(name, default)} now, {before.get(name, default)} last time"
+                        for title, default, name in rows
                     )
         return ""
 
@@ -92,7 +92,7 @@ class Records:
         graded: Sequence[GradedSubmission],
         guards: Mapping[str, Any],
     ) -> None:
-        """Add the results of a student as the latest attempt at each of their lessons.
+        """Store a student's results as the latest attempt at each lesson.
 
         Args:
             student: The student's name.
@@ -105,49 +105,53 @@ class Records:
         """
         found = by_lesson(submissions)
         notebooks: dict[str, list[GradedSubmission]] = {lesson: [] for lesson in found}
-        for one in graded:
-            notebooks.setdefault(one.submission.kept_with or one.submission.lesson, []).append(one)
+        for notebook in graded:
+            notebooks.setdefault(notebook.submission.storage_lesson or notebook.submission.lesson, []).append(notebook)
         for lesson, own in notebooks.items() or {"": []}.items():
             attempt: dict[str, Any] = {
                 "key": self._key(found.get(lesson, ())),
                 "settings": self._settings_in_words,
                 "guards": dict(guards),
                 "notebooks": [
-                    {**as_dict(one), "fingerprint": sorted(one.fingerprint), "answers": dict(one.answers)}
-                    for one in own
+                    {
+                        **as_dict(notebook),
+                        "fingerprint": sorted(notebook.fingerprint),
+                        "answers": dict(notebook.answers),
+                    }
+                    for notebook in own
                 ],
             }
             earlier = [] if not lesson else _attempts(self._path(student, lesson))
-            same = [one for one in earlier if one["key"] == attempt["key"] and _is_ended_by_others(one)]
-            attempt["runs"] = 1 + max((one.get("runs", 1) for one in same), default=0)
-            kept = [one for one in earlier if one["key"] != attempt["key"] and not _adds_nothing(one, attempt)]
+            same = [old for old in earlier if old["key"] == attempt["key"] and _is_ended_by_others(old)]
+            attempt["runs"] = 1 + max((old.get("runs", 1) for old in same), default=0)
+            kept = [old for old in earlier if old["key"] != attempt["key"] and not _is_superseded(old, attempt)]
             self._write(student, lesson, [*kept, attempt])
 
     def keep_only(self, student: str, submissions: Sequence[Submission]) -> None:
-        """Delete all attempts of a student at these lessons except the one with these notebooks."""
+        """Delete a student's attempts at these lessons, except the attempts with exactly these notebooks."""
         for lesson, own in by_lesson(submissions).items():
             if self._is_graded(student, lesson, own):
                 attempts = _attempts(self._path(student, lesson))
-                self._write(student, lesson, [one for one in attempts if one["key"] == self._key(own)])
+                self._write(student, lesson, [attempt for attempt in attempts if attempt["key"] == self._key(own)])
 
-    def update_times(self, student: str, submissions: Sequence[Submission], *, later_too: bool = False) -> None:
+    def update_times(self, student: str, submissions: Sequence[Submission], *, allow_later: bool = False) -> None:
         """Update the submission times and owners of notebooks that do not need to be graded again.
 
-        A notebook that was seen before existed at the earlier time, so a later time belongs to a copy. It replaces the
-        earlier time only if ``later_too`` is set.
+        A notebook that was submitted before existed at the earlier time, so a later time must belong to a copy. The
+        later time replaces the earlier time only if ``allow_later`` is set.
         """
         for lesson, own in by_lesson(submissions).items():
             attempts = _attempts(self._path(student, lesson))
             before = json.dumps(attempts)
-            now = {(printable(str(one.path.name)), one.digest): one for one in own}
+            now = {(printable(str(submission.path.name)), submission.digest): submission for submission in own}
             for attempt in attempts:
                 for notebook in attempt["notebooks"] if attempt["key"] == self._key(own) else []:
-                    if one := now.get((Path(notebook["notebook"]).name, notebook["digest"])):
-                        notebook |= _what_may_change(one)
-                        if one.handed_in and (later_too or not _is_later(one.handed_in, notebook["handed_in"])):
-                            notebook |= {"handed_in": one.handed_in, "time_source": one.time_source}
+                    if new := now.get((Path(notebook["notebook"]).name, notebook["digest"])):
+                        notebook |= _mutable_fields(new)
+                        if new.handed_in and (allow_later or not _is_later(new.handed_in, notebook["handed_in"])):
+                            notebook |= {"handed_in": new.handed_in, "time_source": new.time_source}
                         elif not notebook["handed_in"]:
-                            notebook |= {"time_source": one.time_source}  # why the time is still unknown
+                            notebook |= {"time_source": new.time_source}  # the reason why the time is unknown
             if json.dumps(attempts) != before:
                 self._write(student, lesson, attempts)
 
@@ -166,50 +170,55 @@ class Records:
 
     @property
     def _settings_in_words(self) -> dict[str, str]:
-        """Descriptions of the settings that may differ in a results folder."""
-        named = {name: setting for name, setting in self._settings.items() if name != "seed"}
-        if limits := named.get("limits"):
-            named["limits"] = f"{limits[0]:g} s and {limits[1]} MB"
-        if own := named.pop("own", None):
-            named["exercises of your own"] = ", ".join(f"{lesson} ({sha256[:8]})" for lesson, sha256 in own.items())
-        return {name: str(setting) for name, setting in named.items()}
+        """Descriptions of the settings that may change between runs with the same results folder."""
+        settings = {name: setting for name, setting in self._settings.items() if name != "seed"}
+        if limits := settings.get("limits"):
+            settings["limits"] = f"{limits[0]:g} s and {limits[1]} MB"
+        if own := settings.pop("own", None):
+            settings["your own exercises"] = ", ".join(f"{lesson} ({sha256[:8]})" for lesson, sha256 in own.items())
+        return {name: str(setting) for name, setting in settings.items()}
 
     def _key(self, submissions: Sequence[Submission]) -> str:
-        notebooks = [(one.path.name, one.lesson, one.digest, one.problem) for one in submissions]
+        notebooks = [
+            (submission.path.name, submission.lesson, submission.digest, submission.problem)
+            for submission in submissions
+        ]
         serialized = json.dumps([self._settings, sorted(notebooks)], sort_keys=True)
         return hashlib.sha256(serialized.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def _is_ended_by_others(attempt: Mapping[str, Any]) -> bool:
     notebooks = map(from_dict, attempt["notebooks"])
-    return any(one.ended_by_others for notebook in notebooks for one in notebook.exercises)
+    return any(result.ended_by_others for notebook in notebooks for result in notebook.exercises)
 
 
 def by_lesson(submissions: Sequence[Submission]) -> dict[str, list[Submission]]:
-    """Return a student's submissions by the lesson with which their results are stored."""
+    """Return a student's submissions by the lesson under which their results are stored."""
     found: dict[str, list[Submission]] = {}
     for submission in submissions:
-        found.setdefault(submission.kept_with or submission.lesson, []).append(submission)
+        found.setdefault(submission.storage_lesson or submission.lesson, []).append(submission)
     return found
 
 
-def _adds_nothing(earlier: Mapping[str, Any], later: Mapping[str, Any]) -> bool:
-    """Return whether a later attempt has the same notebooks and at least as many points in every exercise."""
+def _is_superseded(earlier: Mapping[str, Any], later: Mapping[str, Any]) -> bool:
+    """Return whether a later attempt has the same notebooks, and no fewer points in any exercise."""
     files, points = [], []
     for attempt in (earlier, later):
-        files.append(sorted((one["digest"], one["handed_in"], one["lms_id"]) for one in attempt["notebooks"]))
+        files.append(
+            sorted((notebook["digest"], notebook["handed_in"], notebook["lms_id"]) for notebook in attempt["notebooks"])
+        )
         points.append(
             {
-                (notebook["digest"], one["exercise"]): (one["points"], one["n_right"])
+                (notebook["digest"], exercise["exercise"]): (exercise["points"], exercise["n_right"])
                 for notebook in attempt["notebooks"]
-                for one in notebook["exercises"]
+                for exercise in notebook["exercises"]
             }
         )
-    return files[0] == files[1] and all(points[1].get(name, (0, 0)) >= had for name, had in points[0].items())
+    return files[0] == files[1] and all(points[1].get(key, (0, 0)) >= before for key, before in points[0].items())
 
 
-def _what_may_change(submission: Submission) -> dict[str, Any]:
-    """Return the information about a submission that may change after it was graded."""
+def _mutable_fields(submission: Submission) -> dict[str, Any]:
+    """Return the information about a submission that may change after grading."""
     return {
         "marked_late": submission.is_marked_late,
         **{name: printable(getattr(submission, name)) for name in IDENTITY},
@@ -235,13 +244,14 @@ def read_records(out: Path) -> dict[str, list[GradedSubmission]]:
     for path in sorted((out / STUDENTS_FOLDER).glob("*.json")):
         if (record := _read(path)) is None:
             warnings.warn(
-                f"{path} is corrupted or from an older version, so this student is left out; grade again", stacklevel=2
+                f"{path} is corrupted or from an older version, so its student is left out; grade this student again",
+                stacklevel=2,
             )
             continue
         own = found.setdefault(record["student"], [])
         for attempt in record["attempts"]:
-            which = Attempt(record["lesson"], attempt["key"], record["student"])
-            own += [replace(from_dict(notebook), attempt=which) for notebook in attempt["notebooks"]]
+            identity = Attempt(record["lesson"], attempt["key"], record["student"])
+            own += [replace(from_dict(notebook), attempt=identity) for notebook in attempt["notebooks"]]
     return {student: found[student] for student in sorted(found)}
 
 
@@ -264,32 +274,32 @@ def as_dict(notebook: GradedSubmission) -> dict[str, Any]:
         "notes": list(notebook.notes),
         "exercises": [
             {
-                "exercise": one.exercise.name,
-                "status": one.verdict.status,
-                "mistakes": list(one.verdict.mistakes),
-                "message": one.verdict.message,
-                "hints": list(one.verdict.hints),
-                "points": one.points,
-                "of": one.exercise.points,
-                "stretch": one.exercise.stretch,
-                "seconds": round(one.seconds, 3),
-                "n_right": one.n_right,
-                "n_cases": one.n_cases,
-                "remarks": list(one.remarks),
+                "exercise": result.exercise.name,
+                "status": result.verdict.status,
+                "mistakes": list(result.verdict.mistakes),
+                "message": result.verdict.message,
+                "hints": list(result.verdict.hints),
+                "points": result.points,
+                "of": result.exercise.points,
+                "stretch": result.exercise.stretch,
+                "seconds": round(result.seconds, 3),
+                "n_right": result.n_right,
+                "n_cases": result.n_cases,
+                "remarks": list(result.remarks),
             }
-            for one in notebook.exercises
+            for result in notebook.exercises
         ],
     }
 
 
 def from_dict(notebook: Mapping[str, Any]) -> GradedSubmission:
-    """Return a graded notebook from JSON data, which do not contain the code of its cells."""
+    """Return a graded notebook from JSON data, without its cells, which are not stored."""
     submission = Submission(
         "",
         Path(notebook["notebook"]),
         notebook["lesson"],
         problem=notebook["problem"],
-        remark=notebook.get("remark", ""),  # missing in earlier versions of these three
+        remark=notebook.get("remark", ""),  # records of earlier versions lack remark and beside
         beside=notebook.get("beside", ""),
         digest=notebook["digest"],
         sha256=notebook["sha256"],
@@ -299,24 +309,25 @@ def from_dict(notebook: Mapping[str, Any]) -> GradedSubmission:
         is_marked_late=notebook["marked_late"],
         written=notebook["written"],
     )
-    exercises = [_exercise(one) for one in notebook["exercises"]]
+    exercises = [_exercise(exercise) for exercise in notebook["exercises"]]
     fingerprint = frozenset(map(int, notebook.get("fingerprint", ())))
     answers = dict(notebook.get("answers", {}))
     return GradedSubmission(submission, exercises, notebook["isolation"], notebook["notes"], fingerprint, answers)
 
 
-def _exercise(one: Mapping[str, Any]) -> GradedExercise:
-    verdict = Verdict(one["exercise"], one["status"], one["message"], tuple(one["mistakes"]), tuple(one["hints"]))
-    exercise = every_exercise()[one["exercise"]]
-    remarks = one.get("remarks", ())  # missing in earlier versions
-    return GradedExercise(exercise, verdict, one["seconds"], one["n_right"], one["n_cases"], remarks=remarks)
+def _exercise(stored: Mapping[str, Any]) -> GradedExercise:
+    name, mistakes, hints = stored["exercise"], tuple(stored["mistakes"]), tuple(stored["hints"])
+    verdict = Verdict(name, stored["status"], stored["message"], mistakes, hints)
+    remarks = stored.get("remarks", ())  # missing in records of earlier versions
+    numbers = stored["seconds"], stored["n_right"], stored["n_cases"]
+    return GradedExercise(every_exercise()[name], verdict, *numbers, remarks=remarks)
 
 
 def _read(path: Path) -> dict[str, Any] | None:
-    """Return a record, or None if it does not exist, is corrupted, or is from a version with other exercises."""
+    """Return a record, or None if it is missing, corrupted, or from a version with different exercises."""
     try:
         record: dict[str, Any] = json.loads(path.read_text("utf-8"))
-        json.dumps(record, ensure_ascii=False).encode()  # rejects text that cannot be written again
+        json.dumps(record, ensure_ascii=False).encode()  # raises an error for text that cannot be written again
         _check(record, {str: ["student", "lesson"], list: ["attempts"]})
         if path.name != record_name(record["student"], record["lesson"]):
             return None
@@ -344,8 +355,8 @@ def _check_attempt(attempt: Mapping[str, Any]) -> None:
         from_dict(notebook)
 
 
-def _check(message: Mapping[str, Any], fields: Mapping[type, Sequence[str]]) -> None:
+def _check(values: Mapping[str, Any], fields: Mapping[type, Sequence[str]]) -> None:
     for kind, names in fields.items():
         for name in names:
-            if type(message[name]) is not kind and not (kind is float and type(message[name]) is int):
-                raise TypeError(f"{name} must be of type {kind.__name__}; got {message[name]!r}")
+            if type(values[name]) is not kind and not (kind is float and type(values[name]) is int):
+                raise TypeError(f"{name} must be of type {kind.__name__}; got {values[name]!r}")

@@ -1,7 +1,7 @@
-"""A process that runs answers in its own sandbox, and reads and judges the replies.
+"""A worker process, which runs answers in its own sandbox and judges the replies.
 
-A hostile reply may exhaust the process that reads it. So a worker reads it, with time and memory limits. An answer that
-exceeds them loses its own points, and the worker is replaced.
+A hostile reply may exhaust the time or memory of the process that reads it. So each reply is read in a worker with
+limits. An answer whose reply exceeds them loses its own points, and the worker is replaced.
 """
 
 import contextlib
@@ -27,7 +27,7 @@ from transformer_course.checking.verdict import Verdict
 from transformer_course.exercise import Exercise
 from transformer_course.exercises import every_exercise
 from transformer_course.grading.incoming.submission import Submission
-from transformer_course.grading.judging.assess import Allowance, assess, stumbled_over
+from transformer_course.grading.judging.assess import Allowance, assess, grader_failure
 from transformer_course.grading.judging.graded_results import GradedExercise, GradedSubmission
 from transformer_course.grading.judging.judge_answer import COULD_NOT_BE_JUDGED, judge_answer
 from transformer_course.grading.judging.run_answer import FIRST_ANSWER, AnswerChoice, run_answer
@@ -40,30 +40,30 @@ from transformer_course.sandbox.resource_limits import CLOCK_FACTOR, SUPERVISOR_
 from transformer_course.sandbox.sandbox import Sandbox, remove_dead_sandboxes
 
 REFERENCE_TIMEOUT_S = 120.0
-"""Time limit for computing the course's own answer, which takes less than a second; without it, nothing is judged."""
+"""Time limit for computing the course's own answer, which usually takes less than a second."""
 JUDGE_TIMEOUT_S = 30.0
-"""Time limit for judging an answer, which takes less than a second for honest answers.
+"""Time limit by the clock for judging an answer, which takes less than a second for honest answers.
 
-If other programs use the CPUs, it may take up to ``CLOCK_FACTOR`` times as long.
+If other processes use the CPUs, judging may take up to three times as long.
 """
 JUDGE_MEMORY_MB = 2048
 GC_THRESHOLD = 20_000
-"""Allocations between garbage collections; with Python's 700, garbage collection took a thirtieth of the time."""
+"""Allocations between garbage collections; with Python's default of 700, collecting took a thirtieth of the time."""
 EXIT_TIMEOUT_S = 0.5
 CRASH_SIGNALS = (signal.SIGABRT, signal.SIGFPE, signal.SIGILL, signal.SIGSEGV, getattr(signal, "SIGBUS", 0))
-"""Signals caused by the process itself; all other signals are sent by others."""
+"""Signals that a process raises itself by crashing; all other signals come from other processes."""
 
 
 @dataclass(frozen=True)
 class Task:
-    """An exercise of a submission to grade.
+    """An exercise in a submission to grade.
 
     Args:
         submission: The notebook.
         name: The name of the exercise.
-        seed: Seed of the cases.
-        limits: Limits of the answer.
-        choice: Which of the notebook's answers to run.
+        seed: Random seed for the cases.
+        limits: Limits for the answer.
+        choice: The answer to run.
     """
 
     submission: Submission
@@ -74,13 +74,13 @@ class Task:
 
 
 class Worker:
-    """The grader's handle of a worker process; a context manager. It starts immediately; the first use waits for it.
+    """A context manager that controls a worker process. The process starts immediately, and the first use waits for it.
 
     Args:
-        limits: Resource limits of each answer.
-        container: The container to run the sandbox in, if any.
-        own: An instructor's own exercises.
-        sandbox: A running sandbox for the first worker process.
+        limits: Resource limits for each answer.
+        container: The container in which to run the sandbox, or None.
+        own: The instructor's own exercises.
+        sandbox: A running sandbox for the first worker process, or None to start one.
     """
 
     def __init__(
@@ -97,7 +97,7 @@ class Worker:
 
     @property
     def guards(self) -> dict[str, Any]:
-        """The guards of its sandbox, from ``confine.confine``.
+        """The guards of the worker's sandbox, from ``confine.confine``.
 
         Raises:
             SandboxError: The sandbox does not start.
@@ -118,19 +118,18 @@ class Worker:
 
         Raises:
             SandboxError: The sandbox does not start, the process was killed, or the course's own answer takes too long,
-                which is not a learner's fault.
+                which is not the learner's fault.
         """
-        exercise, begun = every_exercise()[task.name], time.monotonic()
-        for is_again in (False, True):
+        exercise, started = every_exercise()[task.name], time.monotonic()
+        for is_retry in (False, True):
             if self._is_killed:
                 raise SandboxError("the grading process was killed")
             self._wait_until_ready()
             try:
                 self._connection.send(task)
                 self._wait_for_reference(task.name)
-                seconds = judged = self._receive(
-                    2 * task.limits.killed_after + SUPERVISOR_TIMEOUT_S
-                )  # an answer may run twice
+                # An answer may run twice.
+                seconds = judged = self._receive(2 * task.limits.killed_after + SUPERVISOR_TIMEOUT_S)
                 if not isinstance(seconds, str):
                     judged = self._receive_judged()
                 if not isinstance(judged, str):
@@ -145,27 +144,27 @@ class Worker:
             if self._is_killed:
                 raise SandboxError("the grading process was killed")
             self._start()
-            # Retry once, because the system may have run out of memory or processes.
-            if is_again or (judged is None and fatal_signal <= 0):
+            # Try once more, because the system may have run out of memory or processes.
+            if is_retry or (judged is None and fatal_signal <= 0):
                 break
-        # A reply can crash the process that reads it, but cannot cause any other signal.
+        # A hostile reply can crash the process that reads it, but any other signal must come from another process.
         was_killed = fatal_signal > 0 and fatal_signal not in CRASH_SIGNALS
         message = explain_exit("SIGKILL", task.limits) if was_killed else COULD_NOT_BE_JUDGED
-        verdict, seconds = Verdict(task.name, "crashed", message), time.monotonic() - begun
+        verdict, seconds = Verdict(task.name, "crashed", message), time.monotonic() - started
         displayed = min(seconds, task.limits.kill_after)
         return GradedExercise(exercise, verdict, displayed, cost=displayed if was_killed else seconds)
 
     def _wait_for_reference(self, name: str) -> None:
         if not self._connection.poll(REFERENCE_TIMEOUT_S):
             self._end()
-            late = f"the course's own answer to {name} is not ready after {REFERENCE_TIMEOUT_S:g} s"
             raise SandboxError(
-                f"{late}: either this machine is too busy, or it never ends. The results so far are kept."
+                f"the course's own answer to {name} did not finish within {REFERENCE_TIMEOUT_S:g} s: either this "
+                "machine is too busy, or the answer never ends. The results so far are kept."
             )
         self._connection.recv()
 
     def kill(self) -> None:
-        """Kill the process and its sandbox; a thread waiting for a reply gets none."""
+        """Kill the process and its sandbox. A thread that is waiting for a reply gets an error."""
         self._is_killed = True
         self._process.kill()
 
@@ -174,7 +173,7 @@ class Worker:
         self._process.join()
         self._connection.close()
         self._sandbox.close()
-        remove_dead_sandboxes()  # a killed process has not removed its own sandbox
+        remove_dead_sandboxes()  # the killed process could not remove its sandbox
 
     def _start(self) -> None:
         self._guards: dict[str, Any] | None = None
@@ -184,7 +183,7 @@ class Worker:
         )
         method = start_method()
         if method != "fork":
-            self._sandbox.close()  # a process that is not forked does not inherit the open pipes
+            self._sandbox.close()  # only a forked process would inherit its open pipes
         context: Any = multiprocessing.get_context(method)
         self._connection, theirs = context.Pipe()
         ours = self._connection if method == "fork" else None
@@ -197,19 +196,18 @@ class Worker:
         self._sandbox.leave_to_child()
 
     def _receive_guards(self) -> dict[str, Any] | str:
-        """Return the guards of the sandbox, or the reason why it does not start."""
+        """Return the guards of the sandbox, or the reason why it did not start."""
         try:
             ready: dict[str, Any] | str = self._receive(START_TIMEOUT_S)
         except (EOFError, TimeoutError):
-            return f"the grading process {'was killed' if self._is_killed else 'does not start'}"
+            return f"the grading process {'was killed' if self._is_killed else 'did not start'}"
         return ready
 
     def _wait_until_ready(self) -> dict[str, Any]:
         if self._guards is None:
             ready = self._receive_guards()
-            if (
-                isinstance(ready, str) and not self._is_killed
-            ):  # retry once, because the system may have killed it at start
+            # Try once more, because the system may have killed the process while it was starting.
+            if isinstance(ready, str) and not self._is_killed:
                 self._end()
                 self._start()
                 ready = self._receive_guards()
@@ -220,12 +218,12 @@ class Worker:
         return self._guards
 
     def _receive_judged(self) -> Any:
-        begun = _computed(self._process.pid)
+        cpu_time_before = _cpu_time(self._process.pid)
         for is_last in (False, False, True):
             try:
                 return self._receive(JUDGE_TIMEOUT_S)
             except TimeoutError:
-                if is_last or _computed(self._process.pid) - begun >= JUDGE_TIMEOUT_S / CLOCK_FACTOR:
+                if is_last or _cpu_time(self._process.pid) - cpu_time_before >= JUDGE_TIMEOUT_S / CLOCK_FACTOR:
                     raise
 
     def _receive(self, seconds: float) -> Any:
@@ -236,7 +234,7 @@ class Worker:
 
 @contextlib.contextmanager
 def _blocked_interrupts() -> Iterator[None]:
-    """Block SIGINT inside the block, and in processes started there until they handle it."""
+    """Block SIGINT inside the block, and in processes started there until they install a handler."""
     if sys.platform == "win32":
         yield
         return
@@ -247,7 +245,7 @@ def _blocked_interrupts() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _computed(process: int) -> float:
+def _cpu_time(process: int) -> float:
     """Return a process's CPU time, or infinity if the system does not report it."""
     return cpu_seconds(process) if sys.platform == "linux" else math.inf
 
@@ -255,13 +253,13 @@ def _computed(process: int) -> float:
 def grade_notebooks(
     worker: Worker, submissions: Sequence[Submission], limits: Limits, seed: int
 ) -> list[GradedSubmission]:
-    """Grade the notebooks of a student, one after the other.
+    """Grade a student's notebooks one after the other.
 
     Args:
         worker: The worker that grades them.
         submissions: The notebooks.
-        limits: Limits of each exercise.
-        seed: The secret seed of this run, from which the seed of each notebook's cases is derived.
+        limits: Limits for each exercise.
+        seed: The secret seed of this run, from which each notebook's seed is derived.
     """
 
     def assess_one(submission: Submission, exercise: Exercise, limits: Limits, choice: AnswerChoice) -> GradedExercise:
@@ -274,27 +272,27 @@ def grade_notebooks(
         try:
             graded.append(assess(submission, allowances[submission.lesson], assess_one))
         except OSError:
-            raise  # a problem of this machine, not of a student
+            raise  # a problem with this machine, not with a student's notebook
         except Exception as error:
-            graded.append(stumbled_over(submission, error))
+            graded.append(grader_failure(submission, error))
     return graded
 
 
 def seed_of_cases(secret: int, cells: Sequence[Mapping[str, str]]) -> int:
-    """Return the seed of a notebook's cases, which depends on its cells.
+    """Return the seed for a notebook's cases, which is derived from its cells.
 
-    So information about the cases in the feedback is useless for other notebooks, and grading again gives the same
-    result. The seed also depends on the cells' ids, because otherwise notebooks that differ only in ids could try many
-    answers on the same cases.
+    Because of this, what the feedback reveals about the cases is useless for other notebooks, and grading again gives
+    the same result. The seed also depends on the cells' ids. Otherwise, notebooks that differ only in their ids could
+    try many answers on the same cases.
     """
     code = json.dumps([[cell["id"], cell["source"]] for cell in cells]).encode()
     return int.from_bytes(hmac.digest(str(secret).encode(), code, "sha256")[:7], "big")
 
 
 def start_method() -> Literal["fork", "forkserver", "spawn"]:
-    """Return the start method of workers: fork if possible, because the imports take seconds.
+    """Return the start method for workers. Forking is preferred, because it saves seconds of imports.
 
-    Threads do not survive a fork, and their locks stay locked. If this process has other threads, workers are forked
+    Threads do not survive a fork, and their locks stay locked. So if this process has other threads, workers are forked
     from a separate process that has only done the imports.
     """
     if sys.platform != "linux":
@@ -312,21 +310,21 @@ def _begin(
     sandbox: Sandbox,
     own: Sequence[OwnExercises],
 ) -> None:
-    """Close the inherited end of the grader's pipe, so that the grader's death is noticed, and serve.
+    """Serve the grader, after closing the inherited end of its pipe so that the grader's death can be detected.
 
-    Ctrl-C reaches every process of the terminal. Only the grader handles it, and then stops this process.
+    Ctrl-C interrupts every process in the terminal. Only the grader handles the signal, and it stops this process.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    warnings.simplefilter("ignore")  # the terminal belongs to the grader; everything important is in the reply
+    warnings.simplefilter("ignore")  # only the grader writes to the terminal; the reply contains everything important
     if ours:
         ours.close()
     serve(theirs, sandbox, own)
 
 
 def serve(connection: Connection, sandbox: Sandbox, own: Sequence[OwnExercises] = ()) -> None:
-    """Open a sandbox, report its guards, and grade exercises until None arrives."""
-    for added in own:
-        added.add()
+    """Open a sandbox, send its guards, and grade exercises until None arrives."""
+    for exercises in own:
+        exercises.add()
     try:
         if sandbox.folder is None:
             sandbox.start()
@@ -344,7 +342,7 @@ def _grade(task: Task, sandbox: Sandbox, connection: Connection) -> None:
     exercise = every_exercise()[task.name]
     sandbox.limits = task.limits
     with limited_memory(JUDGE_MEMORY_MB):
-        _ = behavior(exercise, task.seed).expected  # first, so that its time does not count for the answer
+        _ = behavior(exercise, task.seed).expected  # compute this first, so that its time does not count for the answer
         connection.send(None)
         job, outcome = run_answer(task.submission, exercise, sandbox, task.seed, task.choice)
         connection.send(outcome.seconds)

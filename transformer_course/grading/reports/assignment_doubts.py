@@ -1,6 +1,6 @@
 """Detect whether a table for exporting points belongs to a different lesson.
 
-Two weeks with the same maximum points look alike, and an upload to the wrong one overwrites grades.
+Tables for two weeks with the same maximum points look alike, and uploading to the wrong assignment overwrites grades.
 """
 
 import re
@@ -14,13 +14,13 @@ from transformer_course.grading.incoming.platform_names import read_platform_nam
 from transformer_course.grading.reports.student_results import ClassResults, StudentResult
 
 Points = Callable[[StudentResult, str], float]
-"""A function that returns a student's exported points for a lesson."""
+"""A function that returns the points to export for a student and a lesson."""
 MAX_SHORT_NUMBER = 2
 """Maximum number of digits of a week or sheet number."""
 MIN_GRADES = 3
-"""Minimum number of equal grades that is more than a coincidence."""
+"""Minimum number of grades for which agreement is not a coincidence."""
 MIN_WORD_LENGTH = 4
-"""Minimum length of a word from a lesson's name that is more than a coincidence in a title."""
+"""Minimum length of a word in a lesson's name that does not occur in a title by coincidence."""
 
 
 def doubts_by_numbers(lesson: str, results: ClassResults, numbers: set[str]) -> list[str]:
@@ -39,8 +39,8 @@ def doubts_by_numbers(lesson: str, results: ClassResults, numbers: set[str]) -> 
     if not numbers or not found[lesson] or found[lesson] & numbers:
         return []
     others = [other for other in results.lessons if found[other] & numbers]
-    of_others = f", but those of {others[0]}" if others else ""
-    return [f"it has none of the participant numbers of the submissions of {lesson}{of_others}"]
+    of_others = f", but it has those for {others[0]}" if others else ""
+    return [f"it has none of the participant numbers in the submissions for {lesson}{of_others}"]
 
 
 def doubts_by_grades(
@@ -51,23 +51,24 @@ def doubts_by_grades(
     Args:
         lesson: The lesson to export.
         results: The results of the class.
-        grades: The students whose cells contain a number, with that number.
+        grades: The students whose cells contain a number, and that number.
         points: Function that returns the points to export.
     """
     if len(grades) < MIN_GRADES:
         return []
     n_equal = {
-        one: sum(before == points(student, one) for student, before in grades) for one in (lesson, *results.lessons)
+        candidate: sum(before == points(student, candidate) for student, before in grades)
+        for candidate in (lesson, *results.lessons)
     }
-    others = [one for one in results.lessons if one != lesson and n_equal[one] > 0.8 * len(grades)]
+    others = [other for other in results.lessons if other != lesson and n_equal[other] > 0.8 * len(grades)]
     if not others or n_equal[lesson] > len(grades) / 2:
         return []
     n = n_equal[others[0]]
-    return [f"it already has the points of {others[0]} for {n} of {len(grades)} students"]
+    return [f"it already contains the points from {others[0]} for {n} of {len(grades)} students"]
 
 
 def doubts_by_name(lesson: str, results: ClassResults, name: str) -> list[str]:
-    """Return a doubt if a table or column is named like the assignment of a different lesson.
+    """Return a doubt if a table or column has the name of a different lesson or of its assignment.
 
     Args:
         lesson: The lesson to export.
@@ -77,14 +78,15 @@ def doubts_by_name(lesson: str, results: ClassResults, name: str) -> list[str]:
     words = _words(name)
     for other in every_lesson():
         if other != lesson and _is_named(other, name) and not _is_named(lesson, name):
-            return [f"“{name}” names {other}"]
+            return [f"“{name}” is a name of {other}"]
     downloads = _downloads(results)
     own = downloads.get(lesson, set())
     for other, others in downloads.items():
-        tells = own - others and others - own  # “submissions” and “week 2 submissions” do not name different weeks
-        if other != lesson and tells and words & (others - own) and not words & (own - others):
+        # Both names need distinctive words: “submissions” and “week 2 submissions” do not distinguish two weeks.
+        are_distinct = own - others and others - own
+        if other != lesson and are_distinct and words & (others - own) and not words & (own - others):
             shared = join_words([f"“{word}”" for word in sorted(words & (others - own))])
-            return [f"“{name}” has {shared} like the folder or zip with the submissions of {other}"]
+            return [f"“{name}” contains {shared}, like the folder or zip with the submissions for {other}"]
     return []
 
 
@@ -105,23 +107,23 @@ def _downloads(results: ClassResults) -> Mapping[str, set[str]]:
             paths[notebook.lesson, notebook.submission.batch].append(notebook.submission.path.parent)
     words: dict[str, set[str]] = defaultdict(set)
     for (lesson, _), own in paths.items():
-        if len({*own}) > 1:  # the folder of a single student may have any name
+        if len({*own}) > 1:  # a single student's folder may have any name
             words[lesson] |= _words(_common_folder(own))
     return words
 
 
 def _common_folder(paths: Sequence[Path]) -> str:
     """Return the name of the deepest folder that contains all paths, or "" if there is none or it is one student's."""
-    together = ""
+    name = ""
     for parts in zip(*(path.parts for path in paths), strict=False):
         if len({*parts}) > 1:
             break
-        together = parts[0]
-    return together if read_platform_name(together) is None else ""
+        name = parts[0]
+    return name if read_platform_name(name) is None else ""
 
 
 def _words(text: str) -> set[str]:
-    """Return the lower-case words and numbers of a text; short numbers include the word before, as in “week 2”."""
+    """Return the words and numbers in a text in lower case; a short number includes the word before, as in “week 2”."""
     words, before = set[str](), ""
     for found in re.findall(r"\d+|[^\W\d_]+", text.casefold()):
         if not found.isdigit():

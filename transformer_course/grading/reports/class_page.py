@@ -1,4 +1,4 @@
-"""The class page in HTML: what to explain again, which students need attention, results of each exercise."""
+"""The HTML page for the instructor: common mistakes, students who need attention, and the results of each exercise."""
 
 import statistics
 from collections import Counter
@@ -21,23 +21,22 @@ from transformer_course.grading.reports.student_results import (
 from transformer_course.grading.reports.third_person import in_third_person
 from transformer_course.templates import render
 
-N_TO_EXPLAIN = 8
-"""Maximum number of mistakes in the list of what to explain again."""
+MAX_COMMON_MISTAKES = 8
 N_BINS = 10
-"""Number of ranges of points in the distribution."""
-COLUMNS = ["passed", "partly", "not right", "did not finish", "not started", "not graded"]
+"""Number of bars in the distribution of points."""
+COLUMNS = ["passed", "partly right", "not right", "did not finish", "not started", "not graded"]
 
 
 @dataclass(frozen=True)
 class SharedMistake:
-    """A mistake that several students may have made.
+    """A recognized mistake with the students who made it.
 
     Args:
         exercise: The exercise.
         name: The mistake's name.
-        summary: A clause about what they do, in the markup of ``Panel``.
-        students: The students who made it.
-        n_answers: Number of students who have answered the exercise.
+        summary: A clause that describes the mistake, in the markup of ``Panel``.
+        students: The students who made the mistake.
+        n_answers: Number of students who answered the exercise.
     """
 
     exercise: Exercise
@@ -49,13 +48,13 @@ class SharedMistake:
 
 @dataclass(frozen=True)
 class ExerciseRow:
-    """An exercise in the table of its lesson.
+    """A row in the table of a lesson's exercises.
 
     Args:
         exercise: The exercise.
         counts: The number of students in each of ``COLUMNS``.
-        median: The median time of the answers in seconds, or empty if none ran.
-        longest: The longest time.
+        median: The median run time of the answers in seconds, or empty if no answer ran.
+        longest: The longest run time in seconds, or empty.
         mistakes: The recognized mistakes.
     """
 
@@ -67,7 +66,7 @@ class ExerciseRow:
 
 
 def class_page(results: ClassResults) -> str:
-    """Return the page, which has no scripts, loads nothing, and conveys nothing by color alone."""
+    """Return the page, which has no scripts, loads no other files, and never uses color alone to convey meaning."""
     submitted = [student for student in results.students if student.status != NOTHING_SUBMITTED]
     mistakes = shared_mistakes(results)
     return render(
@@ -76,8 +75,8 @@ def class_page(results: ClassResults) -> str:
         results=results,
         remarks=list(results.remarks),
         submitted=submitted,
-        points_in_short=_points_in_short(submitted, results),
-        to_explain=[one for one in mistakes if len(one.students) > 1][:N_TO_EXPLAIN],
+        points_summary=_points_summary(submitted, results),
+        common_mistakes=[mistake for mistake in mistakes if len(mistake.students) > 1][:MAX_COMMON_MISTAKES],
         people=_people(results),
         distribution=list(_distribution(submitted, results)),
         copies=list(results.copies),
@@ -95,33 +94,37 @@ def has_nothing_right(student: StudentResult) -> bool:
 
 
 def shared_mistakes(results: ClassResults) -> list[SharedMistake]:
-    """Return the recognized mistakes of a class, most common first."""
-    made: dict[tuple[str, str], list[str]] = {}
+    """Return the mistakes recognized in a class, most common first."""
+    students_by_mistake: dict[tuple[str, str], list[str]] = {}
     n_answers: Counter[str] = Counter()
-    for student, one in _answers(results):
-        assert one.graded is not None
-        n_answers[one.exercise.name] += one.graded.verdict.status != "not_started"
-        for mistake in one.graded.verdict.mistakes:
-            made.setdefault((one.exercise.name, mistake), []).append(student.name)
-    found = [
-        SharedMistake(
-            exercise := every_exercise()[name], mistake, describe_mistake(exercise, mistake), who, n_answers[name]
-        )
-        for (name, mistake), who in made.items()
-    ]
-    return sorted(found, key=lambda one: (-len(one.students), one.exercise.name, one.summary))
+    for student, result in _answers(results):
+        assert result.graded is not None
+        n_answers[result.exercise.name] += result.graded.verdict.status != "not_started"
+        for mistake in result.graded.verdict.mistakes:
+            students_by_mistake.setdefault((result.exercise.name, mistake), []).append(student.name)
+    found = []
+    for (name, mistake), students in students_by_mistake.items():
+        exercise = every_exercise()[name]
+        summary = describe_mistake(exercise, mistake)
+        found.append(SharedMistake(exercise, mistake, summary, students, n_answers[name]))
+    return sorted(found, key=lambda mistake: (-len(mistake.students), mistake.exercise.name, mistake.summary))
 
 
 def mistake_counts(results: ClassResults) -> list[dict[str, str | int]]:
-    """Return the number of students for each recognized mistake, without names so that it can be shared."""
+    """Return the number of students for each recognized mistake. There are no names, so the table can be shared."""
     return [
-        {"exercise": one.exercise.name, "mistake": one.name, "students": len(one.students), "answers": one.n_answers}
-        for one in shared_mistakes(results)
+        {
+            "exercise": mistake.exercise.name,
+            "mistake": mistake.name,
+            "students": len(mistake.students),
+            "answers": mistake.n_answers,
+        }
+        for mistake in shared_mistakes(results)
     ]
 
 
 def describe_mistake(exercise: Exercise, name: str) -> str:
-    """Return a clause about students with a recognized mistake, such as "they divide by √n_key"."""
+    """Return a clause that describes a mistake, such as "they divide by √n_key"."""
     return in_third_person(_summary(exercise, name))
 
 
@@ -142,7 +145,7 @@ def _summary(exercise: Exercise, name: str) -> str:
 
 
 def _generated_mistake(exercise: Exercise, name: str) -> Mistake | None:
-    """Return the likeliest generated mistake with a name, or None."""
+    """Return the most likely generated mistake with this name, or None."""
     edits = (edit for edit in catalog_of(exercise).edits if edit.name == name)
     return next((GeneratedMistake(edit, exercise.steps, exercise.messages) for edit in edits if exercise.steps), None)
 
@@ -150,16 +153,16 @@ def _generated_mistake(exercise: Exercise, name: str) -> Mistake | None:
 def _answers(results: ClassResults) -> Iterator[tuple[StudentResult, ExerciseResult]]:
     for student in results.students:
         for lesson in student.lessons.values():
-            yield from ((student, one) for one in lesson.exercises if one.graded)
+            yield from ((student, result) for result in lesson.exercises if result.graded)
 
 
-def _points_in_short(submitted: Sequence[StudentResult], results: ClassResults) -> str:
+def _points_summary(submitted: Sequence[StudentResult], results: ClassResults) -> str:
     points = [student.points for student in submitted]
     if not points:
         return ""
-    median, most = statistics.median(points), results.max_points
-    ends = f"from {plain_number(min(points))} to {plain_number(max(points))}"
-    return f"Half of them have at least {plain_number(median)} of {most} points; they range {ends}."
+    median, maximum = plain_number(statistics.median(points)), results.max_points
+    lowest, highest = plain_number(min(points)), plain_number(max(points))
+    return f"The median is {median} of {maximum} points, and the points range from {lowest} to {highest}."
 
 
 def _people(results: ClassResults) -> dict[str, list[str]]:
@@ -168,16 +171,18 @@ def _people(results: ClassResults) -> dict[str, list[str]]:
     groups: dict[str, Sequence[str]] = {
         "Submitted nothing": [s.name for s in results.students if s.status == NOTHING_SUBMITTED],
         **{f"Submitted nothing for {lesson}": names for lesson, names in results.without_submission.items() if lesson},
-        "Submitted, but not started": [s.name for s in without if not s.has_begun],
-        "Started, but no points": [s.name for s in without if s.has_begun],
+        "Submitted without starting an exercise": [s.name for s in without if not s.has_started],
+        "Started, but no points": [s.name for s in without if s.has_started],
         **{
             status.capitalize(): [f"{s.name}: {' '.join(s.remarks)}" for s in results.students if s.status == status]
             for status in ("could not be graded", "graded in part")
         },
-        "Asked for another look": [
-            f"{s.name}, {one.exercise or 'everything'}: {one.request}" for s in results.students for one in s.requests
+        "Requested a regrade": [
+            f"{s.name}, {override.exercise or 'everything'}: {override.request}"
+            for s in results.students
+            for override in s.requests
         ],
-        "Changed since last time": results.changes,
+        "Points changed since last time": results.changes,
         "Submitted other files as well": [
             f"{s.name}: {nb.submission.beside}" for s in results.students for nb in s.notebooks if nb.submission.beside
         ],
@@ -196,7 +201,7 @@ def _people(results: ClassResults) -> dict[str, list[str]]:
 
 
 def _times(results: ClassResults) -> Iterator[tuple[str, str, str, str, str]]:
-    """Yield student, lesson, submission time, its source, and the lateness."""
+    """Yield rows with the student, the lesson, the submission time, the source of the time, and the lateness."""
     for student in results.students:
         for lesson in student.lessons.values():
             if lesson.notebook:
@@ -216,14 +221,14 @@ def _notes(results: ClassResults) -> Iterator[str]:
 
 
 def _distribution(submitted: Sequence[StudentResult], results: ClassResults) -> Iterator[tuple[str, int]]:
-    """Yield ranges of points with their numbers of students, highest first."""
-    most = results.max_points
-    if not submitted or not most:
+    """Yield ranges of points with the number of students in each, highest range first."""
+    maximum = results.max_points
+    if not submitted or not maximum:
         return
-    counts = Counter(min(int(N_BINS * student.points / most), N_BINS - 1) for student in submitted)
+    counts = Counter(min(int(N_BINS * student.points / maximum), N_BINS - 1) for student in submitted)
     for number in reversed(range(N_BINS)):
-        first, end = -(-most * number // N_BINS), -(-most * (number + 1) // N_BINS)  # rounded up
-        last = most if number == N_BINS - 1 else max(first, end - 1)
+        first, end = -(-maximum * number // N_BINS), -(-maximum * (number + 1) // N_BINS)  # rounded up
+        last = maximum if number == N_BINS - 1 else max(first, end - 1)
         if number == N_BINS - 1 or end > first:
             yield str(first) if first == last else f"{first} to {last}", counts[number]
 
@@ -232,27 +237,26 @@ def _exercise_rows(lesson: str, results: ClassResults, mistakes: Sequence[Shared
     rows = []
     for exercises in zip(*(student.lessons[lesson].exercises for student in results.students), strict=True):
         exercise = exercises[0].exercise
-        seconds = [one.graded.seconds for one in exercises if one.graded]
+        seconds = [result.graded.seconds for result in exercises if result.graded]
         rows.append(
             ExerciseRow(
                 exercise,
-                Counter(_column(one) for one in exercises),
+                Counter(_column(result) for result in exercises),
                 median=f"{statistics.median(seconds):.2f}" if seconds else "",
                 longest=f"{max(seconds):.2f}" if seconds else "",
-                mistakes=[one for one in mistakes if one.exercise is exercise],
+                mistakes=[mistake for mistake in mistakes if mistake.exercise is exercise],
             )
         )
     return rows
 
 
-def _column(one: ExerciseResult) -> str:
-    if one.graded is None and one.override is None:
+def _column(result: ExerciseResult) -> str:
+    if result.graded is None and result.override is None:
         return "not graded"
-    if 0 < one.points < one.exercise.points:
-        return "partly"
-    status = one.graded.verdict.status if one.graded else "wrong"
-    if one.points == one.exercise.points or status == "passed":
+    if 0 < result.points < result.exercise.points:
+        return "partly right"
+    status = result.graded.verdict.status if result.graded else "wrong"
+    if result.points == result.exercise.points or status == "passed":
         return "passed"
-    return {"half_finished": "partly", "crashed": "did not finish", "not_started": "not started"}.get(
-        status, "not right"
-    )
+    columns = {"half_finished": "partly right", "crashed": "did not finish", "not_started": "not started"}
+    return columns.get(status, "not right")

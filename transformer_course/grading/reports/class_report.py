@@ -1,4 +1,4 @@
-"""Write every table and page of a class from the stored results, without running any code."""
+"""Write all of a class's tables and pages from the stored results, without running any code."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -34,7 +34,7 @@ def write_report(out: Path, settings: Mapping[str, Any]) -> ClassResults:
     """
     results = class_results(read_records(out), read_class_rules(out))
     results = replace(results, changes=point_changes(recorded_points(out), results))
-    answers = [one for student in results.students for one in student.written]
+    answers = [answer for student in results.students for answer in student.written]
     write_sheet(out, answers, results.rules.marks)
     if answers:
         atomic_write_text(out / "written_answers.html", written_answers_page(answers))
@@ -51,14 +51,14 @@ def read_results(out: Path, *, bonus: bool = False) -> ClassResults:
 
     Args:
         out: The folder.
-        bonus: Whether points for stretch exercises are exported, which affects the choice among several notebooks.
+        bonus: Whether points for stretch exercises are exported; this may change which of several notebooks counts.
 
     Raises:
         ValueError: There are no results, or one of the instructor's tables cannot be read.
         OSError: A file cannot be read.
     """
     if recorded_settings(out) is None:
-        raise ValueError(f"{out} has no results; run transformer-course grade first")
+        raise ValueError(f"{out} has no results; run `transformer-course grade` first")
     read_own_exercises(out)
     return class_results(read_records(out), replace(read_class_rules(out), bonus=bonus))
 
@@ -72,6 +72,6 @@ def rewrite_report(out: Path) -> str:
     """
     settings = recorded_settings(out)
     if settings is None:
-        raise ValueError(f"{out} has no results; run transformer-course grade first")
+        raise ValueError(f"{out} has no results; run `transformer-course grade` first")
     read_own_exercises(out)
     return summary(out, write_report(out, settings))

@@ -1,6 +1,6 @@
-"""The results of a class for all tables and pages: the grader's verdicts with the instructor's rules applied.
+"""Apply the instructor's rules to the grader's verdicts; all tables and pages show the results.
 
-Rules can be applied again to the same verdicts without running any code.
+When the rules change, they can be applied again to the same verdicts without running any code.
 """
 
 import unicodedata
@@ -27,7 +27,7 @@ from transformer_course.grading.rules.late_policy import EXTENSIONS_FILE
 from transformer_course.grading.rules.overrides import OVERRIDES_FILE as OVERRIDES
 
 
-class OfStudent(Protocol):
+class HasStudent(Protocol):
     """A row of one of the instructor's tables."""
 
     @property
@@ -35,7 +35,7 @@ class OfStudent(Protocol):
         """The student's name in the table."""
 
 
-Row = TypeVar("Row", bound=OfStudent)
+Row = TypeVar("Row", bound=HasStudent)
 
 
 def class_results(graded: Mapping[str, Sequence[GradedSubmission]], rules: ClassRules | None = None) -> ClassResults:
@@ -47,22 +47,22 @@ def class_results(graded: Mapping[str, Sequence[GradedSubmission]], rules: Class
     """
     rules = rules or ClassRules()
     listed = rules.roster.people
-    whose = _Owners(graded, rules.roster)
-    all_people = list(dict.fromkeys([*listed, *whose.people]))
+    notebook_owners = _Owners(graded, rules.roster)
+    all_people = list(dict.fromkeys([*listed, *notebook_owners.people]))
     names = _names(all_people)
     overrides, unknown_overrides = _by_person(OVERRIDES, rules.overrides, names)
     extensions, unknown_extensions = _by_person(EXTENSIONS_FILE, rules.extensions, names)
     lessons, left_out = lessons_of(graded, rules)
     rules = replace(rules, marks=_marks_by_name(rules.marks, names))
-    by_person = whose.notebooks
+    by_person = notebook_owners.notebooks
     lesson_results = {
         person: {
             lesson: lesson_result(
                 lesson,
                 by_person[person],
                 rules,
-                {one.exercise: one for one in overrides[person]},
-                {one.lesson: one.due for one in extensions[person]},
+                {override.exercise: override for override in overrides[person]},
+                {extension.lesson: extension.due for extension in extensions[person]},
             )
             for lesson in lessons
         }
@@ -72,44 +72,46 @@ def class_results(graded: Mapping[str, Sequence[GradedSubmission]], rules: Class
     for person in all_people:
         for notebook in by_person[person]:
             owners[id(notebook)].append(names[person])
-    near: list[SimilarPair] = []
+    similar: list[SimilarPair] = []
     for lesson in lessons:
         counted = {names[person]: own[lesson].notebook for person, own in lesson_results.items()}
-        prints = {name: notebook.fingerprint for name, notebook in counted.items() if notebook}
-        near += [
+        fingerprints = {name: notebook.fingerprint for name, notebook in counted.items() if notebook}
+        similar += [
             pair
-            for pair in similar_pairs(lesson, prints)
-            if len({id(counted[name]) for name in pair.students}) > 1  # skip what a group submitted together
+            for pair in similar_pairs(lesson, fingerprints)
+            if len({id(counted[name]) for name in pair.students}) > 1  # skip notebooks that a group submitted together
         ]
     students = [
         StudentResult(
             names[person],
             person,
-            _of_these_lessons(_that_count(by_person[person], lesson_results[person]), lessons),
+            _notebooks_for_lessons(_counted_notebooks(by_person[person], lesson_results[person]), lessons),
             lesson_results[person],
-            next((one.comment for one in reversed(overrides[person]) if not one.exercise), ""),
+            next((override.comment for override in reversed(overrides[person]) if not override.exercise), ""),
             not listed or person in listed,
             list(_written_answers(names[person], lesson_results[person].values(), rules)),
-            {one.lesson: one.due for one in extensions[person]},
-            _like(names[person], near),
-            [one for one in overrides[person] if one.is_open],
-            [names[one] for one in whose.candidates.get(person, ())],
+            {extension.lesson: extension.due for extension in extensions[person]},
+            _similar_students(names[person], similar),
+            [override for override in overrides[person] if override.is_open],
+            [names[candidate] for candidate in notebook_owners.candidates.get(person, ())],
             _left_groups(by_person[person], lesson_results[person], owners, names[person]),
         )
         for person in sorted(all_people, key=names.__getitem__)
     ]
     unknown = [*unknown_overrides, *unknown_extensions]
-    return ClassResults(students, lessons, unknown, bool(listed), near, rules, left_out)
+    return ClassResults(students, lessons, unknown, bool(listed), similar, rules, left_out)
 
 
-def _that_count(
+def _counted_notebooks(
     notebooks: Sequence[GradedSubmission], results: Mapping[str, LessonResult]
 ) -> Sequence[GradedSubmission]:
     """Return a student's notebooks from the attempts that count."""
-    counted = {id(one) for result in results.values() for one in result.attempt}
-    kept_apart = {lesson for lesson, result in results.items() if result.attempt}
+    counted = {id(notebook) for result in results.values() for notebook in result.attempt}
+    with_attempt = {lesson for lesson, result in results.items() if result.attempt}
     return [
-        one for one in notebooks if id(one) in counted or not kept_apart & {one.attempt.lesson, one.submission.lesson}
+        notebook
+        for notebook in notebooks
+        if id(notebook) in counted or not with_attempt & {notebook.attempt.lesson, notebook.submission.lesson}
     ]
 
 
@@ -119,38 +121,40 @@ def _left_groups(
     owners: Mapping[int, Sequence[str]],
     name: str,
 ) -> dict[str, list[str]]:
-    """Return the lessons in which a student's own submission counts instead of the group's, with the other members.
+    """Return the other members of the group for each lesson in which a student's own submission counts instead.
 
     Args:
         own: The student's submissions, alone or in a group.
         results: The student's results.
-        owners: The names of the students who submitted a notebook, by its ``id``.
+        owners: The names of the students who submitted a notebook, by the notebook's Python ``id``.
         name: The student's name.
     """
     found = {}
     for lesson, result in results.items():
-        together = dict.fromkeys(one for book in own if book.lesson == lesson for one in owners[id(book)])
-        if result.notebook is not None and len(together) > 1 == len(owners[id(result.notebook)]):
-            found[lesson] = [one for one in together if one != name]
+        group = dict.fromkeys(owner for book in own if book.lesson == lesson for owner in owners[id(book)])
+        if result.notebook is not None and len(group) > 1 == len(owners[id(result.notebook)]):
+            found[lesson] = [member for member in group if member != name]
     return found
 
 
-def _of_these_lessons(notebooks: Sequence[GradedSubmission], lessons: Sequence[str]) -> list[GradedSubmission]:
-    """Return a student's notebooks of these lessons, or else all others marked with a problem."""
-    counted = [one for one in notebooks if one.submission.lesson in (*lessons, "")]
-    others = [one for one in notebooks if one not in counted]
+def _notebooks_for_lessons(notebooks: Sequence[GradedSubmission], lessons: Sequence[str]) -> list[GradedSubmission]:
+    """Return a student's notebooks for these lessons, or else the student's other notebooks, each with a problem."""
+    counted = [notebook for notebook in notebooks if notebook.submission.lesson in (*lessons, "")]
+    others = [notebook for notebook in notebooks if notebook not in counted]
     return counted or [
-        GradedSubmission(replace(one.submission, lesson="", problem=of_another_lesson(one.submission.lesson)), [])
-        for one in others
+        GradedSubmission(
+            replace(notebook.submission, lesson="", problem=other_lesson_problem(notebook.submission.lesson)), []
+        )
+        for notebook in others
     ]
 
 
-def of_another_lesson(lesson: str) -> str:
-    """Return the message for a notebook of a lesson that does not count."""
-    return f"This is a notebook of {lesson}, which is not graded here."
+def other_lesson_problem(lesson: str) -> str:
+    """Return the problem of a notebook for a lesson that does not count."""
+    return f"This is a notebook for {lesson}, which is not graded here."
 
 
-def _like(student: str, pairs: Sequence[SimilarPair]) -> dict[str, list[str]]:
+def _similar_students(student: str, pairs: Sequence[SimilarPair]) -> dict[str, list[str]]:
     found: dict[str, list[str]] = defaultdict(list)
     for pair in pairs:
         if student in pair.students:
@@ -159,14 +163,14 @@ def _like(student: str, pairs: Sequence[SimilarPair]) -> dict[str, list[str]]:
 
 
 def _written_answers(student: str, lessons: Iterable[LessonResult], rules: ClassRules) -> Iterator[WrittenAnswer]:
-    """Yield the written answers, with marks, from a student's notebooks that count."""
+    """Yield the written answers in a student's notebooks that count, with their marks."""
     for lesson in lessons:
         for question, answer in lesson.notebook.submission.written.items() if lesson.notebook else ():
             yield marked(WrittenAnswer(lesson.lesson, question, student, answer), rules.marks, rules.rubric)
 
 
 class _Owners:
-    """The owners of the graded notebooks, from the roster or else from their names.
+    """The owners of the graded notebooks: people in the roster, or else people who are known only by a name.
 
     Args:
         graded: The graded notebooks by the student's name in the submissions.
@@ -174,11 +178,13 @@ class _Owners:
 
     Attributes:
         notebooks: The notebooks of each person.
-        candidates: The possible people in the roster for each person who is not in it.
+        candidates: For each person who is not in the roster, the people in the roster whom the name may mean.
     """
 
     def __init__(self, graded: Mapping[str, Sequence[GradedSubmission]], roster: Roster) -> None:
-        hints = {raw: [self._hint(raw, one) for one in own] or [PersonHint(raw)] for raw, own in graded.items()}
+        hints = {
+            raw: [self._hint(raw, notebook) for notebook in own] or [PersonHint(raw)] for raw, own in graded.items()
+        }
         matches = roster.match([hint for own in hints.values() for hint in own])
         self.notebooks: dict[Person, list[GradedSubmission]] = defaultdict(list)
         self.candidates: dict[Person, Sequence[Person]] = {}
@@ -201,10 +207,10 @@ class _Owners:
         return [stranger]
 
     def _stranger(self, raw: str, hint: PersonHint) -> Person:
-        """Return a person outside the roster, the same one for this name or number in all batches."""
-        key = (hint.platform, hint.lms_id) if hint.platform in LASTING_NUMBERS else ("", _in_one_case(raw))
-        taken = {person.id for person in self._strangers.values()}
-        return self._strangers.setdefault(key, Person(raw if raw not in taken else f"{raw} ({hint.lms_id})"))
+        """Return a person who is not in the roster; the same name or number gives the same person in all batches."""
+        key = (hint.platform, hint.lms_id) if hint.platform in LASTING_NUMBERS else ("", _normalized_case(raw))
+        used_ids = {person.id for person in self._strangers.values()}
+        return self._strangers.setdefault(key, Person(raw if raw not in used_ids else f"{raw} ({hint.lms_id})"))
 
     @staticmethod
     def _hint(raw: str, notebook: GradedSubmission) -> PersonHint:
@@ -212,16 +218,16 @@ class _Owners:
         return hint if hint.name else replace(hint, name=raw)
 
 
-def _in_one_case(name: str) -> str:
+def _normalized_case(name: str) -> str:
     return " ".join(unicodedata.normalize("NFC", name).casefold().split())
 
 
 def _marks_by_name(marks: Mapping[Key, WrittenAnswer], names: Mapping[Person, str]) -> dict[Key, WrittenAnswer]:
-    """Return the marks by the students' names in the tables, even if a spreadsheet has changed them."""
-    known, own_names = Roster(list(names)), set(names.values())
+    """Return the marks with the students' current names, even if a spreadsheet has changed the names."""
+    known, current_names = Roster(list(names)), set(names.values())
     found: dict[Key, WrittenAnswer] = {}
     for mark in marks.values():
-        person = None if mark.student in own_names else known.find(mark.student)
+        person = None if mark.student in current_names else known.find(mark.student)
         named = replace(mark, student=names[person]) if person else mark
         if named.key not in found or named.points is not None:
             found[named.key] = named
@@ -229,7 +235,7 @@ def _marks_by_name(marks: Mapping[Key, WrittenAnswer], names: Mapping[Person, st
 
 
 def _names(people: Sequence[Person]) -> dict[Person, str]:
-    """Return the name of each person for the tables, with a distinguishing addition if two have the same name."""
+    """Return the name of each person for the tables; people with the same name are distinguished by their ids."""
     counts = Counter(person.name or person.id for person in people)
     displayed = {person: person.name or person.id for person in people}
     return {person: name if counts[name] == 1 else f"{name} ({person.id})" for person, name in displayed.items()}
@@ -238,7 +244,7 @@ def _names(people: Sequence[Person]) -> dict[Person, str]:
 def _by_person(
     file: str, rows: Sequence[Row], names: Mapping[Person, str]
 ) -> tuple[Mapping[Person, list[Row]], list[str]]:
-    """Return the rows of an instructor's table by person, and a line about each row without a student."""
+    """Return the rows of one of the instructor's tables by person, and a line about each row without a match."""
     known, by_name = Roster(list(names)), {name: person for person, name in names.items()}
     found: dict[Person, list[Row]] = defaultdict(list)
     unknown = []
@@ -246,7 +252,7 @@ def _by_person(
         people = [by_name[row.student]] if row.student in by_name else people_named(row.student, known)
         for person in people:
             found[person].append(row)
-        candidates = [] if people else [names[one] for one in known.all_called(row.student)]
+        candidates = [] if people else [names[person] for person in known.all_called(row.student)]
         if candidates:
             unknown.append(f"{file}: {row.student!r} may be {' or '.join(candidates)}. Write the full name or the id.")
         elif not people:

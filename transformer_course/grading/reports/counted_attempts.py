@@ -20,10 +20,10 @@ from transformer_course.grading.rules.overrides import Override
 
 EARLIEST = datetime.min.replace(tzinfo=UTC)
 MIN_SUBMITTED_FRACTION = 0.2
-"""A lesson counts for the class if this fraction of the students who submitted anything submitted it.
+"""A lesson counts if at least this fraction of the students who submitted anything submitted this lesson.
 
-In a small class, this may be one student, who may have submitted the wrong file. So a lesson of a single student counts
-only if no lesson has more.
+In a small class, this may be a single student, who may have submitted the wrong file. So a lesson that only one student
+submitted counts only if no lesson was submitted by more students.
 """
 
 
@@ -34,14 +34,14 @@ def lesson_result(
     overrides: Mapping[str, Override],
     extensions: Mapping[str, datetime],
 ) -> LessonResult:
-    """Return a lesson with the attempt that counts: the latest one that does not lower any points.
+    """Return the result of a lesson from the attempt that counts, which is the latest attempt that lowers no points.
 
-    The choice among several notebooks in an attempt does not depend on verdicts; otherwise, a student could guess fifty
-    times by submitting fifty notebooks.
+    If an attempt has several notebooks, the choice among them does not depend on the verdicts. Otherwise, a student
+    could guess fifty times by submitting fifty notebooks.
     """
 
     def result(notebook: GradedSubmission | None, attempt: Sequence[GradedSubmission]) -> LessonResult:
-        graded = {one.exercise.name: one for one in notebook.exercises} if notebook else {}
+        graded = {result.exercise.name: result for result in notebook.exercises} if notebook else {}
         exercises = [
             ExerciseResult(e, graded.get(e.name), overrides.get(e.name), rules.partial_credit)
             for e in exercises_of(lesson)
@@ -50,17 +50,18 @@ def lesson_result(
         lesson_result = LessonResult(lesson, notebook, exercises, lateness, 0.0, attempt)
         return replace(lesson_result, points_after=rules.late_policy.points_after(lesson_result.points, lateness))
 
-    def rank(displayed: LessonResult) -> tuple[float, float, datetime, bool, str]:
-        """Return the sort key of a notebook: possible points, answered exercises, submission time, and name.
+    def rank(result: LessonResult) -> tuple[float, float, datetime, bool, str]:
+        """Return the sort key of a notebook.
 
-        The exported points come first.
+        It consists of the possible points to export, the possible points with the bonus, the submission time, and the
+        file name.
         """
-        assert displayed.notebook is not None
-        submission = displayed.notebook.submission
-        answered = answered_exercises(displayed.notebook)
+        assert result.notebook is not None
+        submission = result.notebook.submission
+        answered = answered_exercises(result.notebook)
         core = sum(e.points for e in exercises_of(lesson) if not e.stretch and e.name in answered)
         bonus = sum(e.points for e in exercises_of(lesson) if e.stretch and e.name in answered)
-        after = rules.late_policy.points_after(core, displayed.lateness)
+        after = rules.late_policy.points_after(core, result.lateness)
         return (
             after + (bonus if rules.bonus else 0),
             after + bonus,
@@ -73,21 +74,21 @@ def lesson_result(
     for attempt in _attempts(lesson, notebooks):
         own = [result(notebook, attempt) for notebook in attempt if notebook.submission.lesson == lesson]
         latest = max(own, key=rank) if own else result(None, attempt)
-        # Points by hand alone are not an earlier result, because they count with any notebook.
+        # Points entered by hand are not an earlier result, because they count with any notebook.
         lowered = _lowered(counted, latest) if counted.notebook else ""
         counted = replace(counted, held_back=lowered) if lowered else latest
     return counted
 
 
 def _attempts(lesson: str, notebooks: Sequence[GradedSubmission]) -> list[list[GradedSubmission]]:
-    """Return a student's attempts at a lesson in order of submission, or of grading if a time is unknown."""
+    """Return a student's attempts at a lesson in order of submission, or in order of grading if a time is unknown."""
     found: dict[Attempt, list[GradedSubmission]] = defaultdict(list)
-    for one in notebooks:
-        found[one.attempt].append(one)
+    for notebook in notebooks:
+        found[notebook.attempt].append(notebook)
     relevant = [
         own
         for attempt, own in found.items()
-        if attempt.lesson == lesson or any(one.submission.lesson == lesson for one in own)
+        if attempt.lesson == lesson or any(notebook.submission.lesson == lesson for notebook in own)
     ]
     names: dict[str, set[str]] = defaultdict(set)
     for own in relevant:
@@ -95,12 +96,14 @@ def _attempts(lesson: str, notebooks: Sequence[GradedSubmission]) -> list[list[G
     by_key: dict[Attempt | str, list[GradedSubmission]] = defaultdict(list)
     for own in relevant:
         batch = own[0].submission.batch
-        # A student may submit several notebooks at once under several names, such as "ada" and "ada (1)".
+        # Files of one student in the same download may have several names, such as "ada" and "ada (1)".
         by_key[batch if batch and len(names[batch]) > 1 else own[0].attempt] += own
     attempts = list(by_key.values())
-    times = [[one.submission.handed_in for one in own] for own in attempts]
+    times = [[notebook.submission.handed_in for notebook in own] for own in attempts]
     if all(time for own in times for time in own):
-        return sorted(attempts, key=lambda own: max(datetime.fromisoformat(one.submission.handed_in) for one in own))
+        return sorted(
+            attempts, key=lambda own: max(datetime.fromisoformat(notebook.submission.handed_in) for notebook in own)
+        )
     return attempts
 
 
@@ -108,20 +111,19 @@ def _lowered(before: LessonResult, after: LessonResult) -> str:
     """Return a description of the points that a later result lowers, or ""."""
     totals = [
         ("the points after lateness", before.points_after, after.points_after),
-        ("the points", before.points, after.points),
+        ("the total points", before.points, after.points),
     ]
     exercises = [
-        (one.exercise.name, one.points, other.points)
-        for one, other in zip(before.exercises, after.exercises, strict=True)
+        (old.exercise.name, old.points, new.points) for old, new in zip(before.exercises, after.exercises, strict=True)
     ]
     fallen = [
-        f"{name} {plain_number(had)} → {plain_number(has)}" for name, had, has in [*exercises, *totals] if has < had
+        f"{name} {plain_number(old)} → {plain_number(new)}" for name, old, new in [*exercises, *totals] if new < old
     ]
     return join_words(fallen)
 
 
 def answered_exercises(notebook: GradedSubmission) -> set[str]:
-    """Return the names of the exercises whose answer is more than the stub, based only on the text."""
+    """Return the names of the exercises whose answers are more than stubs, judging only by the text."""
     return {name for name, text in notebook.answers.items() if not _is_unfinished(text)}
 
 
@@ -143,37 +145,39 @@ def _is_unfinished(answer: str) -> bool:
 def lessons_of(
     students: Mapping[str, Sequence[GradedSubmission]], rules: ClassRules | None = None
 ) -> tuple[list[str], dict[str, tuple[int, int]]]:
-    """Return the lessons that count: the selected ones, or those that enough students submitted.
+    """Return the lessons that count: the selected lessons, or else the lessons that enough students submitted.
 
-    Enough means a fraction of the class, or of the students in the same download, so that a new lesson counts as well
-    as one from weeks ago.
+    Enough students are ``MIN_SUBMITTED_FRACTION`` of the class, or of the students in a download, so that a new lesson
+    counts even if fewer students have submitted it so far.
 
     Returns:
-        The lessons that count, and for each other lesson, how many students submitted it and how many submitted
-        anything.
+        The lessons that count. For each other lesson, the number of students who submitted it and the number who
+        submitted anything.
     """
     rules = rules or ClassRules()
     by_student = [{notebook.submission.lesson for notebook in own} - {""} for own in students.values()]
     counts = Counter(lesson for lessons in by_student for lesson in lessons)
     n = sum(map(bool, by_student))
-    observed = [lesson for lesson in every_lesson() if counts[lesson]]
+    submitted = [lesson for lesson in every_lesson() if counts[lesson]]
     if rules.lessons:
-        return [lesson for lesson in observed if rules.may_count(lesson)], {}
-    least = max(MIN_SUBMITTED_FRACTION * n, min(2, max(counts.values(), default=0)))
-    few = {
+        return [lesson for lesson in submitted if rules.may_count(lesson)], {}
+    required = max(MIN_SUBMITTED_FRACTION * n, min(2, max(counts.values(), default=0)))
+    left_out = {
         lesson: (counts[lesson], n)
-        for lesson in observed
-        if counts[lesson] < least
+        for lesson in submitted
+        if counts[lesson] < required
         and lesson not in rules.late_policy.due
         and not _counts_in_a_batch(lesson, list(students.values()))
     }
-    return [lesson for lesson in observed if lesson not in few], few
+    return [lesson for lesson in submitted if lesson not in left_out], left_out
 
 
 def _counts_in_a_batch(lesson: str, students: Sequence[Sequence[GradedSubmission]]) -> bool:
-    """Return whether enough students in the same download, and more than one, submitted a lesson."""
+    """Return whether enough students in one download, and at least two, submitted a lesson."""
     batches: dict[str, list[bool]] = defaultdict(list)
     for own in students:
-        for batch in {one.submission.batch for one in own if one.submission.lesson} - {""}:
-            batches[batch].append(any(one.submission.lesson == lesson and one.submission.batch == batch for one in own))
-    return any(sum(who) > 1 and sum(who) >= MIN_SUBMITTED_FRACTION * len(who) for who in batches.values())
+        for batch in {notebook.submission.batch for notebook in own if notebook.submission.lesson} - {""}:
+            batches[batch].append(
+                any(notebook.submission.lesson == lesson and notebook.submission.batch == batch for notebook in own)
+            )
+    return any(sum(batch) > 1 and sum(batch) >= MIN_SUBMITTED_FRACTION * len(batch) for batch in batches.values())

@@ -1,6 +1,6 @@
 """Fill in points and feedback in tables exported from Canvas and Moodle.
 
-All other cells stay the same, byte for byte.
+All other cells stay unchanged, byte for byte.
 """
 
 import re
@@ -31,7 +31,7 @@ from transformer_course.grading.reports.written_page import mark
 
 DEFAULT_COLUMN = "Transformer Course"
 POINTS_POSSIBLE = "points possible"
-"""The first cell of the row in which Canvas has the maximum of each column."""
+"""The first cell of the row in which Canvas stores the maximum of each column."""
 NO_FEEDBACK_COLUMN = (
     "The worksheet has no column for feedback comments: turn on “Feedback comments” in the settings of the assignment, "
     "and download the worksheet again; or choose a column with --columns feedback=TITLE."
@@ -42,14 +42,14 @@ MAX_LISTED = 20
 
 @dataclass(frozen=True)
 class FilledTable:
-    """A table with points that has not been written yet.
+    """A table with points that has not been written to disk.
 
     Args:
         content: The table, with the separator, encoding and decimal sign of the exported file.
-        found: The result for each row that gets points, by the person of the row.
+        found: The result for each row that gets points, by the person in the row.
         not_graded: The results of students whose submissions could not be graded; their pages give the reason.
-        messages: Lines about the column, the numbers of students with and without points, and the changed cells.
-        doubts: Reasons why the table may be for a different lesson, as clauses about “it”.
+        messages: Lines about the column, about students with and without points, and about the changed cells.
+        doubts: Reasons why the table may be for a different lesson, as clauses.
     """
 
     content: bytes
@@ -68,8 +68,8 @@ def merge_into_canvas(
         export: The gradebook.
         results: The results of the class.
         lesson: The lesson to export; empty for the sum of all lessons.
-        column: The title of the column, with or without the number that Canvas appends. A missing column is added, and
-            Canvas creates an assignment for it.
+        column: The title of the column, with or without the number that Canvas appends. A missing column is added;
+            Canvas then creates an assignment for it.
 
     Raises:
         ValueError: The file is not a gradebook from Canvas, or the lesson was not graded.
@@ -79,15 +79,17 @@ def merge_into_canvas(
     student, number = table.column("Student", "Student Name"), table.column("ID")
     if student is None or number is None:
         raise ValueError(
-            f"{export} is not a gradebook from Canvas, which has the columns Student and ID; its columns are "
-            f"{table.listed_titles}. In Canvas, choose Grades, Export, Export Entire Gradebook"
+            f"{export} is not a gradebook from Canvas: the columns Student and ID are missing; its columns are "
+            f"{table.listed_titles}. In Canvas, choose Grades > Export > Export Entire Gradebook"
         )
     login, sis = table.column("SIS Login ID"), table.column("SIS User ID", "Integration ID")
     doubts = doubts_by_name(lesson, results, column) if lesson else []
     numbered = re.compile(re.escape(column.casefold()) + r"( \(\d+\))?")
     place = next((i for i, title in enumerate(table.titles) if numbered.fullmatch(title.casefold())), None)
-    where = f"The column is “{column if place is None else table.titles[place]}”"
-    where += f", a new one next to {join_words(_assignments(table))}." if place is None else "."
+    if place is None:
+        summary = f"The points are in the new column “{column}”, next to {join_words(_assignments(table))}."
+    else:
+        summary = f"The points are in the column “{table.titles[place]}”."
     place = table.add_column(column) if place is None else place
     rows = {}
     possible = _possible(results, lesson)
@@ -95,7 +97,7 @@ def merge_into_canvas(
         if table.read(row, student).casefold() == POINTS_POSSIBLE:
             before = table.read(row, place)
             if before and read_number(before) != possible:
-                where += f"\nIts Points Possible change from {before} to {_plain(possible)}."
+                summary += f"\nIts Points Possible change from {before} to {_plain(possible)}."
             table.write_number(row, place, possible)
         elif any(row.cells) and not is_canvas_row(table.read(row, student), table.read(row, number)):
             name = table.read(row, login)
@@ -104,15 +106,15 @@ def merge_into_canvas(
     found, not_graded, messages = _matched(results, {person: sis_id for person, (_, sis_id) in rows.items()}, lesson)
     cells = [(result, rows[person][0], place) for person, result in found.items()]
     doubts += _doubts_by_grades(table, cells, results, lesson)
-    lines = [where, messages, *_fill_in(table, cells, results, lesson)]
-    beyond = sum(_points(result, results, lesson) > possible for result in found.values())
-    if beyond:
-        lines.append(f"{beyond} of them have more than the {_plain(possible)} points possible: Canvas allows that.")
+    lines = [summary, messages, *_fill_in(table, cells, results, lesson)]
+    n_above = sum(_points(result, results, lesson) > possible for result in found.values())
+    if n_above:
+        lines.append(f"{n_above} of them have more than the {_plain(possible)} points possible, which Canvas allows.")
     return FilledTable(bytes(table), found, not_graded, "\n".join(lines), doubts)
 
 
 def _assignments(table: Table) -> list[str]:
-    """Return the assignment columns in a Canvas gradebook: those that end with a number, or else all."""
+    """Return the titles of the assignments in a Canvas gradebook, which end with a number, or else all titles."""
     numbered = [title for title in table.titles if re.search(r" \(\d+\)$", title)]
     return [f"“{title}”" for title in numbered or table.titles]
 
@@ -143,7 +145,7 @@ def merge_into_moodle(
         doubts += doubts_by_numbers(lesson, results, numbers)
         doubts += doubts_by_name(lesson, results, export.stem)
     lines = [messages, *_fill_in(table, cells, results, lesson)]
-    lines += _beyond_maximum(table, places.maximum, cells, results, lesson)
+    lines += _maximum_warning(table, places.maximum, cells, results, lesson)
     if places.feedback is None:
         lines.append(NO_FEEDBACK_COLUMN)
     else:
@@ -169,28 +171,28 @@ def _person_in(table: Table, row: Row, columns: Mapping[str, int | None]) -> Per
     return Person(number or read["email"] or name, name, read["email"])
 
 
-def _beyond_maximum(
+def _maximum_warning(
     table: Table,
     maximum: int | None,
     cells: Sequence[tuple[StudentResult, Row, int]],
     results: ClassResults,
     lesson: str,
 ) -> list[str]:
-    """Return a line if Moodle's maximum differs from the lesson's, because Moodle rejects points above it."""
+    """Return a line if Moodle's maximum grade differs from the lesson's points; Moodle rejects higher grades."""
     maxima = {read_number(table.read(row, maximum)) for _, row, _ in cells} - {None}
     possible = _possible(results, lesson)
-    if len(maxima) != 1 or (most := maxima.pop()) == possible or most is None:
+    if len(maxima) != 1 or (moodle_maximum := maxima.pop()) == possible or moodle_maximum is None:
         return []
     return [
-        f"Moodle's maximum grade is {_plain(most)}, but there are {_plain(possible)} points: set the maximum grade of "
-        f"the assignment to {_plain(possible)} before you upload the worksheet."
+        f"Moodle's maximum grade is {_plain(moodle_maximum)}, but there are {_plain(possible)} points. Set the maximum "
+        f"grade of the assignment to {_plain(possible)} before you upload the worksheet."
     ]
 
 
 def _fill_in(
     table: Table, cells: Sequence[tuple[StudentResult, Row, int]], results: ClassResults, lesson: str
 ) -> list[str]:
-    """Write each student's points into a cell, and return lines about the cells that had different points."""
+    """Write each student's points into a cell, and return lines about cells that contained different points."""
     changes = []
     for student, row, place in cells:
         before, now = table.read(row, place), _points(student, results, lesson)
@@ -198,24 +200,26 @@ def _fill_in(
         if before not in ("", "-") and read_number(before) != now:
             changes.append(f"  {student.name}: {before} → {_plain(now)}")
     more = [f"  … and {len(changes) - MAX_LISTED} more"] if len(changes) > MAX_LISTED else []
-    return [f"{len(changes)} of them had different points before.", *changes[:MAX_LISTED], *more] if changes else []
+    return [f"{len(changes)} of them had different points:", *changes[:MAX_LISTED], *more] if changes else []
 
 
 def short_feedback(student: StudentResult, lesson: str = "") -> str:
-    """Return the feedback on each exercise as one line of HTML."""
+    """Return the feedback on all exercises as one line of HTML."""
     lines: list[str] = []
     for lesson_result in _lessons(student, lesson):
         lateness = lesson_result.lateness
         late = f" {lateness.message[0].upper()}{lateness.message[1:]}." if lateness.concerns_student else ""
         points, of = _plain(lesson_result.points), max_points([lesson_result.lesson])
         lines.append(Markup("<b>{}</b>: {} of {} points.{}").format(lesson_result.lesson, points, of, late))
-        for one in lesson_result.exercises:
-            panel = one.graded.verdict.panel if one.graded else None
-            title = panel.title if panel else f"{one.exercise.name}: not submitted"
-            bonus = "bonus: " if one.exercise.stretch else ""
-            points = as_html(f"{title} ({bonus}{_plain(one.points)} of {one.exercise.points}).")
-            finding = "" if panel is None or (one.graded and one.graded.verdict.passed) else _finding(panel.message)
-            comment = _in_one_line(one.override.comment if one.override else "")
+        for result in lesson_result.exercises:
+            panel = result.graded.verdict.panel if result.graded else None
+            title = panel.title if panel else f"{result.exercise.name}: not submitted"
+            bonus = "bonus: " if result.exercise.stretch else ""
+            points = as_html(f"{title} ({bonus}{_plain(result.points)} of {result.exercise.points}).")
+            finding = (
+                "" if panel is None or (result.graded and result.graded.verdict.passed) else _finding(panel.message)
+            )
+            comment = _in_one_line(result.override.comment if result.override else "")
             lines.append(Markup("{} {} {}").format(points, finding, comment).strip())
     for answer in student.written:
         if lesson in ("", answer.lesson):
@@ -227,7 +231,7 @@ def short_feedback(student: StudentResult, lesson: str = "") -> str:
 
 
 def _finding(message: str) -> Markup:
-    """Return a whole message as one line of HTML; lines indented by four spaces are code or numbers."""
+    """Return a message as one line of HTML; lines indented by four spaces are code or numbers."""
     blocks = []
     for is_code, lines in groupby(message.splitlines(), lambda line: line.startswith("    ")):
         if is_code:
@@ -244,16 +248,16 @@ def _in_one_line(text: str) -> str:
 def _matched(
     results: ClassResults, rows: dict[Person, str], lesson: str
 ) -> tuple[dict[Person, StudentResult], dict[Person, StudentResult], str]:
-    """Find each student's row; the row of a student without gradable work does not change.
+    """Find each student's row. The row of a student without graded work does not get points.
 
     Args:
         results: The results of the class.
-        rows: The person in each row, with an additional name.
+        rows: The person in each row, with their id at the university or an empty string.
         lesson: The lesson to export; empty for the sum of all lessons.
 
     Returns:
         The result for each row that gets points, the results of students whose submissions could not be graded, and
-        lines about them.
+        lines that describe the matches.
     """
     if lesson and lesson not in results.lessons:
         raise ValueError(f"no student submitted {lesson!r}; submitted lessons: {', '.join(results.lessons)}")
@@ -264,9 +268,9 @@ def _matched(
     lines = []
     for student in results.students:
         own = student.person
-        of_lesson = [one.submission for one in student.notebooks if lesson in ("", one.lesson)]
-        lms_ids = dict.fromkeys(one.lms_id for one in of_lesson)
-        # Moodle's numbers change with each assignment, so they come after permanent identifiers.
+        of_lesson = [notebook.submission for notebook in student.notebooks if lesson in ("", notebook.lesson)]
+        lms_ids = dict.fromkeys(submission.lms_id for submission in of_lesson)
+        # Moodle's numbers change with each assignment, so permanent identifiers come first.
         names = list(filter(None, (own.email, own.login, own.name, own.id, *lms_ids)))
         exact = next(filter(None, map(by_system.find_exactly, names)), None)
         person = by_university.get(own.id) or exact or by_system.find(own.name or own.id)
@@ -284,7 +288,7 @@ def _matched(
         elif person is None:
             lines.append(f"  {student.name}: no row matches this student.")
         elif person in found:
-            lines.append(f"  {student.name}: the row of {found[person].name} matches this student, too.")
+            lines.append(f"  {student.name}: matches the same row as {found[person].name}.")
         else:
             found[person] = student
     not_graded = {person: student for person, student in not_graded.items() if person not in found}
@@ -300,19 +304,21 @@ def _has_points(student: StudentResult, lesson: str) -> bool:
 
 
 def _points(student: StudentResult, results: ClassResults, lesson: str) -> float:
-    """Return the points minus the late penalty, plus those for written answers."""
-    in_words = sum(one.points or 0 for one in student.written if lesson in ("", one.lesson))
-    counted = [(one.points_after, one.bonus if results.rules.bonus else 0) for one in _lessons(student, lesson)]
-    return round(in_words + sum(map(sum, counted)), 2)
+    """Return the points minus the late penalty, plus the points for written answers."""
+    written = sum(answer.points or 0 for answer in student.written if lesson in ("", answer.lesson))
+    counted = [
+        (result.points_after, result.bonus if results.rules.bonus else 0) for result in _lessons(student, lesson)
+    ]
+    return round(written + sum(map(sum, counted)), 2)
 
 
 def _possible(results: ClassResults, lesson: str) -> float:
-    """Return the maximum points without a bonus: all core exercises, and all questions with a maximum."""
+    """Return the maximum points without bonus: the points for core exercises and for questions with a maximum."""
     questions = {
-        (one.lesson, one.question): one.of or 0
+        (answer.lesson, answer.question): answer.of or 0
         for student in results.students
-        for one in student.written
-        if lesson in ("", one.lesson)
+        for answer in student.written
+        if lesson in ("", answer.lesson)
     }
     return max_points([lesson] if lesson else results.lessons) + sum(questions.values())
 

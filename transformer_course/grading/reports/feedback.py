@@ -1,4 +1,4 @@
-"""A feedback page in HTML for each student."""
+"""Write an HTML page of feedback for each student."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -24,7 +24,7 @@ from transformer_lab.atomic_write import atomic_write_text
 
 
 def write_feedback(folder: Path, results: ClassResults) -> None:
-    """Write one page per student, and delete pages from an earlier run."""
+    """Write a page for each student, and delete other pages from earlier runs."""
     folder.mkdir(parents=True, exist_ok=True)
     names = file_names([student.name for student in results.students])
     for student in results.students:
@@ -37,26 +37,28 @@ def write_feedback(folder: Path, results: ClassResults) -> None:
 def file_names(students: Sequence[str]) -> dict[str, str]:
     """Map each student to a unique file name that every operating system accepts."""
     names: dict[str, str] = {}
-    taken: set[str] = set()
+    used: set[str] = set()
     for student in sorted(students):
         stem = file_stem(student) or "student"
-        if re.fullmatch(r"(?i)(con|prn|aux|nul|com\d|lpt\d)(\..*)?", stem):  # device names on Windows
+        if re.fullmatch(r"(?i)(con|prn|aux|nul|com\d|lpt\d)(\..*)?", stem):  # reserved names on Windows
             stem = f"_{stem}"
         name, number = f"{stem}.html", 2
-        while name.casefold() in taken:
+        while name.casefold() in used:
             name, number = f"{stem}-{number}.html", number + 1
-        taken.add(name.casefold())
+        used.add(name.casefold())
         names[student] = name
     return names
 
 
 def feedback_page(student: StudentResult) -> str:
-    """Return a student's page as HTML: the points, and every lesson with the verdict on each exercise."""
+    """Return a student's HTML page with the points and, for every lesson, the verdicts on the exercises."""
     counted = {id(lesson.notebook): lesson for lesson in student.lessons.values()}
     notebooks = []
     without_notebook = {lesson.lesson for lesson in student.lessons.values() if lesson.notebook is None}
     for lesson in [*every_lesson(), ""]:
-        of_lesson = [one for one in student.notebooks if one.lesson == lesson and lesson not in without_notebook]
+        of_lesson = [
+            notebook for notebook in student.notebooks if notebook.lesson == lesson and lesson not in without_notebook
+        ]
         best_first = sorted(of_lesson, key=lambda notebook: id(notebook) not in counted)
         notebooks += [(notebook, counted.get(id(notebook))) for notebook in best_first]
     return render(
@@ -75,21 +77,22 @@ def feedback_page(student: StudentResult) -> str:
     )
 
 
-def _written_panel(one: WrittenAnswer) -> Panel:
-    criteria = [f"What was looked for: {one.rubric}"] if one.rubric and one.points is not None else []
-    return Panel(f"{one.lesson}, {one.question} ({mark(one)})", "\n".join([*criteria, one.comment]), "plain")
+def _written_panel(answer: WrittenAnswer) -> Panel:
+    criteria = [f"Criteria: {answer.rubric}"] if answer.rubric and answer.points is not None else []
+    title = f"{answer.lesson}, {answer.question} ({mark(answer)})"
+    return Panel(title, "\n".join([*criteria, answer.comment]), "plain")
 
 
 def _verdict_panel(result: ExerciseResult) -> Panel:
     by_hand = result.override is not None and result.override.points is not None
-    bonus, given = "bonus: " if result.exercise.stretch else "", ", given by hand" if by_hand else ""
-    points = f"({bonus}{plain_number(result.points)} of {result.exercise.points}{given})"
+    bonus, source = "bonus: " if result.exercise.stretch else "", ", entered by your instructor" if by_hand else ""
+    points = f"({bonus}{plain_number(result.points)} of {result.exercise.points}{source})"
     panel = result.graded.verdict.panel if result.graded else Panel(result.exercise.name, "", "plain")
     return replace(panel, title=f"{panel.title} {points}")
 
 
 def _own_code(result: ExerciseResult, answers: Mapping[str, str]) -> tuple[str, bool]:
-    """Return the student's code as HTML, or "" if the exercise was not started, and whether an expression is marked."""
+    """Return the student's code as HTML, and whether an expression is marked; empty if the exercise was not started."""
     code = answers.get(result.exercise.name)
     if not code or result.graded is None or result.graded.verdict.status == "not_started":
         return "", False
@@ -97,10 +100,10 @@ def _own_code(result: ExerciseResult, answers: Mapping[str, str]) -> tuple[str, 
 
 
 def _hint(result: ExerciseResult) -> str:
-    """Return the hint that adds most to the verdict, or "" if there is none for this attempt."""
+    """Return the first hint that adds something to the verdict, or an empty string."""
     if result.graded is None:
         return ""
     verdict = result.graded.verdict
     if verdict.mistake:
         return (verdict.hints or hints_about(result.exercise, verdict.mistake) or result.exercise.hints)[0]
-    return verdict.hints[1] if len(verdict.hints) > 1 else ""  # the first hint only asks about the location
+    return verdict.hints[1] if len(verdict.hints) > 1 else ""  # the first hint only points to the location

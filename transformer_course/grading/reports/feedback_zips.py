@@ -1,12 +1,12 @@
-"""Zips with all feedback pages for upload to Canvas and Moodle.
+"""Pack all feedback pages into a zip for upload to Canvas or Moodle.
 
-In Canvas, use *Upload Submissions*. Canvas identifies a student by the numbers in a file's name, which must be those of
-a file that the student submitted, and shows the file as a comment under the name of that file. So the page is put into
-a notebook if the student submitted a notebook, and into a zip if it was a zip. A page with the name of a PDF could not
-be opened, so a student who submitted only such files gets no file.
+In Canvas, use *Upload Submissions*. Canvas identifies a student by the numbers in the name of a file that the student
+submitted, and shows the uploaded file as a comment under the same name. So the page is put into a notebook if the
+student submitted a notebook, and into a zip if the student submitted a zip. A page with the name of a PDF could not be
+opened, so a student who submitted only other files gets no page.
 
 In Moodle, use *Upload multiple feedback files in a zip*. Moodle identifies a student by the assignment's participant
-number in the name of the folder, ``NAME_NUMBER_assignsubmission_file_``, as in its own *Download all submissions*.
+number in the name of the folder, ``NAME_NUMBER_assignsubmission_file_``, as in Moodle's *Download all submissions*.
 """
 
 import io
@@ -25,39 +25,39 @@ from transformer_course.grading.reports.student_results import StudentResult
 CANVAS_FEEDBACK_FILE = "canvas_feedback.zip"
 MOODLE_FEEDBACK_FILE = "moodle_feedback.zip"
 ZIP_TIMESTAMP = (2026, 1, 1, 0, 0, 0)
-"""The time of every file, so that the same pages give the same zip."""
+"""The time of every file in a zip; it is fixed, so that the same pages always produce the same zip."""
 PAGE_SUFFIXES = {"ipynb", "zip", "html", "htm"}
-"""The file extensions with which a page can be opened."""
+"""The file extensions under which a page can be opened."""
 UNSAFE_IN_FOLDER = re.compile(r"[^\w .,'()-]|_")
-"""Characters not allowed in the name in a Moodle folder; an underscore would end it."""
+"""Characters that are removed from the name in a Moodle folder. An underscore would end the name."""
 
 
 def canvas_feedback(students: Sequence[StudentResult], lesson: str = "") -> tuple[bytes, int]:
-    """Return the zip for Canvas, and the number of students with a page, who must have submitted through Canvas.
+    """Return the zip for Canvas, and the number of pages in it. Students need a file submitted through Canvas.
 
     Args:
         students: The students.
-        lesson: The lesson of the pages; empty for all.
+        lesson: The lesson of the pages; empty for all lessons.
     """
     pages = {}
     for student in (only_lesson(student, lesson) for student in students):
         if name := next(filter(_can_hold_page, _names_in_canvas(student)), ""):
-            pages[name] = _like(name, feedback_page(student))
+            pages[name] = _in_file_format(name, feedback_page(student))
     return _zipped(pages), len(pages)
 
 
 def without_canvas_feedback(students: Sequence[StudentResult], lesson: str = "") -> list[str]:
-    """Return the students who submitted through Canvas, but no file that can contain a page."""
+    """Return the names of students whose files in Canvas all have formats that cannot contain a page."""
     names = {student.name: list(_names_in_canvas(only_lesson(student, lesson))) for student in students}
     return [student for student, own in names.items() if own and not any(map(_can_hold_page, own))]
 
 
 def moodle_feedback(found: Mapping[Person, StudentResult], lesson: str = "") -> tuple[bytes, int]:
-    """Return the zip for Moodle, and the number of students with a page, whose rows need a participant number.
+    """Return the zip for Moodle, and the number of pages in it. A student's row needs a participant number.
 
     Args:
-        found: The students by the person in their row of Moodle's worksheet, with the number as id.
-        lesson: The lesson of the pages; empty for all.
+        found: The students by the person in the row of Moodle's worksheet, whose id is the participant number.
+        lesson: The lesson of the pages; empty for all lessons.
     """
     pages = {}
     for person, student in found.items():
@@ -69,14 +69,14 @@ def moodle_feedback(found: Mapping[Person, StudentResult], lesson: str = "") -> 
 
 
 def only_lesson(student: StudentResult, lesson: str) -> StudentResult:
-    """Return a student's results for one lesson, or all results if the lesson is empty."""
+    """Return a student's results for one lesson, or for all lessons if ``lesson`` is empty."""
     if not lesson:
         return student
     return replace(
         student,
-        notebooks=[one for one in student.notebooks if one.lesson in (lesson, "")],
+        notebooks=[notebook for notebook in student.notebooks if notebook.lesson in (lesson, "")],
         lessons={name: result for name, result in student.lessons.items() if name == lesson},
-        written=[one for one in student.written if one.lesson == lesson],
+        written=[answer for answer in student.written if answer.lesson == lesson],
     )
 
 
@@ -99,8 +99,8 @@ def _can_hold_page(name: str) -> bool:
     return name.rpartition(".")[2].lower() in PAGE_SUFFIXES
 
 
-def _like(name: str, page: str) -> bytes:
-    """Return a page as a file of the type given by its name."""
+def _in_file_format(name: str, page: str) -> bytes:
+    """Return a page in the format of the file name's extension."""
     suffix = name.rpartition(".")[2].lower()
     if suffix == "ipynb":
         return _as_notebook(page)

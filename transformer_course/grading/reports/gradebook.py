@@ -1,4 +1,4 @@
-"""The gradebook, a table with a row per student, and all results as JSON for programs."""
+"""Write the gradebook, a table with a row for each student, and all results as JSON."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
@@ -20,21 +20,21 @@ MAX_LISTED_STUDENTS = 20
 
 
 def gradebook_row(student: StudentResult, results: ClassResults) -> dict[str, Any]:
-    """Return a row of the gradebook: identity, points for each exercise, total, lateness, remarks."""
+    """Return a row of the gradebook with the identity, points for each exercise, total, lateness and remarks."""
     person = student.person
     displayed = asdict(person) if results.is_listed else {}
-    if not any(one.person.group for one in results.students):
+    if not any(student.person.group for student in results.students):
         displayed.pop("group", None)
     lessons = student.lessons.values()
     counted = [lesson for lesson in lessons if lesson.notebook]
-    submitted = " ".join(f"{one.lesson}: {_submitted(one, results.rules.late_policy.zone)}" for one in counted)
-    # The column "submitted" shows that a time is unknown, and why.
-    late = [f"{one.lesson}: {one.lateness.message}." for one in counted if one.lateness.concerns_student]
+    submitted = " ".join(f"{lesson.lesson}: {_submitted(lesson, results.rules.late_policy.zone)}" for lesson in counted)
+    # If a time is unknown, the column "submitted" gives the reason.
+    late = [f"{lesson.lesson}: {lesson.lateness.message}." for lesson in counted if lesson.lateness.concerns_student]
     after = {"late": " ".join(late), "points after lateness": plain_number(student.points_after)}
     return {
         "student": student.name,
         **displayed,
-        **{_column(one.lesson, e.exercise): plain_number(e.points) for one in lessons for e in one.exercises},
+        **{_column(lesson.lesson, e.exercise): plain_number(e.points) for lesson in lessons for e in lesson.exercises},
         "points": plain_number(student.points),
         "of": results.max_points,
         "bonus": plain_number(student.bonus),
@@ -43,7 +43,9 @@ def gradebook_row(student: StudentResult, results: ClassResults) -> dict[str, An
         **(after if results.has_lateness else {}),
         "status": student.status,
         "isolation": student.isolation,
-        "notebooks": " ".join(f"{one.lesson}:{one.notebook.submission.sha256}" for one in counted if one.notebook),
+        "notebooks": " ".join(
+            f"{lesson.lesson}:{lesson.notebook.submission.sha256}" for lesson in counted if lesson.notebook
+        ),
         "remarks": _in_one_line(student.remarks),
         "comment": _in_one_line(_comments(student)),
     }
@@ -59,16 +61,16 @@ def _in_one_line(texts: Iterable[str]) -> str:
 
 
 def _written(student: StudentResult) -> float | None:
-    """Return the points for all written answers, or None if one has not been marked."""
-    points = [one.points for one in student.written]
+    """Return the points for all written answers, or None if an answer has not been marked."""
+    points = [answer.points for answer in student.written]
     return None if None in points else plain_number(round(sum(filter(None, points)), 2))
 
 
 def _comments(student: StudentResult) -> Iterator[str]:
     for lesson in student.lessons.values():
-        for one in lesson.exercises:
-            if one.override and one.override.comment:
-                yield f"{one.exercise.name}: {one.override.comment}"
+        for result in lesson.exercises:
+            if result.override and result.override.comment:
+                yield f"{result.exercise.name}: {result.override.comment}"
     if student.comment:
         yield student.comment
 
@@ -78,14 +80,14 @@ def _column(lesson: str, exercise: Exercise) -> str:
 
 
 def write_gradebook(out: Path, results: ClassResults, settings: Mapping[str, Any]) -> None:
-    """Write ``gradebook.csv`` and ``results.json``, which ``docs/results.schema.json`` describes.
+    """Write ``gradebook.csv`` and ``results.json``; ``docs/results.schema.json`` has the schema of the latter.
 
     Args:
-        out: Folder to write to.
+        out: The folder to write to.
         results: The results of the class.
         settings: The settings of the run, from ``settings.new_settings``.
     """
-    notes = {
+    content = {
         **settings,
         "lessons": list(results.lessons),
         "of": results.max_points,
@@ -93,7 +95,7 @@ def write_gradebook(out: Path, results: ClassResults, settings: Mapping[str, Any
         "students": {student.name: _as_dict(student) for student in results.students},
     }
     out.mkdir(parents=True, exist_ok=True)
-    atomic_write_text(out / "results.json", json.dumps(notes, indent=1, ensure_ascii=False) + "\n")
+    atomic_write_text(out / "results.json", json.dumps(content, indent=1, ensure_ascii=False) + "\n")
     atomic_write_text(out / "gradebook.csv", as_csv([gradebook_row(student, results) for student in results.students]))
 
 
@@ -107,7 +109,7 @@ def _as_dict(student: StudentResult) -> dict[str, Any]:
         "points_after_lateness": plain_number(student.points_after),
         "remarks": list(student.remarks),
         "comment": student.comment,
-        "written": [asdict(one) for one in student.written],
+        "written": [asdict(answer) for answer in student.written],
         "lessons": {
             name: {
                 "notebook": lesson.notebook.submission.sha256 if lesson.notebook else "",
@@ -117,13 +119,13 @@ def _as_dict(student: StudentResult) -> dict[str, Any]:
                 "late": lesson.lateness.message,
                 "days_late": lesson.lateness.days,
                 "exercises": {
-                    one.exercise.name: {
-                        "points": plain_number(one.points),
-                        "grader_points": plain_number(one.automatic_points),
-                        "by_hand": one.override is not None and one.override.points is not None,
-                        "comment": one.override.comment if one.override else "",
+                    result.exercise.name: {
+                        "points": plain_number(result.points),
+                        "grader_points": plain_number(result.automatic_points),
+                        "by_hand": result.override is not None and result.override.points is not None,
+                        "comment": result.override.comment if result.override else "",
                     }
-                    for one in lesson.exercises
+                    for result in lesson.exercises
                 },
             }
             for name, lesson in student.lessons.items()
@@ -133,12 +135,12 @@ def _as_dict(student: StudentResult) -> dict[str, Any]:
 
 
 def summary(out: Path, results: ClassResults, n_kept: int = 0) -> str:
-    """Return a few lines about what was graded, what could not be graded, and what is from an earlier run."""
+    """Return a summary with the graded students, the problems, and the number of results from earlier runs."""
     notebooks = [notebook for student in results.students for notebook in student.notebooks]
     graded_lessons = [notebook.submission.lesson for notebook in notebooks if not notebook.submission.problem]
     counts = [f"{lesson} ({graded_lessons.count(lesson)})" for lesson in results.lessons]
     n_students = sum(student.status.startswith("graded") for student in results.students)
-    total = f"Graded {pluralize(len(graded_lessons), 'notebook')} of {pluralize(n_students, 'student')}"
+    total = f"Graded {pluralize(len(graded_lessons), 'notebook')} from {pluralize(n_students, 'student')}"
     lines = [f"{total}: {', '.join(counts)}." if counts else f"{total}."]
     if n_kept:
         lines.append(f"  The results of {pluralize(n_kept, 'student')} are from an earlier run.")
@@ -148,7 +150,7 @@ def summary(out: Path, results: ClassResults, n_kept: int = 0) -> str:
         lines.append(f"  {student.name}: {plain_number(student.points)} of {results.max_points} points{bonus}{late}")
     for submission in [notebook.submission for notebook in notebooks if notebook.submission.problem]:
         lines.append(f"  {printable(str(submission.path))}: {submission.problem}")
-    lines += [f"  {student.name}: {one}" for student in results.students for one in student.not_judged]
+    lines += [f"  {student.name}: {line}" for student in results.students for line in student.not_judged]
     lines += [f"  {student.name}: {remark}" for student in results.students for remark in student.remarks_on_name]
     for lesson, names in results.without_submission.items():
         for_lesson = f" for {lesson}" if lesson else ""
@@ -156,18 +158,18 @@ def summary(out: Path, results: ClassResults, n_kept: int = 0) -> str:
         lines.append(f"  {who}: {join_words([printable(name) for name in names], MAX_LISTED_STUDENTS)}.")
     for student in results.students:
         if not student.is_listed:
-            may_be = f" It may be {' or '.join(student.candidates)}." if student.candidates else ""
-            lines.append(f"  {printable(student.name)} is not in the roster.{may_be}")
+            matches = f" Possible matches: {' or '.join(student.candidates)}." if student.candidates else ""
+            lines.append(f"  {printable(student.name)} is not in the roster.{matches}")
     lines += [f"  {line}" for line in results.remarks]
     if results.changes:
-        lines.append(f"  Changed since last time: {pluralize(len(results.changes), 'student')}.")
+        lines.append(f"  Points changed since last time: {pluralize(len(results.changes), 'student')}.")
         lines += [f"    {line}" for line in results.changes[:MAX_LISTED_STUDENTS]]
     lines += [f"  {line}" for line in results.held_back]
-    if held := "; ".join(results.rules.message()):
-        lines.append(f"  Rules: {held}.")
+    if rules := "; ".join(results.rules.describe()):
+        lines.append(f"  Rules: {rules}.")
     return "\n".join([*lines, f"The gradebook, the class page and the feedback are in {out}."])
 
 
 def pluralize(number: int, noun: str) -> str:
-    """Return a number with a noun."""
+    """Return a number and a noun, in the plural unless the number is 1."""
     return f"{number} {noun}{'' if number == 1 else 's'}"

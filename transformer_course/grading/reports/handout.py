@@ -1,4 +1,4 @@
-"""The notebook for learners with an instructor's own exercises, without the answers."""
+"""Write a notebook with the instructor's own exercises, without the answers, for students."""
 
 import ast
 from pathlib import Path
@@ -22,11 +22,11 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from transformer_course import parts"""
-"""Names that are also available to an answer in the sandbox."""
+"""Imports that are also available to answers in the sandbox."""
 
 
 def write_handout(own: OwnExercises, folder: Path) -> str:
-    """Write the notebook, and return a line about it.
+    """Write the notebook, and return a line that describes it.
 
     Raises:
         ValueError: The file already exists with different content.
@@ -35,29 +35,29 @@ def write_handout(own: OwnExercises, folder: Path) -> str:
     cells = [new_markdown_cell(f"# {own.lesson}", id="title"), new_code_cell(IMPORTS, id="imports")]
     for exercise in exercises_of(own.lesson):
         bonus = ", a bonus" if exercise.stretch else ""
-        message = f"## `{exercise.name}` ({pluralize(exercise.points, 'point')}{bonus})"
-        cells.append(new_markdown_cell(message, id=f"about-{exercise.name}"))
+        heading = f"## `{exercise.name}` ({pluralize(exercise.points, 'point')}{bonus})"
+        cells.append(new_markdown_cell(heading, id=f"about-{exercise.name}"))
         tags = {"tags": ["exercise"]}
         cells.append(new_code_cell(stub(exercise), id=exercise.name, metadata=tags))
     kernel = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
     text = nbformat.writes(new_notebook(cells=cells, metadata={"kernelspec": kernel})) + "\n"
     path = folder / f"{own.lesson}.ipynb"
     if path.exists() and path.read_text("utf-8") != text:
-        raise ValueError(f"{path} already exists with other content; choose another folder")
+        raise ValueError(f"{path} already exists and is different; choose another folder")
     folder.mkdir(parents=True, exist_ok=True)
     atomic_write_text(path, text)
     n = pluralize(len(exercises_of(own.lesson)), "exercise")
-    return f"{own.lesson}: {n} of your own, without answers and checks"
+    return f"{own.lesson}: wrote a notebook with {n}, without answers and checks"
 
 
 def stub(exercise: Exercise) -> str:
-    """Return the reference with only its signatures and docstrings."""
+    """Return the signatures and docstrings of the reference solution."""
     tree = ast.parse(exercise.solution)
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef):
             node.body = [*_docstring(node), ast.parse("raise NotImplementedError").body[0]]
         elif isinstance(node, ast.ClassDef):
-            methods = [one for one in node.body if isinstance(one, ast.FunctionDef) and _is_public(one.name)]
+            methods = [item for item in node.body if isinstance(item, ast.FunctionDef) and _is_public(item.name)]
             node.body = [*_docstring(node), *methods]
     return ast.unparse(tree)
 

@@ -1,4 +1,4 @@
-"""A learner's code on a page, with the expression that the verdict is about marked."""
+"""Show a learner's code on a page, and mark the expression to which the message refers."""
 
 import re
 
@@ -7,21 +7,21 @@ from markupsafe import Markup
 from transformer_course.checking.explain import ON_LINE
 
 MAX_DISPLAYED_LINES = 200
-PLACE_PATTERN = re.compile(r"^    line (\d+):  (?:… )?(.+?)(?: …)?\n( +)(\^+)$", re.MULTILINE)
-"""How a message shows an expression: its line, and carets below the expression."""
+LOCATION_PATTERN = re.compile(r"^    line (\d+):  (?:… )?(.+?)(?: …)?\n( +)(\^+)$", re.MULTILINE)
+"""Matches an expression in a message: its line, with carets below the expression."""
 ERROR_LINE_PATTERN = re.compile(ON_LINE.format(r"(\d+)") + "(.+)$", re.MULTILINE)
-"""How a message shows where an error was raised."""
+"""Matches the line that raised an error in a message."""
 
 
 def marked_code(code: str, message: str) -> tuple[Markup, bool]:
     """Return code as HTML with numbered lines, and whether an expression is marked.
 
     Args:
-        code: The cell that defines the answer.
-        message: The message of the verdict, which is trusted only if the code contains the line that it shows.
+        code: The source of the cell that defines the answer.
+        message: The message of the verdict. Its location is used only if the code contains the quoted line.
     """
     lines = code.splitlines()
-    number, begin, end = _place(lines, message)
+    number, begin, end = _location(lines, message)
     displayed: list[str] = []
     for n, line in enumerate(lines[:MAX_DISPLAYED_LINES], 1):
         marked = Markup("{}<mark>{}</mark>{}").format(line[:begin], line[begin:end], line[end:])
@@ -31,9 +31,9 @@ def marked_code(code: str, message: str) -> tuple[Markup, bool]:
     return Markup('<pre class="own">{}</pre>').format(Markup("\n").join(displayed)), 0 < number <= MAX_DISPLAYED_LINES
 
 
-def _place(lines: list[str], message: str) -> tuple[int, int, int]:
-    """Return the line number, start and end of the expression, or 0 for none."""
-    if (found := PLACE_PATTERN.search(message)) is not None:
+def _location(lines: list[str], message: str) -> tuple[int, int, int]:
+    """Return the line number, start and end of the expression, or zeros if there is none."""
+    if (found := LOCATION_PATTERN.search(message)) is not None:
         number, text = int(found[1]), found[2]
         at = _line(lines, number).find(text)
         begin = at + len(found[3]) - (found.start(2) - found.start())

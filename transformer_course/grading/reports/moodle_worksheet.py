@@ -1,7 +1,7 @@
-"""The columns of a Moodle grading worksheet, whose titles are in the language of the person who downloads it.
+"""Find the columns of a Moodle grading worksheet, whose titles are in the language of the person who downloads it.
 
-Titles in common languages are known; other columns are found by their content and position. Moodle writes the grade,
-then the maximum grade, which is the same in each row, and comments last.
+Columns are recognized by their titles in common languages, or else by their content and position. Moodle puts the
+maximum grade, which is the same in each row, right after the grade, and the comments at the end.
 """
 
 import re
@@ -13,10 +13,10 @@ from transformer_course.grading.incoming.tables import Table
 
 NUMBER = re.compile(r"\d+([.,]\d+)?")
 GRADE = re.compile(r"-|\d+([.,]\d+)?")
-"""The possible values of a grade that has not been filled in, including an empty cell."""
+"""Matches a nonempty cell in the column for grades."""
 NAME = re.compile(r"[^\d@]*[^\W\d_][^\d@]*")
 TIME = re.compile(r"-|.*\d{1,2}[:.]\d\d.*")
-"""A modification time, or none."""
+"""Matches a nonempty cell in a column for times."""
 ENGLISH_GRADE, ENGLISH_FEEDBACK = "grade", "Feedback comments"
 
 
@@ -25,10 +25,10 @@ class WorksheetColumns:
     """The indices of the columns of a worksheet.
 
     Args:
-        grade: The grade.
-        maximum: The maximum grade, or None if there is no such column (as for the other columns).
-        feedback: The comments.
-        person: The columns that identify the student, by key of ``column_titles.TITLES``.
+        grade: The column for the grade.
+        maximum: The column for the maximum grade, or None.
+        feedback: The column for comments, or None.
+        person: The columns that identify the student, or None, by key of ``column_titles.TITLES``.
     """
 
     grade: int
@@ -41,11 +41,11 @@ def worksheet_columns(table: Table, chosen: Mapping[str, str] | None = None) -> 
     """Find the columns of a worksheet.
 
     Args:
-        table: The worksheet. If it is in English and has no column for comments, one is added.
+        table: The worksheet. If it is in English and has no column for comments, this column is added.
         chosen: Titles or numbers of columns that the instructor chose, by key of ``column_titles.TITLES``.
 
     Raises:
-        ValueError: The table has no column for a grade, or no column that identifies the student.
+        ValueError: The table has no column for the grade, or no column that identifies the student.
     """
 
     def find(key: str) -> int | None:
@@ -61,17 +61,17 @@ def worksheet_columns(table: Table, chosen: Mapping[str, str] | None = None) -> 
     if grade is None and maximum and _may_be_grades(table, maximum - 1):
         grade = maximum - 1
     if grade is None or not {person["id"], person["email"], person["name"]} - {None}:
-        missing = "a grade" if grade is None else "an identifier, an e-mail address or a name"
+        missing = "a grade" if grade is None else "an identifier, an email address or a name"
         raise ValueError(
             f"{table.path} has no column for {missing}; its columns are {table.listed_titles}. If it is a grading "
-            "worksheet of Moodle, choose the columns, such as --columns id=TITLE grade=TITLE feedback=TITLE"
+            "worksheet from Moodle, choose the columns with --columns id=TITLE grade=TITLE feedback=TITLE"
         )
     feedback = find("feedback")
     return WorksheetColumns(grade, maximum, _feedback(table, grade) if feedback is None else feedback, person)
 
 
 def _participants(table: Table, titled: int | None) -> int | None:
-    """Return the column of identifiers such as ``Participant 98765``, or else the column with a known title."""
+    """Return the column with names such as ``Participant 98765``, or else the column that has a known title."""
     found = [column for column in range(len(table.titles)) if table.has_only(column, PARTICIPANT)]
     return found[0] if found else titled
 
@@ -94,7 +94,7 @@ def _may_be_grades(table: Table, column: int) -> bool:
 
 
 def _feedback(table: Table, grade: int) -> int | None:
-    """Return the last column, unless it contains times; an English worksheet gets a new column."""
+    """Return a new column for an English worksheet, or else the last column unless it contains times."""
     last = len(table.titles) - 1
     if table.titles[grade].casefold() == ENGLISH_GRADE:
         return table.add_column(ENGLISH_FEEDBACK)

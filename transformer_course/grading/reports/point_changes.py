@@ -1,4 +1,4 @@
-"""The points that changed since a class's results were last written."""
+"""List the points that have changed since a class's results were last written."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -14,7 +14,7 @@ class RecordedPoints:
 
     Args:
         points: The points that counted, by exercise.
-        grader_points: The grader's points, by exercise, whether they counted or not.
+        grader_points: The grader's points, by exercise, even if the instructor has overridden them.
         deductions: The late penalty, by lesson.
     """
 
@@ -24,24 +24,24 @@ class RecordedPoints:
 
 
 def recorded_points(out: Path) -> dict[str, RecordedPoints]:
-    """Return each student's points from ``results.json``, or nothing if it cannot be read."""
+    """Return each student's points from ``results.json``, or an empty dict if it cannot be read."""
     try:
         students = json.loads((out / "results.json").read_text("utf-8"))["students"]
         found = {}
         for owner, student in students.items():
             lessons = student["lessons"]
-            exercises = {name: one for lesson in lessons.values() for name, one in lesson["exercises"].items()}
+            exercises = {name: stored for lesson in lessons.values() for name, stored in lesson["exercises"].items()}
             found[str(owner)] = RecordedPoints(
-                {str(name): float(one["points"]) for name, one in exercises.items()},
-                # Results of earlier versions lack the grader's points.
+                {str(name): float(stored["points"]) for name, stored in exercises.items()},
+                # Results from earlier versions lack the grader's points.
                 {
-                    exercise: float(one["grader_points"])
-                    for exercise, one in exercises.items()
-                    if "grader_points" in one
+                    exercise: float(stored["grader_points"])
+                    for exercise, stored in exercises.items()
+                    if "grader_points" in stored
                 },
                 {
-                    str(lesson): _deduction(one["points"], one["points_after_lateness"])
-                    for lesson, one in lessons.items()
+                    str(lesson): _deduction(stored["points"], stored["points_after_lateness"])
+                    for lesson, stored in lessons.items()
                 },
             )
         return found
@@ -50,7 +50,7 @@ def recorded_points(out: Path) -> dict[str, RecordedPoints]:
 
 
 def recorded_lessons(out: Path) -> list[str]:
-    """Return the lessons that counted according to ``results.json``, or nothing if it cannot be read."""
+    """Return the lessons that counted according to ``results.json``, or an empty list if it cannot be read."""
     try:
         return [str(lesson) for lesson in json.loads((out / "results.json").read_text("utf-8"))["lessons"]]
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
@@ -58,7 +58,7 @@ def recorded_lessons(out: Path) -> list[str]:
 
 
 def point_changes(before: Mapping[str, RecordedPoints], results: ClassResults) -> list[str]:
-    """Return a line about each student whose points changed in lessons that counted before."""
+    """Return a line for each student whose points changed in lessons that counted before."""
     lines = []
     for student in results.students:
         changed = list(_changes(before[student.name], student)) if student.name in before else []
@@ -68,29 +68,26 @@ def point_changes(before: Mapping[str, RecordedPoints], results: ClassResults) -
 
 
 def _changes(before: RecordedPoints, student: StudentResult) -> Iterator[str]:
-    now = {one.exercise.name: one for lesson in student.lessons.values() for one in lesson.exercises}
-    for name, one in now.items():
-        had, of_grader = before.points.get(name), before.grader_points.get(name)
-        if had is not None and had != one.points:
-            yield f"{name} {plain_number(had)} → {plain_number(one.points)}"
-        if of_grader is not None and _is_by_hand(one) and of_grader != one.automatic_points:
-            yield (
-                f"{name} {plain_number(one.points)} by hand as before, "
-                f"the grader's points {plain_number(of_grader)} → {plain_number(one.automatic_points)}"
-                if had == one.points
-                else f"the grader's points for {name} {plain_number(of_grader)} → {plain_number(one.automatic_points)}"
-            )
+    now = {result.exercise.name: result for lesson in student.lessons.values() for result in lesson.exercises}
+    for name, result in now.items():
+        old, old_grader = before.points.get(name), before.grader_points.get(name)
+        if old is not None and old != result.points:
+            yield f"{name} {plain_number(old)} → {plain_number(result.points)}"
+        if old_grader is not None and _is_by_hand(result) and old_grader != result.automatic_points:
+            change = f"{plain_number(old_grader)} → {plain_number(result.automatic_points)}"
+            unchanged = f"{name} {plain_number(result.points)} by hand as before, but the grader's points changed"
+            yield f"{unchanged} {change}" if old == result.points else f"the grader's points for {name} {change}"
     for lesson in student.lessons.values():
         deduction = _deduction(lesson.points, lesson.points_after)
-        if (had := before.deductions.get(lesson.lesson)) is not None and had != deduction:
-            yield f"{lesson.lesson} lateness deduction {plain_number(had)} → {plain_number(deduction)}"
-    for name, had in before.points.items():
-        if had and name not in now:
-            yield f"{name} {plain_number(had)} → not counted"
+        if (old := before.deductions.get(lesson.lesson)) is not None and old != deduction:
+            yield f"{lesson.lesson} late penalty {plain_number(old)} → {plain_number(deduction)}"
+    for name, old in before.points.items():
+        if old and name not in now:
+            yield f"{name} {plain_number(old)} → not counted"
 
 
-def _is_by_hand(one: ExerciseResult) -> bool:
-    return one.override is not None and one.override.points is not None
+def _is_by_hand(result: ExerciseResult) -> bool:
+    return result.override is not None and result.override.points is not None
 
 
 def _deduction(points: float, after: float) -> float:

@@ -11,7 +11,7 @@ from transformer_course.checking.formatting import join_words
 from transformer_course.exercise import Exercise
 from transformer_course.exercises import exercises_of
 from transformer_course.grading.incoming.roster import Person
-from transformer_course.grading.incoming.submission_times import TIME_OF_DOWNLOAD
+from transformer_course.grading.incoming.submission_times import DOWNLOAD_TIME
 from transformer_course.grading.incoming.written_answers import WrittenAnswer
 from transformer_course.grading.judging.answer_similarity import SimilarPair
 from transformer_course.grading.judging.graded_results import GradedExercise, GradedSubmission
@@ -21,20 +21,20 @@ from transformer_course.grading.rules.overrides import OVERRIDES_FILE as OVERRID
 from transformer_course.grading.rules.overrides import Override
 
 MAX_LISTED_NAMES = 5
-MOODLE_ADVICE = " Grade again with --worksheet and Moodle's grading worksheet of the assignment, which has the times."
+MOODLE_ADVICE = " Grade again with --worksheet and Moodle's grading worksheet for the assignment, which has the times."
 NOTHING_SUBMITTED = "nothing submitted"
 """The status of a student without any submission."""
 
 
 @dataclass(frozen=True)
 class ExerciseResult:
-    """An exercise of a student, with the points that count.
+    """A student's result for an exercise, with the points that count.
 
     Args:
         exercise: The exercise.
         graded: The grader's result, or None.
-        override: The instructor's decision or comment.
-        partial_credit: Whether passed cases count if some cases fail.
+        override: The instructor's decision or comment, or None.
+        partial_credit: Whether passed cases count if other cases fail.
     """
 
     exercise: Exercise
@@ -44,7 +44,7 @@ class ExerciseResult:
 
     @property
     def points(self) -> float:
-        """The points given by hand, or else the grader's points."""
+        """The points entered by hand, or else the grader's points."""
         if self.override is not None and self.override.points is not None:
             return self.override.points
         return self.automatic_points
@@ -61,16 +61,16 @@ class ExerciseResult:
 
 @dataclass(frozen=True)
 class LessonResult:
-    """A lesson of a student.
+    """A student's result for a lesson.
 
     Args:
-        lesson: Its name.
+        lesson: The name of the lesson.
         notebook: The notebook that counts, or None.
-        exercises: Its exercises, in lesson order.
-        lateness: How late the notebook was.
+        exercises: The results of its exercises, in lesson order.
+        lateness: The lateness of the notebook.
         points_after: The points for core exercises minus the penalty.
-        attempt: All notebooks of the same attempt.
-        held_back: The points that a later attempt, which therefore does not count, would lower; otherwise empty.
+        attempt: All notebooks in the same attempt.
+        held_back: The points that a later attempt would lower, so that it does not count; otherwise empty.
     """
 
     lesson: str
@@ -84,10 +84,10 @@ class LessonResult:
     @property
     def points(self) -> float:
         """The points for core exercises."""
-        return round(sum(one.points for one in self.exercises if not one.exercise.stretch), 2)
+        return round(sum(result.points for result in self.exercises if not result.exercise.stretch), 2)
 
     def submitted(self, zone: ZoneInfo | None = None) -> tuple[str, str]:
-        """Return the submission time in a zone and its source, or the reason why it is unknown."""
+        """Return the submission time in a zone and its source, or ``unknown`` and the reason."""
         if self.notebook is None:
             return "", ""
         submission = self.notebook.submission
@@ -97,28 +97,28 @@ class LessonResult:
 
     @property
     def bonus(self) -> float:
-        """The points for stretch exercises, which are a bonus."""
-        return round(sum(one.points for one in self.exercises if one.exercise.stretch), 2)
+        """The bonus points for stretch exercises."""
+        return round(sum(result.points for result in self.exercises if result.exercise.stretch), 2)
 
 
 @dataclass(frozen=True)
 class StudentResult:
-    """A student, with everything that tables and pages show.
+    """A student's results, with everything that tables and pages show.
 
     Args:
-        name: The unique name in all tables.
-        person: The entry in the roster, or a person with only an id.
+        name: The student's unique name in all tables.
+        person: The person in the roster, or else a person with only an id.
         notebooks: All submitted notebooks.
-        lessons: The graded lessons, by name.
+        lessons: The results for the graded lessons, by name.
         comment: The instructor's general comment.
         is_listed: Whether the student is in the roster, or there is no roster.
         written: The written answers, with their marks.
         extensions: The student's own due dates, by lesson; "" is the default.
-        like: Students with nearly identical submissions, by lesson.
+        similar: Students with nearly identical submissions, by lesson.
         requests: The student's open requests for a regrade.
-        candidates: The possible people in the roster, if the match is uncertain.
+        candidates: The people in the roster whom the name may mean, if the match is uncertain.
         left_groups: The other members of the group, by lesson, if the student's own submission counts instead of the
-            group's.
+            group's submission.
     """
 
     name: str
@@ -129,7 +129,7 @@ class StudentResult:
     is_listed: bool = True
     written: Sequence[WrittenAnswer] = ()
     extensions: Mapping[str, datetime] = field(default_factory=dict)
-    like: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    similar: Mapping[str, Sequence[str]] = field(default_factory=dict)
     requests: Sequence[Override] = ()
     candidates: Sequence[str] = ()
     left_groups: Mapping[str, Sequence[str]] = field(default_factory=dict)
@@ -151,7 +151,7 @@ class StudentResult:
 
     @property
     def status(self) -> str:
-        """Whether the student submitted something, and whether it could be graded."""
+        """The status of the student's submissions, such as ``graded`` or ``nothing submitted``."""
         if any(notebook.exercises for notebook in self.notebooks):
             is_in_part = self.not_judged or any(notebook.submission.problem for notebook in self.notebooks)
             return "graded in part" if is_in_part else "graded"
@@ -160,62 +160,68 @@ class StudentResult:
 
     def not_graded(self, lesson: str = "") -> list[GradedSubmission]:
         """Return the submissions for a lesson, or for any lesson, that could not be graded."""
-        return [one for one in self.notebooks if one.submission.problem and lesson in ("", one.lesson)]
+        return [
+            notebook for notebook in self.notebooks if notebook.submission.problem and lesson in ("", notebook.lesson)
+        ]
 
-    def lacks(self, lesson: str) -> bool:
-        """Return whether a lesson has neither a submission nor points given by hand."""
+    def lacks_submission(self, lesson: str) -> bool:
+        """Return whether a lesson has neither a submission nor points entered by hand."""
         result = self.lessons[lesson]
         return result.notebook is None and not result.attempt and not result.points and not result.bonus
 
     @property
     def not_judged(self) -> list[str]:
-        """The counting answers without a verdict, for a reason that may not be the student's fault."""
+        """A line for each answer that was stopped for a reason that may not be the student's fault."""
         return [
-            f"{lesson.lesson}: {one.exercise.name} could not be judged: it {one.graded.ended_by_others}."
+            f"{lesson.lesson}: {result.exercise.name} could not be judged: it {result.graded.ended_by_others}."
             for lesson in self.lessons.values()
-            for one in lesson.exercises
-            if one.graded and one.graded.ended_by_others and not (one.override and one.override.points is not None)
+            for result in lesson.exercises
+            if result.graded
+            and result.graded.ended_by_others
+            and not (result.override and result.override.points is not None)
         ]
 
     @property
-    def has_begun(self) -> bool:
-        """Whether the student started an exercise that counts."""
-        exercises = [one for lesson in self.lessons.values() for one in lesson.exercises]
-        return any(one.graded and one.graded.verdict.status != "not_started" for one in exercises)
+    def has_started(self) -> bool:
+        """Whether the student has started an exercise that counts."""
+        exercises = [result for lesson in self.lessons.values() for result in lesson.exercises]
+        return any(result.graded and result.graded.verdict.status != "not_started" for result in exercises)
 
     @property
     def isolation(self) -> str:
         """The weakest level of isolation under which these results were obtained."""
-        levels = {one.isolation for one in self.notebooks if one.isolation}
+        levels = {notebook.isolation for notebook in self.notebooks if notebook.isolation}
         return next((level for level in ("none", "shared user", "full") if level in levels), "")
 
     @property
     def remarks_on_name(self) -> list[str]:
-        """Remarks for the instructor about the identity of the student."""
+        """Remarks for the instructor about the student's name."""
         if self.is_listed and self.person != Person(self.name):
-            return []  # the roster distinguishes students with similar names
-        return list(dict.fromkeys(one.submission.remark for one in self.notebooks if one.submission.remark))
+            return []  # the roster identifies the student
+        return list(
+            dict.fromkeys(notebook.submission.remark for notebook in self.notebooks if notebook.submission.remark)
+        )
 
     def remarks_on_choice(self, lesson: LessonResult) -> Iterator[str]:
-        """Yield remarks about which notebook of a lesson counts, if several were submitted together."""
-        n = sum(one.submission.lesson == lesson.lesson for one in lesson.attempt)
+        """Yield a remark with the notebook that counts, if several notebooks for a lesson were submitted together."""
+        n = sum(notebook.submission.lesson == lesson.lesson for notebook in lesson.attempt)
         if n > 1 and lesson.notebook is not None:
-            yield f"{n} notebooks of {lesson.lesson} were submitted; {lesson.notebook.submission.file} counts."
+            yield f"{n} notebooks for {lesson.lesson} were submitted; {lesson.notebook.submission.file} counts."
 
     @property
     def remarks_on_groups(self) -> list[str]:
-        """The lessons for which the student submitted alone, although a group submitted for the student, too."""
+        """A line for each lesson in which the student's own submission counts instead of the group's submission."""
         return [
-            f"{lesson}: this student's own submission counts, not the one of the group with {join_words(others)}."
+            f"{lesson}: this student's own submission counts instead of the group submission with {join_words(others)}."
             for lesson, others in self.left_groups.items()
         ]
 
     @property
     def held_back(self) -> list[str]:
-        """Remarks about later attempts that do not count because they would lower points."""
+        """A line for each lesson in which the latest attempt does not count, because it would lower points."""
         return [
-            f"{lesson.lesson}: an earlier result counts, because the latest one would lower {lesson.held_back}. "
-            "To count the latest one, add --replace."
+            f"{lesson.lesson}: an earlier result counts, because the latest result would lower {lesson.held_back}. "
+            "To count the latest result, add --replace."
             for lesson in self.lessons.values()
             if lesson.held_back
         ]
@@ -227,7 +233,7 @@ class StudentResult:
         if not self.is_listed:
             yield "Not in the roster."
             if self.candidates:
-                yield f"It may be {' or '.join(self.candidates)}."
+                yield f"Possible matches: {' or '.join(self.candidates)}."
         yield from self.not_judged
         yield from (f"{nb.submission.file}: {nb.submission.problem}" for nb in self.notebooks if nb.submission.problem)
         yield from dict.fromkeys(nb.submission.beside for nb in self.notebooks if nb.submission.beside)
@@ -236,31 +242,34 @@ class StudentResult:
         for lesson in self.lessons.values():
             yield from self.remarks_on_choice(lesson)
             yield from lesson.notebook.notes if lesson.notebook else ()
-            by_hand = [one for one in lesson.exercises if one.override and one.override.points is not None]
+            by_hand = [result for result in lesson.exercises if result.override and result.override.points is not None]
             if by_hand:
-                yield f"Points given by hand: {', '.join(one.exercise.name for one in by_hand)}."
-            for one in by_hand:
-                if one.automatic_points > one.points:
-                    given, automatic = plain_number(one.points), plain_number(one.automatic_points)
-                    yield f"{one.exercise.name}: you gave {given} by hand, and the grader gives {automatic}."
-        yield from (f"{lesson}: nearly the same as {'; '.join(names)}." for lesson, names in self.like.items())
-        yield from (f"{lesson or 'All lessons'} until {due:%Y-%m-%d %H:%M}." for lesson, due in self.extensions.items())
-        yield from (f"Asked about {one.exercise or 'the points'}: {one.request}" for one in self.requests)
+                yield f"Points entered by hand: {', '.join(result.exercise.name for result in by_hand)}."
+            for result in by_hand:
+                if result.automatic_points > result.points:
+                    given, automatic = plain_number(result.points), plain_number(result.automatic_points)
+                    yield f"{result.exercise.name}: you entered {given} by hand, but the grader gives {automatic}."
+        yield from (f"{lesson}: nearly identical to {'; '.join(names)}." for lesson, names in self.similar.items())
+        for lesson_name, due in self.extensions.items():
+            yield f"Extension for {lesson_name or 'all lessons'} until {due:%Y-%m-%d %H:%M}."
+        for request in self.requests:
+            yield f"Regrade request for {request.exercise or 'the points'}: {request.request}"
 
 
 @dataclass(frozen=True)
 class ClassResults:
-    """A class.
+    """The results of a class.
 
     Args:
-        students: All students in the roster, and all others who submitted something, by name.
+        students: All students in the roster, and all other students who submitted something, sorted by name.
         lessons: The lessons that count.
-        unknown: Names in the instructor's tables that are not in the class.
+        unknown: A line about each name in the instructor's tables that does not clearly identify a student.
         is_listed: Whether there is a roster.
-        similar: Nearly identical submissions.
+        similar: Pairs of nearly identical submissions.
         rules: The instructor's rules.
-        left_out: Lessons submitted by too few students, with their number and the number who submitted anything.
-        changes: A line about each student whose points have changed since they were last written.
+        left_out: Lessons submitted by too few students. For each, the number of students who submitted the lesson and
+            the number who submitted anything.
+        changes: A line about each student whose points have changed since the results were last written.
     """
 
     students: Sequence[StudentResult]
@@ -274,16 +283,16 @@ class ClassResults:
 
     @property
     def held_back(self) -> list[str]:
-        """A line about each student and lesson for which an earlier result counts, because it is better."""
+        """A line about each student and lesson for which an earlier result counts because it is better."""
         return [f"{student.name}: {line}" for student in self.students for line in student.held_back]
 
     @property
     def remarks(self) -> Iterator[str]:
         """Yield remarks for the instructor about the class."""
         for lesson, (n, of) in self.left_out.items():
-            yield f"{lesson} was submitted by {n} of {of} students, so it does not count unless --lesson asks for it."
+            yield f"{lesson} does not count, because only {n} of {of} students submitted it; to count it, add --lesson."
         yield from self.unknown_times()
-        yield from (f"{student.name}: {one}" for student in self.students for one in student.remarks_on_groups)
+        yield from (f"{student.name}: {line}" for student in self.students for line in student.remarks_on_groups)
         yield from self.unknown
         yield from self.unfinished
 
@@ -291,7 +300,7 @@ class ClassResults:
         """Yield a line for each reason why submission times of notebooks with a due date are unknown.
 
         Args:
-            lesson: The lesson to check; empty for all.
+            lesson: The lesson to check; empty for all lessons.
         """
         names: dict[str, list[str]] = defaultdict(list)
         advice: dict[str, str] = defaultdict(str)
@@ -303,64 +312,64 @@ class ClassResults:
                 reason = result.submitted()[1]
                 if student.name not in names[reason]:
                     names[reason].append(student.name)
-                if reason == TIME_OF_DOWNLOAD and result.notebook.submission.platform == "Moodle":
+                if reason == DOWNLOAD_TIME and result.notebook.submission.platform == "Moodle":
                     advice[reason] = MOODLE_ADVICE
         n_submitted = sum(student.status != NOTHING_SUBMITTED for student in self.students)
         for reason, who in names.items():
             is_everyone = len(who) == n_submitted > MAX_LISTED_NAMES
             listed = f"all {n_submitted} students" if is_everyone else join_words(who, MAX_LISTED_NAMES)
             because = f" ({reason})" if reason else ""
-            yield f"Submission time unknown, so no deduction for lateness: {listed}{because}.{advice[reason]}"
+            yield f"No late penalty, because the submission time is unknown: {listed}{because}.{advice[reason]}"
 
     @cached_property
     def without_submission(self) -> Mapping[str, Sequence[str]]:
         """The students in the roster without a submission, by lesson, or under "" if they submitted nothing at all.
 
-        Empty without a roster. A student with points by hand for a lesson is not listed for it.
+        It is empty without a roster. A student whose points for a lesson were entered by hand is not listed for it.
         """
         listed = [student for student in self.students if self.is_listed and student.is_listed]
         idle = [student.name for student in listed if student.status == NOTHING_SUBMITTED]
         found = {"": idle} | {
-            lesson: [student.name for student in listed if student.name not in idle and student.lacks(lesson)]
+            lesson: [
+                student.name for student in listed if student.name not in idle and student.lacks_submission(lesson)
+            ]
             for lesson in self.lessons
         }
         return {lesson: names for lesson, names in found.items() if names}
 
     @property
     def unfinished(self) -> Iterator[str]:
-        """Yield what the instructor still has to do before the points are complete."""
+        """Yield a line for each kind of work that the instructor has to finish before the points are complete."""
         n_unmarked = sum(answer.points is None for student in self.students for answer in student.written)
         n_requests = sum(len(student.requests) for student in self.students)
         not_judged = [student.name for student in self.students for _ in student.not_judged]
         if not_judged:
             whose = join_words(list(dict.fromkeys(not_judged))[:MAX_LISTED_NAMES])
             more = ", …" if len({*not_judged}) > MAX_LISTED_NAMES else ""
-            count = f"{len(not_judged)} answer{'' if len(not_judged) == 1 else 's'} of {whose}{more}"
-            yield f"Could not be judged, so without points: {count}. Grade again, or give the points in {OVERRIDES}."
+            count = f"{len(not_judged)} answer{'' if len(not_judged) == 1 else 's'} from {whose}{more}"
+            yield f"{count} could not be judged and got no points. Grade again, or enter the points in {OVERRIDES}."
         if n_unmarked:
-            answers = "written answer is" if n_unmarked == 1 else "written answers are"
-            yield f"{n_unmarked} {answers} not marked yet, so without points (written_answers.csv)."
+            answers = "written answer has" if n_unmarked == 1 else "written answers have"
+            yield f"{n_unmarked} {answers} no points yet. Enter the points in written_answers.csv."
         if n_requests:
-            requests = "request for another look is" if n_requests == 1 else "requests for another look are"
-            yield f"{n_requests} {requests} not answered yet ({OVERRIDES})."
+            requests = "regrade request has" if n_requests == 1 else "regrade requests have"
+            yield f"{n_requests} {requests} not been answered yet. Enter points or a comment in {OVERRIDES}."
 
     @property
     def copies(self) -> Iterator[tuple[str, list[str], float]]:
-        """Yield each group of students whose submissions are nearly the same, with the lesson and the
-        least similarity.
-        """
+        """Yield the lesson, the students and the lowest similarity of each group of nearly identical submissions."""
         for lesson in self.lessons:
             pairs = [pair for pair in self.similar if pair.lesson == lesson]
             groups: list[set[str]] = []
             for pair in pairs:
-                met = [group for group in groups if group & {*pair.students}]
-                groups = [group for group in groups if group not in met] + [set(pair.students).union(*met)]
+                merged = [group for group in groups if group & {*pair.students}]
+                groups = [group for group in groups if group not in merged] + [set(pair.students).union(*merged)]
             for group in groups:
-                yield lesson, sorted(group), min(one.similarity for one in pairs if one.students[0] in group)
+                yield lesson, sorted(group), min(pair.similarity for pair in pairs if pair.students[0] in group)
 
     @property
     def has_lateness(self) -> bool:
-        """Whether there is something to say about times."""
+        """Whether any student was late or has an unknown submission time."""
         lessons = (lesson for student in self.students for lesson in student.lessons.values())
         return any(lesson.lateness.message for lesson in lessons)
 
@@ -371,15 +380,15 @@ class ClassResults:
 
     @cached_property
     def max_points(self) -> int:
-        """The sum of the points of these lessons' core exercises."""
+        """The maximum points for core exercises in all lessons that count."""
         return max_points(self.lessons)
 
 
 def max_points(lessons: Sequence[str]) -> int:
-    """Return the sum of the points of these lessons' core exercises."""
+    """Return the maximum points for core exercises in these lessons."""
     return sum(e.points for lesson in lessons for e in exercises_of(lesson) if not e.stretch)
 
 
 def plain_number(number: float) -> float:
-    """Return a whole number as an int, so that it is written without a point."""
+    """Return a whole number as an int, so that it is written without a decimal point."""
     return int(number) if number == int(number) else number

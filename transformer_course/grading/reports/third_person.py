@@ -1,4 +1,4 @@
-"""Turn a message to a student into a clause about several students."""
+"""Turn a message to one student into a clause about several students."""
 
 import re
 
@@ -11,7 +11,7 @@ _SECOND_PERSON = re.compile(r"\b(?:you(?:rs?|rself|rselves)?)\b", re.IGNORECASE)
 def in_third_person(message: str) -> str:
     """Return a message with *you* and *your* replaced by *they* and *their*; code in backticks is unchanged.
 
-    Verbs do not change, because *you* and *they* take the same verb form in English.
+    Verbs do not change, because *you* and *they* take the same verb forms in English.
     """
     texts = message.split("`")
     texts[::2] = [_SECOND_PERSON.sub(_replaced, _OBJECT.sub(r"\1 them", text)) for text in texts[::2]]

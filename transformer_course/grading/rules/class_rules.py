@@ -1,6 +1,6 @@
-"""The instructor's rules for a class, which a run saves in the results folder for later runs.
+"""The instructor's rules for a class, which each run saves in the results folder for later runs.
 
-Rules stay in force until they are changed.
+A rule applies until the instructor changes it.
 """
 
 import json
@@ -28,11 +28,11 @@ from transformer_lab.atomic_write import atomic_write, atomic_write_text
 ROSTER_FILE = "roster.csv"
 GROUPS_FILE = "groups.csv"
 RULES_FILE = "class_rules.json"
-"""The file with lessons, due dates, penalty, grace period and partial credit."""
+"""The file with the lessons, due dates, penalty, grace period and partial credit."""
 ALL_LESSONS = "all"
-"""Means every lesson that any student has submitted."""
+"""Stands for every lesson that any student has submitted."""
 LIBRARY_CALLS = ("full", "remark", "none")
-"""How to grade a right answer that calls the library's or torch's version of the function to implement."""
+"""Choices for grading a right answer that calls the library's or torch's version of the function to implement."""
 
 
 @dataclass(frozen=True)
@@ -42,13 +42,13 @@ class ClassRules:
     Args:
         roster: The people in the class; empty without a roster.
         late_policy: Due dates and late penalties.
-        overrides: Points and comments given by hand.
-        marks: The written answers in the sheet, with their marks.
-        partial_credit: Whether an answer that passes some cases gets that share of the points.
-        lessons: The lessons that count, or ``ALL_LESSONS``; empty for all that enough students submit.
-        extensions: Later due dates for single students.
+        overrides: Points and comments entered by hand.
+        marks: The written answers with their marks.
+        partial_credit: Whether an answer that passes some cases gets the same fraction of the points.
+        lessons: The lessons that count, or ``ALL_LESSONS``; empty for all lessons that enough students submit.
+        extensions: Later due dates for individual students.
         rubric: The rubric for written answers, by question.
-        library_calls: How to grade answers that call the function to implement, one of ``LIBRARY_CALLS``.
+        library_calls: One of ``LIBRARY_CALLS``.
         bonus: Whether points for stretch exercises are exported.
         roster_columns: The columns of the roster that the instructor chose, by key of ``column_titles.TITLES``.
     """
@@ -66,16 +66,16 @@ class ClassRules:
     roster_columns: Mapping[str, str] = field(default_factory=dict)
 
     def may_count(self, lesson: str) -> bool:
-        """Return whether a lesson is selected, or none is."""
+        """Return whether a lesson may count: it is selected, or no lessons are selected."""
         return not self.lessons or lesson in self.lessons or ALL_LESSONS in self.lessons
 
-    def message(self) -> Iterator[str]:
-        """Yield phrases that describe the rules in force, except defaults."""
+    def describe(self) -> Iterator[str]:
+        """Yield phrases that describe the rules that differ from the defaults."""
         if ALL_LESSONS in self.lessons:
             yield "all lessons"
         elif self.lessons:
             yield f"only {', '.join(self.lessons)}"
-        yield from self.late_policy.message()
+        yield from self.late_policy.describe()
         if self.extensions:
             yield f"{len(self.extensions)} extension{'s' if len(self.extensions) > 1 else ''}"
         if self.partial_credit:
@@ -89,15 +89,15 @@ class ClassRules:
 
 @dataclass(frozen=True)
 class RuleChanges:
-    """Rules that an instructor changes in one run; omitted rules stay in force.
+    """Rules that an instructor changes in one run; omitted rules do not change.
 
     Args:
         lessons: The lessons that count, or ``ALL_LESSONS``.
         roster: A table of all students.
         late_policy: Due dates and penalties.
-        partial_credit: Whether an answer that passes some cases gets that share of the points from now on.
-        library_calls: One of ``LIBRARY_CALLS``.
-        own: The instructor's own exercises from ``read_own_exercises``, including earlier ones.
+        partial_credit: Whether, from now on, an answer that passes some cases gets the same fraction of the points.
+        library_calls: One of ``LIBRARY_CALLS``, or empty.
+        own: The instructor's own exercises from ``read_own_exercises``, including earlier exercises.
         roster_columns: The columns of the roster from ``column_titles.parse_columns``.
         groups: A table of the members of each group.
 
@@ -169,7 +169,7 @@ def read_class_rules(out: Path) -> ClassRules:
 
 
 def read_late_policy(out: Path) -> LatePolicy:
-    """Read the late policy from a results folder; it is empty if there is none.
+    """Read the late policy from a results folder, or return an empty policy if there is none.
 
     Raises:
         ValueError: The file has the wrong format.
@@ -188,13 +188,13 @@ def _read_rules(path: Path) -> tuple[LatePolicy, bool, list[str], str, dict[str,
         if library_calls not in LIBRARY_CALLS:
             raise ValueError(f"library_calls must be one of {', '.join(LIBRARY_CALLS)}")
         if type(partial_credit) is not bool or len(lessons) != len(text.get("lessons", [])):
-            raise ValueError("unknown lessons, or partial_credit is neither true nor false")
+            raise ValueError("it has unknown lessons, or partial_credit is neither true nor false")
         columns = text.get("roster_columns", {})
         if type(columns) is not dict or not all(type(title) is str for title in columns.values()):
             raise ValueError("roster_columns is not an object of column titles")
         return policy, partial_credit, lessons, library_calls, columns
     except (KeyError, TypeError, AttributeError, ValueError) as error:
-        raise ValueError(f"{path} does not contain valid class rules; fix or delete it ({error})") from error
+        raise ValueError(f"{path} does not contain valid class rules ({error}); fix or delete the file") from error
 
 
 def write_class_rules(out: Path, rules: ClassRules, changes: RuleChanges) -> None:

@@ -1,4 +1,4 @@
-"""Due dates, lateness and late penalties; the raw points never change."""
+"""Due dates, lateness and late penalties, which are shown separately and never change the points."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,20 +16,20 @@ from transformer_course.lesson_order import resolve_lesson
 from transformer_lab.atomic_write import atomic_write_text
 
 EVERY_LESSON = ""
-"""Key for all lessons without their own due date."""
+"""The key for all lessons without their own due date."""
 END_OF_DAY = time(23, 59, 59)
 EXTENSIONS_FILE = "extensions.csv"
-"""The table of extensions in the results folder, which the grader creates but never overwrites."""
+"""The table of extensions in the results folder; the grader creates the table but never overwrites it."""
 
 
 @dataclass(frozen=True)
 class Lateness:
-    """How late a notebook was.
+    """The lateness of a notebook.
 
     Args:
-        days: Days late, counting started days in full, or None if it is late by an unknown amount.
-        message: A description with the source of the time; empty if it was on time.
-        is_unknown: Whether the submission time is unknown, so that it counts as on time.
+        days: Number of days late, where a started day counts in full. None means late by an unknown amount.
+        message: A description that includes the source of the time; empty if the notebook was on time.
+        is_unknown: Whether the submission time is unknown, in which case the notebook counts as on time.
     """
 
     days: int | None = 0
@@ -38,7 +38,7 @@ class Lateness:
 
     @property
     def concerns_student(self) -> bool:
-        """Whether to show the message to the student; an unknown time is shown only to the instructor."""
+        """Whether to show the message to the student. Only the instructor sees that a time is unknown."""
         return bool(self.message) and not self.is_unknown
 
 
@@ -48,9 +48,9 @@ class LatePolicy:
 
     Args:
         due: The due date of each lesson; ``EVERY_LESSON`` is the default.
-        penalty: Percent of the points to deduct per day.
-        grace: Minutes after the due date without a penalty.
-        zone: The time zone of the course, in whose calendar days are counted. None means the local time zone.
+        penalty: Percentage of the points to deduct per day.
+        grace: Grace period after the due date in minutes.
+        zone: The time zone in which days are counted. None means the local time zone.
     """
 
     due: Mapping[str, datetime] = field(default_factory=dict)
@@ -60,18 +60,18 @@ class LatePolicy:
 
     def __post_init__(self) -> None:
         if not 0 <= self.penalty <= 100:
-            raise ValueError(f"the penalty for a day must be between 0 and 100 percent; got {self.penalty:g}")
+            raise ValueError(f"the penalty per day must be between 0 and 100 percent; got {self.penalty:g}")
         if not 0 <= self.grace < math.inf:
             raise ValueError(f"the grace period must be at least 0 minutes; got {self.grace:g}")
         if unknown := set(self.due) - {*every_lesson(), EVERY_LESSON}:
             raise ValueError(f"there is no lesson {min(unknown)!r}; the lessons are {', '.join(every_lesson())}")
 
     def lateness(self, submission: Submission, extensions: Mapping[str, datetime] | None = None) -> Lateness:
-        """Return how late a notebook was.
+        """Return the lateness of a notebook.
 
         Args:
             submission: The notebook.
-            extensions: Later due dates for its student.
+            extensions: The student's own due dates, by lesson.
         """
         due, extended = (_due(dates, submission.lesson) for dates in (self.due, extensions or {}))
         is_extended = extended is not None and (due is None or extended > due)
@@ -93,17 +93,17 @@ class LatePolicy:
         return Lateness(days, f"{days} {'day' if days == 1 else 'days'} late ({submission.time_source})")
 
     def _on_clock(self, moment: datetime) -> datetime:
-        """Return the wall-clock time in the course, so that a day ends at the same hour even if it has 25 hours."""
+        """Return the local time in the course's zone, so that days end at the same hour even if a day has 25 hours."""
         return moment.astimezone(self.zone).replace(tzinfo=None)
 
     def points_after(self, points: float, lateness: Lateness) -> float:
-        """Return the points minus the penalty; if the lateness is unknown, the instructor decides about a penalty."""
+        """Return the points minus the penalty. If the lateness is unknown, nothing is deducted."""
         return round(points * max(0.0, 1 - self.penalty / 100 * (lateness.days or 0)), 2)
 
     def changed(
         self, due: Mapping[str, datetime], penalty: float | None, grace: float | None, zone: ZoneInfo | None = None
     ) -> "LatePolicy":
-        """Return the policy with the given changes; omitted values stay in force.
+        """Return the policy with the given changes; omitted values do not change.
 
         Raises:
             ValueError: A penalty or grace period is given without a due date.
@@ -129,17 +129,17 @@ class LatePolicy:
         }
 
     @classmethod
-    def from_dict(cls, report: Mapping[str, Any]) -> "LatePolicy":
+    def from_dict(cls, stored: Mapping[str, Any]) -> "LatePolicy":
         """Return the policy from JSON data.
 
         Raises:
             ValueError, TypeError, AttributeError: The data are not a valid policy.
         """
-        due = {lesson: datetime.fromisoformat(text) for lesson, text in report.get("due", {}).items()}
-        zone = parse_zone(report["timezone"]) if report.get("timezone") else None
-        return cls(due, float(report.get("penalty", 0)), float(report.get("grace", 0)), zone)
+        due = {lesson: datetime.fromisoformat(text) for lesson, text in stored.get("due", {}).items()}
+        zone = parse_zone(stored["timezone"]) if stored.get("timezone") else None
+        return cls(due, float(stored.get("penalty", 0)), float(stored.get("grace", 0)), zone)
 
-    def message(self) -> Iterator[str]:
+    def describe(self) -> Iterator[str]:
         """Yield phrases that describe the policy."""
         for lesson, due in sorted(self.due.items()):
             yield f"{lesson or 'lessons'} due {in_words(due, self.zone)}"
@@ -148,7 +148,7 @@ class LatePolicy:
         if self.penalty:
             yield f"{self.penalty:g} % off for each day late"
         if self.grace:
-            yield f"{self.grace:g} minutes of grace"
+            yield f"a grace period of {self.grace:g} minutes"
 
 
 def _due(dates: Mapping[str, datetime], lesson: str) -> datetime | None:
@@ -157,7 +157,7 @@ def _due(dates: Mapping[str, datetime], lesson: str) -> datetime | None:
 
 @dataclass(frozen=True)
 class Extension:
-    """A due date for one student.
+    """An individual due date for a student.
 
     Args:
         student: The student's name in the table.
@@ -180,7 +180,7 @@ def read_extensions(out: Path, zone: ZoneInfo | None = None) -> list[Extension]:
     """Read the table of extensions in a results folder, with dates in the course's time zone.
 
     Raises:
-        ValueError: A row has no student, an unknown lesson, or no date.
+        ValueError: A row has no student, no valid date, or an unknown lesson.
     """
     path = out / EXTENSIONS_FILE
     found = []
@@ -197,11 +197,11 @@ def read_extensions(out: Path, zone: ZoneInfo | None = None) -> list[Extension]:
 
 
 def parse_due(texts: Sequence[str], zone: ZoneInfo | None = None) -> dict[str, datetime]:
-    """Parse due dates from the command line: ``2026-10-12``, or ``01=2026-10-12T18:00`` for one lesson.
+    """Parse due dates from the command line, such as ``2026-10-12``, or ``01=2026-10-12T18:00`` for one lesson.
 
     Args:
         texts: The dates. A date without a time means the end of that day.
-        zone: The time zone of dates without one. None means the local time zone.
+        zone: The time zone of dates without a zone. None means the local time zone.
 
     Raises:
         ValueError: A text is not a date, or there is no such lesson.
@@ -212,8 +212,8 @@ def parse_due(texts: Sequence[str], zone: ZoneInfo | None = None) -> dict[str, d
     """
     due = {}
     for text in texts:
-        typed, _, date = text.rpartition("=")
-        lesson = resolve_lesson(typed.strip(), every_lesson()) if typed else EVERY_LESSON
+        name, _, date = text.rpartition("=")
+        lesson = resolve_lesson(name.strip(), every_lesson()) if name else EVERY_LESSON
         try:
             due[lesson] = parse_date(date, zone)
         except ValueError as error:
@@ -223,7 +223,7 @@ def parse_due(texts: Sequence[str], zone: ZoneInfo | None = None) -> dict[str, d
 
 
 def parse_date(text: str, zone: ZoneInfo | None = None) -> datetime:
-    """Parse a date. Without a time, it means the end of that day; without a zone, it is in the given zone.
+    """Parse a date. A date without a time means the end of that day, and a date without a zone is in the given zone.
 
     Raises:
         ValueError: The text is not a date or is ambiguous.

@@ -1,4 +1,4 @@
-"""Points and comments given by hand, which override the grader's results and are never overwritten."""
+"""Points and comments that the instructor enters by hand, which override the grader's results."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from transformer_course.lesson_order import resolve_lesson
 from transformer_lab.atomic_write import atomic_write_text
 
 OVERRIDES_FILE = "overrides.csv"
-"""The table in the results folder, which the grader creates but never overwrites."""
+"""The table of overrides in the results folder; the grader creates the table but never overwrites it."""
 COLUMN_TITLES = ("student", "lesson", "exercise", "points", "comment", "request")
 
 
@@ -21,7 +21,7 @@ class Override:
     Args:
         student: The student's name in the table.
         exercise: The name of the exercise, or empty for a general comment.
-        points: Points that replace the grader's, or None to keep those.
+        points: Points that replace the grader's points, or None to keep the grader's points.
         comment: A comment for the student, or empty.
         request: The student's request for a regrade, or empty.
     """
@@ -34,7 +34,7 @@ class Override:
 
     @property
     def is_open(self) -> bool:
-        """Whether the student's request has no answer yet."""
+        """Whether there is a request that has not been answered."""
         return bool(self.request) and self.points is None and not self.comment
 
 
@@ -45,7 +45,7 @@ def make_overrides_file(out: Path) -> None:
 
 
 def read_overrides(out: Path) -> list[Override]:
-    """Read the overrides in a results folder; if two rows are about the same exercise, the later row counts.
+    """Read the overrides in a results folder. If two rows are for the same student and exercise, the later row counts.
 
     Raises:
         ValueError: A row has an unknown exercise or invalid points.
@@ -73,14 +73,14 @@ def _override(row: Mapping[str, str]) -> Override:
         raise ValueError(f"{name} is in {lesson_of(name)}; got lesson={lesson!r}")
     if points and not name:
         raise ValueError(f"points require an exercise; got points={points!r} and no exercise")
-    most = every_exercise()[name].points if name else 0
-    return Override(student, name, _number(points, most), row.get("comment", ""), row.get("request", ""))
+    maximum = every_exercise()[name].points if name else 0
+    return Override(student, name, _number(points, maximum), row.get("comment", ""), row.get("request", ""))
 
 
-def _number(text: str, most: float) -> float | None:
+def _number(text: str, maximum: float) -> float | None:
     if not text:
         return None
     number = read_number(text)
-    if number is None or not 0 <= number <= most:
-        raise ValueError(f"points must be a number between 0 and {most:g}; got points={text!r}")
+    if number is None or not 0 <= number <= maximum:
+        raise ValueError(f"points must be a number between 0 and {maximum:g}; got points={text!r}")
     return number

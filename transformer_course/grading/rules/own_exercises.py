@@ -23,16 +23,16 @@ from transformer_course.exercises import LESSONS, UNGRADED, add_own_lesson, ever
 from transformer_lab.atomic_write import atomic_write_text
 
 OWN_EXERCISES_FOLDER = "own_exercises"
-"""Folder for the files in the results folder, so that pages can be regenerated without the original files."""
+"""Subfolder of the results folder with copies of the files, so that pages can be regenerated without the originals."""
 TRIAL_SEEDS = (0, 1)
 
 
 @dataclass(frozen=True)
 class OwnExercises:
-    """The file's text instead of its path, because workers may be on other machines.
+    """A file of exercises, stored as text instead of a path because workers may be on other machines.
 
     Args:
-        lesson: The name of the lesson, which is the name of the file.
+        lesson: The name of the lesson, which is the file name without its extension.
         source: The text of the file.
     """
 
@@ -51,7 +51,7 @@ class OwnExercises:
         try:
             if path.suffix != ".py" or not own.lesson.isidentifier() or keyword.iskeyword(own.lesson):
                 raise ValueError(
-                    "the file name becomes the name of a lesson, so it must be an identifier such as week_3.py"
+                    "the file name becomes the name of a lesson, so it must be a Python identifier, such as week_3.py"
                 )
             if own.lesson in (*LESSONS, *UNGRADED):
                 raise ValueError(f"{own.lesson} is a lesson of the course; choose another name")
@@ -68,7 +68,7 @@ class OwnExercises:
         return hashlib.sha256(self.source.encode()).hexdigest()
 
     def add(self) -> None:
-        """Register the exercises, which have been checked before, in this process."""
+        """Register the exercises in this process, without checking them again."""
         add_own_lesson(self.lesson, self._exercises())
 
     def keep(self, out: Path) -> None:
@@ -94,14 +94,14 @@ class OwnExercises:
         exercises: Any = vars(module).get("EXERCISES")
         if not isinstance(exercises, Sequence) or not exercises:
             raise ValueError(f"the file must define EXERCISES, a list of Exercise(...); got {exercises!r}")
-        for one in exercises:
-            if not isinstance(one, Exercise):
-                raise ValueError(f"EXERCISES must contain only Exercise(...); got {one!r}")
+        for exercise in exercises:
+            if not isinstance(exercise, Exercise):
+                raise ValueError(f"EXERCISES must contain only Exercise(...); got {exercise!r}")
         return tuple(exercises)
 
 
 def read_own_exercises(out: Path, path: Path | None = None) -> list[OwnExercises]:
-    """Read the exercises in a results folder, and a file that replaces one of the same name; register them.
+    """Read and register the exercises in a results folder, and a new file that replaces a file of the same name.
 
     Raises:
         ValueError: A file contains no exercises that can be graded.
@@ -112,7 +112,7 @@ def read_own_exercises(out: Path, path: Path | None = None) -> list[OwnExercises
 
 
 def _try(exercises: Sequence[Exercise]) -> None:
-    """Check that exercises can be graded, so that an error does not occur once per student.
+    """Check that exercises can be graded, so that errors are reported now and not once per student.
 
     Raises:
         ValueError: An exercise cannot be graded.
@@ -135,12 +135,13 @@ def _try(exercises: Sequence[Exercise]) -> None:
         first, second = (behavior(exercise, seed).expected for seed in TRIAL_SEEDS)
         if judge(exercise, TRIAL_SEEDS[1], first).passed or judge(exercise, TRIAL_SEEDS[0], second).passed:
             raise ValueError(
-                f"the cases of {exercise.name} must depend on the seed, because feedback would reveal fixed cases"
+                f"the cases of {exercise.name} must depend on the seed, because feedback would reveal cases that are "
+                "the same for everyone"
             )
 
 
 def _error_message(error: Exception, own: OwnExercises) -> str:
-    """Return the error with its line number in the file."""
+    """Return the error message with the line number in the file."""
     lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == own._filename]
     if isinstance(error, SyntaxError):
         lines = [error.lineno]

@@ -18,7 +18,7 @@ from transformer_lab.atomic_write import atomic_write_text
 SETTINGS_FILE = "settings.json"
 """The settings file, written before grading starts so that an interrupted run can continue."""
 FILE_KIND = "transformer-course grading"
-"""Value of ``kind`` in the settings file, which identifies a results folder."""
+"""The value of ``kind`` in the settings file, which marks a folder as a results folder."""
 SETTINGS = ("kind", "seed", "date", "versions", "platform", "limits", "guards")
 """Settings that are also recorded in ``results.json``."""
 MAX_JOBS = 256
@@ -29,22 +29,25 @@ class RunOptions:
     """Options for a grading run.
 
     Args:
-        limits: Limits of one exercise.
-        seed: Secret from which, together with a notebook's code, its cases are drawn. By default, the seed of the
-            earlier run, or else a new seed. It is recorded in ``results.json``; the same seed gives the same results.
+        limits: Limits for one exercise.
+        seed: Secret random seed. The hidden cases for a notebook depend on this seed and on the notebook's code. None
+            means the seed of the earlier run, or else a new seed. It is recorded in ``results.json``; the same seed
+            gives the same results.
         jobs: Number of students to grade at once.
         fresh: Whether to discard the earlier results.
         count_latest: Whether new results replace earlier results even if points fall; then only the given lessons
             count.
-        layout: Pattern for the students' names in the paths of their files, such as ``*/STUDENT``; empty to detect it.
-        worksheets: Grading worksheets of Moodle, from which the submission times are read.
+        layout: Pattern for the students' names in the paths of their files, such as ``*/STUDENT``; empty to detect the
+            names.
+        worksheets: Moodle's grading worksheets, from which the submission times are read.
         worksheet_columns: The columns of the worksheets that the instructor chose, by key of
             ``column_titles.TITLES``.
         unconfined: Whether to grade even if the system cannot protect the user's files from the notebooks' code.
-        container: The container tool, ``podman`` or ``docker``, to run the notebooks' code in a container.
-        scheduler: The address of a Dask scheduler, such as ``tcp://10.0.0.1:8786``, to grade on its workers, which
-            need the same version of the course.
-        sandbox: A running sandbox with these limits and this container, to save its start-up time.
+        container: The tool, ``podman`` or ``docker``, with which to run the notebooks' code in a container; empty to
+            run it without a container.
+        scheduler: The address of a Dask scheduler on whose workers to grade, such as ``tcp://10.0.0.1:8786``; empty to
+            grade on this machine. The workers must have the same versions as this machine.
+        sandbox: A running sandbox with these limits and this container, which saves the time to start it.
 
     Raises:
         ValueError: The seed or the number of jobs is out of bounds.
@@ -79,15 +82,15 @@ def check_output_folder(out: Path) -> None:
     if out.exists() and not out.is_dir():
         raise ValueError(f"{out} is a file; choose a folder for the results")
     if out.exists() and any(out.iterdir()) and recorded_settings(out) is None:
-        raise ValueError(f"{out} contains something other than the results of an earlier run; choose a new folder")
+        raise ValueError(f"{out} contains files that are not results of an earlier run; choose a new folder")
 
 
 def new_settings(seed: int, limits: Limits, guards: Mapping[str, Any]) -> dict[str, Any]:
     """Return the settings of a grading run.
 
     Args:
-        seed: Seed of the cases.
-        limits: Resource limits of the answers.
+        seed: Random seed for the hidden cases.
+        limits: Resource limits for the answers.
         guards: The sandbox's guards, from ``confine.confine``.
     """
     return {
@@ -102,7 +105,7 @@ def new_settings(seed: int, limits: Limits, guards: Mapping[str, Any]) -> dict[s
 
 
 def write_settings(out: Path, settings: Mapping[str, Any]) -> None:
-    """Save the settings in a results folder, creating it if necessary."""
+    """Save the settings in a results folder, which is created if necessary."""
     out.mkdir(parents=True, exist_ok=True)
     atomic_write_text(out / SETTINGS_FILE, json.dumps(dict(settings), indent=1) + "\n")
 
@@ -111,9 +114,9 @@ def recorded_settings(out: Path) -> dict[str, Any] | None:
     """Return the settings of the results in a folder, or None if there are no results."""
     try:
         stored = json.loads((out / SETTINGS_FILE).read_text("utf-8"))
-        json.dumps(stored, ensure_ascii=False).encode()  # a lone surrogate could not be written into a report
+        json.dumps(stored, ensure_ascii=False).encode()  # raises an error for text that cannot be written to a report
         return {key: stored[key] for key in SETTINGS} if stored["kind"] == FILE_KIND else None
-    except (OSError, ValueError, KeyError, TypeError, RecursionError):  # RecursionError: too deeply nested lists
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):  # the JSON may be nested too deeply
         return None
 
 

@@ -1,4 +1,4 @@
-"""Exercises and lessons are recognized by the text of cells alone, in notebooks that have lost names and ids."""
+"""Tests for recognizing exercises and lessons by the text of cells."""
 
 import json
 
@@ -16,7 +16,7 @@ from transformer_course.grading.incoming.cell_text import check_of, definition_o
         ("verdict = lab.check(attempt=softmax, save=True)", True),
         ("check(my_softmax, 'softmax')", True),
         ('check(mine, name="softmax")', True),
-        ("check(mended, 'softmax', save=False)", False),
+        ("check(fixed, 'softmax', save=False)", False),
         ("check(softmax_2)", False),
         ("check(log_softmax)", False),
         ("uncheck(softmax)", False),

@@ -1,4 +1,4 @@
-"""The list of tracked files is read as Git itself reads it."""
+"""Tests for reading Git's index of tracked files."""
 
 import subprocess
 from pathlib import Path
@@ -13,7 +13,7 @@ def git(folder: Path, *command: str) -> str:
 
 
 @pytest.mark.parametrize("version", ["2", "3", "4"])
-def test_lists_the_files_that_git_lists(tmp_path: Path, version: str):
+def test_lists_same_files_as_git(tmp_path: Path, version: str):
     for name in ("class/ada/01_lookup.ipynb", "class/ada/a", "class/ben/é 1.ipynb", "class/zz", "b", "untracked"):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(name)
@@ -21,7 +21,9 @@ def test_lists_the_files_that_git_lists(tmp_path: Path, version: str):
     git(tmp_path, "add", "class", "b")
     git(tmp_path, "update-index", "--index-version", version)
     if version == "3":
-        git(tmp_path, "add", "--intent-to-add", "untracked")  # an extended flag, without which it would be 2
+        git(
+            tmp_path, "add", "--intent-to-add", "untracked"
+        )  # sets an extended flag, without which Git would write version 2
     listed = {tmp_path.resolve() / name for name in git(tmp_path, "ls-files", "-z").split("\0")[:-1]}
     assert checked_out_files(tmp_path) == listed
     below = tmp_path / "class" / "ada"

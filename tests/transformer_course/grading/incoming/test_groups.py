@@ -47,7 +47,7 @@ def test_reads_members_in_rows_cells_and_columns(tmp_path: Path, text: str):
             "group,member 1,member 2\nA,Ada Lovelace,Bem Shaw\n",
             "'Bem Shaw' does .* It may be Ben Shaw .3.. Write",
         ),
-        ("group,members\nA,Lovelace, Ada\n", "line 2: 3 cells but 2 titles; put text that contains “,” in"),
+        ("group,members\nA,Lovelace, Ada\n", "line 2: 3 cells but 2 titles; put cells that contain “,” in"),
         ("team lead,members\nA,Ada\n", "has no column for groups; its columns are “team lead”, “members”"),
     ],
 )
@@ -57,5 +57,5 @@ def test_rejects_ambiguous_members_with_advice(tmp_path: Path, text: str, messag
 
 
 def test_groups_require_a_roster(tmp_path: Path):
-    with pytest.raises(ValueError, match="line 2: 'Ada' cannot be matched because there is no roster; pass a table"):
+    with pytest.raises(ValueError, match="line 2: 'Ada' cannot be matched, because there is no roster; pass a table"):
         groups(tmp_path, "group,name\nA,Ada\n", Roster([]))

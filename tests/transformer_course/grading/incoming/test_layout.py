@@ -1,4 +1,4 @@
-"""Folders and zips are sorted as a person would sort them."""
+"""Tests for finding the student of each file in folders and zips."""
 
 import io
 import zipfile
@@ -22,20 +22,20 @@ PEOPLE = [
 ADA_AND_BEN = {"Ada Lovelace", "Ben Shaw"}
 
 
-def of_class(paths: list[Path], people: list[Person], reports: list[str] | None = None) -> list[Submission]:
-    """Return what is found of a class with this roster."""
+def find_in_class(paths: list[Path], people: list[Person], reports: list[str] | None = None) -> list[Submission]:
+    """Return the submissions that are found with this roster."""
     roster = Roster(people)
     report = [].append if reports is None else reports.append
     return find_submissions(
         paths,
         is_student=lambda name: roster.find_exactly(name) is not None,
-        may_be_student=roster.knows,
+        may_be_student=roster.has_match,
         report=report,
     )
 
 
 def moodle(**numbers: int) -> bytes:
-    """Return a download of Moodle."""
+    """Return a zip downloaded from Moodle."""
     names = {"ada": "Ada Lovelace", "ben": "Ben Shaw"}
     return zipped({f"{names[k]}_{n}_assignsubmission_file_/01_lookup.ipynb": NOTEBOOK for k, n in numbers.items()})
 
@@ -75,11 +75,11 @@ def moodle(**numbers: int) -> bytes:
     ],
 )
 @pytest.mark.parametrize("people", [[], [Person("ada"), Person("ben"), Person("cleo")]], ids=["no roster", "roster"])
-def test_every_layout_gives_the_same_class(tmp_path: Path, files: list[str], people: list[Person]):
+def test_finds_same_students_in_every_layout(tmp_path: Path, files: list[str], people: list[Person]):
     folder = write_files(tmp_path / "given", dict.fromkeys(files, NOTEBOOK))
-    found = of_class([folder], people)
-    assert {one.student for one in found} == {"ada", "ben", "cleo"}
-    assert not any(one.problem for one in found)
+    found = find_in_class([folder], people)
+    assert {submission.student for submission in found} == {"ada", "ben", "cleo"}
+    assert not any(submission.problem for submission in found)
 
 
 @pytest.mark.parametrize(
@@ -97,24 +97,33 @@ def test_every_layout_gives_the_same_class(tmp_path: Path, files: list[str], peo
         ["red/ada/a.ipynb", "red/ben/a.ipynb", "blue/cleo_01_lookup.ipynb", "week 3/ada/a.ipynb"],
     ],
 )
-def test_folder_next_to_a_class_may_contain_one_student(tmp_path: Path, files: list[str]):
+def test_finds_single_student_next_to_class_folder(tmp_path: Path, files: list[str]):
     write_files(tmp_path / "handed-in", dict.fromkeys(files, NOTEBOOK))
     people = [Person("ada"), Person("ben"), Person("cleo")]
-    assert {one.student for one in of_class([tmp_path / "handed-in"], people)} == {"ada", "ben", "cleo"}
+    assert {submission.student for submission in find_in_class([tmp_path / "handed-in"], people)} == {
+        "ada",
+        "ben",
+        "cleo",
+    }
 
 
-def test_student_who_names_folders_after_others_gets_their_own_row(tmp_path: Path):
+def test_inner_folder_names_do_not_change_the_student(tmp_path: Path):
     files = ["eve/ada/01_lookup.ipynb", "eve/ben/01_lookup.ipynb", "x17/01_lookup.ipynb", "x18/hw/01_lookup.ipynb"]
     write_files(tmp_path / "handed-in", dict.fromkeys(files, NOTEBOOK))
-    found = {one.student for one in of_class([tmp_path / "handed-in"], [Person("ada"), Person("ben")])}
+    found = {
+        submission.student for submission in find_in_class([tmp_path / "handed-in"], [Person("ada"), Person("ben")])
+    }
     assert {"eve", "x17", "x18"} <= found
 
 
-def test_students_folder_called_submitted_hides_no_one(tmp_path: Path):
+def test_folder_named_submitted_is_a_student(tmp_path: Path):
     files = ["ada/01_lookup.ipynb", "submitted/ada/hw/01_lookup.ipynb", "zoe/01_lookup.ipynb"]
     for people in ([], [Person("ada"), Person("zoe")]):
         folder = write_files(tmp_path / "given", dict.fromkeys(files, NOTEBOOK))
-        found = {one.student: one.path.relative_to(folder).parts[0] for one in of_class([folder], people)}
+        found = {
+            submission.student: submission.path.relative_to(folder).parts[0]
+            for submission in find_in_class([folder], people)
+        }
         assert found == {"ada": "ada", "submitted": "submitted", "zoe": "zoe"}
 
 
@@ -142,9 +151,9 @@ def test_students_folder_called_submitted_hides_no_one(tmp_path: Path):
         ["hw1_al815/a.ipynb", "hw1_bs99/a.ipynb"],
     ],
 )
-def test_every_platform_is_matched_with_the_roster(tmp_path: Path, files: list[str]):
-    found = of_class([write_files(tmp_path / "given", dict.fromkeys(files, NOTEBOOK))], PEOPLE)
-    matches = Roster(PEOPLE).match([one.hint for one in found])
+def test_matches_every_platforms_names_with_roster(tmp_path: Path, files: list[str]):
+    found = find_in_class([write_files(tmp_path / "given", dict.fromkeys(files, NOTEBOOK))], PEOPLE)
+    matches = Roster(PEOPLE).match([submission.hint for submission in found])
     assert {person.name for match in matches.values() for person in match.people} == ADA_AND_BEN
     assert all(match.people for match in matches.values()) and len(found) == 2
 
@@ -154,11 +163,11 @@ def test_two_moodle_downloads_are_two_classes(tmp_path: Path, in_folder: bool):
     zips = {"CS101-Week 1-4711.zip": moodle(ada=611, ben=612), "CS101-Week 2-4712.zip": moodle(ada=702, ben=701)}
     folder = write_files(tmp_path / "given", zips)
     reports: list[str] = []
-    found = of_class([folder] if in_folder else [folder / name for name in zips], PEOPLE, reports)
-    assert [one.student for one in found] == ["Ada Lovelace", "Ben Shaw"] * 2
+    found = find_in_class([folder] if in_folder else [folder / name for name in zips], PEOPLE, reports)
+    assert [submission.student for submission in found] == ["Ada Lovelace", "Ben Shaw"] * 2
     assert reports == [
-        "CS101-Week 1-4711: 2 students, as Moodle names them.",
-        "CS101-Week 2-4712: 2 students, as Moodle names them.",
+        "CS101-Week 1-4711: 2 students, identified by their names in the Moodle download.",
+        "CS101-Week 2-4712: 2 students, identified by their names in the Moodle download.",
     ]
 
 
@@ -166,8 +175,8 @@ def test_single_students_zip_may_have_any_name(tmp_path: Path):
     one = zipped({"01_lookup.ipynb": NOTEBOOK})
     folder = write_files(tmp_path / "given", {"ada.zip": one, "my_submissions.zip": one})
     for paths in ([folder], sorted(folder.iterdir())):
-        assert {found.student for found in of_class(paths, [Person("ada")])} == {"ada", "my_submissions"}
-    [alone] = of_class([folder / "my_submissions.zip"], [])
+        assert {found.student for found in find_in_class(paths, [Person("ada")])} == {"ada", "my_submissions"}
+    [alone] = find_in_class([folder / "my_submissions.zip"], [])
     assert (alone.student, alone.time_source) == ("my_submissions", "time of the file")
 
 
@@ -180,9 +189,11 @@ def test_macos_zip_names_are_read_as_utf8(tmp_path: Path):
     for signature, flag in ((b"PK\3\4", 7), (b"PK\1\2", 9)):
         unmarked[unmarked.index(signature) + flag] &= ~8
     (tmp_path / "class.zip").write_bytes(unmarked)
-    found = of_class([tmp_path / "class.zip"], PEOPLE)
-    assert {one.student for one in found} == {"Jörg Müller", "Ada Lovelace"}
-    assert [len(match.people) for match in Roster(PEOPLE).match([one.hint for one in found]).values()] == [1, 1]
+    found = find_in_class([tmp_path / "class.zip"], PEOPLE)
+    assert {submission.student for submission in found} == {"Jörg Müller", "Ada Lovelace"}
+    assert [
+        len(match.people) for match in Roster(PEOPLE).match([submission.hint for submission in found]).values()
+    ] == [1, 1]
 
 
 @pytest.mark.parametrize(
@@ -195,26 +206,26 @@ def test_macos_zip_names_are_read_as_utf8(tmp_path: Path):
         ("*/STUDENT/work/hw_*.ipynb", {"ada"}),
     ],
 )
-def test_layout_option_sets_the_layout(tmp_path: Path, pattern: str, students: set[str] | None):
+def test_layout_option_determines_students(tmp_path: Path, pattern: str, students: set[str] | None):
     files = {"x/ada/work/hw_01_lookup.ipynb": NOTEBOOK, "y/ben/01_lookup.ipynb": NOTEBOOK}
     folder = write_files(tmp_path / "given", files)
     if students is None:
-        with pytest.raises(ValueError, match="--layout must contain the word STUDENT once"):
+        with pytest.raises(ValueError, match="--layout must contain the word STUDENT exactly once"):
             find_submissions([folder], pattern=pattern)
     else:
         reports: list[str] = []
         found = find_submissions([folder], pattern=pattern, report=reports.append)
-        assert {one.student for one in found} == students and f"by the layout {pattern}" in reports[0]
-        assert ("1 file not understood: 01_lookup.ipynb" in reports[0]) == (len(students) == 1)
+        assert {submission.student for submission in found} == students and f"by the layout {pattern}" in reports[0]
+        assert ("1 other file was ignored: 01_lookup.ipynb" in reports[0]) == (len(students) == 1)
 
 
-def test_unrecognized_files_are_reported_and_not_students(tmp_path: Path):
+def test_other_files_are_reported_as_ignored(tmp_path: Path):
     files = {"ada/a.ipynb": NOTEBOOK, "ben/a.ipynb": NOTEBOOK, "grades.csv": b"", "submission_metadata.yml": b""}
     reports: list[str] = []
     found = find_submissions([write_files(tmp_path / "given", files)], report=reports.append)
-    assert {one.student for one in found} == {"ada", "ben"}
+    assert {submission.student for submission in found} == {"ada", "ben"}
     assert reports == [
-        "given: 2 students, by the names of their folders; 2 files not understood: grades.csv and "
+        "given: 2 students, identified by the names of their folders; 2 other files were ignored: grades.csv and "
         "submission_metadata.yml."
     ]
 
@@ -225,19 +236,25 @@ def test_students_cannot_submit_for_others(tmp_path: Path):
         "zoe/Ben Shaw/01_lookup.ipynb": NOTEBOOK,
         "Ada Lovelace/01_lookup.ipynb": NOTEBOOK,
     }
-    found = of_class([write_files(tmp_path / "given", forged)], PEOPLE)
-    assert {one.student: one.path.parts[-3:-1] for one in found if one.student == "Ada Lovelace"} == {
-        "Ada Lovelace": ("given", "Ada Lovelace")
-    }
+    found = find_in_class([write_files(tmp_path / "given", forged)], PEOPLE)
+    assert {
+        submission.student: submission.path.parts[-3:-1] for submission in found if submission.student == "Ada Lovelace"
+    } == {"Ada Lovelace": ("given", "Ada Lovelace")}
     zips = {"zoe.zip": moodle(ada=611, ben=612), "ada.zip": zipped({"01_lookup.ipynb": NOTEBOOK})}
-    found = of_class([write_files(tmp_path / "zips", zips)], PEOPLE)
-    assert {one.student: one.problem for one in found} == {"zoe": submissions.SEVERAL_STUDENTS, "ada": ""}
+    found = find_in_class([write_files(tmp_path / "zips", zips)], PEOPLE)
+    assert {submission.student: submission.problem for submission in found} == {
+        "zoe": submissions.SEVERAL_STUDENTS,
+        "ada": "",
+    }
 
 
-def test_student_with_one_late_file_is_one_student(tmp_path: Path):
+def test_late_mark_on_one_file_keeps_one_student(tmp_path: Path):
     files = ["lovelaceada_LATE_1234_5678_01_lookup.ipynb", "lovelaceada_1234_5679_02_scaling.ipynb"]
-    found = of_class([write_files(tmp_path / "given", dict.fromkeys(files, NOTEBOOK))], [])
-    assert [(one.student, one.is_marked_late) for one in found] == [("lovelaceada", False), ("lovelaceada", True)]
+    found = find_in_class([write_files(tmp_path / "given", dict.fromkeys(files, NOTEBOOK))], [])
+    assert [(submission.student, submission.is_marked_late) for submission in found] == [
+        ("lovelaceada", False),
+        ("lovelaceada", True),
+    ]
 
 
 @pytest.mark.parametrize("is_zip", [False, True])
@@ -253,7 +270,7 @@ def test_reads_gradescopes_list_of_submitters(tmp_path: Path, is_zip: bool):
     path = tmp_path / "export.zip" if is_zip else write_files(tmp_path / "given", export)
     if is_zip:
         path.write_bytes(zipped(export))
-    found = of_class([path], PEOPLE)
-    assert [one.student for one in found] == ["Ada Lovelace", "Ben Shaw; Jörg Müller"]
-    matches = list(Roster(PEOPLE).match([one.hint for one in found]).values())
+    found = find_in_class([path], PEOPLE)
+    assert [submission.student for submission in found] == ["Ada Lovelace", "Ben Shaw; Jörg Müller"]
+    matches = list(Roster(PEOPLE).match([submission.hint for submission in found]).values())
     assert [match.people for match in matches] == [(PEOPLE[0],), tuple(PEOPLE[1:])]

@@ -1,4 +1,4 @@
-"""Moodle's downloads have no submission times; its grading worksheet has them, in the language of the downloader."""
+"""Tests for reading submission times from Moodle's grading worksheets, in any language."""
 
 from datetime import UTC, datetime
 from pathlib import Path
@@ -17,7 +17,7 @@ from transformer_course.grading.incoming.submission import Submission
 
 BERLIN = ZoneInfo("Europe/Berlin")
 AFTERNOON = datetime(2026, 11, 3, 15, 15, tzinfo=UTC)
-"""A quarter past four in Berlin."""
+"""4:15 PM in Berlin."""
 LANGUAGES = {
     "Last modified (submission)": ["Tuesday, 3 November 2026, 4:15 PM", "Tuesday, November 3, 2026, 4:15\u202fPM"],
     "Zuletzt geändert (Abgabe)": ["Dienstag, 3. November 2026, 16:15"],
@@ -29,7 +29,7 @@ LANGUAGES = {
     "Laatst gewijzigd (inzending)": ["dinsdag, 3 november 2026, 16:15"],
     "Ostatnia modyfikacja (zadanie)": ["wtorek, 3 listopada 2026, 16:15"],
 }
-"""Times as Moodle writes them, by the title of their column."""
+"""Moodle's formats of this time, by column title."""
 
 
 def worksheet(path: Path, title: str, *times: str, grade_time: str = "-") -> Path:
@@ -43,17 +43,17 @@ def test_reads_times_in_every_language(tmp_path: Path, title: str):
     path = worksheet(tmp_path / "w.csv", title, *LANGUAGES[title], "-")
     *known, last = read_submission_times(path, BERLIN).values()
     assert known == [(AFTERNOON, TIME_SOURCE)] * len(LANGUAGES[title])
-    assert last == (None, "Moodle's grading worksheet has no time for it")
+    assert last == (None, "Moodle's grading worksheet has no time for this submission")
     assert has_submission_times(path)
 
 
-def test_finds_unknown_title_by_content_and_by_choice(tmp_path: Path):
+def test_finds_time_column_by_content_or_choice(tmp_path: Path):
     path = worksheet(tmp_path / "w.csv", "Muokattu", "-", "2026-11-03 16:15", grade_time="2026-12-01 10:00")
     assert read_submission_times(path, BERLIN)["98766"] == (AFTERNOON, TIME_SOURCE)
     assert read_submission_times(path, BERLIN, {"submitted": "Graded"})["98765"][0] == datetime(
         2026, 12, 1, 9, tzinfo=UTC
     )
-    path = worksheet(tmp_path / "w.csv", "Muokattu", "-")  # no times at all: it may be any column
+    path = worksheet(tmp_path / "w.csv", "Muokattu", "-")  # without any times, the column cannot be recognized
     assert not has_submission_times(path)
     with pytest.raises(ValueError, match=r"w\.csv has no column for submission times.*--columns submitted=TITLE"):
         read_submission_times(path)
@@ -82,9 +82,10 @@ def test_only_participants_in_the_worksheet_get_its_times():
     assert (ada.handed_in, ada.time_source) == ("2026-11-03T15:15:00+00:00", TIME_SOURCE)
     assert others == [other, canvas]
     both = {**times, "98766": (None, "no time")}
-    assert describe_matches("w.csv", [known, other, canvas], times) == "w.csv: submission times of 1 of 1 student."
-    assert describe_matches("w.csv", [known, other, canvas], both) == "w.csv: submission times of 1 of 2 students."
+    submissions = [known, other, canvas]
+    assert describe_matches("w.csv", submissions, times) == "w.csv: found the submission time of 1 of 1 student."
+    assert describe_matches("w.csv", submissions, both) == "w.csv: found the submission time of 1 of 2 students."
     assert describe_matches("w.csv", [other], times) == (
-        "w.csv is the worksheet of a different assignment: it has none of the participants in these submissions."
+        "w.csv is for a different assignment: it lists none of the participants in these submissions."
     )
-    assert "from elsewhere" in describe_matches("w.csv", [canvas], times)
+    assert "were not downloaded from Moodle" in describe_matches("w.csv", [canvas], times)

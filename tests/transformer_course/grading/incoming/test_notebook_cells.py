@@ -6,7 +6,7 @@ from transformer_course.grading.incoming.notebook_cells import read_cells
 
 
 @pytest.mark.parametrize("name", [3, [[]], None, {"a": 1}, "x" * 10**6])
-def test_reads_any_cell_id(name: object):
+def test_accepts_any_cell_id(name: object):
     content = json.dumps({"nbformat": 4, "cells": [{"cell_type": "code", "source": "", "id": name}]})
     [cell], *_ = read_cells(content.encode())
     assert len(cell["id"]) <= 100
@@ -22,7 +22,7 @@ def test_lone_surrogates_are_replaced(text: object):
 
 
 @pytest.mark.parametrize("kind", ["markdown", "raw"])
-def test_keeps_text_cells_that_define_something(kind: str):
+def test_keeps_text_cells_with_definitions(kind: str):
     for source, kept in (("My answer:\ndef softmax(scores):\n    return scores", True), ("a def inition", False)):
         content = json.dumps({"nbformat": 4, "cells": [{"cell_type": kind, "source": source}]})
         assert read_cells(content.encode()) == ([], {}, [source] * kept)

@@ -1,4 +1,4 @@
-"""The roster finds people whatever a system, a student or a spreadsheet has made of their names."""
+"""Tests for matching names with the roster, even if they are spelled differently."""
 
 import unicodedata
 from dataclasses import replace
@@ -48,12 +48,12 @@ CLASS = Roster([ADA, BEN, JOERG, LI, LEI])
     ],
 )
 def test_finds_the_one_person_with_a_matching_name(name: str, person: Person):
-    assert CLASS.find(name) == person and CLASS.knows(name)
+    assert CLASS.find(name) == person and CLASS.has_match(name)
 
 
 @pytest.mark.parametrize("name", ["eve", "week 1", "A", "23", "45", "00", "2.04E+14", "", "hw 1", "lab"])
 def test_unknown_name_matches_no_one(name: str):
-    assert CLASS.find(name) is None and not CLASS.knows(name)
+    assert CLASS.find(name) is None and not CLASS.has_match(name)
 
 
 def test_uncertain_name_lists_candidates():
@@ -65,11 +65,11 @@ def test_uncertain_name_lists_candidates():
     assert match == Match((), (ADA, other))
 
 
-def test_partial_name_loses_to_a_full_name_in_a_batch():
-    full, vague = PersonHint("Ada Lovelace", batch="w1"), PersonHint("ada", batch="w1")
-    matches = CLASS.match([full, vague])
-    assert matches[full].people == (ADA,) and matches[vague] == Match((), (ADA,))
-    alone = replace(vague, batch="w2")
+def test_full_name_beats_partial_name_in_batch():
+    full, partial = PersonHint("Ada Lovelace", batch="w1"), PersonHint("ada", batch="w1")
+    matches = CLASS.match([full, partial])
+    assert matches[full].people == (ADA,) and matches[partial] == Match((), (ADA,))
+    alone = replace(partial, batch="w2")
     assert CLASS.match([full, alone])[alone].people == (ADA,)
 
 
@@ -90,7 +90,7 @@ def test_moodle_number_alone_identifies_no_one():
     assert worksheet.match([hidden])[hidden].people == (worksheet.people[1],)
 
 
-def test_numbers_distinguish_two_people_of_one_name():
+def test_numbers_distinguish_people_with_same_name():
     annas = Roster([Person("611", "Anna Müller"), Person("612", "Anna Müller")])
     hints = [PersonHint("Anna Müller", number, "", "Moodle", batch="1") for number in ("611", "612")]
     later = [PersonHint("Anna Müller", number, "", "Moodle", batch="2") for number in ("701", "702")]
@@ -99,7 +99,7 @@ def test_numbers_distinguish_two_people_of_one_name():
     assert [found[hint] for hint in later] == [Match((), tuple(annas.people))] * 2
 
 
-def test_two_users_of_one_name_are_not_one_roster_person():
+def test_roster_person_matches_only_one_namesake():
     roster = Roster([Person("12345", "Lina Li"), Person("777", "Ben Shaw")])
     real, other = (PersonHint("lilina", number, "", "Canvas") for number in ("12345", "54321"))
     ben = PersonHint("shawben", "777", "", "Canvas")
@@ -119,12 +119,12 @@ def test_two_users_of_one_name_are_not_one_roster_person():
         "Team 1-Ada Lovelace_98765_assignsubmission_file_",
     ],
 )
-def test_every_platforms_names_are_matched(name: str):
+def test_matches_names_from_every_platform(name: str):
     hint = read_platform_name(name)
     assert hint is not None and CLASS.match([hint])[hint].people == (ADA,)
 
 
-def test_group_means_all_its_members():
+def test_group_name_matches_all_members():
     people = [
         Person("1", "Ada Lovelace", group="Group 1"),
         Person("2", "Ben Shaw", group="Team X, Group 1"),
@@ -132,11 +132,11 @@ def test_group_means_all_its_members():
     ]
     hint = PersonHint("group1", "2", "", "Canvas")
     assert Roster(people).match([hint])[hint].people == tuple(people[:2])
-    given = Roster([replace(one, group="") for one in people], {"group1": people[1:]})
-    assert given.match([hint])[hint].people == tuple(people[1:]) and given.knows("Group 1")
+    given = Roster([replace(person, group="") for person in people], {"group1": people[1:]})
+    assert given.match([hint])[hint].people == tuple(people[1:]) and given.has_match("Group 1")
 
 
-def test_shared_name_matches_neither_without_more_evidence():
+def test_name_of_two_people_matches_neither():
     people = [Person("1", "Ada Lovelace"), Person("2", "Ben Shaw"), Person("3", "Mary Ann Lee"), Person("4", "Ann Lee")]
     for name in ("Ada Lovelace, Ben Shaw", "ben_shaw_ada_lovelace"):
         hint = PersonHint(name)

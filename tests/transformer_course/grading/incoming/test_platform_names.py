@@ -66,7 +66,7 @@ def test_reads_the_student_from_a_download_name(name: str, hint: PersonHint | No
         ("hw1_01_lookup", "hw1"),
     ],
 )
-def test_finds_the_person_in_the_name_of_a_file(stem: str, person: str):
+def test_finds_person_in_file_name(stem: str, person: str):
     assert person_in_file_name(stem) == person
 
 
@@ -96,7 +96,7 @@ def test_names_of_students_are_not_weeks(name: str):
         ("class", [], [], ""),
     ],
 )
-def test_finds_the_assignment_before_the_users_of_github_classroom(
+def test_finds_prefix_of_github_classroom_repositories(
     folder: str, students: list[str], repositories: list[str], prefix: str
 ):
     assert classroom_prefix(folder, students, repositories) == prefix

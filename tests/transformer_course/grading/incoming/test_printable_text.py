@@ -13,11 +13,11 @@ def test_unsafe_name_is_cleaned(name: str, written: str):
     assert clean_name(name) == written
 
 
-def test_path_stays_a_path():
+def test_printable_preserves_path_separators():
     assert printable("folder/a\x1b[31m\udcff.ipynb") == "folder/a_[31m?.ipynb"
 
 
-def test_lines_stay_lines():
+def test_removing_control_codes_preserves_lines():
     assert without_control_codes("one\n\x1b[2Jtwo\r") == "one\n\N{REPLACEMENT CHARACTER}[2Jtwo"
     assert without_control_codes("one\rtwo\u2028three\r\n\tfour\xa0\ud800") == (
         "one\ntwo\nthree\n    four \N{REPLACEMENT CHARACTER}"
@@ -32,6 +32,6 @@ def test_record_name_fits_every_file_system():
 
 
 def test_record_names_are_unique():
-    names = ["ada$%{#", "ada],("]  # the first 32 bits of their SHA-256 are the same
+    names = ["ada$%{#", "ada],("]  # their SHA-256 hashes begin with the same 32 bits
     assert len({hashlib.sha256(name.encode()).hexdigest()[:8] for name in names}) == 1
     assert len({record_name(name, lesson) for name in names for lesson in ("", "01_lookup")}) == 4

@@ -24,43 +24,43 @@ def zip_of(path: Path, contents: list[bytes]) -> Path:
 
 
 def bomb(n_bytes: int, values: bytes = b"{},") -> bytes:
-    """Return JSON of a size that holds hardly anything but empty values."""
+    """Return JSON of this size that consists almost entirely of empty values."""
     return b"[" + values * (n_bytes // len(values)) + b"{}]"
 
 
 def test_zip_bomb_of_json_costs_little_time(tmp_path: Path):
-    """Six notebooks of 16 MB in a zip of 97 kB took 3 seconds and 670 MB."""
+    """Without the budget, six notebooks of 16 MB in a zip of 97 kB took 3 seconds and 670 MB."""
     small = bomb(1 << 20)
-    begun = time.process_time()
+    started = time.process_time()
     json.loads(small)
-    one_mb = time.process_time() - begun
+    one_mb = time.process_time() - started
     path = zip_of(tmp_path / "submissions.zip", [bomb((16 << 20) - 99)] * 6)
     assert path.stat().st_size < 200 << 10
-    begun = time.process_time()
+    started = time.process_time()
     found = find_submissions([path])
-    assert len(found) == 6 and all("JSON values" in one.problem for one in found)
-    assert time.process_time() - begun < 24 * one_mb
+    assert len(found) == 6 and all("JSON values" in submission.problem for submission in found)
+    assert time.process_time() - started < 24 * one_mb
 
 
 @pytest.mark.parametrize("values", [b"{},", b"[],", b"0,", b'{"":[]},', "{},".encode("utf-16-le")])
-def test_rejects_notebook_of_many_small_values(values: bytes):
+def test_rejects_notebook_with_many_small_values(values: bytes):
     with pytest.raises(UnreadableFile, match="JSON values"):
         ReadingBudget().spend(bomb(6 << 20, values))
 
 
-def test_many_notebooks_share_a_budget(tmp_path: Path):
+def test_students_notebooks_share_a_budget(tmp_path: Path):
     cells = [{"cell_type": "code", "source": "x = 1", "outputs": [[]] * 200_000}]
     large = json.dumps({"nbformat": 4, "cells": cells}).encode()
     found = find_submissions([zip_of(tmp_path / "submissions.zip", [large] * 9)])
-    n_read = sum(not one.problem for one in found)
+    n_read = sum(not submission.problem for submission in found)
     assert n_read == MAX_SUBMISSION_JSON_VALUES // 400_005
-    assert {one.problem for one in found if one.problem} == {
+    assert {submission.problem for submission in found if submission.problem} == {
         "The submission is too large: all its notebooks together may have 128 MB and 2,000,000 JSON values. "
         "Clear the outputs, or submit fewer notebooks."
     }
 
 
-def test_budget_counts_bytes_before_the_next_file_is_unpacked():
+def test_budget_is_checked_before_unpacking_next_file():
     budget = ReadingBudget()
     for _ in range(8):
         budget.check()
@@ -72,14 +72,14 @@ def test_budget_counts_bytes_before_the_next_file_is_unpacked():
         budget.check()
 
 
-def test_notebook_with_large_pictures_is_read():
+def test_accepts_notebook_with_large_pictures():
     budget = ReadingBudget()
     budget.spend(b"iVBORw0KGgo" * (1 << 20))
     with pytest.raises(UnreadableFile, match=f"at most {MAX_JSON_VALUES:,}"):
         budget.spend(b"," * (MAX_JSON_VALUES + 1))
 
 
-def test_each_student_has_a_budget(tmp_path: Path):
+def test_students_have_separate_budgets(tmp_path: Path):
     honest = json.dumps({"nbformat": 4, "cells": [{"cell_type": "code", "source": "x = 1"}]}).encode()
     stream = io.BytesIO()
     with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
@@ -87,5 +87,5 @@ def test_each_student_has_a_budget(tmp_path: Path):
             archive.writestr(f"eve/01_lookup-{i}.ipynb", bomb(1 << 20))
         archive.writestr("zoe/01_lookup.ipynb", honest)
     (tmp_path / "submissions.zip").write_bytes(stream.getvalue())
-    found = {one.student: one.problem for one in find_submissions([tmp_path / "submissions.zip"])}
+    found = {submission.student: submission.problem for submission in find_submissions([tmp_path / "submissions.zip"])}
     assert "JSON values" in found["eve"] and found["zoe"] == ""

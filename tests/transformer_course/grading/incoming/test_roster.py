@@ -45,7 +45,7 @@ def test_reads_roster_in_other_languages_and_encodings(tmp_path: Path, text: str
 
 def test_roster_columns_can_be_chosen(tmp_path: Path):
     path = table(tmp_path, "Öğrenci;Posta;No\nZoë Müller;z@uni.de;00123\n")
-    assert read_roster(path) == [Person("z@uni.de", "", "z@uni.de")]  # found by its @
+    assert read_roster(path) == [Person("z@uni.de", "", "z@uni.de")]  # recognized by the @ in its cells
     columns = {"name": "öğrenci", "id": "3"}
     assert read_roster(path, columns) == [Person("00123", "Zoë Müller", "z@uni.de")]
     with pytest.raises(ValueError, match="no column 'Nom'; its columns are “Öğrenci”, “Posta”, “No”"):
@@ -71,16 +71,16 @@ def test_single_column_may_contain_commas(tmp_path: Path):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "roster.csv is empty; it must have a row of titles"),
+        ("", "roster.csv is empty; it must have a row of column titles"),
         ("name\nAda\nBen\nAda\n", "roster.csv, line 4: the id 'Ada' occurs in an earlier row"),
-        ("id,group\n,7\n", "roster.csv, line 2: no id, name, email address or login identifies a student"),
-        ('id\n"a\n', "roster.csv, line 2: a quoted cell does not end"),
+        ("id,group\n,7\n", "roster.csv, line 2: the row has no id, name, email address or login"),
+        ('id\n"a\n', "roster.csv, line 2: a quoted cell has no closing quotation mark"),
         ("Öğrenci;Grup\nAda;1\n", "has no column for an id, .* its columns are “Öğrenci”, “Grup”. Choose .*--columns"),
-        ("Ada,ada@uni.edu\n", "must have titles, .* it begins with “Ada”, “ada@uni.edu”"),
-        ("id,name\n1,Lovelace, Ada\n", "line 2: 3 cells but 2 titles; put text .* in quotation marks"),
+        ("Ada,ada@uni.edu\n", "must contain column titles, .* it contains “Ada”, “ada@uni.edu”"),
+        ("id,name\n1,Lovelace, Ada\n", "line 2: 3 cells but 2 titles; put cells .* in quotation marks"),
     ],
 )
-def test_unusable_roster_error_names_the_line(tmp_path: Path, text: str, message: str):
+def test_invalid_roster_error_is_specific(tmp_path: Path, text: str, message: str):
     with pytest.raises(ValueError, match=message):
         read_roster(table(tmp_path, text))
 
@@ -89,7 +89,7 @@ def test_unusable_roster_error_names_the_line(tmp_path: Path, text: str, message
     "name",
     ["a17", "A17", "al815", "ada@uni.edu", "ada", "Ada Lovelace", "ada_lovelace", "lovelaceada", "Lovelace, Ada"],
 )
-def test_finds_people_by_any_of_their_identifiers(name: str):
+def test_finds_person_by_any_identifier(name: str):
     assert Roster([ADA, Person("b", "Ben Ada-Smith")]).find(name) == ADA
 
 

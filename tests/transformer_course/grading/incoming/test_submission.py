@@ -1,4 +1,4 @@
-"""One notebook, read as untrusted input."""
+"""Tests for reading a notebook as untrusted input."""
 
 import json
 from pathlib import Path
@@ -9,11 +9,11 @@ from tests.transformer_course.grading.incoming.test_submissions import described
 from tests.transformer_course.sandbox.sample_submissions import RIGHT, cells, write_notebook
 from transformer_course.grading.incoming import submitted_files
 from transformer_course.grading.incoming.notebook_cells import MAX_CELLS
-from transformer_course.grading.incoming.submission import NOT_A_LESSON, Submission, taken_as_lesson
+from transformer_course.grading.incoming.submission import NOT_A_LESSON, Submission, with_assumed_lesson
 from transformer_course.grading.incoming.submissions import find_submissions
 
 
-def test_lesson_is_recognized_by_cells_if_the_name_fails(tmp_path: Path):
+def test_recognizes_lesson_by_cells_without_file_name(tmp_path: Path):
     code = cells({}, "02_scaling")
     assert described(find_submissions([write_notebook(tmp_path / "ada.ipynb", code)])) == {("ada", "02_scaling", False)}
 
@@ -29,7 +29,7 @@ def test_reads_cell_ids_from_colabs_metadata(tmp_path: Path):
     assert submission.lesson == "01_lookup" and submission.cells == [{"id": "check-softmax", "source": "a\nb"}]
 
 
-def test_lesson_with_a_misleading_name_is_graded(tmp_path: Path):
+def test_notebook_with_misleading_name_is_graded(tmp_path: Path):
     write_notebook(tmp_path / "ada" / "interview_questions.ipynb", cells({}))
     assert described(find_submissions([tmp_path])) == {("ada", "01_lookup", False)}
 
@@ -51,7 +51,7 @@ def test_lesson_with_a_misleading_name_is_graded(tmp_path: Path):
         (b'{"nbformat": 4, "cells": []}', None),
     ],
 )
-def test_file_that_is_not_a_notebook_is_explained(tmp_path: Path, content: bytes, message: str | None):
+def test_invalid_notebook_has_a_descriptive_problem(tmp_path: Path, content: bytes, message: str | None):
     path = tmp_path / "ada" / "01_lookup.ipynb"
     path.parent.mkdir()
     path.write_bytes(content)
@@ -74,7 +74,7 @@ def test_too_much_code_is_reported(tmp_path: Path):
 
 
 def test_too_many_cells_are_reported(tmp_path: Path):
-    many = [{"id": f"cell-{n}", "source": ""} for n in range(MAX_CELLS + 1)]  # random ids may coincide
+    many = [{"id": f"cell-{n}", "source": ""} for n in range(MAX_CELLS + 1)]  # random ids could collide
     path = write_notebook(tmp_path / "ada" / "01_lookup.ipynb", many)
     assert find_submissions([path])[0].problem == "The notebook has 5001 code cells; at most 5000 are read."
 
@@ -85,12 +85,12 @@ def test_notebook_of_another_course_is_reported(tmp_path: Path):
     assert find_submissions([path])[0].lesson == ""
 
 
-def test_digest_covers_what_is_graded(tmp_path: Path):
-    one, same, other = (
+def test_digest_depends_on_the_code(tmp_path: Path):
+    digest, same, other = (
         find_submissions([write_notebook(tmp_path / name / "01_lookup.ipynb", code)])[0].digest
         for name, code in (("a", cells({})), ("b", cells({})), ("c", cells({"softmax": "x = 1"})))
     )
-    assert len(one) == 64 and one == same != other
+    assert len(digest) == 64 and digest == same != other
 
 
 def test_long_number_is_shortened_in_messages(tmp_path: Path):
@@ -101,12 +101,12 @@ def test_long_number_is_shortened_in_messages(tmp_path: Path):
 
 
 def renamed(lesson: str = "01_lookup", **cell: str) -> bytes:
-    """Return a lesson that has lost its ids."""
-    code = [{"cell_type": "code", "source": one["source"]} for one in cells(RIGHT, lesson)]
+    """Return a notebook of a lesson without cell ids."""
+    code = [{"cell_type": "code", "source": cell["source"]} for cell in cells(RIGHT, lesson)]
     return json.dumps({"nbformat": 4, "nbformat_minor": 4, "cells": [*code, *([cell] if cell else [])]}).encode()
 
 
-def test_recognizes_a_renamed_lesson_without_ids_by_its_checks(tmp_path: Path):
+def test_recognizes_renamed_lesson_by_its_checks(tmp_path: Path):
     path = tmp_path / "ada" / "notebook0a1b2c.ipynb"
     path.parent.mkdir()
     path.write_bytes(renamed("02_scaling"))
@@ -114,10 +114,13 @@ def test_recognizes_a_renamed_lesson_without_ids_by_its_checks(tmp_path: Path):
     assert (submission.lesson, submission.problem) == ("02_scaling", "")
 
 
-def test_takes_an_unknown_notebook_as_the_lesson_unless_another_one_is_it():
+def test_unknown_notebook_gets_lesson_unless_another_matches():
     unknown = Submission("ada", Path("x.ipynb"), problem=NOT_A_LESSON, cells=[{"source": "x"}])
     known = Submission("ada", Path("y.ipynb"), "01_lookup", cells=[{"source": "y"}])
     damaged = Submission("ada", Path("z.ipynb"), problem="It is damaged.")
-    taken = taken_as_lesson([unknown, damaged], "01_lookup")
-    assert [(one.lesson, one.problem) for one in taken] == [("01_lookup", ""), ("", "It is damaged.")]
-    assert taken_as_lesson([unknown, known], "01_lookup") == [unknown, known]
+    assigned = with_assumed_lesson([unknown, damaged], "01_lookup")
+    assert [(submission.lesson, submission.problem) for submission in assigned] == [
+        ("01_lookup", ""),
+        ("", "It is damaged."),
+    ]
+    assert with_assumed_lesson([unknown, known], "01_lookup") == [unknown, known]

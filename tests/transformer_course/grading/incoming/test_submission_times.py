@@ -1,4 +1,4 @@
-"""Submission times in folders, clones, downloads and zips, which students cannot set."""
+"""Tests for submission times in folders, clones, downloads and zips; students must not be able to set them."""
 
 import os
 import struct
@@ -18,13 +18,16 @@ def git(folder: Path, *command: str) -> None:
     subprocess.run(["git", "-C", str(folder), *command], check=True, capture_output=True)
 
 
-def test_time_is_the_files_unless_a_better_one_is_known(tmp_path: Path):
+def test_uses_file_time_unless_a_better_time_exists(tmp_path: Path):
     noon = datetime(2026, 10, 12, 12, tzinfo=UTC)
     for layout in ("a folder per student", "nbgrader", "GitHub Classroom"):
         for path in write_files(tmp_path / layout, LAYOUTS[layout]).rglob("*"):
             os.utime(path, (noon.timestamp(), noon.timestamp()))
     times = {
-        layout: {one.student: (one.handed_in, one.time_source) for one in find_submissions([tmp_path / layout])}
+        layout: {
+            submission.student: (submission.handed_in, submission.time_source)
+            for submission in find_submissions([tmp_path / layout])
+        }
         for layout in ("a folder per student", "nbgrader", "GitHub Classroom")
     }
     of_file = ("2026-10-12T12:00:00+00:00", "time of the file")
@@ -37,16 +40,16 @@ def test_time_is_the_files_unless_a_better_one_is_known(tmp_path: Path):
 @pytest.mark.parametrize(
     ("minutes", "source"), [(10, "all files have the time of the download"), (20, "time of the file")]
 )
-def test_unpacked_download_has_no_times_of_its_own(tmp_path: Path, layout: str, minutes: int, source: str):
+def test_close_times_in_unpacked_download_are_ignored(tmp_path: Path, layout: str, minutes: int, source: str):
     write_files(tmp_path / "class", LAYOUTS[layout])
     for name in LAYOUTS[layout]:
         moment = 1_791_820_800 + 60 * minutes * name.startswith("ben")
         os.utime(tmp_path / "class" / name, (moment, moment))
-    assert {one.time_source for one in find_submissions([tmp_path / "class"])} == {source}
+    assert {submission.time_source for submission in find_submissions([tmp_path / "class"])} == {source}
 
 
 def test_parent_repository_does_not_affect_untracked_files(tmp_path: Path):
-    """As in a clone of the course, where the instructors' guide collects submissions."""
+    """The instructor's guide collects submissions inside a clone of the course."""
     files = {
         f"{folder}/{name}/01_lookup.ipynb": NOTEBOOK for folder in ("handed-in", "kept") for name in ("ada", "ben")
     }
@@ -54,7 +57,7 @@ def test_parent_repository_does_not_affect_untracked_files(tmp_path: Path):
     git(tmp_path, "init", "-q")
     git(tmp_path, "add", "kept", "handed-in/ben")
     sources = {
-        folder: {one.student: one.time_source for one in find_submissions([tmp_path / folder])}
+        folder: {submission.student: submission.time_source for submission in find_submissions([tmp_path / folder])}
         for folder in ("handed-in", "kept")
     }
     cloned = "files in a Git clone have the time of cloning"
@@ -68,9 +71,11 @@ def test_students_own_repository_keeps_file_times(tmp_path: Path, parts: tuple[s
     write_files(ada, {"01_lookup.ipynb": NOTEBOOK, "README.txt": b""})
     git(ada, "init", "-q")
     git(ada, "add", "README.txt")
-    assert {one.time_source for one in find_submissions([tmp_path / parts[0]]) if one.lesson} == {"time of the file"}
+    assert {submission.time_source for submission in find_submissions([tmp_path / parts[0]]) if submission.lesson} == {
+        "time of the file"
+    }
     git(ada, "add", ".")
-    assert {one.time_source for one in find_submissions([tmp_path / parts[0]]) if one.lesson} == {
+    assert {submission.time_source for submission in find_submissions([tmp_path / parts[0]]) if submission.lesson} == {
         "files in a Git clone have the time of cloning"
     }
 
@@ -84,11 +89,11 @@ def test_students_own_repository_keeps_file_times(tmp_path: Path, parts: tuple[s
         ("2026-10-12 15:58:23 GMT", "timestamp.txt"),
         ("2026-10-12 17:58:23 Europe/Berlin", "timestamp.txt"),
         ("2026-10-12 17:58:23 +0200", "timestamp.txt"),
-        ("2026-10-12 15:58:23", "timestamp.txt, read as UTC because it names no time zone"),
+        ("2026-10-12 15:58:23", "timestamp.txt, read as UTC because it has no time zone"),
     ],
 )
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
-def test_timestamp_is_read_with_its_zone(tmp_path: Path, stamp: str, expected: str, encoding: str):
+def test_reads_timestamp_with_its_time_zone(tmp_path: Path, stamp: str, expected: str, encoding: str):
     folder = tmp_path / "submitted" / "ada" / "hw"
     write_files(folder, {"01_lookup.ipynb": NOTEBOOK, "timestamp.txt": stamp.lstrip("\ufeff" * 2).encode(encoding)})
     [ada] = find_submissions([tmp_path])
@@ -120,7 +125,7 @@ def test_unreadable_timestamp_is_reported(tmp_path: Path, stamp: bytes, reason: 
 
 
 def test_utc_time_in_a_zip_takes_precedence(tmp_path: Path):
-    info = zipfile.ZipInfo("ada/01_lookup.ipynb", (2026, 10, 13, 1, 0, 0))  # on some clock
+    info = zipfile.ZipInfo("ada/01_lookup.ipynb", (2026, 10, 13, 1, 0, 0))  # local time in an unknown zone
     moment = datetime(2026, 10, 12, 15, 58, 23, tzinfo=UTC)
     info.extra = struct.pack("<HHBi", 0x5455, 5, 1, int(moment.timestamp()))
     with zipfile.ZipFile(tmp_path / "class.zip", "w") as archive:
@@ -128,10 +133,10 @@ def test_utc_time_in_a_zip_takes_precedence(tmp_path: Path):
         archive.writestr(zipfile.ZipInfo("ben/01_lookup.ipynb", (2026, 10, 12, 17, 58, 23)), NOTEBOOK)
     ada, ben = find_submissions([tmp_path / "class.zip"], zone=ZoneInfo("Europe/Berlin"))
     assert datetime.fromisoformat(ada.handed_in) == moment
-    assert datetime.fromisoformat(ben.handed_in) == moment.replace(second=22)  # a zip has even seconds
+    assert datetime.fromisoformat(ben.handed_in) == moment.replace(second=22)  # a zip stores only even seconds
 
 
-def test_times_students_can_set_are_ignored(tmp_path: Path):
+def test_ignores_times_that_students_can_set(tmp_path: Path):
     noon = datetime(2026, 10, 14, 12, tzinfo=UTC)
     early = b"2026-10-01 00:00:00.000000 UTC"
     files = {
@@ -149,14 +154,15 @@ def test_times_students_can_set_are_ignored(tmp_path: Path):
     for layout, content in (("class", files), ("course", nbgrader)):
         for path in write_files(tmp_path / layout, content).rglob("*"):
             os.utime(path, (noon.timestamp(), noon.timestamp()))
-        assert {(one.handed_in, one.time_source) for one in find_submissions([tmp_path / layout])} == {of_file}
-    assert [one.handed_in for one in find_submissions([tmp_path / "class" / "zoe.zip"], is_student=bool)] == [
-        of_file[0]
-    ]
-    (tmp_path / "all.zip").write_bytes(
-        zipped(files)
-    )  # which says when each was handed in, and the student's own does not
-    assert {one.time_source for one in find_submissions([tmp_path / "all.zip"])} == {"time in the zip"}
+        assert {
+            (submission.handed_in, submission.time_source) for submission in find_submissions([tmp_path / layout])
+        } == {of_file}
+    assert [
+        submission.handed_in for submission in find_submissions([tmp_path / "class" / "zoe.zip"], is_student=bool)
+    ] == [of_file[0]]
+    # The times in a class zip are submission times, but a student's own zip inside it cannot change its time.
+    (tmp_path / "all.zip").write_bytes(zipped(files))
+    assert {submission.time_source for submission in find_submissions([tmp_path / "all.zip"])} == {"time in the zip"}
     inner = zipped({"01_lookup.ipynb": NOTEBOOK})
     with zipfile.ZipFile(tmp_path / "later.zip", "w") as archive:
         archive.writestr(zipfile.ZipInfo("zoe_12345_67890_a.zip", (2026, 10, 20, 9, 30, 0)), inner)

@@ -25,7 +25,7 @@ def described(found: list[Submission]) -> set[tuple[str, str, bool]]:
         ("class/ada.ipynb", "ada"),
     ],
 )
-def test_single_notebook_is_named_after_its_student_or_folder(tmp_path: Path, file: str, student: str):
+def test_finds_student_in_file_or_folder_name(tmp_path: Path, file: str, student: str):
     path = write_notebook(tmp_path / file, cells({}))
     assert described(find_submissions([path])) == {(student, "01_lookup", False)}
     assert described(find_submissions([path.parent])) == {(student, "01_lookup", False)}
@@ -37,7 +37,7 @@ def test_student_may_have_nested_folders(tmp_path: Path):
     assert described(find_submissions([tmp_path])) == {("ada", "01_lookup", False)}
 
 
-def test_notebook_given_twice_is_graded_once(tmp_path: Path):
+def test_duplicate_path_gives_one_submission(tmp_path: Path):
     path = write_notebook(tmp_path / "ada" / "01_lookup.ipynb", cells({}))
     assert len(find_submissions([tmp_path, path, path.parent])) == 1
 
@@ -55,13 +55,13 @@ def test_notebooks_without_exercises_are_not_submissions(tmp_path: Path):
     assert [submission.problem for submission in find_submissions(alone)] == [NOTHING_TO_GRADE] * 2
 
 
-def test_earlier_grading_folder_is_not_a_student(tmp_path: Path):
+def test_ignores_the_results_folder(tmp_path: Path):
     write_notebook(tmp_path / "ada" / "01_lookup.ipynb", cells({}))
     (tmp_path / "graded").mkdir()
     assert {student for student, _, _ in described(find_submissions([tmp_path], ignore=tmp_path / "graded"))} == {"ada"}
 
 
-def test_too_many_notebooks_of_one_student_are_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_number_of_notebooks_per_student_is_limited(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(submissions, "MAX_NOTEBOOKS", 2)
     for number in range(4):
         write_notebook(tmp_path / "ada" / f"01_lookup-{number}.ipynb", [])
@@ -78,8 +78,8 @@ def test_folders_are_searched_to_a_maximum_depth(tmp_path: Path):
     assert described(find_submissions([tmp_path])) == {("ada", "01_lookup", False), ("ada", "02_scaling", False)}
 
 
-@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no links and pipes among files")
-def test_does_not_follow_links_and_pipes(tmp_path: Path):
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
+def test_does_not_read_links_and_pipes(tmp_path: Path):
     solved = write_notebook(tmp_path / "instructor" / "01_lookup.ipynb", cells({}))
     folder = tmp_path / "class"
     for student in ("ada", "ben", "eve"):
@@ -92,7 +92,7 @@ def test_does_not_follow_links_and_pipes(tmp_path: Path):
     assert problems["eve"] == "There is no notebook to grade in this folder."
 
 
-def test_paths_without_notebooks_are_reported(tmp_path: Path):
+def test_rejects_paths_without_notebooks(tmp_path: Path):
     with pytest.raises(ValueError, match=r"there is no .*nowhere"):
         find_submissions([tmp_path / "nowhere"])
     with pytest.raises(ValueError, match=f"there is no notebook in {tmp_path}"):
@@ -104,8 +104,8 @@ def test_similar_names_stay_separate_with_a_remark(tmp_path: Path, names: tuple[
     for name in names:
         write_notebook(tmp_path / name / "01_lookup.ipynb", cells({}))
     found = find_submissions([tmp_path])
-    assert len({one.student for one in found}) == len(found) == 2
-    first, second = sorted(found, key=lambda one: one.student.endswith(" (2)"))
+    assert len({submission.student for submission in found}) == len(found) == 2
+    first, second = sorted(found, key=lambda submission: submission.student.endswith(" (2)"))
     assert second.student.endswith(" (2)")
     assert second.remark.startswith(f"This name differs from “{first.student}”")
     assert first.remark == first.problem == second.problem == ""

@@ -1,4 +1,4 @@
-"""Files that are not notebooks are named, and files of the system skipped."""
+"""Tests for submitted files that are not notebooks."""
 
 from pathlib import Path
 
@@ -10,7 +10,7 @@ from transformer_course.grading.incoming.submissions import find_submissions
 
 @pytest.mark.parametrize("where", ["folder", "zip"])
 @pytest.mark.parametrize("name", ["{}_9876{}_555_", "{}_9876{}_assignsubmission_file_/", "{}{}/"])
-def test_every_kind_of_file_has_a_descriptive_row(tmp_path: Path, where: str, name: str):
+def test_every_file_type_has_a_descriptive_problem(tmp_path: Path, where: str, name: str):
     content = {
         "01_lookup.html": b"<html>",
         "01_lookup.py": b"1",
@@ -28,8 +28,8 @@ def test_every_kind_of_file_has_a_descriptive_row(tmp_path: Path, where: str, na
         found = find_submissions([tmp_path / "class.zip"])
     else:
         found = find_submissions([write_files(tmp_path / "class", files)])
-    problems = sorted(one.problem.partition(":")[0] for one in found)
-    assert len({one.student for one in found}) == len(found) == len(content)
+    problems = sorted(submission.problem.partition(":")[0] for submission in found)
+    assert len({submission.student for submission in found}) == len(found) == len(content)
     assert problems == [
         "",
         *["There is no notebook to grade in this zip."] * 2,
@@ -42,5 +42,5 @@ def test_only_system_files_are_skipped(tmp_path: Path):
     for name in ("eve/__MACOSX/01_lookup.ipynb", "__ann/__01_lookup.ipynb"):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_bytes(NOTEBOOK)
-    found = {one.student: one.problem for one in find_submissions([tmp_path])}
+    found = {submission.student: submission.problem for submission in find_submissions([tmp_path])}
     assert found == {"__ann": "", "eve": "There is no notebook to grade in this folder."}

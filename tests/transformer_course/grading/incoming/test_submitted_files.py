@@ -1,4 +1,4 @@
-"""Notebooks are found in folders and zips as the systems of universities let them be downloaded."""
+"""Tests for finding notebooks in folders and zips downloaded from learning platforms."""
 
 import io
 import zipfile
@@ -34,8 +34,8 @@ def write_files(folder: Path, files: Mapping[str, bytes]) -> Path:
 
 
 def described(found: list[Submission]) -> set[tuple[str, str, str]]:
-    """Return whose each submission is, its lesson, and its problem."""
-    return {(one.student, one.lesson, one.problem) for one in found}
+    """Return the student, lesson and problem of each submission."""
+    return {(submission.student, submission.lesson, submission.problem) for submission in found}
 
 
 LAYOUTS = {
@@ -77,11 +77,13 @@ LAYOUTS = {
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
-def test_every_layout_gives_each_student_their_notebook(tmp_path: Path, layout: str):
+def test_finds_every_students_notebook_in_any_layout(tmp_path: Path, layout: str):
     found = find_submissions([write_files(tmp_path / "class", LAYOUTS[layout])])
     assert described(found) == {("ada", "01_lookup", ""), ("ben", "01_lookup", "")} and len(found) == 2
-    assert {one.student for one in found if one.is_marked_late} == ({"ada"} if "Canvas" in layout else set())
-    assert {one.lms_id != "" for one in found} == {"Canvas" in layout or "Moodle" in layout}
+    assert {submission.student for submission in found if submission.is_marked_late} == (
+        {"ada"} if "Canvas" in layout else set()
+    )
+    assert {submission.lms_id != "" for submission in found} == {"Canvas" in layout or "Moodle" in layout}
 
 
 @pytest.mark.parametrize("layout", sorted(LAYOUTS.keys() - {"nbgrader", "GitHub Classroom"}))
@@ -91,12 +93,12 @@ def test_zip_gives_the_same_result_without_unpacking(tmp_path: Path, layout: str
     found = find_submissions([tmp_path / "class.zip"])
     assert described(found) == {("ada", "01_lookup", ""), ("ben", "01_lookup", "")} and len(found) == 2
     assert [path.name for path in tmp_path.iterdir()] == ["class.zip"]
-    assert all(one.path.is_relative_to(tmp_path / "class.zip") for one in found)
+    assert all(submission.path.is_relative_to(tmp_path / "class.zip") for submission in found)
     source = "all files have the time of the download" if layout[:6] in ("Canvas", "Moodle") else ""
-    assert {one.time_source for one in found} == {source or "time in the zip"}
+    assert {submission.time_source for submission in found} == {source or "time in the zip"}
 
 
-def test_reads_zips_of_github_and_nbgrader(tmp_path: Path):
+def test_reads_github_classroom_and_nbgrader_zips(tmp_path: Path):
     classroom = {"lookup-submissions/lookup-ada/01_lookup.ipynb": NOTEBOOK}
     (tmp_path / "lookup-submissions.zip").write_bytes(zipped(classroom))
     (tmp_path / "submitted.zip").write_bytes(zipped({"submitted/ben/01_lookup/01_lookup.ipynb": NOTEBOOK}))
@@ -104,22 +106,22 @@ def test_reads_zips_of_github_and_nbgrader(tmp_path: Path):
     assert described(found) == {("ada", "01_lookup", ""), ("ben", "01_lookup", "")}
 
 
-def test_students_of_one_name_are_distinguished_by_number(tmp_path: Path):
+def test_numbers_distinguish_students_with_same_name(tmp_path: Path):
     files = {"lina_12345_1111_01_lookup.ipynb": NOTEBOOK, "lina_54321_2222_01_lookup.ipynb": NOTEBOOK}
     found = find_submissions([write_files(tmp_path, files)])
     assert described(found) == {("lina (12345)", "01_lookup", ""), ("lina (54321)", "01_lookup", "")}
-    assert {one.student: one.remark for one in found} == {
+    assert {submission.student: submission.remark for submission in found} == {
         "lina (12345)": "2 students are called “lina”.",
         "lina (54321)": "2 students are called “lina”.",
     }
 
 
-def test_other_files_are_listed_without_penalty(tmp_path: Path):
+def test_lists_other_files_without_a_problem(tmp_path: Path):
     files = {"ada/01_lookup.ipynb": NOTEBOOK, "ada/02_scaling.HTML": b"", "ada/a.py": b"", "ada/x/.DS_Store": b""}
     more = {f"ben/{n}.png": b"" for n in range(5)} | {"ben/01_lookup.ipynb": NOTEBOOK, "ben/Thumbs.db": b""}
     ada, ben = find_submissions([write_files(tmp_path / "class", files | more)])
-    assert ada.beside == "Also submitted, but not a notebook: 02_scaling.HTML and a.py." and ada.problem == ""
-    assert ben.beside == "Also submitted, but not a notebook: 0.png, 1.png, 2.png and 2 more."
+    assert ada.beside == "Other files that cannot be graded: 02_scaling.HTML and a.py." and ada.problem == ""
+    assert ben.beside == "Other files that cannot be graded: 0.png, 1.png, 2.png and 2 more."
     [alone] = find_submissions([tmp_path / "class" / "ada"])
     assert (alone.student, alone.beside) == ("ada", ada.beside)
 
@@ -128,23 +130,27 @@ def test_file_names_cannot_change_the_owner(tmp_path: Path):
     canvas = write_files(
         tmp_path / "canvas", {"eve_55555_66666_x_12345_assignsubmission_file_01_lookup.ipynb": NOTEBOOK}
     )
-    assert [one.lms_id for one in find_submissions([canvas])] == ["55555"]
-    theirs = zipped({"alice/01_lookup.ipynb": NOTEBOOK, "bob_12345_67890_01_lookup.ipynb": NOTEBOOK})
-    zips = write_files(tmp_path / "zips", {"eve.zip": theirs, "ada.zip": zipped({"01_lookup.ipynb": NOTEBOOK})})
+    assert [submission.lms_id for submission in find_submissions([canvas])] == ["55555"]
+    forged = zipped({"alice/01_lookup.ipynb": NOTEBOOK, "bob_12345_67890_01_lookup.ipynb": NOTEBOOK})
+    zips = write_files(tmp_path / "zips", {"eve.zip": forged, "ada.zip": zipped({"01_lookup.ipynb": NOTEBOOK})})
     both = [zips / "eve.zip", zips / "ada.zip"]
-    assert {one.student for one in find_submissions(both)} == {"eve", "ada"}
-    assert {one.student for one in find_submissions([zips])} == {"eve", "ada"}
-    assert {one.student for one in find_submissions(both[:1], is_student=lambda name: name == "eve")} == {"eve"}
+    assert {submission.student for submission in find_submissions(both)} == {"eve", "ada"}
+    assert {submission.student for submission in find_submissions([zips])} == {"eve", "ada"}
+    assert {submission.student for submission in find_submissions(both[:1], is_student=lambda name: name == "eve")} == {
+        "eve"
+    }
     folder = write_files(tmp_path / "eve", {"alice/01_lookup.ipynb": NOTEBOOK})
-    assert {one.student for one in find_submissions([folder], is_student=lambda name: name == "eve")} == {"eve"}
+    assert {submission.student for submission in find_submissions([folder], is_student=lambda name: name == "eve")} == {
+        "eve"
+    }
     two = zipped({f"{name}_01_lookup.ipynb": NOTEBOOK for name in ("ada_12345_67890", "ben_12346_67891")})
     write_files(zips, {"week 1.zip": two})
     [ada, week] = find_submissions([zips / "ada.zip", zips / "week 1.zip"])
     assert (ada.problem, week.problem) == ("", submissions.SEVERAL_STUDENTS)
-    names = {"2", "ada", "ben"}  # a folder is called like a student's number, and is that of the class
+    names = {"2", "ada", "ben"}  # the class folder has the same name as a student's number
     write_files(tmp_path / "2", {f"{name}/01_lookup.ipynb": NOTEBOOK for name in ("ada", "ben")})
-    [two_of_them] = find_submissions([tmp_path / "2"], is_student=names.__contains__)
-    assert (two_of_them.student, two_of_them.problem) == ("2", submissions.SEVERAL_STUDENTS)
+    [class_folder] = find_submissions([tmp_path / "2"], is_student=names.__contains__)
+    assert (class_folder.student, class_folder.problem) == ("2", submissions.SEVERAL_STUDENTS)
 
 
 @pytest.mark.parametrize(
@@ -154,26 +160,29 @@ def test_file_names_cannot_change_the_owner(tmp_path: Path):
         ("Ada L_12345_assignsubmission_file_/01_lookup.ipynb", "Ben_12346_assignsubmission_file_/01_lookup.ipynb"),
     ],
 )
-def test_class_download_in_a_folder_is_not_one_student(tmp_path: Path, names: tuple[str, str]):
+def test_class_download_in_folder_has_several_students(tmp_path: Path, names: tuple[str, str]):
     download = zipped(dict.fromkeys(names, NOTEBOOK))
     week_1 = write_files(tmp_path / "handed-in", {"submissions.zip": download, ".DS_Store": b""})
-    assert sorted(one.lms_id for one in find_submissions([week_1])) == ["12345", "12346"]
+    assert sorted(submission.lms_id for submission in find_submissions([week_1])) == ["12345", "12346"]
     for folder, files in {
         "zip": {"CS-Lesson 1-777.zip": download},
         "folder": {f"week 1/{name}": NOTEBOOK for name in names},
     }.items():
         found = find_submissions([write_files(tmp_path / folder, files)])
-        assert sorted(one.lms_id for one in found) == ["12345", "12346"]
+        assert sorted(submission.lms_id for submission in found) == ["12345", "12346"]
     alone = {"submissions.zip": download, "ada.zip": zipped({"01_lookup.ipynb": NOTEBOOK})}
     found = find_submissions([write_files(tmp_path / "zips of students", alone)])
-    assert {one.student: one.problem for one in found} == {"ada": "", "submissions": submissions.SEVERAL_STUDENTS}
+    assert {submission.student: submission.problem for submission in found} == {
+        "ada": "",
+        "submissions": submissions.SEVERAL_STUDENTS,
+    }
 
 
-def test_class_like_zip_name_submits_only_for_its_student(tmp_path: Path):
+def test_students_zip_may_be_named_like_a_class(tmp_path: Path):
     (tmp_path / "alice.zip").write_bytes(zipped({"01_lookup.ipynb": NOTEBOOK}))
     (tmp_path / "eve-submissions.zip").write_bytes(zipped({"alice/01_lookup.ipynb": NOTEBOOK}))
     found = find_submissions([tmp_path / "alice.zip", tmp_path / "eve-submissions.zip"])
-    assert {one.student: one.path.parts[-3:][0] for one in found} == {
+    assert {submission.student: submission.path.parts[-3:][0] for submission in found} == {
         "alice": tmp_path.name,
         "eve-submissions": "eve-submissions.zip",
     }

@@ -1,4 +1,4 @@
-"""A file that shows no lesson is kept with the lesson that was submitted around it."""
+"""Tests for guessing the lesson of files from the submissions in the same folder or zip."""
 
 from pathlib import Path
 
@@ -15,19 +15,24 @@ WEEK_1 = {
 WEEK_2 = {"week 2.zip/ada/02_scaling.ipynb": "02_scaling", "week 2.zip/cleo/answers.ipynb": "02_scaling"}
 
 
-def kept_with(files: dict[str, str], path: str) -> str:
-    """Return the lesson of a file among others, each of which is in a folder of its student."""
+def storage_lesson(files: dict[str, str], path: str) -> str:
+    """Return the lesson that is assigned to a file; each file is in its student's folder."""
     students: dict[str, list[Submission]] = {}
     for name, lesson in {**files, path: ""}.items():
         student = Path(name).parent.name
         students.setdefault(student, []).append(Submission(student, Path(name), lesson, problem="" if lesson else "x"))
-    return next(one.kept_with for own in with_usual_lessons(students).values() for one in own if not one.lesson)
+    return next(
+        submission.storage_lesson
+        for own in with_usual_lessons(students).values()
+        for submission in own
+        if not submission.lesson
+    )
 
 
 @pytest.mark.parametrize(
     ("files", "path", "lesson"),
     [
-        (WEEK_1 | WEEK_2, "week 2.zip/ben/homework.pdf", "02_scaling"),  # though more students submitted lesson 01
+        (WEEK_1 | WEEK_2, "week 2.zip/ben/homework.pdf", "02_scaling"),  # although more students submitted lesson 01
         (WEEK_1 | WEEK_2, "week 1.zip/dan/homework.pdf", "01_lookup"),
         (WEEK_1 | WEEK_2, "ben/homework.pdf", ""),  # ada and cleo submitted both lessons
         (WEEK_1, "week 1.zip/ben/02_scaling.pdf", "02_scaling"),
@@ -43,4 +48,4 @@ def kept_with(files: dict[str, str], path: str) -> str:
     ],
 )
 def test_finds_lesson_by_file_name_or_folder(files: dict[str, str], path: str, lesson: str):
-    assert kept_with(files, path) == lesson
+    assert storage_lesson(files, path) == lesson

@@ -1,4 +1,4 @@
-"""Written answers go out in a sheet, are marked by hand, and come back; no mark is ever lost."""
+"""Tests for collecting written answers in a table and reading their marks, which must never get lost."""
 
 import re
 from dataclasses import replace
@@ -27,7 +27,7 @@ BEN = WrittenAnswer("01_lookup", "why", "=ben", "=1+1")
 
 
 def fill_in(out: Path, points: str, comment: str = "Good.") -> None:
-    """Mark ada's answer as an instructor does in a spreadsheet."""
+    """Mark Ada's answer, as an instructor would in a spreadsheet."""
     table = pd.read_csv(out / "written_answers.csv", dtype=str, keep_default_na=False)
     table.loc[table["student"] == "ada", ["points", "comment"]] = [points, comment]
     table.to_csv(out / "written_answers.csv", index=False)
@@ -56,10 +56,10 @@ def test_written_answer_is_recognized_by_its_cell(cell: dict[str, object], found
     assert written_answer_of(cell) == found
 
 
-def test_marks_survive_and_a_changed_answer_is_noted(tmp_path: Path):
+def test_keeps_marks_and_notes_changed_answers(tmp_path: Path):
     (tmp_path / "rubric.csv").write_text("question,of,rubric\nwhy,3,One point for each reason.\n")
     write(tmp_path, [BEN, ADA])
-    assert [(one.student, one.answer, one.of) for one in read_marks(tmp_path).values()] == [
+    assert [(answer.student, answer.answer, answer.of) for answer in read_marks(tmp_path).values()] == [
         ("=ben", "=1+1", 3.0),
         ("ada", ADA.answer, 3.0),
     ]
@@ -70,13 +70,13 @@ def test_marks_survive_and_a_changed_answer_is_noted(tmp_path: Path):
         ben, ada = read_marks(tmp_path).values()
         assert (ada.points, ada.comment, ada.answer, ada.note) == (2.5, "Good.", answer, note) and ben.points is None
     write(tmp_path, [BEN])
-    assert [one.points for one in read_marks(tmp_path).values()] == [None, 2.5]
+    assert [answer.points for answer in read_marks(tmp_path).values()] == [None, 2.5]
 
 
 def write(out: Path, answers: list[WrittenAnswer]) -> None:
-    """Write the sheet as a report does."""
+    """Write the table in the same way as a report."""
     marks = read_marks(out)
-    write_sheet(out, [marked(one, marks, read_rubric(out)) for one in answers], marks)
+    write_sheet(out, [marked(answer, marks, read_rubric(out)) for answer in answers], marks)
 
 
 @pytest.mark.parametrize("points", ["4", "-1", "many", "inf"])
@@ -89,16 +89,16 @@ def test_invalid_points_are_reported_by_line(tmp_path: Path, points: str):
 
 
 def test_changed_rubric_maximum_applies_to_the_sheet(tmp_path: Path):
-    for most in (3, 5, 4):  # for marks that are missing, and for one that only the second allows
-        (tmp_path / "rubric.csv").write_text(f"question,of\nwhy,{most}\n")
-        if most == 4:
+    for maximum in (3, 5, 4):  # the last maximum is below the points that were entered for the second
+        (tmp_path / "rubric.csv").write_text(f"question,of\nwhy,{maximum}\n")
+        if maximum == 4:
             with pytest.raises(ValueError, match=r"points must be a number between 0 and 4; got points='5'"):
                 read_marks(tmp_path)
             continue
         write(tmp_path, [ADA])
-        assert [one.of for one in read_marks(tmp_path).values()] == [most]
-        fill_in(tmp_path, str(most))
-        assert [one.points for one in read_marks(tmp_path).values()] == [most]
+        assert [answer.of for answer in read_marks(tmp_path).values()] == [maximum]
+        fill_in(tmp_path, str(maximum))
+        assert [answer.points for answer in read_marks(tmp_path).values()] == [maximum]
 
 
 def test_marks_reach_gradebook_and_feedback(tmp_path: Path):
@@ -109,7 +109,7 @@ def test_marks_reach_gradebook_and_feedback(tmp_path: Path):
     fill_in(tmp_path, "2", "Well said.")
     write_report(tmp_path, new_settings(7, Limits(), {}))
     assert pd.read_csv(tmp_path / "gradebook.csv").loc[0, "written"] == 2
-    assert [one.points for one in read_marks(tmp_path).values()] == [2]
+    assert [answer.points for answer in read_marks(tmp_path).values()] == [2]
     page = (tmp_path / "feedback" / "ada.html").read_text("utf-8")
     assert "01_lookup, why (2)" in page and "Well said." in page and "it, says &#34;so&#34;." in page
 
@@ -128,12 +128,12 @@ def test_rubric_is_shown_next_to_the_answers(tmp_path: Path):
     [ada] = read_marks(tmp_path).values()
     assert ada.of == 3
     text = (tmp_path / "written_answers.html").read_text("utf-8")
-    assert "One point for each &lt;reason&gt;." in text and "<h3>ada (not marked yet, 3 at most)</h3>" in text
-    assert '<pre class="own"># Not a heading\n=1+1</pre>' in text and "1 of 1 are not marked yet." in text
+    assert "One point for each &lt;reason&gt;." in text and "<h3>ada (not marked yet, maximum 3)</h3>" in text
+    assert '<pre class="own"># Not a heading\n=1+1</pre>' in text and "1 of 1 answers have no points yet." in text
     fill_in(tmp_path, "2")
     write_report(tmp_path, new_settings(7, Limits(), {}))
     page = (tmp_path / "feedback" / "ada.html").read_text("utf-8")
-    assert "why (2 of 3)" in page and "What was looked for: One point" in page
+    assert "why (2 of 3)" in page and "Criteria: One point" in page
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Times are read as people and programs write them; zones are compared with the tz database."""
+"""Tests for parsing times in many formats; time zone abbreviations are compared with the tz database."""
 
 from collections import defaultdict
 from datetime import datetime, timedelta
@@ -17,7 +17,7 @@ from transformer_course.grading.incoming.written_time import (
 
 BERLIN = ZoneInfo("Europe/Berlin")
 NORTH_AMERICAN = {"CST": -6, "CDT": -5, "PST": -8}
-"""RFC 5322 decides what these mean, where the tz database has several zones for them."""
+"""Abbreviations that several zones in the tz database use; RFC 5322 defines their meaning."""
 
 
 def moment(text: str, course_zone: ZoneInfo | None = BERLIN) -> datetime:
@@ -75,7 +75,7 @@ def test_abbreviations_agree_with_the_tz_database():
         "Montag, 12. Oktober 2026, 17:58:23 Uhr",
     ],
 )
-def test_reads_one_moment_in_any_form(text: str):
+def test_parses_same_moment_in_many_formats(text: str):
     assert moment(text).timestamp() // 1 == datetime.fromisoformat("2026-10-12T15:58:23+00:00").timestamp()
 
 
@@ -97,7 +97,7 @@ def test_abbreviation_resolves_the_repeated_hour():
         ("soon", "'soon' is not a date"),
         ("2026-13-01 10:00", "month must be"),
         ("2026-10-12 24:30", "hour must be"),
-        ("10/12/2026 18:00", "may be 2026-10-12 or 2026-12-10"),
+        ("10/12/2026 18:00", "may mean 2026-10-12 or 2026-12-10"),
         ("2026-10-12 15:58 IST", "the time zone 'IST' is unknown or ambiguous; use an offset such as"),
         ("2026-10-12 15:58 Mars/Base", "the time zone 'Mars/Base' is unknown"),
         ("2026-10-12 15:58 ../../etc", "is unknown"),
@@ -111,7 +111,7 @@ def test_rejects_ambiguous_or_invalid_times(text: str, message: str):
         moment(text)
 
 
-def test_month_names_of_all_languages_have_one_meaning():
+def test_month_names_are_unambiguous_across_languages():
     numbers: dict[str, int] = {}
     for language in MONTH_LANGUAGES:
         for width in ("wide", "abbreviated"):

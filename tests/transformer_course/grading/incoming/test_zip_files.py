@@ -1,4 +1,4 @@
-"""Submitted files in zips: damaged, nested, and hostile ones."""
+"""Tests for damaged, nested and hostile zips."""
 
 import io
 import stat
@@ -25,22 +25,22 @@ def link(name: str) -> zipfile.ZipInfo:
     return info
 
 
-LEADS_OUT = "The path of this file leads out of the zip, so it was not read."
+POINTS_OUTSIDE = "The path of this file points outside the zip, so it was not read."
 
 
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("../evil.ipynb", LEADS_OUT),
-        ("ada/../../evil.ipynb", LEADS_OUT),
-        ("/tmp/evil.ipynb", LEADS_OUT),
-        ("..\\evil.ipynb", LEADS_OUT),
-        ("C:\\evil.ipynb", LEADS_OUT),
+        ("../evil.ipynb", POINTS_OUTSIDE),
+        ("ada/../../evil.ipynb", POINTS_OUTSIDE),
+        ("/tmp/evil.ipynb", POINTS_OUTSIDE),
+        ("..\\evil.ipynb", POINTS_OUTSIDE),
+        ("C:\\evil.ipynb", POINTS_OUTSIDE),
         (link("evil.ipynb"), "This is a link, and links are not followed."),
-        ("/".join(["a"] * 12) + "/evil.ipynb", "This file is more than 8 folders deep."),
+        ("/".join(["a"] * 12) + "/evil.ipynb", "This file is nested more than 8 folders deep, so it was not read."),
     ],
 )
-def test_path_out_of_a_zip_is_reported_and_not_read(tmp_path: Path, name: str, message: str):
+def test_does_not_read_paths_outside_the_zip(tmp_path: Path, name: str, message: str):
     content = io.BytesIO()
     with zipfile.ZipFile(content, "w") as archive:
         archive.writestr(name, NOTEBOOK)
@@ -54,16 +54,16 @@ def test_path_out_of_a_zip_is_reported_and_not_read(tmp_path: Path, name: str, m
     assert {path.name for path in tmp_path.rglob("*")} == {"class", "eve.zip", "ada", "01_lookup.ipynb"}
 
 
-def test_first_of_two_files_with_one_name_is_read(tmp_path: Path):
+def test_reads_first_of_two_files_with_same_name(tmp_path: Path):
     content = io.BytesIO()
     with zipfile.ZipFile(content, "w") as archive, warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # zipfile has noticed, too
+        warnings.simplefilter("ignore")  # zipfile warns about the duplicate name
         archive.writestr("01_lookup.ipynb", NOTEBOOK)
         archive.writestr("01_lookup.ipynb", b"")
     found = find_submissions([write_files(tmp_path / "class", {"eve.zip": content.getvalue()})])
     assert described(found) == {
         ("eve", "01_lookup", ""),
-        ("eve", "", "The zip has two files with this name; the first one was read."),
+        ("eve", "", "The zip has two files with this name; only the first file was read."),
     }
 
 
@@ -75,13 +75,13 @@ def test_zip_bomb_is_reported_without_using_memory(tmp_path: Path, monkeypatch: 
     assert notebook.problem == inner.problem == "The file is larger than 1 MB. Clear the outputs and submit it again."
 
 
-def test_nested_zips_are_read_once(tmp_path: Path):
+def test_reads_zip_in_zip_but_no_deeper(tmp_path: Path):
     one = zipped({"01_lookup.ipynb": NOTEBOOK})
     two, three = zipped({"week 1.zip": one}), zipped({"all.zip": zipped({"week 1.zip": one})})
     found = find_submissions([write_files(tmp_path / "class", {"ada.zip": two, "eve.zip": three})])
     assert described(found) == {
         ("ada", "01_lookup", ""),
-        ("eve", "", "This zip is inside a zip inside a zip, so it was not read."),
+        ("eve", "", "This zip is inside a zip inside another zip, so it was not read."),
     }
 
 
@@ -113,7 +113,7 @@ def test_corrupted_member_and_long_directory_are_reported(tmp_path: Path, monkey
     assert find_submissions([tmp_path / "ada.zip"])[0].problem == "The zip has too many files."
 
 
-def test_empty_folder_in_a_class_zip_is_a_student(tmp_path: Path):
+def test_empty_folder_in_class_zip_is_a_student(tmp_path: Path):
     content = io.BytesIO()
     with zipfile.ZipFile(content, "w") as archive:
         archive.writestr("ada_98765_assignsubmission_file_/01_lookup.ipynb", NOTEBOOK)

@@ -1,4 +1,4 @@
-"""Copies are listed however they are disguised; what people write by themselves, or are shown, is not."""
+"""Tests for detecting copies, even disguised copies, but not independent answers or code given to all students."""
 
 import inspect
 import itertools
@@ -18,7 +18,7 @@ from transformer_course.grading.judging.answer_similarity import (
     MIN_TOKEN_RUNS,
     answer_text,
     fingerprint,
-    is_the_solution,
+    is_course_solution,
     similar_pairs,
     similarity,
 )
@@ -51,7 +51,7 @@ def attention(queries, keys, values):
 
 
 def renamed(source: str) -> str:
-    """Disguise a copy: other names for variables, comments, another docstring, lines broken elsewhere."""
+    """Disguise a copy by renaming variables, adding comments, changing the docstring, and breaking lines."""
     names = {"biggest": "m", "powers": "e", "sums": "total", "index": "i", "products": "s", "mixed": "out"}
     for old, new in names.items():
         source = re.sub(rf"\b{old}\b", new, source)
@@ -61,35 +61,35 @@ def renamed(source: str) -> str:
     )
 
 
-def handed_in(answers: Mapping[str, str], lesson: str = "01_lookup") -> frozenset[int]:
+def submitted(answers: Mapping[str, str], lesson: str = "01_lookup") -> frozenset[int]:
     return fingerprint(cells(answers, lesson), lesson)
 
 
 def test_finds_a_copy_with_renamed_variables():
     copy = {name: renamed(source) for name, source in VERBOSE.items()}
-    assert copy != VERBOSE and similarity(handed_in(VERBOSE), handed_in(copy)) == 1.0
+    assert copy != VERBOSE and similarity(submitted(VERBOSE), submitted(copy)) == 1.0
     changed = {**copy, "softmax": copy["softmax"].replace("torch.div(e, total)", "e / total")}
-    assert MIN_SIMILARITY <= similarity(handed_in(VERBOSE), handed_in(changed)) < 1.0
-    found = similar_pairs("01_lookup", {"ada": handed_in(VERBOSE), "ben": handed_in(RIGHT), "cleo": handed_in(changed)})
+    assert MIN_SIMILARITY <= similarity(submitted(VERBOSE), submitted(changed)) < 1.0
+    found = similar_pairs("01_lookup", {"ada": submitted(VERBOSE), "ben": submitted(RIGHT), "cleo": submitted(changed)})
     assert [pair.students for pair in found] == [("ada", "cleo")]
 
 
 def test_ignores_stubs_and_the_courses_solutions():
     for lesson in LESSONS:
-        assert handed_in(RIGHT, lesson) == handed_in({}, lesson) == frozenset()
-    both = handed_in(VERBOSE) | handed_in(RIGHT)
-    assert similarity(both, handed_in(VERBOSE)) == 1.0
+        assert submitted(RIGHT, lesson) == submitted({}, lesson) == frozenset()
+    both = submitted(VERBOSE) | submitted(RIGHT)
+    assert similarity(both, submitted(VERBOSE)) == 1.0
 
 
-@cache  # to find the source of a class takes long
+@cache  # finding the source of a class is slow
 def independent_answers() -> dict[str, list[str]]:
-    """Return the right answers in other styles that the tests have, by exercise."""
+    """Return the tests' right answers in other styles, by exercise."""
     found: dict[str, list[str]] = {}
     for lesson in LESSONS:
         for exercise in exercises_of(lesson):
             others = [INDEPENDENT[exercise.name], *UNUSUAL.get(exercise.name, {}).values()]
-            written = [one for one in others if inspect.isfunction(one) or inspect.isclass(one)]
-            sources = [textwrap.dedent(inspect.getsource(one)) for one in written]
+            written = [answer for answer in others if inspect.isfunction(answer) or inspect.isclass(answer)]
+            sources = [textwrap.dedent(inspect.getsource(answer)) for answer in written]
             found[exercise.name] = [f"{exercise.name} = 0\n{source}" for source in sources if "lambda" not in source]
     return found
 
@@ -99,7 +99,7 @@ def test_independent_answers_are_not_listed(lesson: str):
     answers = independent_answers()
     names = [exercise.name for exercise in exercises_of(lesson)]
     students = {
-        str(n): handed_in({name: answers[name][n] for name in names if n < len(answers[name])}, lesson)
+        str(n): submitted({name: answers[name][n] for name in names if n < len(answers[name])}, lesson)
         for n in range(6)
     }
     assert similar_pairs(lesson, students) == []
@@ -109,25 +109,25 @@ def test_independent_answers_are_not_listed(lesson: str):
 def test_short_answers_are_not_compared():
     body = "e = (s - s.amax(-1, keepdim=True)).exp_()\n    return e.div(e.sum(-1)[..., None])"
     short = {"softmax": f"def softmax(s):\n    {body}"}
-    assert 0 < len(handed_in(short)) < MIN_TOKEN_RUNS and similarity(handed_in(short), handed_in(short)) == 0.0
+    assert 0 < len(submitted(short)) < MIN_TOKEN_RUNS and similarity(submitted(short), submitted(short)) == 0.0
 
 
-def test_recognizes_a_long_pasted_solution():
+def test_recognizes_copy_of_long_solution():
     known = [
         exercise.name
         for lesson in LESSONS
         for exercise in exercises_of(lesson)
-        if is_the_solution(RIGHT[exercise.name], exercise.name)
+        if is_course_solution(RIGHT[exercise.name], exercise.name)
     ]
     assert len(known) > 30 and "softmax" not in known and "MultiHeadAttention" in known
-    assert is_the_solution(f"# mine\n{RIGHT['masked_attention']}", "masked_attention")
-    assert not is_the_solution(RIGHT["masked_attention"].replace("return ", "return 1 * "), "masked_attention")
+    assert is_course_solution(f"# mine\n{RIGHT['masked_attention']}", "masked_attention")
+    assert not is_course_solution(RIGHT["masked_attention"].replace("return ", "return 1 * "), "masked_attention")
 
 
 @pytest.mark.parametrize(
     "source", ["def softmax(", "def softmax(x):\n\treturn (\n  '''", "class softmax:\n x\n  y", "def softmax(\0"]
 )
-def test_invalid_python_does_no_harm(source: str):
+def test_accepts_invalid_python(source: str):
     code = [{"id": "", "source": source}, {"id": "check-softmax", "source": ""}]
     assert answer_text(code, "softmax") == source and len(fingerprint(code, "01_lookup")) < MIN_TOKEN_RUNS
-    assert not is_the_solution(source, "softmax")
+    assert not is_course_solution(source, "softmax")

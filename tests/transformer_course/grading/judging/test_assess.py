@@ -22,7 +22,7 @@ def graded_in(sandbox: Sandbox, submission: Submission, seed: int) -> GradedSubm
     return assess(
         submission,
         Allowance(sandbox.limits),
-        lambda one, exercise, _, choice: assess_exercise(one, exercise, sandbox, seed, choice),
+        lambda notebook, exercise, _, choice: assess_exercise(notebook, exercise, sandbox, seed, choice),
     )
 
 
@@ -32,7 +32,7 @@ SUBMISSION = Submission("ada", Path("01_lookup.ipynb"), "01_lookup", [{"id": "x"
 def test_sandbox_gets_cases_without_seed_or_reference():
     sandbox = FakeSandbox({"missing": True})
     notebook = graded_in(sandbox, SUBMISSION, 987_123_654)
-    assert [job["name"] for job in sandbox.jobs] == [one.exercise.name for one in notebook.exercises]
+    assert [job["name"] for job in sandbox.jobs] == [result.exercise.name for result in notebook.exercises]
     for job in sandbox.jobs:
         assert job.keys() == {"name", "asked", "cells", "cases", "seconds", "clock", "library", "answer", "given"}
         assert job["name"] not in json.loads(job["library"])
@@ -40,7 +40,7 @@ def test_sandbox_gets_cases_without_seed_or_reference():
 
 
 def test_cell_ids_do_not_enter_the_sandbox():
-    """An id of a hundred letters on each of 5000 cells would carry a table of answers that nobody reads."""
+    """Ids of 100 characters on 5000 cells could hide a table of answers that no one would notice."""
     ids = ["check-softmax", "0.1 0.2 0.7", "check-0.1", "softmax", ""]
     cells = [{"id": name, "source": f"x = {i}"} for i, name in enumerate(ids)]
     sandbox = FakeSandbox({"missing": True})
@@ -52,9 +52,9 @@ def test_cell_ids_do_not_enter_the_sandbox():
 
 def test_learners_text_is_truncated_and_printable():
     sandbox = FakeSandbox({"crash": {"type": "E", "message": "\ud800" * 10**5}})
-    for one in graded_in(sandbox, SUBMISSION, 7).exercises:
-        assert len(one.verdict.message) < 5000 and one.verdict.message.encode()
-        assert (one.points, one.seconds) == (0, 0.25)
+    for result in graded_in(sandbox, SUBMISSION, 7).exercises:
+        assert len(result.verdict.message) < 5000 and result.verdict.message.encode()
+        assert (result.points, result.seconds) == (0, 0.25)
 
 
 def test_unreadable_submission_is_not_run():
@@ -64,7 +64,7 @@ def test_unreadable_submission_is_not_run():
 
 
 def graded_by_text(submission: Submission, exercise: Exercise, _: Limits, choice: AnswerChoice) -> GradedExercise:
-    """Grade as if each answer were run: neither it nor what it uses may be wrong."""
+    """Grade by the text: an answer passes if neither it nor the ``softmax`` that it uses contains the word wrong."""
     above = [cell["source"] for cell in submission.cells]
     defining = next(i for i, source in enumerate(above) if source.startswith(f"def {exercise.name}("))
     text = above[defining]
@@ -76,7 +76,7 @@ def graded_by_text(submission: Submission, exercise: Exercise, _: Limits, choice
 @pytest.mark.parametrize(
     ("rest", "status"), [("return softmax(query)", "passed"), ("return softmax('wrong')", "wrong")]
 )
-def test_mistake_in_an_earlier_answer_costs_once(rest: str, status: str):
+def test_mistake_in_earlier_answer_costs_points_once(rest: str, status: str):
     answers = {
         **{exercise.name: f"def {exercise.name}(x): pass" for exercise in exercises_of("01_lookup")},
         "softmax": "def softmax(x):\n    return 'wrong'",
@@ -84,15 +84,16 @@ def test_mistake_in_an_earlier_answer_costs_once(rest: str, status: str):
     }
     submission = Submission("ada", Path("x"), "01_lookup", cells(answers))
     graded = {
-        one.exercise.name: one.verdict for one in assess(submission, Allowance(Limits()), graded_by_text).exercises
+        result.exercise.name: result.verdict
+        for result in assess(submission, Allowance(Limits()), graded_by_text).exercises
     }
     assert graded.pop("softmax").status == "wrong" and graded["attention_weights"].status == status
     message = "right with the course's `softmax` instead of yours" in graded.pop("attention_weights").message
     assert message == (status == "passed") and {verdict.message for verdict in graded.values()} == {"As is."}
 
 
-def test_answer_using_a_wrong_answer_passes_in_the_sandbox(sandbox: Sandbox):
-    """The reference replaces the learner's function also where that is in the cell before, or used by another."""
+def test_dependent_answer_passes_with_courses_part(sandbox: Sandbox):
+    """The course's part replaces the learner's function even if it is in an earlier cell or used indirectly."""
     scores = "-(torch.cdist(queries, keys) ** 2) / 2"
     own = f"def distance_attention(queries, keys, values):\n    return softmax({scores}) @ values"
     answers = {
@@ -104,20 +105,22 @@ def test_answer_using_a_wrong_answer_passes_in_the_sandbox(sandbox: Sandbox):
     submission = Submission("ada", Path("x"), "01_lookup", cells(answers))
     lesson = exercises_of("01_lookup")
 
-    def assess_one(one: Submission, exercise: Exercise, _: Limits, choice: AnswerChoice) -> GradedExercise:
+    def assess_one(notebook: Submission, exercise: Exercise, _: Limits, choice: AnswerChoice) -> GradedExercise:
         if exercise.name not in answers:
             return GradedExercise(exercise, Verdict(exercise.name, "not_started", ""), 0.0)
-        return assess_exercise(one, exercise, sandbox, 7, choice)
+        return assess_exercise(notebook, exercise, sandbox, 7, choice)
 
-    graded = {one.exercise.name: one for one in assess(submission, Allowance(sandbox.limits), assess_one).exercises}
+    graded = {
+        result.exercise.name: result for result in assess(submission, Allowance(sandbox.limits), assess_one).exercises
+    }
     assert len(graded) == len(lesson)
     assert [graded[name].verdict.passed for name in answers] == [False, True, True, True]
     assert graded["attention"].n_right == graded["attention"].n_cases > 0
     assert graded["softmax"].n_right < graded["softmax"].n_cases
 
 
-def test_time_spent_waiting_does_not_reduce_later_answers():
-    """By the clock, it took longer than all may take together; of its own, a second."""
+def test_waiting_time_does_not_use_up_allowance():
+    """Each answer takes 99 seconds by the clock but uses only one second itself."""
     limits = []
 
     def assess_one(submission: Submission, exercise: Exercise, limit: Limits, _: AnswerChoice) -> GradedExercise:
@@ -132,8 +135,8 @@ def test_time_spent_waiting_does_not_reduce_later_answers():
     ("library_calls", "points", "remarks", "message"),
     [
         ("full", 2, [], None),
-        ("remark", 2, ["calls `torch.softmax`"], "Remark: it calls `torch.softmax`."),
-        ("none", 0, ["calls `torch.softmax`"], "the answer calls `torch.softmax`, so it gets no points"),
+        ("remark", 2, ["calls `torch.softmax`"], "Remark: your answer calls `torch.softmax`."),
+        ("none", 0, ["calls `torch.softmax`"], "your answer calls `torch.softmax`, so it gets no points"),
     ],
 )
 def test_library_calls_option_sets_the_points(library_calls: str, points: int, remarks: list[str], message: str | None):
@@ -144,18 +147,19 @@ def test_library_calls_option_sets_the_points(library_calls: str, points: int, r
     assert report.n_right == (3 if points else 0)
 
 
-def test_says_that_only_a_text_cell_defines_the_answer():
+def test_reports_answer_defined_only_in_text_cell():
     sandbox = FakeSandbox({"missing": True})
     texts = ["def softmax(scores):\n    return scores.softmax(-1)"]
     graded = graded_in(sandbox, replace(SUBMISSION, texts=texts), 7)
-    by_name = {one.exercise.name: with_remarks(one, "remark") for one in graded.exercises}
-    told = by_name.pop("softmax")
-    assert told.verdict.message.startswith("A text cell defines `softmax`.") and "code cell" in told.verdict.message
-    assert [*told.remarks] == ["is defined in a text cell, which does not run"]  # for the instructor
-    assert {one.verdict.message for one in by_name.values()} == {f"No cell defines `{name}`." for name in by_name}
+    by_name = {result.exercise.name: with_remarks(result, "remark") for result in graded.exercises}
+    softmax = by_name.pop("softmax")
+    assert softmax.verdict.message.startswith("A text cell defines `softmax`.")
+    assert "code cell" in softmax.verdict.message
+    assert [*softmax.remarks] == ["is defined in a text cell, which does not run"]  # for the instructor
+    assert {result.verdict.message for result in by_name.values()} == {f"No cell defines `{name}`." for name in by_name}
 
 
-def test_first_right_answer_counts_and_a_stub_never_does():
+def test_first_right_answer_counts():
     def graded(*statuses: str) -> tuple[int, int]:
         tried = []
 
@@ -173,7 +177,7 @@ def test_first_right_answer_counts_and_a_stub_never_does():
     assert graded("not_started", "not_started") == (0, 2)
 
 
-def test_more_answers_are_not_tried_without_time():
+def test_later_answers_are_not_run_without_time():
     def assess_one(_: Submission, exercise: Exercise, limits: Limits, choice: AnswerChoice) -> GradedExercise:
         verdict = Verdict(exercise.name, "crashed", "")
         return GradedExercise(exercise, verdict, limits.seconds, cost=limits.seconds, answer=choice.number, n_answers=4)
@@ -183,17 +187,19 @@ def test_more_answers_are_not_tried_without_time():
     assert allowance.spent <= 2 * 10.0 + len(exercises_of("01_lookup"))
 
 
-def test_endless_answers_share_the_notebooks_time():
-    """One endless loop costs no other exercise its points, and many cost little time."""
+def test_endless_answers_share_the_allowance():
+    """An endless loop costs no points for other exercises, and several endless loops take little time."""
     lesson = exercises_of("01_lookup")
     limits: list[float] = []
 
-    def sleeps(_: Submission, exercise: Exercise, given: Limits, __: AnswerChoice) -> GradedExercise:
+    def run_endlessly(_: Submission, exercise: Exercise, given: Limits, __: AnswerChoice) -> GradedExercise:
         limits.append(given.seconds)
         return GradedExercise(exercise, Verdict(exercise.name, "crashed", ""), given.kill_after, cost=given.kill_after)
 
     assess(
-        Submission("ada", Path("x"), "01_lookup", [{"id": "", "source": ""}]), Allowance(Limits(seconds=10.0)), sleeps
+        Submission("ada", Path("x"), "01_lookup", [{"id": "", "source": ""}]),
+        Allowance(Limits(seconds=10.0)),
+        run_endlessly,
     )
     assert limits == [10.0, 7.0, *[1.0] * (len(lesson) - 2)]
 
@@ -201,31 +207,31 @@ def test_endless_answers_share_the_notebooks_time():
 @pytest.mark.parametrize("n_answers", [1, 4])
 @pytest.mark.parametrize("names_others", [False, True])
 def test_hostile_notebook_takes_at_most_its_allowance(names_others: bool, n_answers: int):
-    """It takes twice the limit of one exercise, and a second for each: also if each answer asks to run again."""
+    """All answers take at most twice the limit of one exercise plus a second each, even if each could run again."""
     lesson = exercises_of("01_lookup")
     took: list[float] = []
 
-    def sleeps(_: Submission, exercise: Exercise, given: Limits, choice: AnswerChoice) -> GradedExercise:
+    def run_endlessly(_: Submission, exercise: Exercise, given: Limits, choice: AnswerChoice) -> GradedExercise:
         took.append(given.kill_after)
         verdict = Verdict(exercise.name, "crashed", "")
         cost = given.kill_after
         return GradedExercise(exercise, verdict, cost, cost=cost, answer=choice.number, n_answers=n_answers)
 
-    comment = " ".join(one.name for one in lesson) * names_others
-    cells = [{"id": one.name, "source": f"def {one.name}(): ...  # {comment}"} for one in lesson]
-    graded = assess(Submission("eve", Path("x"), "01_lookup", cells), Allowance(Limits(seconds=10.0)), sleeps)
+    comment = " ".join(exercise.name for exercise in lesson) * names_others
+    cells = [{"id": exercise.name, "source": f"def {exercise.name}(): ...  # {comment}"} for exercise in lesson]
+    graded = assess(Submission("eve", Path("x"), "01_lookup", cells), Allowance(Limits(seconds=10.0)), run_endlessly)
     assert len(graded.exercises) == len(lesson) and sum(took) <= 2 * 10.0 + len(lesson)
 
 
-def test_judging_and_tracing_share_the_lessons_allowance():
+def test_judging_and_tracing_use_up_the_allowance():
     observed: list[float] = []
 
-    def is_long_to_judge(_: Submission, exercise: Exercise, given: Limits, __: AnswerChoice) -> GradedExercise:
+    def judge_slowly(_: Submission, exercise: Exercise, given: Limits, __: AnswerChoice) -> GradedExercise:
         observed.append(given.seconds)
         return GradedExercise(exercise, Verdict(exercise.name, "crashed", ""), 0.1, cost=12.0)
 
     allowance = Allowance(Limits(seconds=10.0))
-    graded = [assess(Submission("eve", Path("x"), "01_lookup"), allowance, is_long_to_judge) for _ in range(50)]
-    assert observed == [10.0, 6.0, 1.0, 1.0, 1.0, 1.0]  # it has had three times its time, so no more is run
+    graded = [assess(Submission("eve", Path("x"), "01_lookup"), allowance, judge_slowly) for _ in range(50)]
+    assert observed == [10.0, 6.0, 1.0, 1.0, 1.0, 1.0]  # after three times the allowance, nothing more is run
     last = graded[-1].exercises[-1]
-    assert last.points == 0 and "was not run: by then, your notebooks of this lesson" in last.verdict.message
+    assert last.points == 0 and "was not run, because your notebooks for this lesson" in last.verdict.message

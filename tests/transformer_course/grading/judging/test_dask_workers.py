@@ -1,4 +1,4 @@
-"""Grading on Dask workers: a real cluster of two on this machine."""
+"""Tests for grading on Dask workers, with a real cluster of two workers on this machine."""
 
 import json
 import os
@@ -23,19 +23,19 @@ from transformer_course.sandbox.interpreter import SandboxError
 from transformer_course.sandbox.resource_limits import Limits
 
 OWN_ANSWER = [{"id": "centered", "source": "def centered(x): return x - x.mean(-1, keepdim=True)"}]
-pytestmark = [linux, pytest.mark.filterwarnings("default")]  # those of Dask are not ours
+pytestmark = [linux, pytest.mark.filterwarnings("default")]  # Dask's own warnings are not errors
 
 
 @pytest.fixture(scope="module")
 def scheduler() -> Iterator[str]:
-    """The address of a scheduler with two workers, each a process that Dask watches over."""
+    """The address of a scheduler with two workers; each worker is a process that Dask restarts if it dies."""
     with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
         yield cluster.scheduler_address
 
 
 @pytest.fixture(scope="module")
 def class_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Four students: one with an exercise of the instructor's, one with a mistake, one who ends the process."""
+    """Four students: two answer the instructor's exercise, one makes a mistake, and one ends the process."""
     folder = tmp_path_factory.mktemp("submitted") / "class"
     called, mistaken = (f"def softmax(scores): return torch.softmax(scores, dim={dim})" for dim in (-1, 0))
     write_notebook(folder / "ada" / "01_lookup.ipynb", cells({"softmax": called, "similarity": RIGHT["similarity"]}))
@@ -47,7 +47,7 @@ def class_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def graded_on(address: str, folder: Path, out: Path, own_file: Path) -> dict[str, str]:
-    """Grade a class, and return all tables and pages that do not hold times."""
+    """Grade a class, and return all tables and pages that do not contain times."""
     run = RunOptions(limits=Limits(seconds=60.0), seed=7, scheduler=address)
     grade([folder], out, RuleChanges(own=read_own_exercises(out, own_file)), run)
     pages = [out / "gradebook.csv", out / "mistakes.csv", *sorted((out / "feedback").iterdir())]
@@ -64,14 +64,14 @@ def graded_here(class_folder: Path, tmp_path_factory: pytest.TempPathFactory) ->
         remove_own_lessons()
 
 
-def test_gives_the_gradebook_and_feedback_of_this_machine(
+def test_results_equal_results_on_this_machine(
     scheduler: str, class_folder: Path, graded_here: dict[str, str], tmp_path: Path, own_file: Path
 ):
     graded = graded_on(scheduler, class_folder, tmp_path / "out", own_file)
     assert graded == graded_here
     points = {
-        name: one["points"]
-        for name, one in json.loads((tmp_path / "out" / "results.json").read_text("utf-8"))["students"].items()
+        name: student["points"]
+        for name, student in json.loads((tmp_path / "out" / "results.json").read_text("utf-8"))["students"].items()
     }
     softmax, similarity = (every_exercise()[name].points for name in ("softmax", "similarity"))
     assert points == {"ada": softmax + similarity + 3, "ben": 0, "eve": 0, "flo": 3}
@@ -86,10 +86,10 @@ def test_killed_worker_loses_no_results(
     own_file: Path,
     monkeypatch: pytest.MonkeyPatch,
 ):
-    """The first student is graded; then a worker is killed that has another one in work."""
+    """A worker is killed after the first student has been graded, while it is grading another student."""
     killed: list[int] = []
 
-    def kills_a_worker(graded: Iterable[str], n: int) -> None:
+    def kill_a_worker(graded: Iterable[str], n: int) -> None:
         for _ in graded:
             if not killed:
                 with distributed.Client(scheduler) as client:
@@ -98,12 +98,12 @@ def test_killed_worker_loses_no_results(
                     killed.append(client.run(os.getpid, workers=working[:1])[working[0]])
                 os.kill(killed[0], signal.SIGKILL)
 
-    monkeypatch.setattr("transformer_course.grading.grade.show_progress", kills_a_worker)
+    monkeypatch.setattr("transformer_course.grading.grade.show_progress", kill_a_worker)
     assert graded_on(scheduler, class_folder, tmp_path / "out", own_file) == graded_here
     assert killed
 
 
-def test_rejects_a_worker_with_another_version(scheduler: str, class_folder: Path, tmp_path: Path):
+def test_rejects_worker_with_a_different_version(scheduler: str, class_folder: Path, tmp_path: Path):
     def pretend(version: str) -> None:
         settings._version = lambda: version
 
@@ -112,20 +112,18 @@ def test_rejects_a_worker_with_another_version(scheduler: str, class_folder: Pat
         worker = next(iter(client.scheduler_info()["workers"]))
         client.run(pretend, "0.0.9", workers=[worker])
         try:
-            message = (
-                r"the Dask worker tcp://.* has different versions, .*: transformer-course 0\.0\.9 there, .* here; "
-            )
-            with pytest.raises(ValueError, match=f"{message}install the same"):
+            message = r"the Dask worker tcp://.* has different versions, .*: it has transformer-course 0\.0\.9, but "
+            with pytest.raises(ValueError, match=f"{message}this machine has .*Install the same versions"):
                 grade([class_folder], tmp_path / "out", run=RunOptions(scheduler=scheduler))
         finally:
             client.run(pretend, versions()["transformer-course"], workers=[worker])
     assert not (tmp_path / "out").exists()
 
 
-def test_reports_a_scheduler_that_does_not_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_reports_unreachable_scheduler(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(dask_workers, "CONNECT_TIMEOUT_S", 0.2)
     write_notebook(tmp_path / "ada" / "01_lookup.ipynb", cells(RIGHT))
-    with pytest.raises(SandboxError, match=r"no Dask scheduler answers at tcp://127\.0\.0\.1:1"):
+    with pytest.raises(SandboxError, match=r"cannot connect to a Dask scheduler at tcp://127\.0\.0\.1:1"):
         grade([tmp_path / "ada"], tmp_path / "out", run=RunOptions(scheduler="tcp://127.0.0.1:1"))
     assert not (tmp_path / "out").exists()
 
@@ -133,15 +131,15 @@ def test_reports_a_scheduler_that_does_not_answer(tmp_path: Path, monkeypatch: p
 @pytest.mark.parametrize(
     ("found", "message"),
     [
-        ({}, "has no workers; start some with dask worker tcp://x:0"),
+        ({}, "has no workers; start workers with `dask worker tcp://x:0`"),
         (
             {"tcp://x:1": {"torch": "1.0"}},
-            "the Dask worker tcp://x:1 has different versions.* torch 1.0 there, .*torch 2",
+            "the Dask worker tcp://x:1 has different versions.* torch 1.0, but .*torch 2",
         ),
-        ({"tcp://x:1": ModuleNotFoundError("No module named 'torch'")}, r"cannot use the course \(No module named"),
+        ({"tcp://x:1": ModuleNotFoundError("No module named 'torch'")}, r"cannot import the course \(No module named"),
     ],
 )
-def test_rejects_missing_workers_and_workers_of_another_version(monkeypatch: pytest.MonkeyPatch, found, message: str):
+def test_rejects_missing_or_incompatible_workers(monkeypatch: pytest.MonkeyPatch, found, message: str):
     client = SimpleNamespace(run=lambda _, on_error: found, close=lambda: None, unregister_worker_plugin=lambda _: None)
     monkeypatch.setattr(dask_workers, "Client", lambda *_, **__: client)
     with pytest.raises(ValueError, match=message):

@@ -27,11 +27,11 @@ def test_observations_of_the_reference_pass():
     assert verdict({"observations": behavior(SOFTMAX, 7).expected}).passed
 
 
-def test_observations_for_another_seed_fail():
+def test_observations_for_different_seed_fail():
     assert verdict({"observations": behavior(SOFTMAX, 8).expected}).status == "wrong"
 
 
-def test_observations_of_a_mistake_name_it():
+def test_recognizes_mistake_by_its_observations():
     mistake, observed = next(behavior(SOFTMAX, 7).mistakes)
     assert verdict({"observations": observed}).mistake == mistake.name
 
@@ -53,7 +53,7 @@ def test_observations_of_a_mistake_name_it():
         (None, "crashed"),
     ],
 )
-def test_forged_observations_break_nothing(answer: Any, status: str):
+def test_forged_observations_do_not_pass(answer: Any, status: str):
     assert verdict(answer).status == status
 
 
@@ -84,11 +84,11 @@ def blockwise_attention(queries, keys, values, block):
         at_once = -(-queries.shape[-2] // 4)
         return torch.cat([attend(some, keys, values) for some in queries.split(at_once, -2)], -2)
 """
-"""All keys at once for a quarter of the queries, out of sight of what watches the tensors, and with none to spare."""
+"""Attends to all keys at once for a quarter of the queries, in place and hidden from the code that tracks tensors."""
 
 
 @linux
-def test_computing_all_scores_at_once_runs_out_of_memory(sandbox: Sandbox):
+def test_computing_all_scores_exceeds_memory_limit(sandbox: Sandbox):
     solution = every_exercise()["blockwise_attention"].solution
     at_once = grade_answer(sandbox, UNWATCHED, "blockwise_attention")
     assert (at_once.points, at_once.verdict.status) == (0, "wrong")
@@ -104,7 +104,7 @@ def test_computing_all_scores_at_once_runs_out_of_memory(sandbox: Sandbox):
 @linux
 @pytest.mark.parametrize("answer", BLOCKWISE, ids=lambda answer: answer.__name__)
 def test_block_results_stay_within_the_memory_limit(sandbox: Sandbox, answer: Callable[..., Any]):
-    """Small results that stay between large ones that go leave holes: those are not held."""
+    """Small results between large freed tensors leave holes in memory, which must not count."""
     source = inspect.getsource(answer).replace(answer.__name__, "blockwise_attention")
     graded = grade_answer(sandbox, source, "blockwise_attention")
     assert graded.points == 4, graded.verdict.message
@@ -112,7 +112,7 @@ def test_block_results_stay_within_the_memory_limit(sandbox: Sandbox, answer: Ca
 
 @pytest.fixture(scope="module")
 def right_outcomes(sandbox: Sandbox) -> dict[int, Outcome]:
-    """What comes of the solution, by the memory that it has."""
+    """The outcomes of the solution, by memory limit."""
     outcomes = {}
 
     def run(self: Sandbox, *job: Any) -> Outcome:

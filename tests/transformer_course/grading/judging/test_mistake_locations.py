@@ -1,4 +1,4 @@
-"""The place on a feedback page: found with traces from the sandbox, harmless if they are forged, and never points."""
+"""Tests for locating mistakes with traces from the sandbox, which may be forged and must not change points."""
 
 import html
 import time
@@ -16,7 +16,7 @@ from transformer_course.exercises import every_exercise
 from transformer_course.grading.incoming.submission import Submission
 from transformer_course.grading.judging import judge_answer, mistake_locations
 from transformer_course.grading.judging.graded_results import GradedSubmission
-from transformer_course.grading.judging.mistake_locations import OTHER_CASES_NOTE, SecondRun, seed_of_places
+from transformer_course.grading.judging.mistake_locations import OTHER_CASES_NOTE, SecondRun, location_seed
 from transformer_course.grading.reports.class_results import class_results
 from transformer_course.grading.reports.feedback import feedback_page
 from transformer_course.locating.fault_location import locate
@@ -57,8 +57,8 @@ def test_feedback_page_marks_the_wrong_expression(sandbox: Sandbox):
     assert "here you should compute the scores" in displayed
 
 
-def test_does_not_run_an_answer_again_without_time_left():
-    """A notebook that has used up its allowance is not traced: it could sleep there."""
+def test_answer_is_not_traced_without_time():
+    """A notebook that has used up its allowance could sleep while it is traced."""
     sandbox = FakeSandbox({})
     with ExitStack() as stack:
         second_run = SecondRun(every_exercise()[NAME], {}, sandbox, SEED, 0.0, stack)
@@ -74,28 +74,28 @@ def test_locating_does_not_change_points_or_status(sandbox: Sandbox, monkeypatch
         ["queries /= 1", *RIGHT],
         ["queries *= 2", *RIGHT],
     ]
-    with_places = [grade_answer(sandbox, source(lines), NAME) for lines in answers]
-    monkeypatch.setattr(judge_answer, "with_place_in_sandbox", lambda verdict, *_: verdict)
-    without = [grade_answer(sandbox, source(lines), NAME) for lines in answers]
-    assert [one.points for one in with_places] == [one.points for one in without]
-    assert [one.points > 0 for one in without] == [True, False, False, True, False]
-    for one, other in zip(with_places, without, strict=True):
-        assert replace(one.verdict, message="", hints=()) == replace(other.verdict, message="", hints=())
-        assert other.verdict.message.splitlines()[0] in one.verdict.message
-        assert (one.verdict.message == other.verdict.message) == other.verdict.passed
+    located = [grade_answer(sandbox, source(lines), NAME) for lines in answers]
+    monkeypatch.setattr(judge_answer, "with_location", lambda verdict, *_: verdict)
+    unlocated = [grade_answer(sandbox, source(lines), NAME) for lines in answers]
+    assert [result.points for result in located] == [result.points for result in unlocated]
+    assert [result.points > 0 for result in unlocated] == [True, False, False, True, False]
+    for result, other in zip(located, unlocated, strict=True):
+        assert replace(result.verdict, message="", hints=()) == replace(other.verdict, message="", hints=())
+        assert other.verdict.message.splitlines()[0] in result.verdict.message
+        assert (result.verdict.message == other.verdict.message) == other.verdict.passed
 
 
 def test_location_is_the_same_as_outside_the_sandbox(sandbox: Sandbox):
-    known = behavior(every_exercise()[NAME], seed_of_places(SEED))
-    place = locate(known, Traced(cell(source(WRONG), NAME)))
-    assert place is not None
-    found = place.message.replace(f" {REST_IS_RIGHT}", "")  # the large cases are not sent to the sandbox
+    known = behavior(every_exercise()[NAME], location_seed(SEED))
+    location = locate(known, Traced(cell(source(WRONG), NAME)))
+    assert location is not None
+    found = location.message.replace(f" {REST_IS_RIGHT}", "")  # the sandbox does not receive the large cases
     assert grade_answer(sandbox, source(WRONG), NAME).verdict.message.startswith(
         f"{found}\n{OTHER_CASES_NOTE}\nCase 1 of"
     )
 
 
-def test_slip_of_a_loop_is_located_in_the_sandbox(sandbox: Sandbox):
+def test_loop_mistake_is_located_in_sandbox(sandbox: Sandbox):
     code = f"""\
 def {NAME}(queries, keys, values):
     rows = []
@@ -107,11 +107,11 @@ def {NAME}(queries, keys, values):
     assert "Line 3: your loop stops one round too early." in grade_answer(sandbox, code, NAME).verdict.message
 
 
-def test_counting_cases_never_see_right_values():
-    assert all(seed_of_places(seed) != seed for seed in (0, 1, 2, SEED, 2**63 - 1))
+def test_location_seed_differs_from_graded_seed():
+    assert all(location_seed(seed) != seed for seed in (0, 1, 2, SEED, 2**63 - 1))
 
 
-def test_mistake_is_located_at_the_call_of_an_earlier_exercise(sandbox: Sandbox):
+def test_locates_mistake_at_call_of_earlier_exercise(sandbox: Sandbox):
     earlier = "def attention_weights(queries, keys):\n    return torch.softmax(queries @ keys.mT, -1)"
     call = "return attention_weights(queries, queries) @ values"
     answer = f"{earlier}\ndef attention(queries, keys, values):\n    {call}"
@@ -142,20 +142,20 @@ HOSTILE = {
     "no such expression": [pack({"traces": [{**TRACE, "events": [[999, 0, 1.0]]}]})],
     "strange output": [pack({"traces": [{**TRACE, "output": {"a": [None]}}]})],
     "huge shape": [pack({"traces": [{**TRACE, "output": torch.ones(0, 2**40)}]})],
-    "lies": [pack({"traces": [{**TRACE, "output": torch.ones(2)}]})] * 20,
+    "wrong output": [pack({"traces": [{**TRACE, "output": torch.ones(2)}]})] * 20,
 }
-"""What an answer may send in place of its traces."""
+"""Replies that a hostile answer may send instead of its traces."""
 
 
-def sending(answers, where, then="os._exit(0)"):
-    """Return an answer whose process, where it is traced, sends these answers and then does something.
+def sending(replies, where, then="os._exit(0)"):
+    """Return an answer that sends forged replies when it is traced, and then runs a statement.
 
     Args:
-        answers: The answers.
-        where: Whether to do it when the answer is called, or (``define``) when it is defined.
-        then: What to do then.
+        replies: The replies.
+        where: ``call`` to send them when the answer is called, or ``define`` to send them when it is defined.
+        then: The statement.
     """
-    data = b"".join(len(answer).to_bytes(8, "big") + answer for answer in answers)
+    data = b"".join(len(reply).to_bytes(8, "big") + reply for reply in replies)
     act = f"if is_traced():\n        os.write(3, {data!r})\n        {then}"
     return (
         "import os, sys, time\n"
@@ -172,9 +172,9 @@ def sending(answers, where, then="os._exit(0)"):
 
 @linux
 @pytest.mark.parametrize("where", ["define", "call"])
-@pytest.mark.parametrize("answers", HOSTILE.values(), ids=HOSTILE)
-def test_hostile_trace_changes_only_its_own_feedback(sandbox: Sandbox, answers, where):
-    graded = grade_answer(sandbox, sending(answers, where))
+@pytest.mark.parametrize("replies", HOSTILE.values(), ids=HOSTILE)
+def test_hostile_trace_changes_only_its_own_feedback(sandbox: Sandbox, replies, where):
+    graded = grade_answer(sandbox, sending(replies, where))
     assert (graded.verdict.status, graded.points) == ("wrong", 0)
     assert "Case 1" in graded.verdict.message
     assert still_works(sandbox)
@@ -182,17 +182,17 @@ def test_hostile_trace_changes_only_its_own_feedback(sandbox: Sandbox, answers, 
 
 @linux
 def test_forged_location_is_escaped_and_earns_nothing(sandbox: Sandbox):
-    """It has one expression, and gives the right outputs as soon as something is put there."""
-    expected = behavior(every_exercise()["softmax"], seed_of_places(SEED)).expected
-    n_small = sum(is_small(case) for case in behavior(every_exercise()["softmax"], seed_of_places(SEED)).cases)
+    """The forged answer has one expression, and its outputs are right whenever this expression is replaced."""
+    expected = behavior(every_exercise()["softmax"], location_seed(SEED)).expected
+    n_small = sum(is_small(case) for case in behavior(every_exercise()["softmax"], location_seed(SEED)).cases)
     outputs = [observed["output"] for observed in expected[:n_small]]
     wrong = [{**TRACE, "output": output + 1, "events": [[0, 0, output + 1]]} for output in outputs]
     right = [{**TRACE, "output": output} for output in outputs]
     traces = [pack({"traces": [trace]}) for trace in wrong]
     twice = [pack({"traces": [wrong[0], wrong[0]]})]
-    answers = [pack({"expressions": [EXPRESSION]}), pack({"records": []}), *traces, *twice]
-    answers += [pack({"traces": [trace]}) for trace in right] * 3
-    graded = grade_answer(sandbox, sending(answers, "define", "time.sleep(600)"))
+    replies = [pack({"expressions": [EXPRESSION]}), pack({"records": []}), *traces, *twice]
+    replies += [pack({"traces": [trace]}) for trace in right] * 3
+    graded = grade_answer(sandbox, sending(replies, "define", "time.sleep(600)"))
     assert (graded.verdict.status, graded.points) == ("wrong", 0)
     displayed = page(graded, "01_lookup")
     assert "<script" not in displayed
@@ -215,26 +215,26 @@ SLEEPS_WHEN_TRACED = sending([], "call", "time.sleep(600)")
 
 @linux
 @pytest.mark.parametrize("waited", [0.0, 99.0])
-def test_only_the_answers_own_waiting_counts(sandbox: Sandbox, monkeypatch, waited):
-    """All of the time is told to be that of others, or nothing of it: the clock shows the same."""
+def test_only_the_answers_own_time_counts(sandbox: Sandbox, monkeypatch, waited):
+    """Either all of the time or none of it is attributed to other processes; the time by the clock is the same."""
     monkeypatch.setattr(mistake_locations, "TRACE_TIME_LIMIT_S", 0.5)
     if waited:
-        answers = Conversation._exchange
+        exchange = Conversation._exchange
 
-        def has_waited(self, question=None):
-            answer = answers(self, question)
+        def exchange_and_wait(self, question=None):
+            reply = exchange(self, question)
             self.waited = waited
-            return answer
+            return reply
 
-        monkeypatch.setattr(Conversation, "_exchange", has_waited)
+        monkeypatch.setattr(Conversation, "_exchange", exchange_and_wait)
     graded = grade_answer(sandbox, SLEEPS_WHEN_TRACED)
     assert graded.verdict.status == "wrong"
-    slept = 3 * 0.5  # by the clock, before it is ended
+    slept = 3 * 0.5  # seconds by the clock until the answer is killed
     assert (graded.cost - graded.seconds > 0.9 * slept) == (not waited)
 
 
-def test_mistake_is_named_by_both_sets_of_cases(sandbox: Sandbox):
-    """Where it is traced, it makes another mistake than in the cases that count."""
+def test_mistake_is_recognized_in_the_second_run(sandbox: Sandbox):
+    """The answer makes a different mistake in the second run than on the graded cases."""
     two_faced = sending([], "call", "return s.softmax(0)")
     graded = grade_answer(sandbox, two_faced)
     assert (graded.verdict.mistakes, graded.points, graded.n_right) == (("first_axis",), 0, 0)
@@ -242,12 +242,12 @@ def test_mistake_is_named_by_both_sets_of_cases(sandbox: Sandbox):
     assert right.verdict.passed and right.points == 2
 
 
-def test_slow_answer_is_named_by_the_counting_cases(sandbox: Sandbox, monkeypatch):
+def test_slow_answers_mistake_is_recognized_in_graded_cases(sandbox: Sandbox, monkeypatch):
     monkeypatch.setattr(judge_answer, "QUICK_ANSWER_S", 0.0)
-    asked = []
-    monkeypatch.setattr(mistake_locations.TracedInSandbox, "records", lambda self: asked.append(self))
+    calls = []
+    monkeypatch.setattr(mistake_locations.TracedInSandbox, "records", lambda self: calls.append(self))
     graded = grade_answer(sandbox, "def softmax(s):\n    return s.softmax(0)")
-    assert (graded.verdict.mistakes, asked) == (("first_axis",), [])
+    assert (graded.verdict.mistakes, calls) == (("first_axis",), [])
 
 
 def test_untraceable_answer_keeps_its_verdict(sandbox: Sandbox):

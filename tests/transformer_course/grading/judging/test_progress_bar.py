@@ -1,4 +1,4 @@
-"""What a terminal shows while a class is graded."""
+"""Tests for the progress bar that a terminal shows while a class is graded."""
 
 import logging
 import os
@@ -15,7 +15,7 @@ COLUMNS = 80
 
 
 def screen(written: str) -> list[str]:
-    """Return the lines that a terminal shows of what is written to it, without spaces at their ends."""
+    """Return the lines that a terminal would show for this output, without trailing spaces."""
     lines = []
     for line in written.split("\n"):
         displayed: list[str] = []
@@ -33,7 +33,7 @@ def students() -> Iterator[str]:
     yield "eve"
 
 
-def say_like_the_command(message: object, *_: object) -> None:
+def print_like_the_command(message: object, *_: object) -> None:
     print(f"transformer-course: {message}", file=sys.stderr)
 
 
@@ -48,11 +48,11 @@ def test_messages_appear_above_the_bar(monkeypatch: pytest.MonkeyPatch):
     with open(theirs, "w", buffering=1, encoding="utf-8", newline="") as terminal, warnings.catch_warnings():
         monkeypatch.setattr(sys, "stderr", terminal)
         warnings.simplefilter("always")
-        warnings.showwarning = say_like_the_command
+        warnings.showwarning = print_like_the_command
         show_progress(students(), 3)
         print("interrupted", file=terminal, flush=True)
         read = b""
-        while b"interrupted\r\n" not in read:  # a terminal hands out some thousand bytes at a time
+        while b"interrupted\r\n" not in read:  # a terminal returns a few thousand bytes at a time
             read += os.read(ours, 1 << 16)
     written = read.decode().replace("\r\n", "\n")
     os.close(ours)

@@ -16,9 +16,9 @@ from transformer_course.sandbox.sandbox import Outcome, Sandbox
 @pytest.mark.parametrize("name", every_exercise())
 def test_sandbox_gets_the_location_of_a_part(name: str):
     exercise = every_exercise()[name]
-    message = library_source(exercise)
-    assert message in ({"module": exercise.reference.__module__}, {"source": exercise.solution})
-    assert not message.get("module", "").startswith("transformer_course")
+    location = library_source(exercise)
+    assert location in ({"module": exercise.reference.__module__}, {"source": exercise.solution})
+    assert not location.get("module", "").startswith("transformer_course")
 
 
 @pytest.mark.parametrize(
@@ -31,14 +31,14 @@ def test_sandbox_gets_the_location_of_a_part(name: str):
         ("no parts", []),
     ],
 )
-def test_sandbox_gets_only_the_parts_that_the_notebook_names(text: str, found: list[str]):
+def test_sandbox_gets_only_parts_named_in_notebook(text: str, found: list[str]):
     parts = json.loads(library_of("softmax", parts_named(text)))
     assert set(found) <= parts.keys() and len(parts) <= 5
-    for location in parts.values():  # what their source uses is there, too
+    for location in parts.values():  # the parts that their sources use are included
         assert parts_named(location.get("source", "")) <= parts.keys() | {"softmax"}
 
 
-def test_sandbox_gets_all_parts_if_the_notebook_computes_names():
+def test_sandbox_gets_all_parts_for_computed_names():
     every = every_exercise().keys() - {"softmax"}
     assert json.loads(library_of("softmax", parts_named("getattr(parts, 'so' + 'ft')"))).keys() == every
 
@@ -52,10 +52,10 @@ def softmax(s):
 
 
 @linux
-def test_right_answer_keeps_its_points_on_a_busy_machine():
-    """Ten others share its processor. It computes for less than it may, and waits for much longer."""
+def test_right_answer_keeps_points_on_busy_machine():
+    """Ten other processes share the CPU. The answer computes for less than its limit but waits for much longer."""
     if not os.path.exists("/proc/self/schedstat"):
-        pytest.skip("this kernel does not tell")
+        pytest.skip("this kernel does not report waiting times")
     outcomes = []
 
     def run(self: Sandbox, *job: Any) -> Outcome:
@@ -77,7 +77,7 @@ def test_right_answer_keeps_its_points_on_a_busy_machine():
 
 
 def test_runs_an_endless_loop_only_once():
-    """Whether it has computed for as long as it may, or the machine was too busy for that."""
+    """The loop is run once, whether it has used up its CPU time or the machine was too busy."""
     runs = []
     error = {"type": "TookTooLong", "message": "no answer within 10 s for all cases together"}
 
@@ -89,7 +89,7 @@ def test_runs_an_endless_loop_only_once():
     with mock.patch.object(sandbox, "run", run):
         assert grade_answer(sandbox, "x").verdict.status == "crashed"
         assert len(runs) == 1
-        error["computed"] = 3.0  # it was the clock's limit
+        error["computed"] = 3.0  # the limit by the clock was exceeded
         assert grade_answer(sandbox, "x").ended_by_others and len(runs) == 2
 
 
@@ -106,7 +106,7 @@ def test_runs_again_after_any_signal(reason: str):
     with mock.patch.object(sandbox, "run", run):
         graded = grade_answer(sandbox, "x")
     assert graded.verdict.status == "not_started" and graded.seconds == 3.0
-    assert limits == [10.0, 8.0]  # the second run gets what the first has left
+    assert limits == [10.0, 8.0]  # the second run gets the remaining time
 
 
 @pytest.mark.parametrize(("reason", "seconds"), [("SIGKILL", 5.1), ("SIGXCPU", 1.0), ("SIGSYS", 0.1), ("exit 1", 0.1)])
@@ -123,7 +123,7 @@ def test_self_terminating_answer_runs_once(reason: str, seconds: float):
     assert len(runs) == 1
 
 
-def test_time_waiting_for_others_is_free():
+def test_waiting_for_other_processes_costs_nothing():
     sandbox = FakeSandbox({"missing": True})
     with mock.patch.object(sandbox, "run", lambda *_: Outcome({"missing": True}, "exit 0", 9.0, 8.5)):
         graded = grade_answer(sandbox, "x")

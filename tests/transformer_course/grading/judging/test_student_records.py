@@ -1,4 +1,4 @@
-"""What has been graded is kept on the disk, and found again."""
+"""Tests for storing results on disk and reading them again."""
 
 import json
 from dataclasses import replace
@@ -34,7 +34,7 @@ def test_changed_settings_are_described_in_words(tmp_path: Path):
     assert changed.split("; ") == [
         "limits: 2.5 s and 512 MB now, 10 s and 2048 MB last time",
         "torch: 2.13 now, none last time",
-        "exercises of your own: none now, week_3 (5e5e5e5e) last time",
+        "your own exercises: none now, week_3 (5e5e5e5e) last time",
     ]
     assert records(tmp_path, own={"week_3": "5e" * 32}).changed_settings("ada", [SUBMISSION]) == ""
     assert records(tmp_path).changed_settings("ben", [SUBMISSION]) == ""
@@ -43,13 +43,13 @@ def test_changed_settings_are_described_in_words(tmp_path: Path):
 def test_records_round_trip(tmp_path: Path):
     records(tmp_path).write("ada", [SUBMISSION], [GRADED, BROKEN], GUARDS)
     records(tmp_path).write("Zoë/..", [], [], GUARDS)
-    message = read_records(tmp_path)
-    assert list(message) == ["Zoë/..", "ada"] and message["Zoë/.."] == []
-    assert [as_dict(notebook) for notebook in message["ada"]] == [as_dict(GRADED), as_dict(BROKEN)]
-    assert message["ada"][0].fingerprint == {3, 5}
-    [one] = message["ada"][0].exercises
-    assert (one.verdict.mistakes, one.verdict.hints, one.seconds) == (VERDICT.mistakes, VERDICT.hints, 0.25)
-    assert one.verdict.message == VERDICT.message and one.exercise is every_exercise()["softmax"]
+    stored = read_records(tmp_path)
+    assert list(stored) == ["Zoë/..", "ada"] and stored["Zoë/.."] == []
+    assert [as_dict(notebook) for notebook in stored["ada"]] == [as_dict(GRADED), as_dict(BROKEN)]
+    assert stored["ada"][0].fingerprint == {3, 5}
+    [result] = stored["ada"][0].exercises
+    assert (result.verdict.mistakes, result.verdict.hints, result.seconds) == (VERDICT.mistakes, VERDICT.hints, 0.25)
+    assert result.verdict.message == VERDICT.message and result.exercise is every_exercise()["softmax"]
     assert {path.parent for path in tmp_path.rglob("*.json")} == {tmp_path / "students"}
 
 
@@ -85,7 +85,7 @@ def test_answer_that_kills_itself_is_graded_three_times(tmp_path: Path):
     assert records(tmp_path).not_yet_graded("ada", [SUBMISSION]) == [SUBMISSION]
 
 
-def test_similar_file_names_are_kept_apart(tmp_path: Path):
+def test_similar_names_have_separate_files(tmp_path: Path):
     for name in ("a/b", "a b", "a_b"):
         records(tmp_path).write(name, [], [], GUARDS)
     assert set(read_records(tmp_path)) == {"a/b", "a b", "a_b"}
@@ -108,26 +108,26 @@ def test_grading_another_lesson_keeps_the_first_record(tmp_path: Path):
     records(tmp_path).write("ada", [SUBMISSION], [GRADED], GUARDS)
     second = replace(SUBMISSION, lesson="02_scaling", digest="02")
     records(tmp_path).write("ada", [second], [GradedSubmission(second, [])], GUARDS)
-    assert [one.submission.lesson for one in read_records(tmp_path)["ada"]] == ["01_lookup", "02_scaling"]
+    assert [notebook.submission.lesson for notebook in read_records(tmp_path)["ada"]] == ["01_lookup", "02_scaling"]
     assert records(tmp_path).not_yet_graded("ada", [SUBMISSION, second]) == []
 
 
-def test_keeps_each_attempt_until_only_one_is_asked_for(tmp_path: Path):
+def test_keeps_all_attempts_until_one_is_selected(tmp_path: Path):
     again = replace(SUBMISSION, digest="5f")
     for submission in (SUBMISSION, again):
         records(tmp_path).write("ada", [submission], [replace(GRADED, submission=submission)], GUARDS)
-    assert [one.submission.digest for one in read_records(tmp_path)["ada"]] == ["5e", "5f"]
+    assert [notebook.submission.digest for notebook in read_records(tmp_path)["ada"]] == ["5e", "5f"]
     records(tmp_path).keep_only("ada", [again])
-    assert [one.submission.digest for one in read_records(tmp_path)["ada"]] == ["5f"]
+    assert [notebook.submission.digest for notebook in read_records(tmp_path)["ada"]] == ["5f"]
 
 
-def test_drops_an_attempt_that_the_same_notebook_has_improved_on(tmp_path: Path):
+def test_drops_attempt_when_same_notebook_improves(tmp_path: Path):
     passed = replace(GRADED, exercises=[replace(GRADED.exercises[0], verdict=Verdict("softmax", "passed", ""))])
     records(tmp_path).write("ada", [SUBMISSION], [GRADED], GUARDS)
     records(tmp_path, torch="3").write("ada", [SUBMISSION], [passed], GUARDS)
-    assert [one.points for one in read_records(tmp_path)["ada"]] == [2]
+    assert [notebook.points for notebook in read_records(tmp_path)["ada"]] == [2]
     records(tmp_path, torch="4").write("ada", [SUBMISSION], [GRADED], GUARDS)
-    assert [one.points for one in read_records(tmp_path)["ada"]] == [2, 0]
+    assert [notebook.points for notebook in read_records(tmp_path)["ada"]] == [2, 0]
 
 
 def test_later_copy_keeps_the_earlier_time(tmp_path: Path):
@@ -135,7 +135,7 @@ def test_later_copy_keeps_the_earlier_time(tmp_path: Path):
     records(tmp_path).write("ada", [early], [replace(GRADED, submission=early)], GUARDS)
     records(tmp_path).update_times("ada", [late])
     assert read_records(tmp_path)["ada"][0].submission.handed_in == early.handed_in
-    records(tmp_path).update_times("ada", [late], later_too=True)
+    records(tmp_path).update_times("ada", [late], allow_later=True)
     assert read_records(tmp_path)["ada"][0].submission.handed_in == late.handed_in
 
 

@@ -1,4 +1,4 @@
-"""A worker survives whatever comes out of its sandbox."""
+"""Tests for workers, which must survive any reply from the sandbox."""
 
 import contextlib
 import faulthandler
@@ -70,7 +70,7 @@ def test_slow_judging_replaces_the_worker(worker: Worker, monkeypatch: pytest.Mo
     assert worker.assess(task(RIGHT["softmax"])).verdict.passed
 
 
-def breaks_down(folder: Path, connection: Connection, *_: object) -> None:
+def serve_with_broken_sandbox(folder: Path, connection: Connection, *_: object) -> None:
     connection.send({"landlock": 7})
     while (task := connection.recv()) is not None:
         with (folder / task.name).open("a") as tried:
@@ -85,7 +85,7 @@ def breaks_down(folder: Path, connection: Connection, *_: object) -> None:
 
 @pytest.mark.slow
 def test_broken_sandbox_is_retried_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
-    monkeypatch.setattr(worker_module, "serve", partial(breaks_down, tmp_path))
+    monkeypatch.setattr(worker_module, "serve", partial(serve_with_broken_sandbox, tmp_path))
     with Worker(LIMITS) as worker:
         graded = worker.assess(task(RIGHT["softmax"]))
         assert (graded.verdict.passed, graded.seconds, graded.n_right) == (True, 0.5, 3)
@@ -93,7 +93,7 @@ def test_broken_sandbox_is_retried_once(monkeypatch: pytest.MonkeyPatch, tmp_pat
     assert [len(path.read_text()) for path in sorted(tmp_path.iterdir())] == [2, 2]
 
 
-def is_ended_once(number: int, folder: Path, connection: Connection, *_: object) -> None:
+def serve_after_one_signal(number: int, folder: Path, connection: Connection, *_: object) -> None:
     connection.send({"landlock": 7})
     connection.recv()
     connection.send(None)
@@ -106,13 +106,13 @@ def is_ended_once(number: int, folder: Path, connection: Connection, *_: object)
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGSEGV, signal.SIGHUP])
-def test_answer_is_graded_after_a_signal_to_the_worker(number: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(worker_module, "serve", partial(is_ended_once, number, tmp_path))
+def test_answer_is_graded_after_signal_to_worker(number: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(worker_module, "serve", partial(serve_after_one_signal, number, tmp_path))
     with Worker(LIMITS) as worker:
         assert worker.assess(task("")).points == 2
 
 
-def is_always_ended(number: int, connection: Connection, *_: object) -> None:
+def serve_until_signal(number: int, connection: Connection, *_: object) -> None:
     connection.send({"landlock": 7})
     connection.recv()
     faulthandler.disable()
@@ -121,14 +121,14 @@ def is_always_ended(number: int, connection: Connection, *_: object) -> None:
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
 def test_reports_a_worker_that_was_killed_twice(number: int, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(worker_module, "serve", partial(is_always_ended, number))
+    monkeypatch.setattr(worker_module, "serve", partial(serve_until_signal, number))
     with Worker(LIMITS) as worker:
         graded = worker.assess(task(""))
     assert "ended by SIGKILL" in graded.verdict.message and graded.ended_by_others
 
 
 def test_reply_that_crashes_twice_costs_its_points(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(worker_module, "serve", partial(is_always_ended, signal.SIGSEGV))
+    monkeypatch.setattr(worker_module, "serve", partial(serve_until_signal, signal.SIGSEGV))
     with Worker(LIMITS) as worker:
         graded = worker.assess(task(""))
     assert graded.verdict.message == COULD_NOT_BE_JUDGED and not graded.ended_by_others
@@ -136,20 +136,20 @@ def test_reply_that_crashes_twice_costs_its_points(monkeypatch: pytest.MonkeyPat
 
 @linux
 def test_busy_machine_does_not_time_out_the_judge(monkeypatch: pytest.MonkeyPatch):
-    """Who computes for longer than is allowed is not: the time on the clock says nothing of that."""
+    """Judging may wait for longer than its limit, but must not compute for too long."""
     monkeypatch.setattr(worker_module, "JUDGE_TIMEOUT_S", 0.5)
-    for judge, points in ((partial(time.sleep, 0.8), 2), (computes, 0)):
-        monkeypatch.setattr(worker_module, "serve", partial(judges, judge))
+    for judge, points in ((partial(time.sleep, 0.8), 2), (use_cpu, 0)):
+        monkeypatch.setattr(worker_module, "serve", partial(serve_with_judge, judge))
         with Worker(LIMITS) as worker:
             assert worker.assess(task("")).points == points
 
 
-def computes() -> None:
+def use_cpu() -> None:
     while time.process_time() < 600:
         pass
 
 
-def judges(judge: Callable[[], None], connection: Connection, *_: object) -> None:
+def serve_with_judge(judge: Callable[[], None], connection: Connection, *_: object) -> None:
     connection.send({"landlock": 7})
     if connection.recv() is None:
         return
@@ -159,17 +159,17 @@ def judges(judge: Callable[[], None], connection: Connection, *_: object) -> Non
     connection.send((Verdict("softmax", "passed", ""), 10, 10))
 
 
-def is_killed_as_it_starts(n: int, folder: Path, connection: Connection, *_: object) -> None:
+def serve_after_killed_starts(n: int, folder: Path, connection: Connection, *_: object) -> None:
     (folder / str(os.getpid())).touch()
     if len([*folder.iterdir()]) <= n:
         os.kill(os.getpid(), signal.SIGKILL)
-    says_that_it_is_ready(connection)
+    serve_one_task(connection)
 
 
 def test_worker_killed_at_start_is_started_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     for n in (1, 2):
         (folder := tmp_path / str(n)).mkdir()
-        monkeypatch.setattr(worker_module, "serve", partial(is_killed_as_it_starts, n, folder))
+        monkeypatch.setattr(worker_module, "serve", partial(serve_after_killed_starts, n, folder))
         with (
             Worker(LIMITS) as worker,
             contextlib.nullcontext() if n == 1 else pytest.raises(SandboxError, match="start"),
@@ -185,13 +185,13 @@ def test_cases_depend_on_the_cells():
     assert len(seeds) == 4 and all(0 <= seed < 2**63 for seed in seeds)
 
 
-def says_that_it_is_ready(connection: Connection, *_: object) -> None:
+def serve_one_task(connection: Connection, *_: object) -> None:
     connection.send({"landlock": 7})
     connection.recv()
 
 
 def test_killed_worker_does_not_restart_itself(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(worker_module, "serve", says_that_it_is_ready)
+    monkeypatch.setattr(worker_module, "serve", serve_one_task)
     with Worker(LIMITS) as worker:
         assert worker.guards == {"landlock": 7}
         worker.kill()
@@ -199,40 +199,42 @@ def test_killed_worker_does_not_restart_itself(monkeypatch: pytest.MonkeyPatch):
             worker.assess(task(RIGHT["softmax"]))
 
 
-def never_has_the_reference(connection: Connection, *_: object) -> None:
-    says_that_it_is_ready(connection)
+def serve_without_reference(connection: Connection, *_: object) -> None:
+    serve_one_task(connection)
     connection.recv()
 
 
 def test_slow_reference_costs_no_points(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(worker_module, "serve", never_has_the_reference)
+    monkeypatch.setattr(worker_module, "serve", serve_without_reference)
     monkeypatch.setattr(worker_module, "REFERENCE_TIMEOUT_S", 0.1)
     with (
         Worker(LIMITS) as worker,
-        pytest.raises(SandboxError, match=r"own answer to softmax is not ready after 0\.1 s"),
+        pytest.raises(SandboxError, match=r"own answer to softmax did not finish within 0\.1 s"),
     ):
         worker.assess(task(RIGHT["softmax"]))
 
 
 @linux
 def test_worker_ends_with_the_grader(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(worker_module, "serve", says_that_it_is_ready)
+    monkeypatch.setattr(worker_module, "serve", serve_one_task)
     monkeypatch.setattr(worker_module, "start_method", lambda: "fork")
     reading, writing = os.pipe()
     grader = os.fork()
     if grader == 0:
-        workers = [Worker(LIMITS), Worker(LIMITS)]  # the second is forked with the first one's pipe
+        workers = [Worker(LIMITS), Worker(LIMITS)]  # the second worker inherits the first worker's pipe
         os.write(writing, b"x" if all(worker.guards for worker in workers) else b"")
         time.sleep(600)
     assert os.read(reading, 1) == b"x"
     os.kill(grader, signal.SIGKILL)
     os.waitpid(grader, 0)
     os.close(writing)
-    assert select.select([reading], [], [], 60.0)[0] and os.read(reading, 1) == b""  # all three had its other end
+    assert (
+        select.select([reading], [], [], 60.0)[0] and os.read(reading, 1) == b""
+    )  # all processes with the write end have ended
 
 
 @linux
-def test_memory_is_limited_only_in_the_block():
+def test_memory_is_limited_only_inside_the_block():
     with limited_memory(64), pytest.raises(RuntimeError, match="allocate memory"):
-        torch.empty(1 << 28)  # far more than threads of earlier tests may leave when they end
+        torch.empty(1 << 28)  # far more than the threads of earlier tests may have freed
     assert torch.empty(1 << 28).numel() == 1 << 28

@@ -1,4 +1,4 @@
-"""Points of one lesson never go into the assignment of another one without a word."""
+"""Tests for detecting a table that belongs to a different lesson."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -14,11 +14,11 @@ from transformer_course.grading.reports.student_results import ClassResults
 LESSONS = ("01_lookup", "02_scaling")
 NAMES = ("ada", "ben", "cleo")
 FIRST, SECOND = (sum(e.points for e in exercises_of(lesson)[:n]) for n, lesson in enumerate(LESSONS, 1))
-"""The points of everyone in each lesson."""
+"""Every student's points for each of the lessons."""
 
 
 def two_weeks(first: str = "CS101-Week 1-4711.zip", second: str = "CS101-Week 2-4721.zip") -> ClassResults:
-    """Return the results of two downloads of Moodle, in which the students have the numbers 10 to 12 and 20 to 22."""
+    """Return the results of two Moodle downloads, with the participant numbers 10 to 12 and 20 to 22."""
     graded = {}
     for n, name in enumerate(NAMES):
         graded[name] = []
@@ -46,10 +46,10 @@ def test_participant_numbers_distinguish_moodle_assignments(tmp_path: Path):
     for week, lesson in enumerate(LESSONS, 1):
         assert merge_into_moodle(moodle(tmp_path, week), results, lesson=lesson).doubts == []
     assert merge_into_moodle(moodle(tmp_path, 2), results, lesson="01_lookup").doubts == [
-        "it has none of the participant numbers of the submissions of 01_lookup, but those of 02_scaling"
+        "it has none of the participant numbers in the submissions for 01_lookup, but it has those for 02_scaling"
     ]
     assert merge_into_moodle(moodle(tmp_path, 3), results, lesson="01_lookup").doubts == [
-        "it has none of the participant numbers of the submissions of 01_lookup"
+        "it has none of the participant numbers in the submissions for 01_lookup"
     ]
     assert merge_into_moodle(moodle(tmp_path, 3), results).doubts == []  # the sum belongs to no lesson
     by_university = moodle(tmp_path, 3)
@@ -67,11 +67,11 @@ def test_participant_numbers_distinguish_moodle_assignments(tmp_path: Path):
         ("Lookup", ""),
         ("Lesson 1", ""),
         ("Lookup and scaling", ""),
-        ("Week 2", "“Week 2” has “week 2” like the folder or zip with the submissions of 02_scaling"),
-        ("Week 02", "“Week 02” has “week 2” like the folder or zip with the submissions of 02_scaling"),
-        ("Scaling", "“Scaling” names 02_scaling"),
-        ("Lesson 02", "“Lesson 02” names 02_scaling"),
-        ("Masks", "“Masks” names 04_masks"),
+        ("Week 2", "“Week 2” contains “week 2”, like the folder or zip with the submissions for 02_scaling"),
+        ("Week 02", "“Week 02” contains “week 2”, like the folder or zip with the submissions for 02_scaling"),
+        ("Scaling", "“Scaling” is a name of 02_scaling"),
+        ("Lesson 02", "“Lesson 02” is a name of 02_scaling"),
+        ("Masks", "“Masks” is a name of 04_masks"),
     ],
 )
 def test_column_title_identifies_the_lesson(tmp_path: Path, column: str, doubt: str):
@@ -87,13 +87,13 @@ def test_download_without_a_number_is_no_evidence(tmp_path: Path):
 def test_worksheet_name_identifies_the_lesson(tmp_path: Path):
     path = moodle(tmp_path, 1, "Grades-CS101-Week 2-4721.csv")
     [doubt] = merge_into_moodle(path, two_weeks(), lesson="01_lookup").doubts
-    assert doubt.startswith("“Grades-CS101-Week 2-4721” has “4721” and “week 2” like the folder or zip with")
+    assert doubt.startswith("“Grades-CS101-Week 2-4721” contains “4721” and “week 2”, like the folder or zip with")
 
 
-def test_notices_grades_of_another_lesson_in_the_column(tmp_path: Path):
+def test_detects_grades_of_a_different_lesson(tmp_path: Path):
     assert FIRST != SECOND
     for grades, doubts in (
-        ((SECOND,) * 3, ["it already has the points of 02_scaling for 3 of 3 students"]),
+        ((SECOND,) * 3, ["it already contains the points from 02_scaling for 3 of 3 students"]),
         ((FIRST,) * 3, []),
         ((FIRST, SECOND, SECOND), []),
         ((SECOND, SECOND, ""), []),

@@ -1,4 +1,4 @@
-"""The page of a class tells an instructor what to explain again, and to whom."""
+"""Tests for the class page."""
 
 import itertools
 import re
@@ -19,12 +19,12 @@ from transformer_course.grading.rules.late_policy import LatePolicy
 from transformer_course.grading.rules.overrides import Override
 
 FIRST, SECOND, *_ = exercises_of("01_lookup")
-COMMON = next(one for one in SECOND.mistakes if one.name == "logarithm")
+COMMON = next(mistake for mistake in SECOND.mistakes if mistake.name == "logarithm")
 RARE = SECOND.mistakes[0]
 
 
 def a_class(n: int = 5) -> ClassResults:
-    """Return a class in which most make the same mistake, one is late, one submits a damaged file, and one nothing."""
+    """Return a class: most students make the same mistake, one is late, one submits a damaged file, one nothing."""
     graded = {f"student {i}": [notebook(1, mistakes=(COMMON.name,))] for i in range(n - 2)}
     graded["other"] = [notebook(1, mistakes=(RARE.name,))]
     graded["late"] = [notebook(9, handed_in="2026-10-13T09:00:00+00:00", time_source="time of the file")]
@@ -50,8 +50,8 @@ def test_most_common_mistake_comes_first():
         "answers": 5,
     }
     page = text_of(class_page(a_class()))
-    to_explain = page.partition("What to explain again")[2].partition("Who needs a word")[0]
-    assert f"3 of 5 : {SECOND.name} :" in to_explain and "other" not in to_explain
+    common = page.partition("Common mistakes")[2].partition("Students who need attention")[0]
+    assert f"3 of 5 : {SECOND.name} :" in common and "other" not in common
 
 
 def test_students_who_need_attention_are_listed():
@@ -63,12 +63,12 @@ def test_students_who_need_attention_are_listed():
 
 
 def test_lists_students_without_right_answers_or_attempts():
-    begun = notebook(0)
-    never = [replace(one, verdict=replace(one.verdict, status="not_started")) for one in begun.exercises]
-    graded = {"ada": [begun], "ben": [replace(begun, exercises=never)], "cleo": [notebook(1)]}
+    started = notebook(0)
+    unstarted = [replace(result, verdict=replace(result.verdict, status="not_started")) for result in started.exercises]
+    graded = {"ada": [started], "ben": [replace(started, exercises=unstarted)], "cleo": [notebook(1)]}
     page = text_of(class_page(class_results(graded)))
-    assert "Submitted, but not started (1) ben" in page and "Started, but no points (1) ada" in page
-    assert "cleo" not in page.partition("Who needs a word")[2].partition("Points")[0]
+    assert "Submitted without starting an exercise (1) ben" in page and "Started, but no points (1) ada" in page
+    assert "cleo" not in page.partition("Students who need attention")[2].partition("Points")[0]
 
 
 def test_counts_results_of_each_exercise():
@@ -90,9 +90,9 @@ def test_remarks_are_listed_without_changing_points():
     page = text_of(class_page(results))
     assert "softmax calls <code>torch.softmax</code> &lt;b&gt;." in class_page(results)
     assert [pair.students for pair in results.similar] == [("ada", "ben")]
-    assert "ada; ben 01_lookup 98%" in page and "None of this changes any points." in page
+    assert "ada; ben 01_lookup 98%" in page and "Nothing in this section changes points." in page
     costly = class_page(replace(results, rules=ClassRules(library_calls="none")))
-    assert "None of this changes" not in costly and "gets no points, as you have set" in costly
+    assert "Nothing in this section" not in costly and "You chose that an answer that calls" in costly
     assert len({student.points for student in results.students}) == 1
     assert "softmax calls `torch.softmax` <b>." in list(results.students[0].remarks)
 
@@ -103,12 +103,12 @@ def test_failures_without_a_mistake_are_described():
     assert describe_mistake(softmax, "stops_at_total") == "their code stops after *sum the exponentials of each row*"
     assert describe_mistake(softmax, "stops_at_scores") == "they have not begun with the first step"
     assert describe_mistake(softmax, "of_another_edition") == "of another edition"
-    described = describe_mistake(softmax, "operator_shares")  # of which nobody has written a word
+    described = describe_mistake(softmax, "operator_shares")  # a generated mistake without a summary
     assert described.startswith("they multiply the exponentials")
 
 
 class Outline(HTMLParser):
-    """Collects what makes a page accessible or not."""
+    """Collects the headings and tables of a page, to check whether it is accessible."""
 
     def __init__(self, page: str) -> None:
         super().__init__()
@@ -161,7 +161,7 @@ def test_shows_time_and_source_of_every_notebook():
     assert "|ben||01_lookup||2026-10-12 19:00||time of the file||1 day late (time of the file)|" in text
     assert "|eve||01_lookup||unknown||timestamp.txt is empty|||" in text
     assert list(results.remarks) == [
-        "Submission time unknown, so no deduction for lateness: eve (timestamp.txt is empty)."
+        "No late penalty, because the submission time is unknown: eve (timestamp.txt is empty)."
     ]
 
 
@@ -169,12 +169,12 @@ def test_reports_unknown_times_once_for_the_whole_class():
     policy = LatePolicy({"": datetime(2026, 10, 12, 18, tzinfo=UTC)}, penalty=10)
     graded = {f"student {n}": [notebook(1, time_source="all files have the time of the download")] for n in range(30)}
     page = text_of(class_page(class_results(graded, ClassRules(late_policy=policy))))
-    before_times, _, _ = page.partition("When the notebooks were submitted")
-    assert "so no deduction for lateness: all 30 students (all files have" in before_times
+    before_times, _, _ = page.partition("Submission times")
+    assert "because the submission time is unknown: all 30 students (all files have" in before_times
     assert before_times.count("the download") == 1 and "Late" not in before_times
 
 
-def test_names_who_submitted_nothing_for_one_lesson():
+def test_lists_students_without_submission_for_a_lesson():
     week_2 = [notebook(1, "02_scaling.ipynb", "02_scaling")]
     graded = {"ada": [notebook(1), *week_2], "ben": [notebook(1)], "cleo": week_2, "dan": []}
     roster = Roster([Person(name) for name in graded])

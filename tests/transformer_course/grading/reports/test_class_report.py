@@ -1,4 +1,4 @@
-"""Everything can be written again from what has been graded."""
+"""Tests for regenerating all tables and pages from the stored results."""
 
 from pathlib import Path
 
@@ -27,11 +27,11 @@ def test_regenerating_changes_only_manual_edits(tmp_path: Path):
 
 def test_changes_since_last_time_are_listed(tmp_path: Path):
     write_results(tmp_path, {"ada": 2, "ben": 0})
-    assert "Changed" not in rewrite_report(tmp_path)
+    assert "changed since" not in rewrite_report(tmp_path)
     (tmp_path / "overrides.csv").write_text("student,exercise,points\nben,softmax,1.5\n")
-    assert "  Changed since last time: 1 student.\n    ben: softmax 0 → 1.5" in rewrite_report(tmp_path)
-    assert "Changed" not in rewrite_report(tmp_path)
-    (tmp_path / "results.json").write_text('{"kind": "transf')  # cut off: all else is whole
+    assert "  Points changed since last time: 1 student.\n    ben: softmax 0 → 1.5" in rewrite_report(tmp_path)
+    assert "changed since" not in rewrite_report(tmp_path)
+    (tmp_path / "results.json").write_text('{"kind": "transf')  # truncated; all other files are intact
     assert "ben: 1.5 of 10 points" in rewrite_report(tmp_path)
 
 

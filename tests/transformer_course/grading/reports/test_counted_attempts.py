@@ -1,4 +1,4 @@
-"""Which attempts count; ``test_class_results`` tests them in a class."""
+"""Tests for recognizing stubs; ``test_class_results`` tests which attempts count."""
 
 from dataclasses import replace
 

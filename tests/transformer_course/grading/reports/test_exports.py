@@ -1,4 +1,4 @@
-"""Points come into the tables of Canvas and Moodle, and nothing else in them changes."""
+"""Tests for filling points into tables from Canvas and Moodle without changing anything else."""
 
 import csv
 import io
@@ -65,16 +65,16 @@ def test_canvas_export_changes_only_the_points_column(tmp_path: Path):
         "bli,1,7,", f"bli,1,{FIRST.points},"
     ).replace("Points Possible,,,,,10,", f"Points Possible,,,,,{most},")
     assert report.splitlines() == [
-        "The column is “Lookup (4711)”.",
+        "The points are in the column “Lookup (4711)”.",
         "2 of 3 rows get points.",
         "  eve: no row matches this student.",
         "  oneilben: could not be graded; the cell is unchanged.",
-        "1 of them had different points before.",
+        "1 of them had different points:",
         f"  bli: 7 → {FIRST.points}",
     ]
 
 
-def test_reports_other_points_possible_in_canvas(tmp_path: Path):
+def test_reports_changed_points_possible_in_canvas(tmp_path: Path):
     text, report = merged(tmp_path, CANVAS, class_of_three(), column="Quiz")
     assert "Its Points Possible change from 5.00 to 10." in report.splitlines() and ",,,,,10,10,(read only)" in text
     assert "Points Possible" not in merged(tmp_path, CANVAS, class_of_three(), column="Lookup")[1]
@@ -82,7 +82,8 @@ def test_reports_other_points_possible_in_canvas(tmp_path: Path):
 
 def test_canvas_export_adds_a_missing_column(tmp_path: Path):
     text, report = merged(tmp_path, CANVAS, class_of_three())
-    assert report.startswith("The column is “Transformer Course”, a new one next to “Lookup (4711)” and “Quiz (12)”.\n")
+    summary = "The points are in the new column “Transformer Course”, next to “Lookup (4711)” and “Quiz (12)”.\n"
+    assert report.startswith(summary)
     before, after = (list(csv.reader(io.StringIO(t.lstrip("\ufeff"), newline=""))) for t in (CANVAS, text))
     assert [row[:-1] for row in after] == before
     points = [str(FIRST.points + SECOND.points), str(FIRST.points)]
@@ -106,7 +107,7 @@ def test_moodle_gets_grades_and_feedback(tmp_path: Path):
     assert ben[4] == "3" and "nothing submitted; the cell is unchanged" in report
 
 
-def test_moodle_export_shows_late_points_and_labels_the_bonus(tmp_path: Path):
+def test_moodle_feedback_labels_bonus_points(tmp_path: Path):
     bonus = next(e for e in exercises_of("01_lookup") if e.stretch)
     report = Verdict(bonus.name, "wrong", "Look at `x` & <i>, *twice*.\nMore.")
     book = replace(notebook(0), exercises=[GradedExercise(bonus, report, 0.1)])
@@ -144,7 +145,7 @@ def test_exports_one_lesson_with_its_bonus(tmp_path: Path):
     one, report = merged(tmp_path, text, results, lesson="01_lookup")
     most = max_points(["01_lookup"])
     assert one == f"Student,ID,Transformer Course\nada,1,{most + bonus}\n"
-    assert f"1 of them have more than the {most} points possible: Canvas allows that." in report
+    assert f"1 of them have more than the {most} points possible, which Canvas allows." in report
     with pytest.raises(ValueError, match="no student submitted '03_heads'; submitted lessons: 01_lookup, 02_scaling"):
         merged(tmp_path, text, results, lesson="03_heads")
 
@@ -154,11 +155,11 @@ def test_exports_one_lesson_with_its_bonus(tmp_path: Path):
     [
         (
             "Student,Name\n",
-            "is not a gradebook from Canvas, which has the columns Student and ID; its columns are “Student”, “Name”",
+            "is not a gradebook from Canvas: the columns Student and ID are missing; its columns are “Student”, “Name”",
         ),
         ("Name,Points\n", "has no column for a grade; its columns are “Name”, “Points”"),
-        ("", "is empty; it must have a row of titles"),
-        ('Student,"ID\n', "line 1: a quoted cell does not end"),
+        ("", "is empty; it must have a row of column titles"),
+        ('Student,"ID\n', "line 1: a quoted cell has no closing quotation mark"),
     ],
 )
 def test_rejects_a_different_table(tmp_path: Path, text: str, message: str):
@@ -182,10 +183,10 @@ def test_canvas_export_keeps_separator_encoding_and_decimal_comma(tmp_path: Path
         "1;;".replace(";", separator), f"1{separator}0,5{separator}"
     )
     assert table.content == after.encode(encoding)
-    assert table.messages == "The column is “Lookup (4711)”.\n1 of 1 rows get points."
+    assert table.messages == "The points are in the column “Lookup (4711)”.\n1 of 1 rows get points."
 
 
-def test_moodle_comment_names_both_of_two_bugs(tmp_path: Path):
+def test_moodle_feedback_describes_both_bugs(tmp_path: Path):
     message = (
         "Your code has two bugs.\n1. You divide by `n`.\n2. You sum over dim 0:\n    [[1, 2],\n     [3, 4]]\nFix one."
     )
@@ -206,8 +207,8 @@ def test_unknown_time_is_not_shown_to_students(tmp_path: Path):
     assert results.students[0].lessons["01_lookup"].lateness.message == "submission time unknown: it is in a clone"
 
 
-def test_reports_another_maximum_in_moodle(tmp_path: Path):
+def test_reports_different_maximum_in_moodle(tmp_path: Path):
     text = MOODLE.replace(",,10,", ",,100,").replace(",3,10,", ",3,100,")
     _, report = merged(tmp_path, text, class_results({"98765": [notebook(1)]}))
     most = max_points(["01_lookup"])
-    assert f"Moodle's maximum grade is 100, but there are {most} points: set the maximum grade" in report
+    assert f"Moodle's maximum grade is 100, but there are {most} points. Set the maximum grade" in report

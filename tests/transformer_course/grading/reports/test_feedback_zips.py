@@ -1,4 +1,4 @@
-"""Feedback returns to Canvas and Moodle in files that have the numbers by which they identify students."""
+"""Tests for feedback zips, in which Canvas and Moodle identify students by the numbers in file names."""
 
 import io
 import zipfile

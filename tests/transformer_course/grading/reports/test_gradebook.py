@@ -135,13 +135,13 @@ def test_file_contains_the_rows_unchanged(tmp_path: Path):
     pd.testing.assert_frame_equal(table, table_of({text: [notebook(2)], "ben": []}))
 
 
-def test_summary_counts_and_names_ungraded_submissions():
+def test_summary_counts_and_lists_ungraded_submissions():
     students = {"ada": [notebook(2), notebook(0, file="x.ipynb", problem="It is damaged.")], "ben": [notebook(0)]}
     first, *others = gradebook.summary(Path("out"), class_results(students)).splitlines()
-    assert first == "Graded 2 notebooks of 2 students: 01_lookup (2)."
+    assert first == "Graded 2 notebooks from 2 students: 01_lookup (2)."
     assert f"  {Path('folder', 'x.ipynb')}: It is damaged." in others
     ungraded = {"ada": [notebook(0)], "ben": [notebook(0, problem="It is damaged.")]}
-    assert gradebook.summary(Path("out"), class_results(ungraded)).startswith("Graded 1 notebook of 1 student:")
+    assert gradebook.summary(Path("out"), class_results(ungraded)).startswith("Graded 1 notebook from 1 student:")
 
 
 def test_summary_reports_points_after_lateness():
@@ -169,7 +169,7 @@ def test_summary_of_a_large_class_lists_no_students():
     assert len(gradebook.summary(Path("out"), class_results(students)).splitlines()) == 2
 
 
-def test_summary_names_who_submitted_nothing_by_lesson():
+def test_summary_lists_missing_submissions_by_lesson():
     people = [Person(name) for name in ("ada", "ben", "cleo", "dan")]
     week_2 = notebook(2, lesson="02_scaling", file="02_scaling.ipynb")
     broken = notebook(0, lesson="02_scaling", file="02_scaling.ipynb", problem="It is damaged.")
@@ -185,4 +185,6 @@ def test_summary_names_who_submitted_nothing_by_lesson():
     students["cleo"] = students["ada"]
     text = gradebook.summary(Path("out"), class_results(students, ClassRules(Roster(people), overrides=[by_hand])))
     assert "nothing" not in text
-    assert "nothing" not in gradebook.summary(Path("out"), class_results(students))  # no roster, no one is missing
+    assert "nothing" not in gradebook.summary(
+        Path("out"), class_results(students)
+    )  # without a roster, no one is missing

@@ -7,21 +7,22 @@ from transformer_course.grading.reports.marked_code import marked_code
 CODE = "import torch\n\ndef softmax(scores):\n    total = scores.sum() + 1 < 2\n    return scores / total"
 
 
-def place(number: int, line: str, what: str) -> str:
-    """Return how a message shows an expression in a line."""
+def message_about(number: int, line: str, expression: str) -> str:
+    """Return a message that shows an expression in a line."""
     before = f"    line {number}:  "
-    return f"It is wrong.\n{before}{line}\n{' ' * (len(before) + line.index(what))}{'^' * len(what)}\nMore."
+    carets = f"{' ' * (len(before) + line.index(expression))}{'^' * len(expression)}"
+    return f"It is wrong.\n{before}{line}\n{carets}\nMore."
 
 
 def test_message_location_is_marked_in_numbered_code():
-    displayed, is_marked = marked_code(CODE, place(4, "total = scores.sum() + 1 < 2", "scores.sum()"))
+    displayed, is_marked = marked_code(CODE, message_about(4, "total = scores.sum() + 1 < 2", "scores.sum()"))
     assert is_marked and "  4      total = <mark>scores.sum()</mark> + 1 &lt; 2\n" in displayed
     assert re.findall(r"^ +(\d)", displayed.removeprefix('<pre class="own">'), re.MULTILINE) == list("12345")
 
 
 def test_long_line_shows_the_marked_part():
     line = f"    y = {'a + ' * 30}scores.sum()"
-    message = place(1, f"… {line[60:]}", "scores.sum()")
+    message = message_about(1, f"… {line[60:]}", "scores.sum()")
     assert "+ <mark>scores.sum()</mark></pre>" in marked_code(line, message)[0]
 
 
@@ -34,8 +35,8 @@ def test_error_line_is_marked():
     "message",
     [
         "",
-        place(9, "total", "total"),
-        place(4, "what is not there", "not"),
+        message_about(9, "total", "total"),
+        message_about(4, "what is not there", "not"),
         "Oh.\nOn your line 1:\n    return scores / total",
         "    line 99999999999999999999:  x\n                 ^",
         "    line 4:  total\n ^",

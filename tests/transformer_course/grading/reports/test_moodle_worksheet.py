@@ -1,4 +1,4 @@
-"""The columns of Moodle's worksheets are found in any language, by titles, by content and by choice."""
+"""Tests for finding the columns of Moodle's worksheets by title, by content or by choice."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""What is printed as changed since last time is what has changed."""
+"""Tests for listing the points that have changed since the last run."""
 
 import json
 from datetime import UTC, datetime
@@ -25,7 +25,7 @@ def changes(out: Path, before: ClassResults, now: ClassResults) -> list[str]:
     return point_changes(recorded, now)
 
 
-def test_leaves_out_a_lesson_that_is_new():
+def test_omits_new_lessons():
     week_1 = notebook(1)
     before = {"ada": RecordedPoints({FIRST.name: FIRST.points + 1.0})}
     week_2 = notebook(2, lesson="02_scaling", file="02_scaling.ipynb")
@@ -41,16 +41,16 @@ def test_lists_lateness_of_each_lesson_separately(tmp_path: Path):
     before = class_results({"ada": books}, ClassRules(late_policy=LatePolicy({"01_lookup": DUE}, 10)))
     now = class_results({"ada": books}, ClassRules(late_policy=LatePolicy({"02_scaling": DUE}, 10)))
     assert changes(tmp_path, before, now) == [
-        f"ada: 01_lookup lateness deduction {first / 10:g} → 0, 02_scaling lateness deduction 0 → {second / 10:g}"
+        f"ada: 01_lookup late penalty {first / 10:g} → 0, 02_scaling late penalty 0 → {second / 10:g}"
     ]
 
 
 def test_lists_a_resubmission_behind_points_by_hand(tmp_path: Path):
-    """The points that count are the same, but the instructor may want to take the override back."""
+    """The points that count are the same, but the instructor may want to remove the override."""
     rules = ClassRules(overrides=[Override("ada", FIRST.name, 0.5)])
     before, now = (class_results({"ada": [notebook(passed)]}, rules) for passed in (0, 1))
     assert changes(tmp_path, before, now) == [
-        f"ada: {FIRST.name} 0.5 by hand as before, the grader's points 0 → {FIRST.points}"
+        f"ada: {FIRST.name} 0.5 by hand as before, but the grader's points changed 0 → {FIRST.points}"
     ]
     other = class_results({"ada": [notebook(1)]}, ClassRules(overrides=[Override("ada", FIRST.name, 1.0)]))
     assert changes(tmp_path, before, other) == [
@@ -61,8 +61,8 @@ def test_lists_a_resubmission_behind_points_by_hand(tmp_path: Path):
 def test_reads_results_without_the_graders_points(tmp_path: Path):
     write_gradebook(tmp_path, class_results({"ada": [notebook(1)]}), {})
     stored = json.loads((tmp_path / "results.json").read_text("utf-8"))
-    for one in stored["students"]["ada"]["lessons"]["01_lookup"]["exercises"].values():
-        del one["grader_points"]
+    for exercise in stored["students"]["ada"]["lessons"]["01_lookup"]["exercises"].values():
+        del exercise["grader_points"]
     (tmp_path / "results.json").write_text(json.dumps(stored))
     assert recorded_points(tmp_path)["ada"].points[FIRST.name] == FIRST.points
     assert recorded_points(tmp_path)["ada"].grader_points == {}

@@ -1,4 +1,4 @@
-"""The results of a student, with the remarks on them."""
+"""Tests for a student's results and the remarks about them."""
 
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -15,12 +15,12 @@ PEOPLE = [Person("1", "Ada Lovelace", "ada@uni.edu"), Person("2", "Li Na"), Pers
 LATE = LatePolicy({"": datetime(2026, 10, 12, tzinfo=UTC)}, penalty=10)
 
 
-def test_extension_is_for_one_student_and_shown():
+def test_extension_applies_to_one_student():
     late = notebook(2, handed_in="2026-10-13T09:00:00+00:00", time_source="time of the file")
     extension = Extension("Ada Lovelace", "01_lookup", datetime(2026, 10, 14, 18, tzinfo=ZoneInfo("Asia/Tokyo")))
     rules = ClassRules(Roster(PEOPLE), late_policy=LATE, extensions=[extension, replace(extension, student="bob")])
     results = class_results({"1": [late], "2": [late]}, rules)
     ada, li_na, _ = results.students
     assert ada.points_after == ada.points > li_na.points_after
-    assert "01_lookup until 2026-10-14 18:00." in ada.remarks  # on the clock of the course
+    assert "Extension for 01_lookup until 2026-10-14 18:00." in ada.remarks  # in the zone of the date
     assert results.unknown == ["extensions.csv: there is no student 'bob'."]

@@ -1,4 +1,4 @@
-"""Messages in the second person become clauses in the third."""
+"""Tests for rewriting messages from the second to the third person."""
 
 import pytest
 

@@ -19,9 +19,9 @@ def test_each_question_shows_all_answers_and_its_rubric():
         "It has changed.",
     ]
     assert [page.index(part) for part in order] == sorted(page.index(part) for part in order)
-    assert page.count("What to look for") == 1 and "<b>Because" not in page and "1 of 2 are not marked yet." in page
+    assert page.count("Criteria") == 1 and "<b>Because" not in page and "1 of 2 answers have no points yet." in page
 
 
 def test_mark_shows_the_maximum():
-    assert mark(ADA) == "not marked yet, 3 at most" and mark(replace(ADA, of=None)) == "not marked yet"
+    assert mark(ADA) == "not marked yet, maximum 3" and mark(replace(ADA, of=None)) == "not marked yet"
     assert mark(replace(ADA, points=2.0)) == "2 of 3" and mark(replace(ADA, points=2.0, of=None)) == "2"

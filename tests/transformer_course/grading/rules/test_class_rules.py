@@ -23,17 +23,17 @@ def test_settings_are_kept_in_the_results_folder(tmp_path: Path):
     rules = read_class_rules(tmp_path)
     assert rules.roster.people == [Person("1", "Ada")] and rules.late_policy == late_policy
     assert rules.partial_credit and rules.overrides == [] and rules.lessons == ["01_lookup"]
-    assert next(iter(rules.message())) == "only 01_lookup" and list(rules.message())[-1] == "a roster of 1 student"
+    assert next(iter(rules.describe())) == "only 01_lookup" and list(rules.describe())[-1] == "a roster of 1 student"
     (tmp_path / "overrides.csv").write_text("student,exercise,points\nAda,softmax,1\n")
     (tmp_path / "extensions.csv").write_text("student,lesson,due\nAda,,2026-10-20\n")
     keep(tmp_path, RuleChanges(["all"], tmp_path / "roster.csv", library_calls="none"))
     rules = read_class_rules(tmp_path)
     assert rules.overrides == [Override("Ada", "softmax", 1.0)] and rules.lessons == ["all"]
     assert rules.partial_credit and rules.late_policy == late_policy and rules.library_calls == "none"
-    assert [one.student for one in rules.extensions] == ["Ada"]
+    assert [extension.student for extension in rules.extensions] == ["Ada"]
 
 
-def test_keeps_time_zone_and_chosen_columns_of_the_roster(tmp_path: Path):
+def test_keeps_time_zone_and_roster_columns(tmp_path: Path):
     zone, columns = ZoneInfo("Europe/Berlin"), {"name": "Öğrenci"}
     (tmp_path / "class.csv").write_text("Öğrenci;X\nAda;1\n", "utf-8")
     keep(
@@ -43,7 +43,7 @@ def test_keeps_time_zone_and_chosen_columns_of_the_roster(tmp_path: Path):
     keep(tmp_path, RuleChanges())
     rules = read_class_rules(tmp_path)
     assert rules.roster.people == [Person("Ada", "Ada")] and rules.roster_columns == columns
-    assert [one.due for one in rules.extensions] == [datetime(2026, 10, 20, 16, tzinfo=UTC)]
+    assert [extension.due for extension in rules.extensions] == [datetime(2026, 10, 20, 16, tzinfo=UTC)]
 
 
 @pytest.mark.parametrize(

@@ -46,7 +46,7 @@ BERLIN = ZoneInfo("Europe/Berlin")
     [
         ("2026-10-24T18:00", "2026-10-25T18:00", 1),  # a day of 25 hours
         ("2026-10-24T18:00", "2026-10-25T18:01", 2),
-        ("2026-10-25T02:30:00+02:00", "2026-10-25T02:10:00+01:00", 1),  # 40 minutes later, when the hour comes again
+        ("2026-10-25T02:30:00+02:00", "2026-10-25T02:10:00+01:00", 1),  # 40 minutes later, because the hour is repeated
         ("2027-03-27T18:00", "2027-03-28T18:00", 1),  # a day of 23 hours
         ("2027-03-27T18:00", "2027-03-28T18:01", 2),
         ("2026-10-10T18:00", "2026-10-31T18:00", 21),
@@ -61,7 +61,7 @@ def test_days_late_follow_the_courses_calendar(due: str, submitted: str, days: i
 def test_time_zone_is_kept():
     policy = LatePolicy({"": DUE}, 10, zone=BERLIN)
     assert LatePolicy.from_dict(policy.as_dict()) == policy == policy.changed({}, None, None)
-    assert list(policy.message()) == [
+    assert list(policy.describe()) == [
         "lessons due 2026-10-12 20:00",
         "times in Europe/Berlin",
         "10 % off for each day late",
@@ -88,24 +88,24 @@ def test_dates_are_in_the_courses_time_zone(text: str, moment: str):
     assert parse_date(text, BERLIN) == datetime.fromisoformat(moment)
 
 
-@pytest.mark.parametrize("typed", ["01", "1", "lookup", "01_lookup", "01_lookup.ipynb"])
-def test_due_date_accepts_every_short_name_of_a_lesson(typed: str):
-    assert parse_due([f"{typed}=2026-10-12"], BERLIN) == parse_due(["01_lookup=2026-10-12"], BERLIN)
+@pytest.mark.parametrize("name", ["01", "1", "lookup", "01_lookup", "01_lookup.ipynb"])
+def test_due_date_accepts_lesson_abbreviations(name: str):
+    assert parse_due([f"{name}=2026-10-12"], BERLIN) == parse_due(["01_lookup=2026-10-12"], BERLIN)
 
 
 def test_rejects_ambiguous_date():
-    with pytest.raises(ValueError, match="got '10/12/2026': '10/12/2026' may be 2026-10-12 or 2026-12-10"):
+    with pytest.raises(ValueError, match="got '10/12/2026': '10/12/2026' may mean 2026-10-12 or 2026-12-10"):
         parse_due(["10/12/2026"])
 
 
-def test_late_label_without_a_time_is_reported_and_free():
+def test_late_mark_without_time_costs_nothing():
     marked = replace(SUBMISSION, is_marked_late=True)
     early = replace(marked, handed_in="2026-10-10T00:00:00+00:00")
     assert POLICY.lateness(marked) == POLICY.lateness(early) == LatePolicy().lateness(marked) == UNKNOWN
     assert POLICY.points_after(8, UNKNOWN) == 8
 
 
-def test_general_due_date_applies_to_lessons_without_one():
+def test_general_due_date_applies_to_other_lessons():
     late = replace(SUBMISSION, handed_in="2026-10-20T00:00:00+00:00")
     other = replace(late, lesson="02_scaling")
     assert POLICY.lateness(other) == Lateness()
@@ -113,7 +113,7 @@ def test_general_due_date_applies_to_lessons_without_one():
 
 
 @pytest.mark.parametrize(("days", "points"), [(0, 7), (1, 6.3), (10, 0), (20, 0)])
-def test_penalty_is_per_day_up_to_all_points(days: int, points: float):
+def test_penalty_grows_daily_up_to_all_points(days: int, points: float):
     assert POLICY.points_after(7, Lateness(days)) == points
 
 
@@ -126,7 +126,7 @@ def test_omitted_options_keep_their_values():
     assert POLICY.changed({}, None, None) == POLICY
     assert POLICY.changed({"": other}, None, None) == LatePolicy({"01_lookup": DUE, "": other}, 10, 15)
     assert POLICY.changed({"01_lookup": other}, 20, None) == LatePolicy({"01_lookup": other}, 20, 15)
-    assert list(POLICY.changed({"": other}, None, 0).message())[1:] == [
+    assert list(POLICY.changed({"": other}, None, 0).describe())[1:] == [
         f"01_lookup due {DUE.astimezone():%Y-%m-%d %H:%M}",
         "10 % off for each day late",
     ]
@@ -134,13 +134,13 @@ def test_omitted_options_keep_their_values():
         LatePolicy().changed({}, 10, None)
 
 
-def test_extension_is_for_one_student_and_never_shortens():
+def test_extension_never_shortens_the_deadline():
     late = replace(SUBMISSION, handed_in="2026-10-14T00:00:00+00:00")
     longer, shorter = DUE + timedelta(days=1), DUE - timedelta(days=9)
     assert POLICY.lateness(late, {"01_lookup": longer}).days == 1 and POLICY.lateness(late).days == 2
     assert POLICY.lateness(late, {"": longer}).days == 1 and POLICY.lateness(late, {"": shorter}).days == 2
     marked = replace(late, is_marked_late=True)
-    assert POLICY.lateness(marked, {"": DUE + timedelta(days=5)}) == Lateness()  # Canvas knows nothing of it
+    assert POLICY.lateness(marked, {"": DUE + timedelta(days=5)}) == Lateness()  # Canvas ignores the extension
     assert LatePolicy().lateness(late, {"": longer}).days == 1
 
 

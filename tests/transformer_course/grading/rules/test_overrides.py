@@ -15,7 +15,7 @@ def overrides(out: Path, *rows: str) -> list[Override]:
     return read_overrides(out)
 
 
-def test_there_are_no_overrides_by_default(tmp_path: Path):
+def test_default_overrides_are_empty(tmp_path: Path):
     assert read_overrides(tmp_path) == [] == overrides(tmp_path)
 
 

@@ -1,4 +1,4 @@
-"""Exercises of an instructor's own: graded as all others, and kept from the sandbox and from learners."""
+"""Tests for the instructor's own exercises, whose answers must never reach the sandbox or the students."""
 
 import json
 from pathlib import Path
@@ -30,23 +30,23 @@ class Shift(nn.Module):
 """
 
 
-def handed_in(folder: Path, *sources: str) -> Path:
+def submit(folder: Path, *sources: str) -> Path:
     cells = [{"id": name, "source": source} for name, source in zip(("centered", "Shift"), sources, strict=False)]
     return write_notebook(folder / "ada" / "week_3.ipynb", cells)
 
 
-def test_own_exercises_are_a_lesson_like_others(own_file: Path):
+def test_own_exercises_form_a_lesson(own_file: Path):
     OwnExercises.read(own_file)
     assert every_lesson() == (*LESSONS, "week_3")
-    assert [one.name for one in exercises_of("week_3")] == ["centered", "Shift"]
+    assert [exercise.name for exercise in exercises_of("week_3")] == ["centered", "Shift"]
     assert is_own(every_exercise()["centered"]) and not is_own(every_exercise()["softmax"])
     assert "a secret remark" in every_exercise()["centered"].solution
 
 
 @linux
-def test_class_is_graded_and_shown_again_without_the_file(own_file: Path, tmp_path: Path):
+def test_report_can_be_rewritten_without_the_file(own_file: Path, tmp_path: Path):
     folder, out = tmp_path / "class", tmp_path / "out"
-    handed_in(folder, "def centered(x):\n    return x - x.mean()", MODULE.format(""))
+    submit(folder, "def centered(x):\n    return x - x.mean()", MODULE.format(""))
     write_notebook(folder / "ben" / "mine.ipynb", [{"id": "centered", "source": RIGHT}])
     text = grade(
         [folder],
@@ -70,18 +70,20 @@ def test_answers_never_enter_the_sandbox(own_file: Path, tmp_path: Path, sandbox
     OwnExercises.read(own_file)
     jobs, run = [], sandbox.run
 
-    def note(job, packed, *rest, **options) -> Outcome:
+    def record(job, packed, *rest, **options) -> Outcome:
         jobs.append({**job, **unpack(packed)})
         return run(job, packed, *rest, **options)
 
-    monkeypatch.setattr(sandbox, "run", note)
-    handed_in(tmp_path, "def centered(x):\n    return x", MODULE.format("parts."), RIGHT)
+    monkeypatch.setattr(sandbox, "run", record)
+    submit(tmp_path, "def centered(x):\n    return x", MODULE.format("parts."), RIGHT)
     [submission] = find_submissions([tmp_path / "ada"])
     graded = assess(
-        submission, Allowance(sandbox.limits), lambda one, e, _, which: assess_exercise(one, e, sandbox, 7, which)
+        submission,
+        Allowance(sandbox.limits),
+        lambda notebook, e, _, which: assess_exercise(notebook, e, sandbox, 7, which),
     )
-    assert [one.verdict.status for one in graded.exercises] == ["wrong", "crashed"]
-    assert len(jobs) == 2  # the second is not tried again with the right answer to the first
+    assert [result.verdict.status for result in graded.exercises] == ["wrong", "crashed"]
+    assert len(jobs) == 2  # the second answer is not run again with the reference of the first exercise
     for job in jobs:
         assert "secret = " not in str(job) and not {"centered", "Shift"} & json.loads(job["library"]).keys()
 
@@ -108,7 +110,9 @@ def test_invalid_file_is_reported_before_anything_runs(own_file: Path, old: str,
 
 
 @pytest.mark.parametrize("name", ["01_lookup.py", "week 3.py", "week_3.txt", "class.py", "primer.py"])
-def test_file_is_named_after_its_lesson(own_file: Path, name: str):
+def test_rejects_unsuitable_file_name(own_file: Path, name: str):
     path = own_file.rename(own_file.with_name(name))
-    with pytest.raises(ValueError, match=r"it must be an identifier such as week_3\.py|is a lesson of the course"):
+    with pytest.raises(
+        ValueError, match=r"it must be a Python identifier, such as week_3\.py|is a lesson of the course"
+    ):
         OwnExercises.read(path)

@@ -19,8 +19,8 @@ def test_recorded_settings_match_the_options(tmp_path: Path):
     tmp_path = tmp_path / "out"
     assert recorded_settings(tmp_path) == settings
     assert (settings["seed"], settings["limits"]["seconds"]) == (7, 3.0)
-    for spoilt in ({"kind": "another"}, {"platform": "\ud800"}):
-        write_settings(tmp_path, {**settings, **spoilt})
+    for invalid in ({"kind": "another"}, {"platform": "\ud800"}):
+        write_settings(tmp_path, {**settings, **invalid})
         assert recorded_settings(tmp_path) is None
     (tmp_path / "settings.json").write_text("[" * 100_000)
     assert recorded_settings(tmp_path) is None
@@ -29,7 +29,7 @@ def test_recorded_settings_match_the_options(tmp_path: Path):
 def test_rejects_a_folder_with_other_files(tmp_path: Path):
     (tmp_path / "file").touch()
     (tmp_path / "settings.json").write_text("[]")
-    with pytest.raises(ValueError, match="contains something other than the results of an earlier run"):
+    with pytest.raises(ValueError, match="contains files that are not results of an earlier run"):
         check_output_folder(tmp_path)
     with pytest.raises(ValueError, match="file is a file; choose a folder for the results"):
         check_output_folder(tmp_path / "file")
@@ -39,7 +39,9 @@ def test_accepts_new_empty_or_earlier_results_folder(tmp_path: Path):
     check_output_folder(tmp_path / "new")
     check_output_folder(tmp_path)
     write_settings(tmp_path, new_settings(7, Limits(seconds=3.0), {"landlock": 5}))
-    (tmp_path / "results.json").write_text('{"kind": "transf')  # a grading was stopped; what is graded is whole
+    (tmp_path / "results.json").write_text(
+        '{"kind": "transf'
+    )  # truncated by an interruption; the graded results are intact
     check_output_folder(tmp_path)
 
 

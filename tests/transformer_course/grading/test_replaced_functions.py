@@ -1,4 +1,4 @@
-"""No point is gained by replacing any function that runs beside an answer: what is judged is judged elsewhere."""
+"""Tests that an answer gains no points by replacing functions in its process, because it is judged elsewhere."""
 
 import importlib
 import inspect
@@ -17,7 +17,7 @@ from tests.helpers.thoroughness import Thoroughness
 from tests.transformer_course.sandbox.sample_submissions import linux
 from transformer_course import running
 from transformer_course.exercises import every_exercise
-from transformer_course.grading.judging.judge_answer import judge_outcome, observed_outside
+from transformer_course.grading.judging.judge_answer import judge_outcome, with_observations
 from transformer_course.running import answer_job
 from transformer_course.running.case import Case
 from transformer_course.running.plain_data import NotPlainData, pack, unpack
@@ -48,42 +48,45 @@ REPLACEMENTS: dict[str, Callable[..., Any]] = {
     "an empty list": lambda *a, **k: [],
 }
 BOTH_SIDES = ("plain_data",)
-"""What packs and unpacks is the border itself, which the sandbox's own tests attack."""
+"""Modules that also run on the trusted side; the sandbox's own tests attack them."""
 
 
 def modules() -> list[Any]:
-    return [importlib.import_module(f"{running.__name__}.{one.name}") for one in pkgutil.iter_modules(running.__path__)]
+    return [
+        importlib.import_module(f"{running.__name__}.{module.name}")
+        for module in pkgutil.iter_modules(running.__path__)
+    ]
 
 
 def functions() -> Iterator[tuple[str, list[tuple[Any, str]]]]:
-    """Yield the functions and methods of the package, each with all places that it is found by."""
+    """Yield the functions and methods of the package, each with all references to it."""
     for module in modules():
         if module.__name__.rpartition(".")[2] in BOTH_SIDES:
             continue
-        for name, thing in vars(module).items():
-            if getattr(thing, "__module__", "") != module.__name__:
+        for name, value in vars(module).items():
+            if getattr(value, "__module__", "") != module.__name__:
                 continue
-            if inspect.isfunction(thing):
-                places = [(other, name) for other in modules() if vars(other).get(name) is thing]
-                yield f"{module.__name__}.{name}", places
-            elif inspect.isclass(thing):
-                own = [key for key, value in vars(thing).items() if inspect.isfunction(value)]
-                yield from ((f"{module.__name__}.{name}.{key}", [(thing, key)]) for key in own)
+            if inspect.isfunction(value):
+                references = [(other, name) for other in modules() if vars(other).get(name) is value]
+                yield f"{module.__name__}.{name}", references
+            elif inspect.isclass(value):
+                methods = [key for key, attribute in vars(value).items() if inspect.isfunction(attribute)]
+                yield from ((f"{module.__name__}.{name}.{key}", [(value, key)]) for key in methods)
 
 
 FUNCTIONS = dict(functions())
 
 
-def answer(name: str, source: str, places: list[tuple[Any, str]], replacement: Callable[..., Any]) -> Any:
-    """Return what comes back of an answer that has replaced a function beside it; None where nothing does."""
+def run_replacing(name: str, source: str, references: list[tuple[Any, str]], replacement: Callable[..., Any]) -> Any:
+    """Return the reply of an answer that replaces a function in its process, or None if there is no reply."""
     exercise = every_exercise()[name]
     cases = [case.as_dict() for case in exercise.cases(SEED)]
     cell = {"id": "", "source": f"import replacing\nreplacing.now()\n{source}"}
     job: Any = {"name": name, "cells": [cell], "cases": cases, "seconds": 20.0, "library": "{}"}
     replacing = mock.Mock()
-    replacing.now = lambda: [setattr(holder, key, replacement) for holder, key in places]
+    replacing.now = lambda: [setattr(holder, key, replacement) for holder, key in references]
     reading, writing = os.pipe()
-    if (child := os.fork()) == 0:  # what is replaced there is gone with it
+    if (child := os.fork()) == 0:  # the replacement affects only the child process
         try:
             sys.modules["replacing"] = replacing
             signal.alarm(20)
@@ -100,10 +103,10 @@ def answer(name: str, source: str, places: list[tuple[Any, str]], replacement: C
     return None
 
 
-def passes(name: str, came: Any) -> bool:
-    """Return whether what came back earns the points; what else is to be said of it does not matter here."""
+def passes(name: str, reply: Any) -> bool:
+    """Return whether a reply earns the points. Its mistake is not recognized, because this takes time."""
     exercise = every_exercise()[name]
-    outcome = observed_outside(exercise, Outcome(came if isinstance(came, dict) else None, "exit 0", 0.1), SEED)
+    outcome = with_observations(exercise, Outcome(reply if isinstance(reply, dict) else None, "exit 0", 0.1), SEED)
     with mock.patch("transformer_course.checking.judge.recognize", return_value=None):
         return judge_outcome(exercise, outcome, SEED, Limits()).passed
 
@@ -112,26 +115,27 @@ def passes(name: str, came: Any) -> bool:
 @pytest.mark.parametrize("wrong", WRONG)
 def test_replacing_a_function_earns_no_points(wrong: str, thoroughness: Thoroughness):
     name, source = WRONG[wrong]
-    n_back, place = 0, [*WRONG].index(wrong)
-    for number, function in enumerate(FUNCTIONS):  # in a usual run others for each answer: together, one in three
-        is_tried = number % 15 == 3 * place
-        for turn, (by, replacement) in enumerate(REPLACEMENTS.items()):
+    n_replies, index = 0, [*WRONG].index(wrong)
+    # By default, each answer replaces different functions, together one third of them.
+    for number, function in enumerate(FUNCTIONS):
+        is_tried = number % 15 == 3 * index
+        for turn, (kind, replacement) in enumerate(REPLACEMENTS.items()):
             if thoroughness.enabled or (is_tried and number // 15 % len(REPLACEMENTS) == turn):
-                came = answer(name, source, FUNCTIONS[function], replacement)
-                assert not passes(name, came), (function, by)
-                n_back += came is not None
-    assert n_back > len(FUNCTIONS) // 30  # most replacements break nothing, and gain nothing
+                reply = run_replacing(name, source, FUNCTIONS[function], replacement)
+                assert not passes(name, reply), (function, kind)
+                n_replies += reply is not None
+    assert n_replies > len(FUNCTIONS) // 30  # most replacements do not prevent a reply
 
 
 @linux
 @pytest.mark.parametrize("name", sorted({name for name, _ in WRONG.values()}))
-def test_right_answer_passes_the_same_way(name: str):
-    assert passes(name, answer(name, every_exercise()[name].solution, [], len))
+def test_right_answer_passes_without_replacements(name: str):
+    assert passes(name, run_replacing(name, every_exercise()[name].solution, [], len))
 
 
-def test_cases_in_the_sandbox_do_not_reveal_their_purpose():
+def test_cases_in_sandbox_have_no_labels():
     for exercise in every_exercise().values():
         for case in exercise.cases(1):
-            message = case.as_dict()
-            assert "label" not in message and case.label not in str(message)
-            assert Case(**message).label == ""
+            data = case.as_dict()
+            assert "label" not in data and case.label not in str(data)
+            assert Case(**data).label == ""
