@@ -140,7 +140,7 @@ def _grade(args: argparse.Namespace, limits: "Limits", sandbox: "Sandbox") -> st
     raise_if_interrupted()
     gc.freeze()  # imported objects are never garbage, here or in forked workers
     gc.enable()
-    own = read_own_exercises(args.out, args.exercises)  # first, because --due may name their lesson
+    own = read_own_exercises(args.out, args.exercises)  # read first, because --due may contain their lesson
     columns = parse_columns(args.columns)
     changes = RuleChanges(
         lessons=[find_lesson(lesson, [*every_lesson(), ALL_LESSONS]) for lesson in args.lesson],

@@ -35,7 +35,7 @@ WRONG = {
         "calls = []\ndef softmax(s):\n    calls.append(1)\n    return s.softmax(-1) * (len(calls) % 2)",
     ),
     "returns its argument": ("softmax", "def softmax(s): return s"),
-    "draws the likeliest": (
+    "always picks the most likely token": (
         "sample_next",
         "def sample_next(logits, temperature=1.0, top_k=None, top_p=None, generator=None): return logits.argmax(-1)",
     ),

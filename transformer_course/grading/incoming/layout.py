@@ -231,7 +231,7 @@ class _Sorter:
             return set()
         grouping = {name for name in folder.folders if is_grouping(name)}
         classes = {name for name, child in folder.folders.items() if self.is_class(child, depth + 1)}
-        if classes:  # a folder next to a class's may contain a single student who submitted late or again
+        if classes:  # a folder next to a class folder may contain a single student who submitted late or again
             alone = {name for name, child in folder.folders.items() if self._contains_known_names(child)}
             if classes | alone | grouping == folder.folders.keys():
                 return classes | alone | grouping

@@ -24,7 +24,7 @@ class ReadingBudget:
         """
         if self._bytes < 0 or self._values < 0:
             raise UnreadableFile(
-                f"The submission is too large: all its notebooks together may have {MAX_SUBMISSION_BYTES >> 20} MB "
+                f"The submission is too large: all notebooks together may have at most {MAX_SUBMISSION_BYTES >> 20} MB "
                 f"and {MAX_SUBMISSION_JSON_VALUES:,} JSON values. Clear the outputs, or submit fewer notebooks."
             )
 

@@ -109,16 +109,16 @@ def parts_named(text: str) -> frozenset[str]:
     return frozenset(names if "getattr" in text else names & set(re.findall(r"\w+", text)))
 
 
-def library_of(name: str, wanted: set[str]) -> str:
-    """Return the locations of the wanted parts, and of all parts on which they depend, as JSON.
+def library_of(name: str, needed: set[str]) -> str:
+    """Return the locations of the needed parts, and of all parts on which they depend, as JSON.
 
     The exercise itself and the instructor's own exercises are omitted.
     """
     found: dict[str, dict[str, str]] = {name: {}}
-    while wanted := wanted - found.keys():
-        for other in wanted:
+    while needed := needed - found.keys():
+        for other in needed:
             found[other] = {} if is_own(exercise := every_exercise()[other]) else library_source(exercise)
-        wanted = {part for other in wanted for part in parts_named(found[other].get("source", ""))}
+        needed = {part for other in needed for part in parts_named(found[other].get("source", ""))}
     return json.dumps({other: location for other, location in sorted(found.items()) if location})
 
 

@@ -154,8 +154,8 @@ def summary(out: Path, results: ClassResults, n_kept: int = 0) -> str:
     lines += [f"  {student.name}: {remark}" for student in results.students for remark in student.remarks_on_name]
     for lesson, names in results.without_submission.items():
         for_lesson = f" for {lesson}" if lesson else ""
-        who = f"{pluralize(len(names), 'student')} in the roster submitted nothing{for_lesson}"
-        lines.append(f"  {who}: {join_words([printable(name) for name in names], MAX_LISTED_STUDENTS)}.")
+        missing = f"{pluralize(len(names), 'student')} in the roster submitted nothing{for_lesson}"
+        lines.append(f"  {missing}: {join_words([printable(name) for name in names], MAX_LISTED_STUDENTS)}.")
     for student in results.students:
         if not student.is_listed:
             matches = f" Possible matches: {' or '.join(student.candidates)}." if student.candidates else ""

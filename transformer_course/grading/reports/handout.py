@@ -43,7 +43,7 @@ def write_handout(own: OwnExercises, folder: Path) -> str:
     text = nbformat.writes(new_notebook(cells=cells, metadata={"kernelspec": kernel})) + "\n"
     path = folder / f"{own.lesson}.ipynb"
     if path.exists() and path.read_text("utf-8") != text:
-        raise ValueError(f"{path} already exists and is different; choose another folder")
+        raise ValueError(f"{path} already exists with different content; choose another folder")
     folder.mkdir(parents=True, exist_ok=True)
     atomic_write_text(path, text)
     n = pluralize(len(exercises_of(own.lesson)), "exercise")

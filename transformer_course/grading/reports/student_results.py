@@ -315,9 +315,9 @@ class ClassResults:
                 if reason == DOWNLOAD_TIME and result.notebook.submission.platform == "Moodle":
                     advice[reason] = MOODLE_ADVICE
         n_submitted = sum(student.status != NOTHING_SUBMITTED for student in self.students)
-        for reason, who in names.items():
-            is_everyone = len(who) == n_submitted > MAX_LISTED_NAMES
-            listed = f"all {n_submitted} students" if is_everyone else join_words(who, MAX_LISTED_NAMES)
+        for reason, students in names.items():
+            is_everyone = len(students) == n_submitted > MAX_LISTED_NAMES
+            listed = f"all {n_submitted} students" if is_everyone else join_words(students, MAX_LISTED_NAMES)
             because = f" ({reason})" if reason else ""
             yield f"No late penalty, because the submission time is unknown: {listed}{because}.{advice[reason]}"
 

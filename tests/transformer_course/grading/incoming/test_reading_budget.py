@@ -55,7 +55,7 @@ def test_students_notebooks_share_a_budget(tmp_path: Path):
     n_read = sum(not submission.problem for submission in found)
     assert n_read == MAX_SUBMISSION_JSON_VALUES // 400_005
     assert {submission.problem for submission in found if submission.problem} == {
-        "The submission is too large: all its notebooks together may have 128 MB and 2,000,000 JSON values. "
+        "The submission is too large: all notebooks together may have at most 128 MB and 2,000,000 JSON values. "
         "Clear the outputs, or submit fewer notebooks."
     }
 

@@ -134,7 +134,7 @@ EVIL = "<script>alert(1)</script>"
 EXPRESSION = [0, "<cell 1>", 1, [0, 1], EVIL, EVIL, (), "Call"]
 HOSTILE = {
     "nothing": [b""],
-    "garbage": [b"garbage"],
+    "invalid data": [b"invalid"],
     "nested": [b"[" * 10_000],
     "deep": [pack({"traces": [{**TRACE, "output": [[[[[[1]]]]]]}]})],
     "wrong types": [pack({"traces": [{**TRACE, "events": [["a", {}, None]]}]})],

@@ -66,7 +66,7 @@ def test_any_relevant_change_triggers_grading_again(tmp_path: Path):
 
 
 @pytest.mark.parametrize("reason", ["SIGKILL", "busy", "SIGSEGV"])
-def test_answer_killed_by_others_is_graded_again(tmp_path: Path, reason: str):
+def test_answer_killed_from_outside_is_graded_again(tmp_path: Path, reason: str):
     crashed = Verdict("softmax", "crashed", explain_exit(reason, Limits(seconds=3.0)))
     ended = replace(GRADED, exercises=[replace(GRADED.exercises[0], verdict=crashed)])
     records(tmp_path).write("ada", [SUBMISSION], [ended], GUARDS)

@@ -38,7 +38,7 @@ def task(source: str, name: str = "softmax", limits: Limits = LIMITS) -> Task:
     return Task(Submission("ada", Path("x.ipynb"), "01_lookup", [{"id": name, "source": source}]), name, 7, limits)
 
 
-def test_grades_like_the_sandbox(worker: Worker):
+def test_worker_grades_right_and_crashing_answers(worker: Worker):
     graded = worker.assess(task(RIGHT["softmax"]))
     assert graded.verdict.passed and graded.points == graded.exercise.points and graded.seconds > 0
     assert worker.assess(task(softmax_after("raise ValueError('no')"))).verdict.status == "crashed"

@@ -78,7 +78,7 @@ def test_passing_guess_is_not_preferred():
     assert eve.points == 0 and list(eve.remarks) == [line] and line in feedback_page(eve)
 
 
-def test_readable_notebook_beats_an_unreadable_one():
+def test_readable_notebook_counts_before_unreadable_notebook():
     notebooks = [answered(1, notebook(0)), notebook(0, problem="It is damaged.")]
     [ada] = class_results({"ada": notebooks[::-1]}).students
     assert ada.lessons["01_lookup"].notebook is notebooks[0]
@@ -271,7 +271,7 @@ def test_copies_are_reported_by_group_and_row():
     )
     results = class_results({name: [replace(notebook(1), fingerprint=runs)] for name, runs in prints.items()})
     assert len(results.similar) == 7
-    groups = {tuple(who): (lesson, round(least, 2)) for lesson, who, least in results.copies}
+    groups = {tuple(students): (lesson, round(lowest, 2)) for lesson, students, lowest in results.copies}
     assert groups == {("a0", "a1", "a2", "a3"): ("01_lookup", 0.98), ("b0", "b1"): ("01_lookup", 0.98)}
     assert "01_lookup: nearly identical to b1." in results.students[4].remarks
     assert "Nearly identical submissions (2)" in class_page(results)

@@ -156,7 +156,7 @@ def test_summary_reports_points_after_lateness():
     ("reason", "message"),
     [("SIGKILL", "was killed"), ("supervisor", "was killed"), ("busy", "got too little CPU time")],
 )
-def test_summary_reports_answers_killed_by_others(reason: str, message: str):
+def test_summary_reports_answers_killed_from_outside(reason: str, message: str):
     graded = notebook(1)
     killed = Verdict(graded.exercises[2].exercise.name, "crashed", explain_exit(reason, Limits(seconds=3)))
     exercises = [*graded.exercises[:2], replace(graded.exercises[2], verdict=killed), *graded.exercises[3:]]

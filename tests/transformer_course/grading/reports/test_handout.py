@@ -24,7 +24,7 @@ def test_notebook_has_questions_without_answers(own_file: Path, tmp_path: Path):
         centered(3)
     write_handout(own, tmp_path / "out")
     (tmp_path / "out" / "week_3.ipynb").write_text("mine")
-    with pytest.raises(ValueError, match="already exists and is different"):
+    with pytest.raises(ValueError, match="already exists with different content"):
         write_handout(own, tmp_path / "out")
 
 

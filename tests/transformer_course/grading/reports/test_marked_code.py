@@ -36,7 +36,7 @@ def test_error_line_is_marked():
     [
         "",
         message_about(9, "total", "total"),
-        message_about(4, "what is not there", "not"),
+        message_about(4, "text that is missing", "missing"),
         "Oh.\nOn your line 1:\n    return scores / total",
         "    line 99999999999999999999:  x\n                 ^",
         "    line 4:  total\n ^",
