@@ -299,7 +299,7 @@ class SharedValues:
 def _run(step: Step, given: Sequence[Any]) -> Any:
     value = step(*given)
     if isinstance(value, Tensor) and value.numel() > MAX_STEP_SIZE:
-        raise RunawayAnswer(f"a step returned {value.numel():,} numbers, more than {MAX_STEP_SIZE:,}")
+        raise RunawayAnswer(f"a step returned {value.numel():,} numbers; the maximum is {MAX_STEP_SIZE:,}")
     return _bounded(value) if type(value) is FunctionType else value
 
 
@@ -311,7 +311,9 @@ def _bounded(function: FunctionType) -> FunctionType:
         value = function(*args, **kwargs)
         size = value.numel() if isinstance(value, Tensor) else len(value) if isinstance(value, Sized) else 1
         if _Evaluation.n_calls > MAX_CALLS or size > MAX_RESULT_SIZE:
-            raise RunawayAnswer(f"call {_Evaluation.n_calls:,} of a step's function gave {size:,} numbers")
+            raise RunawayAnswer(
+                f"call {_Evaluation.n_calls:,} of a function from a step gave {size:,} numbers"
+            )
         return value
 
     return bounded  # type: ignore[return-value]

@@ -16,7 +16,7 @@ RIGHT = "def softmax(scores): return torch.softmax(scores, dim=-1)"
 WRONG = "def softmax(scores): return torch.softmax(scores, dim=0)"
 
 
-def test_prints_appear_once_and_not_during_timing_or_hints(lesson, capsys):
+def test_prints_appear_once_despite_timing_and_hints(lesson, capsys):
     lesson.run("def similarity(query, keys):\n    print('called')\n    return keys @ query").check("similarity")
     assert capsys.readouterr().out == "called\n"
     slow = "def similarity(query, keys):\n    print('called')\n"
@@ -65,7 +65,7 @@ def test_wrong_answer_message_mentions_notebook_globals_first(lesson):
     assert verdict.message.startswith("Your code reads `d` from the notebook")
 
 
-def test_reports_wrong_argument_of_a_part_in_one_line(lesson):
+def test_reports_wrong_argument_of_part_in_one_line(lesson):
     lesson.run("def attention(queries, keys, values): return parts.attention_weights(queries, keys[..., 0]) @ values")
     line = lesson.check("attention").message.splitlines()[0]
     assert "TypeCheckError: attention_weights takes `keys` as a float tensor of shape (*batch, n_key, d=" in line
@@ -107,7 +107,7 @@ def compute(seconds):
         pass
 
 
-def test_slow_right_answer_is_not_reported_as_infinite_loop(lesson, session):
+def test_slow_right_answer_is_not_an_infinite_loop(lesson, session):
     lesson.names["compute"] = compute
     verdict = lesson.run("def similarity(query, keys):\n    compute(0.12)\n    return keys @ query").check("similarity")
     assert verdict.passed

@@ -18,7 +18,7 @@ def test_exercise_has_the_name_of_its_reference():
     assert FEED_FORWARD.name == "FeedForward"
 
 
-def test_attempts_include_whole_answers_and_variants_of_a_mistake():
+def test_attempts_include_whole_answers_and_step_variants():
     softmax = every_exercise()["softmax"]
     no_division = softmax.steps.but(weights=lambda exponentials: exponentials)
     mistake = Mistake("no_division", min, no_division, message="", hints=HINTS, summary="the division is missing")
@@ -67,7 +67,7 @@ def test_solution_is_the_source_of_the_reference():
     compile(softmax, "solution", "exec")
 
 
-def test_solution_from_library_has_no_checks_and_short_docstrings():
+def test_library_solution_has_short_docstrings_and_no_checks():
     rate = every_exercise()["noam_rate"].solution
     assert "_check(" in inspect.getsource(noam_rate) and "Raises:" in inspect.getsource(noam_rate)
     assert rate.splitlines()[1].strip() == f'"""{inspect.getdoc(noam_rate).splitlines()[0]}"""'

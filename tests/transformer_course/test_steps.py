@@ -136,7 +136,7 @@ def test_step_docstring_gives_description_and_noun():
     assert needs(scores) == ("products", "scale")
 
 
-def test_formula_of_a_step_without_inputs_is_its_noun():
+def test_formula_of_step_without_inputs_is_its_noun():
     def axis():
         """choose the last dimension → the dimension of the features, (1,)"""
         return -1
@@ -242,7 +242,7 @@ def test_stops_changed_answer_that_grows_or_never_ends(changes, shared):
 
 def test_stops_changed_answer_with_too_large_step():
     too_many = {"scores": lambda: torch.zeros(1).expand(MAX_STEP_SIZE + 1)}  # takes no memory
-    with pytest.raises(RunawayAnswer, match="a step returned 100,000,001 numbers, more than 100,000,000"):
+    with pytest.raises(RunawayAnswer, match="a step returned 100,000,001 numbers; the maximum is 100,000,000"):
         InSteps(products, scores, weights, reference=mixture).but(**too_many).attempt(QUERIES, KEYS)
 
 
@@ -253,7 +253,7 @@ def test_call_limit_applies_to_each_evaluation_separately():
         assert len(changed.evaluate(steps.arguments.bind(QUERIES, 1000), shared)) == len(QUERIES) + 1000 + more
 
 
-def test_shared_value_is_recomputed_only_after_in_place_change():
+def test_recomputes_shared_value_only_after_in_place_change():
     runs = []
 
     def products(queries, keys):

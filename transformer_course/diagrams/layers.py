@@ -188,11 +188,11 @@ class _Drawing:
         step, area = self.flow.steps[number], self.drawn[number]
         _, source = step.reads[0]
         label = _argument_names(step, source)
-        if not starts_branch:  # the part below in the same branch
+        if not starts_branch:  # the first input is the part below in the same branch
             self.diagram.arrow(self.drawn[source], area, label)
         elif source in self.leaves:
             self.branch_off(source, branch_y, area, label)
-        elif source in self.drawn and not left:  # a part on the other side of the stream
+        elif source in self.drawn and not left:  # the first input is on the other side of the stream
             start = self.drawn[source].right
             self.diagram.path([start, (area.x, start.y), area.bottom], label, label_at=0.75)
         else:
@@ -215,7 +215,7 @@ class _Drawing:
         step, area, d = self.flow.steps[number], self.drawn[number], self.diagram
         if step.kind != "part":
             return
-        sources = dict.fromkeys(source for _, source in step.reads if source != known)  # each once, in order
+        sources = dict.fromkeys(source for _, source in step.reads if source != known)  # without duplicates, in order
         outside = []
         for source in sources:
             if self.flow.steps[source].kind in ("input", "not found") and source not in self.leaves:

@@ -30,17 +30,17 @@ def rows(inputs: Sequence[str], labels: Sequence[str]) -> Diagram:
         if given_away
         else "Two rows of tokens. The decoder should predict the label above each input; each label is the next input."
     )
-    fed, wanted = [], []
+    input_boxes, label_boxes = [], []
     for i, (token, label) in enumerate(zip(inputs, labels, strict=True)):
-        fed.append(_token(d, token, (i * TOKEN_STEP, 0), PINK))
-        wanted.append(_token(d, label, (i * TOKEN_STEP, ROW_HEIGHT), GRAY))
-    for i in range(len(fed)):
+        input_boxes.append(_token(d, token, (i * TOKEN_STEP, 0), PINK))
+        label_boxes.append(_token(d, label, (i * TOKEN_STEP, ROW_HEIGHT), GRAY))
+    for i in range(len(input_boxes)):
         if given_away:
-            d.arrow(wanted[i], fed[i], color=WRONG_RED, dashed=True)
+            d.arrow(label_boxes[i], input_boxes[i], color=WRONG_RED, dashed=True)
             continue
-        d.arrow(fed[i], wanted[i])
-        if i + 1 < len(fed) and labels[i] == inputs[i + 1]:
-            d.arrow(wanted[i].spot(0.85, 0), fed[i + 1].spot(0.15, 1), color=GRAY, dashed=True)
+        d.arrow(input_boxes[i], label_boxes[i])
+        if i + 1 < len(input_boxes) and labels[i] == inputs[i + 1]:
+            d.arrow(label_boxes[i].spot(0.85, 0), input_boxes[i + 1].spot(0.15, 1), color=GRAY, dashed=True)
     d.text("labels", (-0.38, ROW_HEIGHT), align="right", bold=True)
     d.text("inputs", (-0.38, 0), align="right", bold=True)
     return d

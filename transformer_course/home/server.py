@@ -110,7 +110,7 @@ def _practice_on(folder: Path, changed: int, size: int, day: date) -> str:
     """Describe what is due. ``changed`` and ``size`` are cache keys for the state of the record."""
     progress = read_progress(folder)
     if not progress.passed:
-        return ""  # without reading all lessons
+        return ""  # avoids reading all lessons
     return str(select_due(read_material(published_lessons()), progress, datetime.now(UTC)))
 
 

@@ -58,9 +58,7 @@ def current_session() -> Session:
         shell = get_ipython()
         if shell is not None:
             _cell_panels.append(CellPanels(shell))
-            if (
-                os.environ.get("TRANSFORMER_LAB_LIVE") == "1"
-            ):  # not when outputs are stored, which keep the alignment of pandas
+            if os.environ.get("TRANSFORMER_LAB_LIVE") == "1":  # stored outputs keep the alignment of pandas
                 align_tables(shell)
         session = Session(every_exercise(), shell)
         _sessions.append(session)  # before loading the parts, because their code may import `parts`

@@ -48,20 +48,20 @@ class PredictionsMade:
 
     def panel(self) -> Panel:
         """Return a panel that summarizes the predictions."""
-        made = [prediction for prediction in self.made.values() if prediction]
-        if not made:
+        judged = [prediction for prediction in self.made.values() if prediction]
+        if not judged:
             return Panel("Your predictions", f"None of the {len(self.made)} was made.", "plain")
-        answers = Counter(prediction.answer for prediction in made)
-        message = f"You were right in {answers['right']} of {len(made)}"
+        answers = Counter(prediction.answer for prediction in judged)
+        message = f"You were right in {answers['right']} of {len(judged)}"
         message += f" and close in {answers['close']}." if answers["close"] else "."
-        if any(prediction.sure is not None for prediction in made):
-            sure = sum(p.answer == "wrong" and p.sure is not None and p.sure >= MIN_SURE_CONFIDENCE for p in made)
+        if any(prediction.sure is not None for prediction in judged):
+            sure = sum(p.answer == "wrong" and p.sure is not None and p.sure >= MIN_SURE_CONFIDENCE for p in judged)
             message += f" You were sure ({MIN_SURE_CONFIDENCE:.0%} or more) but wrong in {sure}."
         else:
             message += (
                 ' Add how sure you are, as in `prediction = 4, "80 %"`, and the home page shows how often you are '
                 "right when you are sure."
             )
-        if len(made) < len(self.made):
-            message += f" You skipped {len(self.made) - len(made)} of {len(self.made)}."
-        return Panel("Your predictions", message, "good" if answers["right"] > len(made) / 2 else "help")
+        if len(judged) < len(self.made):
+            message += f" You skipped {len(self.made) - len(judged)} of {len(self.made)}."
+        return Panel("Your predictions", message, "good" if answers["right"] > len(judged) / 2 else "help")

@@ -18,7 +18,7 @@ def sign_of_life(limit: float) -> Iterator[None]:
     Args:
         limit: Seconds of processor time after which the block will be stopped.
     """
-    if os.environ.get("TRANSFORMER_LAB_LIVE") != "1":  # avoids storing the message in a notebook
+    if os.environ.get("TRANSFORMER_LAB_LIVE") != "1":  # do not store the message in a notebook
         yield
         return
     from IPython.display import DisplayHandle
@@ -36,7 +36,7 @@ def sign_of_life(limit: float) -> Iterator[None]:
     context = contextvars.copy_context()  # so that the message appears below the current cell
     thread = threading.Thread(target=context.run, args=(report,), daemon=True)
     try:
-        with contextlib.suppress(RuntimeError):  # there are too many threads
+        with contextlib.suppress(RuntimeError):  # if there are too many threads, no message is shown
             thread.start()
         yield
     finally:

@@ -60,10 +60,10 @@ class MaskPainter(View):
     ) -> None:
         n = len(tokens)
         if not 1 <= n <= MAX_TOKENS:
-            raise ValueError(f"a mask needs 1 to {MAX_TOKENS} tokens; got {n}")
+            raise ValueError(f"there must be 1 to {MAX_TOKENS} tokens; got {n}")
         for name, given in (("mask", mask), ("scores", scores)):
             if given is not None and tuple(given.shape) != (n, n):
-                raise ValueError(f"{n} tokens need {name} of shape ({n}, {n}); got {tuple(given.shape)}")
+                raise ValueError(f"for {n} tokens, {name} must have shape ({n}, {n}); got {tuple(given.shape)}")
         mask = torch.ones(n, n, dtype=torch.bool) if mask is None else mask
         scores = torch.zeros(n, n) if scores is None else scores
         if not scores.isfinite().all():
@@ -98,7 +98,9 @@ class MaskPainter(View):
     def _check_size(self, proposal: dict[str, Any]) -> list[list[bool]]:
         rows, n = proposal["value"], len(self.tokens)
         if [len(row) for row in rows] != [n] * n:
-            raise TraitError(f"{n} tokens need a mask of shape ({n}, {n}); got rows of {[len(row) for row in rows]}")
+            raise TraitError(
+                f"for {n} tokens, the mask must have shape ({n}, {n}); got rows of {[len(row) for row in rows]}"
+            )
         return rows
 
     @validate("source")

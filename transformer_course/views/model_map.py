@@ -12,7 +12,7 @@ from transformer_course.plots import COLORS
 from transformer_course.views.model_run import record_run
 from transformer_course.views.view import View, blank
 
-MAX_LETTERS = 200
+MAX_CHARACTERS = 200
 
 
 class ModelMap(View):
@@ -70,8 +70,8 @@ class ModelMap(View):
 
     @validate("text")
     def _check_length(self, proposal: dict[str, Any]) -> str:
-        if not 0 < len(proposal["value"].strip()) <= MAX_LETTERS:
-            raise TraitError(f"a text must have 1 to {MAX_LETTERS} letters; got {len(proposal['value'])}")
+        if not 0 < len(proposal["value"].strip()) <= MAX_CHARACTERS:
+            raise TraitError(f"a text must have 1 to {MAX_CHARACTERS} characters; got {len(proposal['value'])}")
         return str(proposal["value"])
 
     @observe("text")

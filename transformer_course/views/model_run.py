@@ -45,7 +45,7 @@ def record_run(
     functions = [names] * len(ids) if callable(names) else list(names)
     if not ids or any(len(each) != 1 for each in ids) or len(ids) != len(functions):
         got = f"{[tuple(each.shape) for each in ids]} and {len(functions)} names"
-        raise ValueError(f"a run needs sequences of one text, and names for each; got {got}")
+        raise ValueError(f"a run needs sequences with batch size 1, each with a function for its names; got {got}")
     blocks: list[dict[str, Any]] = []
     streams: dict[str, Tensor] = {}
     post_norm: set[str] = set()

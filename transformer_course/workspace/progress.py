@@ -40,7 +40,7 @@ class Prediction:
         is_text = all(isinstance(text, str) for text in texts)
         is_sure = self.sure is None or (isinstance(self.sure, int | float) and 0 <= self.sure <= 1)
         if not (is_text and is_sure and self.answer in ANSWERS):
-            raise ValueError(f"not a prediction: {self}")
+            raise ValueError(f"invalid prediction: {self}")
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class Review:
 
     def __post_init__(self) -> None:
         if not (isinstance(self.card, str) and self.rating in RATINGS and self.when.tzinfo):
-            raise ValueError(f"not a review: {self}")
+            raise ValueError(f"invalid review: {self}")
 
 
 @dataclass(frozen=True)

@@ -33,7 +33,7 @@ def test_arrows_within_a_layer_match_the_library():
     assert inside == {("+" if tail == "x" else tail, head) for tail, head in layers}
 
 
-def test_boxes_are_named_as_in_the_code():
+def test_box_names_match_the_code():
     model = Transformer(TransformerConfig(vocab_size=11, d_model=8, n_heads=2, d_ff=16, n_layers=1))
     attributes = {part for name, _ in (*model.named_modules(), *model.named_buffers()) for part in name.split(".")}
     layers = (EncoderLayer, DecoderLayer)

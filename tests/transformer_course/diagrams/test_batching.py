@@ -8,7 +8,7 @@ LENGTHS = [3, 8, 2, 5, 4, 2]
 
 
 @pytest.mark.parametrize("n_slots", [1, 2, 3, 7])
-def test_each_request_takes_all_its_steps_in_one_slot(n_slots):
+def test_each_request_keeps_one_slot_for_all_steps(n_slots):
     for table in timeline(LENGTHS, n_slots).tables:
         rows = ["".join(text or "." for text in row) for row in table.texts]
         for i, n in enumerate(LENGTHS):

@@ -44,7 +44,7 @@ def test_lists_parts_that_are_never_called():
     assert flow_of(TwoLinears()).never_called == ("unused",)
 
 
-def test_stream_includes_norms_only_if_they_are_on_it():
+def test_stream_includes_norms_only_in_post_norm_layers():
     assert names_on_stream(flow_of(EncoderLayer(8, 2, 16))) == ["x", "+", "norm_1", "+", "norm_2"]
     assert names_on_stream(flow_of(PreNormEncoderLayer(8, 2, 16))) == ["x", "+", "+"]
 
@@ -66,5 +66,5 @@ def test_module_without_parameters_requires_inputs():
 
 
 @pytest.mark.parametrize(("names", "joined"), [(["a"], "a"), (["a", "b"], "a and b"), (["a", "b", "c"], "a, b and c")])
-def test_join_names(names: list[str], joined: str):
+def test_joins_names_with_commas_and_and(names: list[str], joined: str):
     assert join_names(names) == joined

@@ -20,7 +20,7 @@ def test_bar_covers_the_stages_its_instrument_tests():
         assert covered == names[names.index(first) : names.index(last) + 1]
 
 
-def test_bars_are_next_to_names_and_sorted_by_length():
+def test_bars_have_names_and_are_sorted_by_length():
     d = instruments()
     bars = [box for box in d.boxes if not box.name]
     labels = {bar.y: [label.words for label in d.labels if label.y == bar.y] for bar in bars}

@@ -28,7 +28,7 @@ def test_stripped_decoder_skips_cross_attention():
 TOKENS, FOLLOWING = ["<bos>", "Return", " the"], ["Return", " the", " documentation"]
 
 
-def test_gpt_has_a_stream_and_a_prediction_at_every_position():
+def test_gpt_has_stream_and_prediction_at_every_position():
     d = gpt(TOKENS, FOLLOWING, 4, ["0.10", "0.35", "0.01"])
     assert [box.name for box in d.boxes if box.look == "highlighted"] == FOLLOWING
     for i, token in enumerate(TOKENS):
@@ -65,7 +65,7 @@ def test_only_attention_connects_different_positions():
 @pytest.mark.parametrize(
     ("tokens", "follower"), [(("7", "C", "4", "9", "7"), "C"), (("a", "b", "c", "d", "b"), "c"), (("x", "y", "x"), "y")]
 )
-def test_induction_head_predicts_the_token_that_followed_before(tokens, follower):
+def test_induction_head_predicts_the_earlier_next_token(tokens, follower):
     d = induction(tokens)
     assert [box.name for box in d.boxes if box.look == "highlighted"] == [follower]
     [strong] = [arrow for arrow in d.arrows if arrow.thick and arrow.head]

@@ -189,7 +189,7 @@ def test_shows_queries_from_memory_and_swapped_mask():
     assert ("memory_mask", "self_attention") in swapped.links()
 
 
-def test_sublayer_may_read_an_earlier_point_of_the_stream():
+def test_sublayer_may_read_an_earlier_stream_position():
     assert ("x", "feed_forward") in layer(build(FromBelow)).links()
     assert ("norm_1", "feed_forward") not in layer(build(FromBelow)).links()
 

@@ -24,7 +24,7 @@ def n_dark(norm) -> int:
     return sum(shape.color == GRAY for shape in blocks({"norm": norm}).elements if hasattr(shape, "opacity"))
 
 
-def test_layer_norm_reads_one_vector_and_batch_norm_one_feature():
+def test_layer_norm_reads_vectors_and_batch_norm_features():
     expected = torch.zeros(3, 5, 7, dtype=torch.bool)
     expected[0, 1] = True
     assert torch.equal(reach(layer_norm, 3, 5, 7), expected)

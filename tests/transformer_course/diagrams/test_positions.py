@@ -55,7 +55,7 @@ def test_angle_between_hands_depends_only_on_distance():
     assert labels[:4] == ["angle between them 0.8", *["angle between them 1.2"] * 3]
 
 
-def test_heat_map_shows_the_encoding_with_position_0_on_top():
+def test_heat_map_shows_encoding_with_position_0_first():
     encoding = sinusoidal_encoding(9, 4)
     ax = heat_map(encoding)
     (image,) = ax.images

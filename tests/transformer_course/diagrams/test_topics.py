@@ -141,7 +141,7 @@ def test_covers_every_diagram_in_the_lessons():
 
 
 @pytest.mark.parametrize(("name", "arguments", "message"), REJECTED)
-def test_rejects_arguments_that_cannot_be_drawn(name, arguments, message):
+def test_rejects_invalid_arguments(name, arguments, message):
     with pytest.raises(ValueError, match=message):
         draw(name, *arguments)
 
@@ -153,5 +153,5 @@ def test_drawing_preserves_torch_random_state():
 
 
 def test_unknown_topic_error_lists_all_topics():
-    with pytest.raises(AttributeError, match="no attribute 'layer'; there are alternative_text, architecture, "):
+    with pytest.raises(AttributeError, match="no attribute 'layer'; available are alternative_text, architecture, "):
         diagrams.layer  # noqa: B018

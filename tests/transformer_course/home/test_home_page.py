@@ -24,7 +24,7 @@ def text(html: str) -> str:
 
 
 def attributes(html: str, key: str) -> dict[str, str]:
-    """Return the attributes of the element with an id."""
+    """Return the attributes of the element with a given id."""
     found = {}
 
     class Finder(HTMLParser):

@@ -29,7 +29,7 @@ def test_minutes_left_count_remaining_text_and_open_exercises(folder):
     assert lesson(folder, "00_first").minutes_left == 0
 
 
-def test_lesson_is_finished_after_core_exercises_or_its_last_cell(folder):
+def test_lesson_is_finished_after_core_or_last_cell(folder):
     folder.record("one", at=HOURS)
     folder.record("two", at=HOURS)
     assert lesson(folder, "00_first").is_finished
@@ -67,7 +67,7 @@ def test_next_lesson_is_unfinished_and_wraps_around(folder):
     assert folder.home().next_lesson is None
 
 
-def test_saved_part_without_record_does_not_start_a_lesson(folder):
+def test_saved_part_alone_does_not_start_a_lesson(folder):
     folder.save("00_first", "one")
     assert folder.home().next_lesson is None
     assert lesson(folder, "00_first").passed == ("one",)

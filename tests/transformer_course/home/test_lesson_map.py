@@ -21,7 +21,7 @@ def test_stored_map_matches_the_diagram():
     assert numbers[0] == pytest.approx(numbers[1], abs=4), advice
 
 
-def test_each_lesson_has_a_group_with_the_boxes_it_builds():
+def test_each_lesson_has_a_group_of_its_boxes():
     d, lessons = draw()
     root = ElementTree.fromstring(MAP_FILE.read_text(encoding="utf-8"))
     groups = {group.attrib["data-lesson"]: group for group in root.iter("a")}

@@ -50,7 +50,7 @@ def test_remaining_minutes_decrease_to_zero(outlines):
     assert left[-1] == 0
 
 
-def test_lesson_without_times_has_a_name_and_no_minutes():
+def test_lesson_without_stated_times_has_no_minutes():
     cells = [new_markdown_cell("no title", id="title"), new_code_cell("x = 1", id="x", metadata={"tags": ["exercise"]})]
     outline = outline_of("99_new", new_notebook(cells=cells))
     assert (outline.title, outline.exercise_minutes, outline.core) == ("99_new", 0, ("x",))

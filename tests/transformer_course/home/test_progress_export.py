@@ -9,7 +9,7 @@ from tests.transformer_course.home.sample_folders import HOURS
 from transformer_course.home.progress_export import as_csv, as_json
 
 
-def test_each_exercise_has_a_row_with_its_first_pass(folder):
+def test_each_exercise_has_a_row_with_pass_time(folder):
     folder.record("two", at=HOURS)
     folder.save("00_first", "three")
     home = folder.home()

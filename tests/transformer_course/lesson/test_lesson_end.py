@@ -24,7 +24,7 @@ def test_recognizes_lesson_by_exercises_in_its_notebook(lesson):
     assert lesson_of(dict.fromkeys([*defined, "torch", "softmax"])) == lesson
 
 
-def test_shows_passed_and_open_exercises_and_the_next_lesson(mine):
+def test_shows_passed_and_open_exercises_and_next_lesson(mine):
     record_pass(mine, "similarity")
     now = session(*(exercise.name for exercise in exercises_of("01_lookup")))
     now.parts.add("softmax", max)

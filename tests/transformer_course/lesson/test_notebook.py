@@ -20,7 +20,7 @@ RIGHT = "def softmax(scores): return torch.softmax(scores, dim=-1)"
 WRONG = "def softmax(scores): return torch.softmax(scores, dim=0)"
 
 
-def test_finds_the_exercise_by_function_name_or_given_name(lesson):
+def test_finds_exercise_by_function_name_or_given_name(lesson):
     assert lesson.run(RIGHT).check("softmax").passed
     mine = lesson.run(RIGHT.replace("softmax(scores):", "mine(scores):")).names["mine"]
     assert check(mine, "softmax").passed

@@ -28,7 +28,7 @@ def test_module_exercise_requires_a_class(session):
         assert session.check(attempt, "FeedForward").message == "FeedForward should be a class made from `nn.Module`."
 
 
-def test_session_uses_an_answer_only_if_it_has_gradients(lesson, session):
+def test_session_uses_only_answers_that_have_gradients(lesson, session):
     assert session.parts.softmax is REFERENCES["softmax"]
     lesson.run(WRONG).check("softmax")
     assert session.parts.softmax is REFERENCES["softmax"]
@@ -105,7 +105,7 @@ def titles(session, attempt, n):
     return [session.hint(attempt).title for _ in range(n)]
 
 
-def test_hints_match_the_mistake_and_end_with_a_solution(lesson, session):
+def test_hints_match_the_mistake_and_end_with_solution(lesson, session):
     attempt = lesson.run(WRONG).names["softmax"]
     hints = hints_of("first_axis")
     panels = [session.hint(attempt) for _ in range(len(hints) + 2)]

@@ -20,7 +20,7 @@ def message(monkeypatch):
     return message
 
 
-def test_slow_check_is_reported_during_and_after_its_run(message, monkeypatch):
+def test_reports_slow_check_during_and_after_its_run(message, monkeypatch):
     monkeypatch.setenv("TRANSFORMER_LAB_LIVE", "1")
     with pytest.raises(ZeroDivisionError), sign_of_life(7):
         deadline = time.monotonic() + 20
@@ -31,7 +31,7 @@ def test_slow_check_is_reported_during_and_after_its_run(message, monkeypatch):
     assert len(message) == 2 and message[1].startswith("The check took ")
 
 
-def test_shows_nothing_for_fast_checks_or_without_a_learner(message, monkeypatch):
+def test_shows_nothing_for_fast_or_unattended_checks(message, monkeypatch):
     monkeypatch.setenv("TRANSFORMER_LAB_LIVE", "1")
     with sign_of_life(7):
         pass

@@ -45,7 +45,7 @@ def test_rejects_selections_that_do_not_exist(explorer, trait, value):
         setattr(explorer, trait, value)
 
 
-def test_picture_has_a_map_per_shown_head_with_gray_mask(explorer):
+def test_picture_has_a_map_for_each_shown_head(explorer):
     maps = [ax for ax in explorer.still().axes if ax.get_title().startswith("head")]
     assert [ax.get_title() for ax in maps] == ["head 0", "head 1"]
     weights, gray = maps[1].images

@@ -41,7 +41,7 @@ def test_temperature_ranges_from_hard_to_uniform():
     assert view.found.entropy == pytest.approx(1, abs=1e-3)
 
 
-def test_width_has_no_effect_after_scaling_by_its_root():
+def test_scaling_by_root_cancels_the_effect_of_width():
     entropies = {d: dial(widths=True, d_k=2, divisor=d).found.entropy for d in DIVISORS}
     wide = {d: dial(widths=True, d_k=512, divisor=d).found.entropy for d in DIVISORS}
     assert wide["√d_k"] == pytest.approx(entropies["√d_k"])

@@ -10,7 +10,7 @@ from transformer_lab.attention.masks import causal_mask
 TOKENS = ["<pad>", "I", "like", "you"]
 
 
-def test_weights_follow_mask_and_are_zero_in_empty_row():
+def test_weights_follow_mask_with_zeros_in_empty_rows():
     scores = torch.randn(4, 4)
     painter = MaskPainter(TOKENS, causal_mask(4), scores)
     expected = torch.softmax(scores.masked_fill(~causal_mask(4), -torch.inf), dim=-1)
@@ -44,7 +44,7 @@ def test_output_before_the_input_is_a_leak():
     ("arguments", "error"),
     [
         ({"tokens": []}, r"1 to 16 tokens; got 0"),
-        ({"mask": torch.ones(3, 4, dtype=torch.bool)}, r"4 tokens need mask of shape \(4, 4\); got \(3, 4\)"),
+        ({"mask": torch.ones(3, 4, dtype=torch.bool)}, r"for 4 tokens, mask must have shape \(4, 4\); got \(3, 4\)"),
         ({"scores": torch.full((4, 4), -torch.inf)}, "scores must be finite"),
         ({"source": 4}, "source must be from 0 to 3; got 4"),
         ({"layers": 0}, "layers"),

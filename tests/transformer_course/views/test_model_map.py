@@ -31,7 +31,7 @@ def test_runs_typed_text_and_reports_errors(model):
     assert view.words().startswith("Model map: s")
     n, last = len(view.run["blocks"]), view.run["blocks"][-1]["name"]  # one block of a GPT has several modules
     assert view.words().endswith(f". {n} modules, the last is {last}.")
-    with pytest.raises(TraitError, match="1 to 200 letters; got 201"):
+    with pytest.raises(TraitError, match="1 to 200 characters; got 201"):
         view.text = "a" * 201
 
 
@@ -40,7 +40,7 @@ def test_requires_an_initial_text(model):
         ModelMap(model, lambda text: (), NAMES, [])
 
 
-def test_picture_has_a_bar_per_addition_to_the_stream(model):
+def test_picture_has_a_bar_for_each_addition(model):
     view = ModelMap(model, lambda text: inputs(model, batch=1, n=4), NAMES, ["abcd"])
     [ax] = view.still().axes
     adding = [block["name"] for block in view.run["blocks"] if "adds" in block]

@@ -77,7 +77,7 @@ def test_additions_are_measured_relative_to_the_stream(model, pre_norm):
     }
 
 
-def test_language_model_has_one_sequence_and_no_hooks_left():
+def test_language_model_has_one_sequence_and_removes_hooks():
     model = build(CONFIGS["GPT, rotary"]).eval()
     run = record_run(model, inputs(model, batch=1, n=5), [str])
     assert len(run["sequences"]) == 1

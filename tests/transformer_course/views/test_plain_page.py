@@ -70,7 +70,7 @@ def test_view_requires_only_anywidgets_contract(page: Page, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", one_in(2, VIEWS))
-def test_styles_of_other_views_do_not_change_a_view(page: Page, name: str) -> None:
+def test_view_is_unaffected_by_other_style_sheets(page: Page, name: str) -> None:
     view = VIEWS[name]()
     show(page, view)
     others = [getattr(views, other)._css for other in views.__all__ if getattr(views, other).front_end != name]
@@ -98,7 +98,7 @@ def ends(page: Page) -> list[str]:
     return sorted(line for path in paths for line in path.split("M")[1:])
 
 
-def test_each_head_has_lines_and_queries_align_with_keys(explorer: Page) -> None:
+def test_heads_have_lines_and_queries_align_with_keys(explorer: Page) -> None:
     assert len(ends(explorer)) == 6
     strokes = explorer.locator(".ae-lines path[d]").evaluate_all(
         "all => all.map(path => getComputedStyle(path).stroke)"
@@ -182,7 +182,7 @@ def test_browser_runs_typed_text_without_a_kernel(page: Page) -> None:
     assert "encoder.layers.0.norm_1" in page.locator(".mm-open h5").inner_text()
 
 
-def test_open_block_stays_visible_on_wide_and_narrow_pages(
+def test_open_block_is_visible_on_narrow_pages(
     page: Page,
 ) -> None:
     for width in (800, 360):
@@ -201,7 +201,7 @@ def test_open_block_stays_visible_on_wide_and_narrow_pages(
     page.set_viewport_size({"width": 1280, "height": 720})
 
 
-def test_table_headings_do_not_break_words_on_a_phone(page: Page) -> None:
+def test_table_headings_break_no_words_on_a_phone(page: Page) -> None:
     page.set_viewport_size({"width": 390, "height": 900})
     show(page, VIEWS["residual_stream"]())
     broken = """() => [...document.querySelectorAll('.tl-runs thead th')].flatMap(head => {

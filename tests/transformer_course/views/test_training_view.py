@@ -87,7 +87,7 @@ def test_time_left_covers_only_steps_of_this_cell(monkeypatch, sent):
     assert view.state == "finished" and view.seconds_left is None
 
 
-def test_held_out_loss_is_drawn_with_the_training_loss(monkeypatch):
+def test_held_out_loss_shares_the_training_loss_chart(monkeypatch):
     view = TrainingView(4)
     for step in view.steps(4):
         view.loss(1 / step)
@@ -160,7 +160,7 @@ def test_second_interrupt_raises_immediately():
                 os.kill(os.getpid(), signal.SIGINT)
 
 
-def test_error_in_a_step_stops_the_view_and_restores_interrupts():
+def test_error_stops_the_view_and_restores_interrupts():
     view, before = TrainingView(10), signal.getsignal(signal.SIGINT)
 
     def fail():

@@ -108,7 +108,7 @@ def in_a_notebook(session):
     session.shell = SimpleNamespace(user_ns={}, history_manager=SimpleNamespace(input_hist_parsed=[""]))
 
 
-def test_records_a_pass_even_if_its_part_is_not_saved(mine, in_a_notebook):
+def test_records_pass_even_if_part_is_not_saved(mine, in_a_notebook):
     verdict = notebook.check(every_exercise()["softmax"].reference)  # the function is not defined in the notebook
     assert verdict.passed and "could not be kept" in verdict.message
     assert not notebook.check(lambda query, keys: query, "similarity").passed

@@ -63,7 +63,7 @@ def test_later_lesson_loads_only_parts_that_passed(folder, shell, capsys):
     assert capsys.readouterr().out == ""
 
 
-def test_saved_file_is_plain_python_with_the_learners_code(folder, shell):
+def test_saved_file_is_plain_python_of_the_learner(folder, shell):
     shell.run(SOFTMAX, SIMILARITY)
     shell.check("softmax")
     shell.check("similarity")
@@ -127,7 +127,7 @@ def test_reports_a_folder_that_is_not_writable(folder, shell):
         ("softmax = '\udcff'", "UnicodeEncodeError"),
     ],
 )
-def test_skips_and_reports_a_section_that_does_not_run(folder, shell, capsys, broken, message):
+def test_skips_and_reports_section_that_does_not_run(folder, shell, capsys, broken, message):
     folder.mkdir()
     text = f"# mine\n\n# %% softmax\n{broken}\n\n\n# %% similarity\n{SIMILARITY}\n"
     path = folder / "01_lookup.py"
@@ -150,7 +150,7 @@ def test_skips_and_reports_an_unreadable_file(folder, capsys):
     assert "01_lookup.py is skipped: [Errno 21] Is a directory" in capsys.readouterr().out
 
 
-def test_starts_without_saved_parts_if_the_folder_is_missing(folder, shell):
+def test_loads_no_parts_if_the_folder_is_missing(folder, shell):
     assert load_in_later_lesson().whose("softmax") == "the library's"
 
 
@@ -184,7 +184,7 @@ def test_notebook_in_another_program_uses_working_copies(working_copies, shell, 
     assert "kept" not in shell.check("softmax").message
     assert os.listdir(working_copies / "parts") == ["01_lookup.py"]
     assert load_in_later_lesson(shell).whose("softmax") == "yours"
-    assert load_in_later_lesson().whose("softmax") == "the library's"  # a script is not a notebook
+    assert load_in_later_lesson().whose("softmax") == "the library's"  # nothing is loaded outside a notebook
 
 
 def test_reports_once_that_parts_are_not_saved(lessons, shell, monkeypatch, tmp_path):

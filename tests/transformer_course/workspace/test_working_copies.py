@@ -52,7 +52,7 @@ def names(folder):
     return sorted(path.name for path in folder.iterdir() if path.name != EDITIONS_FILE)
 
 
-def test_colab_cell_is_omitted_and_does_not_change_edition(published, mine):
+def test_colab_cell_is_omitted_without_changing_the_edition(published, mine):
     copy_lessons(published, mine)
     without = (mine / NAME).read_bytes()
     book = nbformat.read(published / NAME, as_version=4)
@@ -96,7 +96,7 @@ def test_never_overwrites_the_learners_work(published, mine):
     assert (mine / NAME).read_bytes() == before
 
 
-def test_offers_a_newer_edition_once_next_to_the_copy(published, mine):
+def test_saves_newer_edition_once_next_to_the_copy(published, mine):
     copy_lessons(published, mine)
     work_on(mine / NAME, "mine")
     publish(published, "2 + 2", "4")
@@ -120,7 +120,7 @@ def test_two_newer_editions_get_different_names(published, mine):
     assert [code(mine / name) for name in (NAME, NEW, NEWER)] == ["mine", "mine as well", "3 + 3"]
 
 
-def test_preserves_a_file_with_the_name_of_the_new_edition(published, mine):
+def test_does_not_overwrite_a_file_named_new_edition(published, mine):
     copy_lessons(published, mine)
     work_on(mine / NAME, "mine")
     (mine / NEW).write_text("notes")
@@ -166,7 +166,7 @@ def test_restores_deleted_lessons_and_adds_new_ones(published, mine):
 
 
 @pytest.mark.parametrize("record", [None, "", "{", "[]", '{"01_lookup.ipynb": 3}'])
-def test_invalid_record_offers_an_edition_at_most_once_more(published, mine, record):
+def test_invalid_record_repeats_an_edition_only_once(published, mine, record):
     copy_lessons(published, mine)
     work_on(mine / NAME, "mine")
     (mine / EDITIONS_FILE).unlink()
@@ -199,7 +199,7 @@ def test_never_overwrites_a_corrupted_copy(published, mine, damaged, recorded):
     assert code(mine / NEW) == "2 + 2"
 
 
-def test_reports_a_published_lesson_that_is_not_a_notebook(published, mine):
+def test_rejects_published_lesson_that_is_not_a_notebook(published, mine):
     for text in ("<<<<<<< HEAD", "[]", '{"worksheets": []}'):
         (published / NAME).write_text(text)
         with pytest.raises(ValueError, match=r"01_lookup\.ipynb is not a notebook"):
