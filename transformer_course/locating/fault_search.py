@@ -31,7 +31,7 @@ from transformer_course.running.trace import TracedAttempt
 
 
 class FaultSearch:
-    """The search for the fault in one attempt.
+    """Searches an attempt for its fault.
 
     Args:
         known: The expected behavior.

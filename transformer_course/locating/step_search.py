@@ -34,7 +34,7 @@ fault behind a wrong attribute is where the attribute is set.
 
 
 class StepSearch:
-    """The search for the expression that computes a wrong value of a step."""
+    """Searches an attempt for the expression that computes a wrong value for a step."""
 
     def __init__(self, runs: SubstitutedRuns) -> None:
         self.runs, self.expressions = runs, runs.traced.expressions
@@ -144,9 +144,12 @@ class StepSearch:
     def _earlier(
         self, substitutions: Mapping[int, str], repairing: tuple[Expression, str] | None
     ) -> tuple[Expression, str] | None:
-        """Return an expression before the repairing expression that computes a wrong step, and this step.
+        """Find a wrong step before the step of the repairing expression; return the expression that computes it.
 
-        Its correct value must make later steps correct that are wrong without it.
+        The correct value of the wrong step must correct some later steps, too.
+
+        Returns:
+            The expression and the wrong step, or None if there is no such step.
         """
         runs = self.runs
         failing = runs.failing[0]

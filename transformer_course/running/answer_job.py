@@ -176,8 +176,8 @@ def define(
 ) -> Callable[..., Any]:
     """Execute the statements of an answer in the order of the notebook.
 
-    Errors in other cells than the defining cell are ignored. If a name is missing because of such an error, calling the
-    answer raises a ``NameError``.
+    Errors in cells other than the defining cell are ignored. If such an error leaves a name undefined, the answer raises
+    a ``NameError`` when it is called.
 
     Args:
         name: The name of the exercise.
@@ -187,7 +187,7 @@ def define(
         given: Values that replace the notebook's own values of these names.
 
     Raises:
-        NoAnswer: The check is for another exercise.
+        NoAnswer: The check turned out to be for a different exercise.
         CannotBeDefined: The cell is not valid Python, or fails before it defines the answer.
     """
     if answer.error is not None:

@@ -189,7 +189,7 @@ def unpack(data: bytes) -> Any:
             if not isinstance(item, dict):
                 if type(to_plain_data(item)) is type(item) and type(item) in JSON_TYPES:
                     return item
-                raise NotPlainData(f"the JSON tree contains a bare {type(item).__name__}")
+                raise NotPlainData(f"the JSON tree contains an unsupported {type(item).__name__}")
             [(kind, content)] = item.items()
             if kind == "tensor":
                 return tensors[content]

@@ -164,7 +164,7 @@ def test_formats_different_numbers_differently():
     assert "the numbers are wrong" in explanation(lambda x, times: 3, lambda x, times: 0.5)
 
 
-def test_does_not_call_booleans_numbers():
+def test_message_about_booleans_mentions_values():
     text = explanation(lambda x, times: x > 1, lambda x, times: x > 0)
     assert text.startswith("Here: the values are wrong.") and text.endswith("got       [[False, True]]")
     many = explanation(lambda x, times: x > 1, lambda x, times: x > 0, LARGE)

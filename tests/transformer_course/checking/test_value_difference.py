@@ -43,7 +43,7 @@ def test_describes_difference(value, right, message):
     assert describe_difference(value, right) == message
 
 
-def test_mentions_sums_only_if_they_are_no_coincidence():
+def test_ignores_correct_sums_that_are_1_by_chance():
     value, by_chance = torch.tensor([[2.0, -2.0]]), torch.tensor([[0.5, 0.5]])
     assert "rows sums" in describe_difference(value, by_chance, [by_chance, RIGHT])
     assert describe_difference(value, by_chance, [by_chance, NUMBERS]) == "it is [[2, -2]] instead of [[0.5, 0.5]]"

@@ -102,7 +102,7 @@ def test_includes_only_needed_imports_of_its_cell():
         (0, {"k"}),
         (0, {"f"}),
     ]
-    assert statements_of(["def f(x): return 1\nfrom math import sqrt as f"]) == [(0, {"f"})]  # without the import
+    assert statements_of(["def f(x): return 1\nfrom math import sqrt as f"]) == [(0, {"f"})]  # the import is left out
 
 
 def test_skips_magics_and_preserves_line_numbers():

@@ -185,7 +185,7 @@ def test_every_call_gets_a_fresh_model():
 def test_detects_overwritten_output():
     table = torch.zeros(2)
     case = Case({"x": torch.ones(2)}, "")
-    assert observe(lambda x: table.copy_(x.detach()), case)["overwritten"]  # although with equal numbers
+    assert observe(lambda x: table.copy_(x.detach()), case)["overwritten"]  # even though the numbers are equal
     assert "overwritten" not in observe(lambda x: table, case)
     assert "overwritten" not in observe(lambda x: x + 1, case)
 
