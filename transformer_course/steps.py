@@ -311,9 +311,7 @@ def _bounded(function: FunctionType) -> FunctionType:
         value = function(*args, **kwargs)
         size = value.numel() if isinstance(value, Tensor) else len(value) if isinstance(value, Sized) else 1
         if _Evaluation.n_calls > MAX_CALLS or size > MAX_RESULT_SIZE:
-            raise RunawayAnswer(
-                f"call {_Evaluation.n_calls:,} of a function from a step gave {size:,} numbers"
-            )
+            raise RunawayAnswer(f"call {_Evaluation.n_calls:,} of a function from a step gave {size:,} numbers")
         return value
 
     return bounded  # type: ignore[return-value]

@@ -223,7 +223,9 @@ class Diagram:
         texts = cell_texts(rows, digits)
         colors = cell_colors(fill, texts)
         if [len(row) for row in colors] != [len(row) for row in texts]:
-            raise ValueError(f"each cell needs a fill; got {len(colors)} rows of fills for {len(texts)} rows of cells")
+            raise ValueError(
+                f"fill must have the same shape as rows; got {len(colors)} rows of fills for {len(texts)} rows of cells"
+            )
         cell_width, cell_height = cell if isinstance(cell, tuple) else (cell, cell)
         width, height = len(texts[0]) * cell_width, len(texts) * cell_height
         names = tuple(row_names), tuple(column_names)

@@ -63,7 +63,7 @@ def with_attention(source: str, target: str, weights: Float[Tensor, " n_source"]
     if len(weights) != len(source):
         raise ValueError(f"each of {len(source)} characters needs a weight; got {len(weights)}")
     if not 2 <= step <= len(target):
-        raise ValueError(f"step must be between 2 and {len(target)}, the characters of the target; got {step}")
+        raise ValueError(f"step must be between 2 and {len(target)}, the length of the target; got {step}")
     before, now = _name("s", step - 1), _name("s", step)
     displayed = [f"{weight:.2f}" if weight >= 0.005 else "0" for weight in weights.tolist()]
     d = Diagram(

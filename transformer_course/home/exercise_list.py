@@ -99,7 +99,7 @@ def first_sentence(stub: str) -> str:
 
 
 def _with_minutes(listed: list[ListedExercise], points: Mapping[str, int], minutes: int) -> list[ListedExercise]:
-    """Divide the minutes of a lesson in proportion to points. An exercise without points counts as having the mean."""
+    """Divide the minutes of a lesson in proportion to points. An exercise without points gets the mean share."""
     core = [points[each.name] for each in listed if not each.is_stretch and points.get(each.name)]
     mean = sum(core) / len(core) if core else 1
     weights = [points.get(each.name) or mean for each in listed]

@@ -1,4 +1,4 @@
-"""Read the learner's progress from the learner's folder, which happens on each request."""
+"""Read the learner's progress from the learner's folder. The server does so on each request."""
 
 import json
 from collections.abc import Sequence

@@ -36,7 +36,7 @@ class CellPanels:
         self._waiting.clear()  # discard panels from outside a cell, such as from a widget's callback
 
     def _end_cell(self, result: Any) -> None:
-        # In a terminal, _as_html is not called for the result, which IPython has already displayed.
+        # IPython has already displayed the result and, in a terminal, has not called _as_html.
         self._waiting = [panel for panel in self._waiting if panel is not result.result]
         self._show_earlier(None)
 
