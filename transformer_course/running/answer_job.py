@@ -176,8 +176,8 @@ def define(
 ) -> Callable[..., Any]:
     """Execute the statements of an answer in the order of the notebook.
 
-    Errors in cells other than the defining cell are ignored. If such an error leaves a name undefined, the answer raises
-    a ``NameError`` when it is called.
+    Errors in cells other than the defining cell are ignored. If such an error leaves a name undefined, the call of the
+    answer raises a ``NameError``.
 
     Args:
         name: The name of the exercise.
