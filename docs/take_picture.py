@@ -1,6 +1,7 @@
-"""Take the pictures of README and guides: a mistake in lesson 01 with the check's message, a view in motion, two plots.
+"""Take the pictures for the README and the guides.
 
-Run ``python -m docs.take_picture`` in the repository's root, optionally with the names of the files to take.
+These are a mistake in lesson 01 with the check's message, an animated view and two plots. Run ``python -m
+docs.take_picture`` in the root of the repository, optionally with the names of the picture files.
 """
 
 import base64
@@ -27,7 +28,7 @@ MISTAKE = '''def softmax(scores: Float[Tensor, "*batch n"]) -> Float[Tensor, "*b
 TASK = "Write softmax for a tensor with any number of rows"
 
 WIDTH = 800
-"""The width at which the README displays a picture. Pictures are taken at this width, so that text keeps its size."""
+"""The width at which the README displays a picture. Pictures have this width, so that their text keeps its size."""
 STORED = {
     "map.png": ("08_training", "before-you-start-3"),
     "attention.png": ("08_training", "what-does-the-model-attend-to-2"),
@@ -41,13 +42,13 @@ HIDE_TOOLS = """
 
 
 def stored_picture(lesson: str, cell: str) -> bytes:
-    """Return the picture in the output of a published lesson's cell.
+    """Return the picture in the output of a cell in a published lesson.
 
     Raises:
-        ValueError: There is no such picture.
+        ValueError: The cell does not exist or has no picture.
     """
     book = nbformat.read(Path("notebooks", f"{lesson}.ipynb"), as_version=4)
-    outputs = [output for one in book.cells if one.id == cell for output in one.get("outputs", [])]
+    outputs = [output for node in book.cells if node.id == cell for output in node.get("outputs", [])]
     pictures = [output.data["image/png"] for output in outputs if "image/png" in output.get("data", {})]
     if not pictures:
         raise ValueError(f"{lesson} has no cell {cell} with a picture")
@@ -55,7 +56,7 @@ def stored_picture(lesson: str, cell: str) -> bytes:
 
 
 def main(names: Sequence[str]) -> None:
-    """Take all pictures, or the given ones."""
+    """Take all pictures, or only the pictures with these file names."""
     for name in names or ("lesson.png", "dial.gif", *STORED):
         if name in STORED:
             Path("docs", name).write_bytes(stored_picture(*STORED[name]))
@@ -64,7 +65,7 @@ def main(names: Sequence[str]) -> None:
 
 
 def browser() -> str:
-    """Return the installed browser.
+    """Return the path of the installed browser.
 
     Raises:
         SystemExit: No browser is installed.
@@ -76,7 +77,7 @@ def browser() -> str:
 
 
 def take_lesson(browser: str) -> None:
-    """Take the picture of a recognized mistake: the cell with the exercise, and the one with its check."""
+    """Take the picture of a recognized mistake, which shows the exercise's cell and the cell of its check."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         os.environ["TRANSFORMER_LAB_LESSONS"] = str(folder / "lessons")
@@ -95,7 +96,7 @@ def take_lesson(browser: str) -> None:
             book.page.add_style_tag(content=HIDE_TOOLS)
             book.page.set_viewport_size({"width": WIDTH + 100, "height": 900})
             answer.evaluate("cell => cell.scrollIntoView({block: 'center'})")
-            book.page.wait_for_timeout(500)  # gives it time to draw
+            book.page.wait_for_timeout(500)  # wait until the page is drawn
             first, last = answer.bounding_box(), check.bounding_box()
             assert first is not None and last is not None
             clip = {"x": first["x"], "y": first["y"], "width": WIDTH, "height": last["y"] + last["height"] - first["y"]}
@@ -103,7 +104,7 @@ def take_lesson(browser: str) -> None:
 
 
 def take_dial(browser: str) -> None:
-    """Take the frames of lesson 01's dial while its query rotates."""
+    """Record an animation of lesson 01's dial while its query rotates."""
     keys, values = torch.tensor([[3.0, 0.1], [2.8, 0.6], [0.2, 3.0]]), torch.tensor([10.0, 5.0, 2.0])
     dial = LookupDial(
         torch.tensor([2.5, 0.0]), keys, values, ["apple", "banana", "chair"], "fruit", ["edible", "to sit on"]

@@ -1,4 +1,4 @@
-"""Build the site: ``python3 course.py site``. Sphinx's warnings, such as those about broken links, are errors."""
+"""Build the site with ``python3 course.py site``. Any Sphinx warning, such as a broken link, fails the build."""
 
 import argparse
 import time

@@ -1,4 +1,4 @@
-"""Sphinx's settings for the web edition; ``docs/site/__init__.py`` describes the modules that write its pages."""
+"""Sphinx settings for the web edition. ``docs/site/__init__.py`` describes the modules that write its pages."""
 
 import shutil
 from html import escape
@@ -73,14 +73,14 @@ if (_repository := published()) is not None:
 
 
 def copy_mathjax(app: Sphinx) -> None:
-    """Copy the script and the fonts of MathJax that the pages use."""
+    """Copy MathJax's script and the fonts that the pages use."""
     target, fonts = Path(app.outdir, "_static", "mathjax"), "output/chtml/fonts/woff-v2"
     shutil.copytree(MATHJAX / fonts, target / fonts, dirs_exist_ok=True)
     shutil.copy(MATHJAX / "tex-chtml.js", target)
 
 
 def write_views(app: Sphinx) -> None:
-    """Write the front ends of the views, and the style sheet of the home page, which includes the map's."""
+    """Write the front ends of the views, the preview picture, and the home page's style sheet, which styles the map."""
     static = Path(app.outdir, "_static")
     live_views.write_front_ends(static / "views")
     [sheet] = Path(home.__file__).parent.glob("labextensions/*/static/page.css")
@@ -88,16 +88,16 @@ def write_views(app: Sphinx) -> None:
     shutil.copy(ROOT / "docs" / PICTURE, static / PICTURE)
 
 
-def leave_slides_out_of_search(app: Sphinx) -> None:
-    """Exclude slides from the search, because they contain nothing that their lesson does not."""
+def exclude_slides_from_search(app: Sphinx) -> None:
+    """Exclude slides from the search, because they only repeat text from their lesson."""
     index = app.builder.index_page  # type: ignore[attr-defined]
     app.builder.index_page = lambda name, *page: None if name.startswith("slides/") else index(name, *page)  # type: ignore[attr-defined]
 
 
 def describe(app: Sphinx, name: str, template: str, context: dict[str, Any], page: document | None) -> None:
-    """Add a page's first paragraph as its description, for the search and for previews of links.
+    """Add a page's first paragraph as its description, for search engines and link previews.
 
-    In a lesson, that is the question.
+    In a lesson, the first paragraph is the question.
     """
     paragraph = next(iter(page.findall(paragraph_of_text)), None) if page else None
     if paragraph is not None:
@@ -110,21 +110,21 @@ def describe(app: Sphinx, name: str, template: str, context: dict[str, Any], pag
 def skip_aliases_with_bars(
     app: Sphinx, what: str, name: str, value: object, skip: bool, options: object
 ) -> bool | None:
-    """Skip type aliases with values such as ``"-|"``, which Sphinx parses as markup."""
-    return True if get_origin(value) is Literal and any("|" in str(each) for each in get_args(value)) else None
+    """Skip type aliases with values such as ``"-|"``, because Sphinx parses them as markup."""
+    return True if get_origin(value) is Literal and any("|" in str(option) for option in get_args(value)) else None
 
 
-def list_no_builtins(app: Sphinx) -> list[Any]:
+def unlist_builtins(app: Sphinx) -> list[Any]:
     """Remove the module of builtins from the list of source files, because it has no page."""
     getattr(app.env, "_viewcode_modules", {}).pop("builtins", None)
     return []
 
 
 def setup(app: Sphinx) -> None:
-    """Register what settings cannot express."""
+    """Register event handlers for behavior that settings cannot express."""
     app.connect("autodoc-skip-member", skip_aliases_with_bars)
     app.connect("builder-inited", copy_mathjax)
     app.connect("builder-inited", write_views)
-    app.connect("builder-inited", leave_slides_out_of_search)
+    app.connect("builder-inited", exclude_slides_from_search)
     app.connect("html-page-context", describe)
-    app.connect("html-collect-pages", list_no_builtins, priority=400)  # before the pages of source files
+    app.connect("html-collect-pages", unlist_builtins, priority=400)  # before Sphinx collects the source pages

@@ -1,7 +1,7 @@
-"""The front page of the site: an introduction, a view to try, the map, and the README's list of lessons.
+"""Write the front page of the site: an introduction, a view to try, the map, and the README's list of lessons.
 
-Once the project's address is set, ``python -m docs.site.front_page`` writes it into the README: links to try the course
-online, the ``git clone`` command, and a Colab link for each lesson.
+Once the project's URL is set, ``python -m docs.site.front_page`` adds it to the README: links to try the course online,
+the ``git clone`` command, and a Colab link for each lesson.
 """
 
 import re
@@ -18,18 +18,18 @@ from transformer_course.views import MaskPainter
 
 WORDS = ["the", "cat", "sat", "on", "the", "mat"]
 LISTED = "## The lessons"
-"""The heading in the README at which the part that the front page shares begins."""
+"""The heading in the README at which the shared part begins; the front page repeats everything from there on."""
 LINKS = ("<!-- links -->", "<!-- end of links -->")
 """The comments in the README that enclose the links to try the course online."""
 UNKNOWN_ADDRESS = "ADDRESS"
-"""The placeholder in the README's ``git clone`` while the address is not set."""
+"""The placeholder in the README's ``git clone`` command until the URL is set."""
 
 
 def front_page(readme: str, lessons: Mapping[str, NotebookNode], repository: Repository | None = None) -> str:
     """Return the page in Markdown.
 
     Args:
-        readme: The README, whose lists the page contains.
+        readme: The text of the README, whose lists the page repeats.
         lessons: The stored lessons, in order.
         repository: The project's repository, if it is published.
     """
@@ -44,27 +44,29 @@ html_theme.sidebar_secondary.remove: true
 
 # Transformer Course
 
-Build the Transformer yourself, from a dictionary lookup to the language models of today. You write each piece in a
-notebook; a check runs it and, if it is wrong, names your mistake. In the end you train a Transformer made of your own
-parts, on a laptop without a GPU.
+Build the Transformer yourself, from a dictionary lookup to today's language models. You write each piece in a
+notebook. A check runs your code and, if it is wrong, explains your mistake. At the end, you train a Transformer built
+from your own parts, on a laptop without a GPU.
 
 <p class="front-links"><a class="front-begin" href="notebooks/{first}.html">Begin with lesson 00</a>
 <a href="docs/run.html">Run the lessons on your computer</a>
 <span>{len(lessons)} lessons, {hours} hours, a laptop, no GPU</span></p>
 
-## Try one of its views
+## Try an interactive view
 
-This is the mask of a language model, with one mistake in it: *cat* may attend to *sat*, the word that it is to predict.
-The leak lights up. Click the cell in row *cat*, column *sat*, to mend it, or press *causal*.
+This is the causal mask of a language model, with one mistake: *cat* may attend to *sat*, the very word that the model
+should predict at that position. The leak is highlighted. To fix the mask, click the cell in row *cat* and column *sat*,
+or press *causal*.
 
 {painter}
 
-In the lessons here, the views are alive, too; [lesson 04](notebooks/04_masks.ipynb) says what this one shows.
+The views in the lessons on this site are interactive, too. [Lesson 04](notebooks/04_masks.ipynb) explains this mask.
 
 ## The map
 
-The whole model: each box is built in the lesson whose number it has, and leads there. Type a date, and watch it flow
-[through a trained one](inside.md), with the numbers in every block.
+This map shows the whole model. The number in each box is the lesson in which you build that part; click a box to open
+its lesson. You can also type a date and watch it flow [through a trained model](inside.md), with the numbers in every
+block.
 
 <div class="tl-home tl-scroll">
 {map_of(lessons)}
@@ -74,19 +76,19 @@ The whole model: each box is built in the lesson whose number it has, and leads 
 
 
 def with_addresses(readme: str, repository: Repository | None) -> str:
-    """Return the README with the repository's address, or without any links to it if it is not set."""
+    """Return the README with links to the repository, or without these links if its URL is not set."""
     start, end = LINKS
     line = f"\n{links(repository)}\n" if repository else ""
     readme = re.sub(rf"{start}\n.*?{end}", lambda _: f"{start}\n{line}{end}", readme, flags=re.S)
     address = f"{repository.address}.git" if repository else UNKNOWN_ADDRESS
     readme = re.sub(r"^git clone \S+", lambda _: f"git clone {address}", readme, flags=re.M)
-    start_with, copy = "To start, type:", "To start, copy the address of this repository and type:"
-    readme = readme.replace(start_with, copy).replace(copy, start_with if repository else copy)
+    with_url, without_url = "To start, run:", "To start, copy the URL of this repository and run:"
+    readme = readme.replace(with_url, without_url).replace(without_url, with_url if repository else without_url)
     return with_colab(readme, repository)
 
 
 def links(repository: Repository) -> str:
-    """Return the links to read or try the course without an installation."""
+    """Return the links for reading or trying the course without installing it."""
     first = "notebooks/01_lookup.ipynb"
     return " · ".join(
         [
@@ -99,7 +101,7 @@ def links(repository: Repository) -> str:
 
 
 def with_colab(readme: str, repository: Repository | None) -> str:
-    """Return the README with a Colab link in the row of each lesson, or without if the repository is not set."""
+    """Return the README with a Colab link in each lesson's row, or without Colab links if the repository is not set."""
 
     def row(found: re.Match[str]) -> str:
         return found[1] + (f" · [Colab]({repository.colab(found[2])})" if repository else "")
@@ -110,7 +112,7 @@ def with_colab(readme: str, repository: Repository | None) -> str:
 
 
 def map_of(lessons: Mapping[str, NotebookNode]) -> str:
-    """Return the home page's map, with links to the pages of the lessons."""
+    """Return the home page's map, with links to the lessons' pages on the site."""
 
     def link(found: re.Match[str]) -> str:
         title = lessons[found[1]].cells[0].source.partition("\n")[0].removeprefix("# ")

@@ -1,7 +1,7 @@
-"""The page with the map of a trained model, which runs any typed text in the browser.
+"""Write the page with the map of a trained model, which runs any text that the reader types in the browser.
 
-``transformer-course train dates`` trains the model in ``model-dates``, and ``python -m docs.site.inside model-dates``
-stores it with an initial run.
+``transformer-course train dates`` trains the model and saves it in ``model-dates``; ``python -m docs.site.inside
+model-dates`` then stores its map, with the results for one text.
 """
 
 import sys
@@ -27,23 +27,23 @@ def page(stored: str) -> str:
     """Return the page in Markdown, from the result of ``View.stored``."""
     return f"""# Inside a trained model
 
-This Transformer has learned, in a few minutes on a laptop, to write dates in the form of ISO 8601. It is of the size
-that you train in [lesson 08](notebooks/08_training.ipynb), and runs here, in your browser. Type a date, in any of a
-dozen languages, and press Enter: it flows through the model. Choose a block to see what leaves it for every token: an
-attention has a map for each head, and bars say how long the vector is that a block adds to the residual stream. *Go on*
-generates the date, a token at a time. It is not always right: can you find a date that it gets wrong?
+This Transformer learned in a few minutes on a laptop to convert dates to ISO 8601. It has the size of the model that
+you train in [lesson 08](notebooks/08_training.ipynb), and it runs here in your browser. Type a date in any of a dozen
+languages and press Enter to run the model on it. Choose a block to see its output for every token. For attention, you
+see the weights of each head; the bars show the norm of the vector that a block adds to the residual stream. Press *Go
+on* to generate the date one token at a time. The model makes some mistakes: can you find a date that it gets wrong?
 
 <div class="cell_output">{live_views.placed(stored)}</div>
 
-In a notebook, `views.ModelMap` shows a model of your own in this way: in lesson 08 the one that you have built and
-trained.
+In a notebook, `views.ModelMap` shows your own model in the same way. In lesson 08, it shows the model that you have
+built and trained.
 """
 
 
 def record(folder: Path) -> str:
-    """Return the state of the map of a date translator, from the folder that training wrote."""
+    """Return the state of the map for a date translator, which is loaded from the folder that training wrote."""
     translator = Translator.load(folder)
-    round_parameters(translator.model)  # the browser has only rounded parameters
+    round_parameters(translator.model)  # the model in the browser also uses rounded parameters
 
     def read(text: str) -> list[Tensor]:
         source = torch.tensor([translator.encode_source(text).tolist()])
@@ -57,7 +57,7 @@ def record(folder: Path) -> str:
 
     model = browser_model(translator.model, name, translator.bos_id, translator.eos_id, UNKNOWN_ID, LENGTH)
     view = ModelMap(translator.model, read, name, TEXTS, step=6, in_browser=model)
-    view.runs = {TEXTS[0]: view.runs[TEXTS[0]]}  # the browser computes the others
+    view.runs = {TEXTS[0]: view.runs[TEXTS[0]]}  # the browser computes all other runs
     return view.stored()
 
 

@@ -1,5 +1,6 @@
-"""Prepare a stored lesson for reading: collapse answers, describe pictures, make views interactive, and link to where
-it runs.
+"""Prepare a stored lesson for reading on the site.
+
+This collapses answers, adds alternative texts to pictures, makes views interactive, and adds links to run the lesson.
 """
 
 import ast
@@ -17,8 +18,8 @@ from transformer_course.views.view import STATE
 
 WIDGET = "application/vnd.jupyter.widget-view+json"
 FOLDED = "hide-output"
-PREDICT_FIRST = "What was measured: open it once you have predicted"
-FIND_FIRST = "What the check says: open it once you have found the bug"
+PREDICT_FIRST = "Show the measurement (make your prediction first)"
+FIND_FIRST = "Show the result of the check (find the bug first)"
 NOT_STARTED = "Not started yet."
 
 
@@ -26,14 +27,14 @@ def for_reading(name: str, book: NotebookNode, repository: Repository | None) ->
     """Return a copy of a lesson for the site.
 
     Args:
-        name: The name, such as ``01_lookup``.
+        name: The lesson's name, such as ``01_lookup``.
         book: The stored lesson.
-        repository: The repository in which it is published.
+        repository: The repository in which the lesson is published, if any.
     """
     book = copy.deepcopy(book)
     fold_answers(book.cells)
     for cell in book.cells:
-        cell.outputs = [output for output in map(_without_widget, cell.get("outputs", [])) if not _says_nothing(output)]
+        cell.outputs = [output for output in map(_without_widget, cell.get("outputs", [])) if not _not_started(output)]
         for output in cell.outputs:
             if "text/html" in output.get("data", {}):
                 output.data["text/html"] = align_words("".join(output.data["text/html"]))
@@ -46,8 +47,8 @@ def for_reading(name: str, book: NotebookNode, repository: Repository | None) ->
 def fold_answers(cells: Iterable[NotebookNode]) -> None:
     """Collapse the outputs that would spoil a prediction or a bug hunt.
 
-    Every output between a prediction and its comparison with the measurement may reveal the answer, and so does the
-    check of a bug hunt, which names the mistake.
+    Every output between a prediction and its comparison with the measurement may reveal the answer. The check after a
+    bug hunt also reveals the answer, because it names the mistake.
     """
     label = ""
     for cell in cells:
@@ -75,9 +76,7 @@ def how_to_run(name: str, repository: Repository | None) -> str:
 
 
 def alternative_text(output: NotebookNode) -> str:
-    """Return the alternative text of a picture: its own, or else the plain text of the output, such as that of a
-    widget.
-    """
+    """Return a picture's alternative text or, without one, its output's plain text, such as a widget's description."""
     given = output.metadata.get("image/png", {}).get("alt")
     text = output.data.get("text/plain", "")
     return " ".join((given or ("A plot, drawn by the code above." if text.startswith("<") else text)).split())
@@ -89,7 +88,7 @@ def _fold(cell: NotebookNode, label: str) -> None:
         tags.append(FOLDED)
     for output in cell.get("outputs", []):
         if html := output.get("data", {}).get("text/html"):
-            output.data["text/html"] = without_fold("".join(html))  # one fold is enough
+            output.data["text/html"] = without_fold("".join(html))  # the page already collapses the whole output
     cell.metadata["mystnb"] = {"code_prompt_show": label, "code_prompt_hide": "Close"}
 
 
@@ -100,25 +99,25 @@ def _calls(cell: NotebookNode, name: str) -> bool:
 
 
 def _live_view(output: NotebookNode) -> Iterator[NotebookNode]:
-    """Yield the HTML that makes a view interactive, after its picture; nothing for any other output."""
+    """Yield the HTML that makes a view interactive; yield nothing if the output is not a view."""
     if stored := output.get("metadata", {}).get(STATE):
         yield nbformat.v4.new_output("display_data", {"text/html": live_views.placed(stored)})
 
 
 def _without_widget(output: NotebookNode) -> NotebookNode:
-    """Keep only the still picture and the description of a widget."""
+    """Remove a widget from an output, and keep its still picture and description."""
     if "data" in output:
         output.data.pop(WIDGET, None)
     return output
 
 
-def _says_nothing(output: NotebookNode) -> bool:
+def _not_started(output: NotebookNode) -> bool:
     """Return whether an output is the check of an exercise that the stored lesson does not solve."""
     return NOT_STARTED in output.get("data", {}).get("text/plain", "")
 
 
 def _describe_pictures(cell: NotebookNode) -> None:
-    """Copy a picture's alternative text and width to where Sphinx looks for them."""
+    """Copy a picture's alternative text and width to the metadata that Sphinx reads."""
     for output in cell.get("outputs", []):
         if "image/png" in output.get("data", {}):
             options = {"alt": alternative_text(output)}

@@ -1,6 +1,6 @@
-"""Interactive views on the site: the state that a lesson stored, with the notebooks' front end and without a kernel.
+"""Show interactive views on the site without a kernel, from the stored state and the notebooks' front end.
 
-A page contains the state next to the still picture, which ``static/live_views.js`` replaces by the view.
+A page contains a view's state next to its still picture. ``static/live_views.js`` replaces the picture with the view.
 """
 
 import html
@@ -14,13 +14,13 @@ from transformer_course.views.view import View
 
 
 def placed(stored: str) -> str:
-    """Return the HTML after a picture with which the view replaces it, from the result of ``View.stored``."""
-    state = stored.replace("<", "\\u003c")  # the text of a token could end the script
+    """Return the HTML that follows a view's picture and contains its state, from the result of ``View.stored``."""
+    state = stored.replace("<", "\\u003c")  # otherwise, a token's text could end the script element
     return f'<script type="application/json" class="live-view">{state}</script>'
 
 
 def displayed(view: View) -> str:
-    """Return the HTML of a view: a picture with its description, for readers without JavaScript, and its state."""
+    """Return the HTML of a view: its state, and a picture with a description for readers without JavaScript."""
     picture = BytesIO()
     view.still().savefig(picture, format="png", dpi=100)
     source = f"data:image/png;base64,{b64encode(picture.getvalue()).decode()}"
@@ -29,7 +29,7 @@ def displayed(view: View) -> str:
 
 
 def write_front_ends(folder: Path) -> None:
-    """Write the script and the style sheet of each view. A script that is not a module also runs from a local file."""
+    """Write the script and the style sheet of each view; the scripts are not modules, so they run from local files."""
     folder.mkdir(parents=True, exist_ok=True)
     for name in (getattr(views, name).front_end for name in views.__all__):
         script = front_end.module(name).replace("export default", f"(globalThis.courseViews ??= {{}}).{name} =")

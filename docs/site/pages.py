@@ -1,4 +1,4 @@
-"""All pages of the site, and the tree of Sphinx's sources, which mirrors the repository."""
+"""Collect all pages of the site, and write Sphinx's sources in a tree that mirrors the repository."""
 
 import base64
 import filecmp
@@ -40,7 +40,7 @@ TEXTS = (
 )
 COLLECTIONS = tuple(build.COLLECTIONS)
 PRINTED = f"notebooks/{page_to_keep.DOCUMENT_FILE}"
-"""The name of a file that a notebook mentions; on the site, it becomes a link."""
+"""The file that a notebook mentions by name; on the site, its name becomes a link."""
 FRONT_PAGE = "README.md"
 ENDINGS = {".md", ".ipynb"}
 """The types of files that become pages. Other linked documents and pictures are copied unchanged."""
@@ -76,10 +76,10 @@ def tables_of_contents(folder: Path = build.FOLDER) -> dict[str, list[str]]:
 
 
 def write(target: Path, repository: Repository | None, root: Path = ROOT) -> None:
-    """Write the sources of the site. Unchanged files are not touched, so that Sphinx does not read them again.
+    """Write the sources of the site. Unchanged files are not written, so that Sphinx does not read them again.
 
     Args:
-        target: Their folder. All other files in it are deleted.
+        target: The folder for the sources. All other files in it are deleted.
         repository: The project's repository, if it is published.
         root: The repository on this machine.
     """
@@ -133,11 +133,11 @@ def stored_lessons(root: Path = ROOT) -> dict[str, NotebookNode]:
 
 
 def with_links(text: str, name: str, target: Path, repository: Repository | None, root: Path = ROOT) -> str:
-    """Resolve the links of a text: files without a page are copied, or linked in the repository.
+    """Resolve the links in a text. Linked files without a page are copied, or linked in the repository.
 
     Args:
-        text: Markdown.
-        name: Its path in the repository.
+        text: The text in Markdown.
+        name: The text's path in the repository.
         target: The folder to which linked documents and pictures are copied.
         repository: The repository for links to source files; if None, such a link becomes plain text.
         root: The repository on this machine.
@@ -165,7 +165,7 @@ def with_links(text: str, name: str, target: Path, repository: Repository | None
 
 
 def _write_notebook(target: Path, name: str, book: NotebookNode, repository: Repository | None, root: Path) -> None:
-    """Write a notebook with links for the site, and its attachments."""
+    """Write a notebook and its attachments, with links that work on the site."""
     path = f"notebooks/{name}.ipynb"
     for cell in book.cells:
         for output in cell.get("outputs", []):
@@ -183,14 +183,14 @@ def _write_notebook(target: Path, name: str, book: NotebookNode, repository: Rep
 
 
 def html_links(source: str) -> str:
-    """Fix links written in HTML, which Sphinx leaves unchanged, and JupyterLab's links to headings."""
+    """Convert links written in HTML, which Sphinx leaves unchanged, and JupyterLab's links to headings."""
     source = re.sub(r"\]\(#[\w-]+\)", lambda found: found[0].lower(), source)
     source = re.sub(r'(href="[\w/.]+)\.ipynb#cell-id=', r"\1.html#cell-", source)
     return re.sub(r'(href="[\w/.]+)\.ipynb"', r'\1.html"', source)
 
 
 def _anchored(cell: Mapping[str, str]) -> str:
-    """Return the anchor of a cell below a heading, for links from the interview questions."""
+    """Return the anchor of a cell with a heading, to which the interview questions link."""
     return f'<span id="cell-{cell["id"]}"></span>\n\n' if re.search("^##+ ", cell["source"], re.MULTILINE) else ""
 
 

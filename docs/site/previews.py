@@ -1,4 +1,4 @@
-"""The preview of a shared link to a page: a title, a sentence and a picture, as Open Graph tags."""
+"""Write Open Graph tags for the preview of a shared link: a title, a description and a picture."""
 
 import re
 from html import escape, unescape
@@ -7,8 +7,8 @@ from docs.site.repository import Repository
 
 SITE_NAME = "Transformer Course"
 PICTURE = "lesson.png"
-"""A file in ``docs`` that is one of the site's static files."""
-PICTURE_TEXT = "In a lesson, softmax divides by a sum over all rows, and the check names that mistake."
+"""The preview picture, a file in ``docs`` that is copied to the site's static files."""
+PICTURE_TEXT = "In a lesson, softmax divides by a sum over all rows, and the check explains the mistake."
 
 
 def preview_tags(page: str, title: str, description: str, picture: str, repository: Repository | None) -> str:
@@ -16,11 +16,11 @@ def preview_tags(page: str, title: str, description: str, picture: str, reposito
 
     Args:
         page: Name of the page, without its extension.
-        title: Its title; may contain HTML.
-        description: A sentence or two about it.
+        title: The page's title, which may contain HTML.
+        description: One or two sentences about the page.
         picture: URL of the picture, relative to the page.
         repository: The project's repository. Without it, the picture has no absolute URL, and only some programs
-            resolve a relative one.
+            resolve relative URLs.
     """
     properties = {
         "og:type": "website",

@@ -1,6 +1,6 @@
-"""The API reference: a page for each package of the library in reading order, followed by the course's.
+"""Write the API reference: a page for each package of the library in reading order, and pages for parts of the course.
 
-Only the parts of the course that lessons and instructors import have a page; ARCHITECTURE.md describes the rest.
+Only the parts of the course that lessons and instructors import have a page; ARCHITECTURE.md describes all other parts.
 """
 
 import ast
@@ -14,18 +14,18 @@ COURSE = "transformer_course"
 
 
 class Package(NamedTuple):
-    """A package, or a group of modules outside of packages."""
+    """A package, or a group of modules that do not belong to a package."""
 
     name: str
     docstring: str
     modules: list[str]
-    """Full names, in reading order."""
+    """Full names of the modules, in reading order."""
 
 
 def packages(parent: Path) -> list[Package]:
-    """Return the packages of the library in the reading order of their docstrings.
+    """Return the packages of the library in the reading order that its docstring gives.
 
-    Modules that a docstring does not name come last.
+    Modules that the docstring does not mention come last.
     """
     docstring = _docstring(parent / "__init__.py")
     folders = [path.name for path in parent.iterdir() if (path / "__init__.py").exists()]
@@ -33,15 +33,15 @@ def packages(parent: Path) -> list[Package]:
     for folder in _in_order(folders, docstring):
         found.append(_package(parent, folder))
     alone = [path.stem for path in parent.glob("*.py") if not path.stem.startswith("_")]
-    text = "Small modules that all packages share\n\nArguments, devices, files and shapes."
+    text = "Small modules that all packages share\n\nThey handle arguments, devices, files and shapes."
     return [*found, Package("shared", text, [f"{PACKAGE}.{name}" for name in _in_order(alone, docstring)])]
 
 
 def course_packages(course: Path) -> list[Package]:
     """Return the parts of the course that lessons and instructors import."""
     names = "``from transformer_course import check, compare, hint, parts, solution``"
-    lesson = f"What a lesson imports from the course\n\n{names}"
-    exercise = "Exercises of your own\n\nThe guide to grading has an example."
+    lesson = f"Functions that lessons import from the course\n\n{names}"
+    exercise = "Write your own exercises\n\nThe guide to grading has an example."
     return [
         Package("lesson", lesson, [f"{COURSE}.lesson.{name}" for name in ("notebook", "final_page")]),
         _package(course, "views"),
@@ -70,9 +70,9 @@ def contents(parent: Path, course: Path) -> str:
             "## Packages, in reading order",
             _toctree(package.name for package in packages(parent)),
             "## Public names",
-            "These can be imported from `transformer_lab` itself.",
+            "You can import these names from `transformer_lab` itself.",
             _restructured("\n".join(names)),
-            "## What lessons and instructors use of the course",
+            "## Parts of the course for lessons and instructors",
             _toctree(package.name for package in course_packages(course)),
             "",
         ]
@@ -90,7 +90,7 @@ def page(package: Package) -> str:
 
 
 def _modules(folder: Path, docstring: str, parent: str) -> Iterator[str]:
-    """Yield the modules of a package; those of a nested package come in the order of its own docstring."""
+    """Yield the modules of a package. The order within a nested package follows the nested package's docstring."""
     inside = [path.stem for path in folder.glob("*.py") if not path.stem.startswith("_")]
     inside += [path.name for path in folder.iterdir() if (path / "__init__.py").exists()]
     for name in _in_order(inside, docstring):
@@ -106,11 +106,11 @@ def _in_order(names: list[str], docstring: str) -> list[str]:
 
 
 def _public_names(parent: Path) -> dict[str, str]:
-    """Return the module that defines each public name."""
+    """Return a mapping from each public name to the module that defines it."""
     for node in ast.parse((parent / "__init__.py").read_text(encoding="utf-8")).body:
         if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "_MODULES":
             return dict(ast.literal_eval(node.value))
-    raise ValueError(f"{parent / '__init__.py'} lacks the table _MODULES of its public names")
+            raise ValueError(f"{parent / '__init__.py'} must define _MODULES, the table of its public names")
 
 
 def _docstring(path: Path) -> str:

@@ -1,7 +1,7 @@
-"""The address of the published project, for links to Colab, Binder and source files.
+"""Determine the URL of the published project, for links to Colab, Binder and source files.
 
-It is ``Repository`` under ``[project.urls]`` in ``pyproject.toml``. Without that setting, a GitHub workflow uses the
-repository in which it runs; elsewhere, there are no such links.
+The URL is set as ``Repository`` under ``[project.urls]`` in ``pyproject.toml``. Without that setting, a GitHub workflow
+uses the repository in which it runs; in all other builds, the site has no links to the repository.
 """
 
 import os
@@ -16,13 +16,13 @@ BRANCH = "main"
 
 @dataclass(frozen=True)
 class Repository:
-    """A repository on GitHub: ``owner/name``."""
+    """A repository on GitHub, with a name of the form ``owner/name``."""
 
     name: str
 
     @property
     def address(self) -> str:
-        """The URL of its page."""
+        """The URL of the repository's page."""
         return f"https://github.com/{self.name}"
 
     @property

@@ -1,7 +1,8 @@
-"""Make lecture slides from a lesson: its question, drawings, predictions, formulas, summary and questions.
+"""Make lecture slides from a lesson: its question, diagrams, predictions, formulas, summary and interview questions.
 
-A deck is a page whose sections are slides; ``static/site.css`` makes each as large as the screen, and
-``static/site.js`` moves between them with the arrow keys. The lesson's prose is left to the lecturer.
+A deck is a page whose sections are slides. ``static/site.css`` makes each slide as large as the screen, and
+``static/site.js`` moves between slides with the arrow keys. The slides omit the lesson's prose, which the lecturer
+presents.
 """
 
 import base64
@@ -16,17 +17,17 @@ from authoring.lesson_text import section
 from docs.site.lessons import alternative_text
 
 LEFT_OUT = ("Before you start", "Bug hunt", "In short", "New words", "Interview questions", "What to read next")
-"""Sections that do not belong in a lecture, or have their own slides."""
+"""Sections that are not part of a lecture, or have separate slides."""
 
 
 def index(lessons: Mapping[str, NotebookNode]) -> str:
-    """Return the page that lists all decks."""
+    """Return the page that lists all slide decks."""
     names = "\n".join(lessons)
     return f"""# Slides
 
-A deck for each lesson, made from the lesson: its question, drawings, predictions, formulas and interview questions.
-**→** and **←** turn the slides, **F** shows them on the whole screen. To have them on paper, print the page. An answer
-is folded: let everybody predict, then open it.
+There is one deck for each lesson, with the lesson's question, diagrams, predictions, formulas and interview questions.
+Use **→** and **←** to move between slides, and **F** for full screen. To get handouts, print the page. Answers are
+collapsed: ask all students to predict before you open one.
 
 ```{{toctree}}
 :maxdepth: 1
@@ -40,7 +41,7 @@ def deck(name: str, book: NotebookNode) -> str:
     """Return the slides of a lesson, as a page in Markdown.
 
     Args:
-        name: The name, such as ``01_lookup``.
+        name: The lesson's name, such as ``01_lookup``.
         book: The stored lesson.
     """
     head = book.cells[0].source.split("\n\n")
@@ -66,13 +67,13 @@ def deck(name: str, book: NotebookNode) -> str:
 
 
 def pictures(name: str, book: NotebookNode) -> dict[str, bytes]:
-    """Return all pictures of a lesson, by the names that its slides use."""
+    """Return all pictures of a lesson, with the file names that its slides use as keys."""
     drawn = [output for cell in book.cells for output in _drawn(cell)]
     return {f"{name}-{i}.png": base64.b64decode(output.data["image/png"]) for i, output in enumerate(drawn)}
 
 
 def _of_text(source: str, following: list[NotebookNode]) -> Iterator[str]:
-    """Yield the slides of a text cell: its formulas, and its predictions with collapsed answers."""
+    """Yield the slides of a text cell, which have its formulas, and its predictions with collapsed answers."""
     yield from re.findall(r"\$\$.+?\$\$", source, re.DOTALL)
     if found := re.search(r"\*\*Predict\.\*\*.*", source, re.DOTALL):
         question = re.sub(r" ?Replace the `\.\.\.`[^.]*\.", "", found[0])
@@ -81,7 +82,7 @@ def _of_text(source: str, following: list[NotebookNode]) -> Iterator[str]:
 
 
 def _measured(following: list[NotebookNode]) -> str:
-    """Return the measurement after a prediction, as printed by the cell that compares the two."""
+    """Return the measurement for a prediction, as printed by the cell that compares the prediction with it."""
     for cell in following:
         if cell.cell_type == "code" and "compare(" in cell.source:
             lines = "".join(output.text for output in cell.outputs if output.output_type == "stream").splitlines()
@@ -106,10 +107,10 @@ def _without_links(question: str) -> str:
 
 def _numbered(slides: list[str]) -> list[str]:
     """Make the headings of slides unique, as the sections of a page require."""
-    observed: dict[str, int] = {}
+    counts: dict[str, int] = {}
     numbered = []
     for slide in slides:
         heading, rest = slide.split("\n", 1)
-        observed[heading] = observed.get(heading, 0) + 1
-        numbered.append(f"{heading}{f' ({observed[heading]})' if observed[heading] > 1 else ''}\n{rest}")
+        counts[heading] = counts.get(heading, 0) + 1
+        numbered.append(f"{heading}{f' ({counts[heading]})' if counts[heading] > 1 else ''}\n{rest}")
     return numbered

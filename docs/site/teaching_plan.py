@@ -1,6 +1,6 @@
-"""The tables of an instructor's plan: minutes and points, read from the lessons, and notes.
+"""Compute the tables and notes of an instructor's plan from the lessons.
 
-``python -m docs.site.teaching_plan`` writes the tables into ``docs/instructors.md``, for readers without the site.
+``python -m docs.site.teaching_plan`` also writes the tables into ``docs/instructors.md``, for readers without the site.
 """
 
 import re
@@ -15,7 +15,7 @@ from transformer_course.home.reading_time import promised_minutes
 from transformer_course.lesson_order import place
 
 PLACEHOLDER = "<!-- the web edition shows here: {} -->"
-"""The placeholder for a computed part that only the site has; it is invisible in the unprocessed text."""
+"""The placeholder for a computed part that only the site has. It is invisible if the file is read as Markdown."""
 STORED = re.compile(r"<!-- made from the lessons: (.+?) -->\n.*?\n<!-- end -->", re.DOTALL)
 GUIDE = ROOT / "docs" / "instructors.md"
 NOTES = ROOT / "docs" / "lesson_notes.md"
@@ -28,11 +28,11 @@ class PlannedLesson:
     name: str
     title: str
     goal: str
-    """What students can do afterwards."""
+    """What students can do after the lesson."""
     reading: int
-    """Minutes."""
+    """Reading time in minutes."""
     exercises: int
-    """Minutes."""
+    """Time for the exercises in minutes."""
     n_core: int
     n_stretch: int
     points: int
@@ -58,7 +58,7 @@ def planned_lesson(name: str, book: NotebookNode) -> PlannedLesson:
     """Return the plan of a lesson, from its title cell, its exercises and its note.
 
     Raises:
-        ValueError: The title cell gives no minutes.
+        ValueError: The title cell does not give the minutes.
     """
     head = book.cells[0].source
     reading, solving = promised_minutes(book, "Reading"), promised_minutes(book, "Exercises")
@@ -98,7 +98,7 @@ def with_tables(text: str, plan: Sequence[PlannedLesson]) -> str:
 
 
 def fill_in(text: str, lessons: Mapping[str, NotebookNode]) -> str:
-    """Replace the placeholders in a text by the computed parts.
+    """Replace the placeholders in a text with the computed parts.
 
     Raises:
         ValueError: The placeholders do not match the computed parts.
@@ -106,7 +106,7 @@ def fill_in(text: str, lessons: Mapping[str, NotebookNode]) -> str:
     plan = planned_lessons(lessons)
     text = re.sub(r"<!-- (?:made from the lessons: .+?|end) -->\n\n", "", with_tables(text, plan))
     if (wanted := re.findall(PLACEHOLDER.format("(.+)"), text)) != ["the notes to each lesson"]:
-        raise ValueError(f"the text must have a placeholder for the notes on each lesson; got {wanted}")
+        raise ValueError(f"the text must have one placeholder, for the notes on each lesson; got {wanted}")
     return text.replace(PLACEHOLDER.format("the notes to each lesson"), notes(plan))
 
 
@@ -124,7 +124,8 @@ def minutes(plan: Sequence[PlannedLesson]) -> str:
 def courses(plan: Sequence[PlannedLesson]) -> str:
     """Return a table of three courses with their totals."""
     starts = {u.name: place(u.name)[0][:2] for u in plan}
-    number = {name: int(start) for name, start in starts.items() if start.isdigit()}  # not what comes after all numbers
+    # Lessons that come after all numbered lessons have no number.
+    number = {name: int(start) for name, start in starts.items() if start.isdigit()}
     kinds = {
         "attention alone: lessons 01 to 04": [u for u in plan if 1 <= number.get(u.name, 99) <= 4],
         "the Transformer of 2017: lessons 00 to 08": [u for u in plan if number.get(u.name, 99) <= 8],
@@ -141,13 +142,13 @@ def courses(plan: Sequence[PlannedLesson]) -> str:
 
 
 def notes(plan: Sequence[PlannedLesson]) -> str:
-    """Return a section for each lesson: its goal, what to show, what to ask, and where students get stuck."""
+    """Return a section for each lesson with its goal, slides, homework, questions for class and common difficulties."""
     return "\n\n".join(
         f"### Week {week}: {u.title}\n\n"
-        f"Afterwards students can {u.goal}\n\n"
+        f"After this lesson, students can {u.goal}\n\n"
         f"- **Lecture**: [slides](../slides/{u.name}.md)\n"
-        f"- **Set for next week**: {u.n_core} exercises of {u.points} points, about {u.exercises} minutes; "
-        f"{u.n_stretch} ★ for those who want more\n"
+        f"- **Homework**: {u.n_core} exercises with {u.points} points in total, about {u.exercises} minutes; "
+        f"{u.n_stretch} ★ for students who want more\n"
         f"- **Ask in class**: {u.questions}\n"
         f"- **Where students stumble**: {u.stumbles}"
         for week, u in enumerate(plan, start=1)
@@ -155,9 +156,9 @@ def notes(plan: Sequence[PlannedLesson]) -> str:
 
 
 def _part(note: str, heading: str) -> str:
-    """Return the part of a note under an italic heading, up to the next one."""
+    """Return the part of a note under an italic heading, up to the next heading."""
     found = re.search(rf"\*{heading}\*: (.*?)(?= \*[A-Z][^*]*\*: |$)", note)
-    return found[1] if found else "nothing is noted."
+    return found[1] if found else "none noted."
 
 
 def _hours(minutes: int) -> str:

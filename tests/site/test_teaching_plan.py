@@ -23,7 +23,7 @@ def test_each_lesson_has_minutes_points_and_notes(books: dict[str, NotebookNode]
         assert f"Reading: {lesson.reading} minutes. Exercises: {lesson.exercises} minutes" in head
         assert lesson.goal and lesson.goal in " ".join(head.split())
         for note in (lesson.stumbles, lesson.questions):
-            assert note.endswith((".", "?")) and note != "nothing is noted.", lesson.name
+            assert note.endswith((".", "?")) and note != "none noted.", lesson.name
             assert "*To ask in class*" not in note and "</details>" not in note
 
 
