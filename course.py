@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """Set up and run Transformer Course. You need only Python 3.11 or newer.
 
-    python3 course.py lab     open the lessons in JupyterLab; passes arguments on, such as --no-browser --port 8890
-    python3 course.py test    run all tests; with arguments, run only pytest with them, such as -k masks
+    python3 course.py lab     open the lessons in JupyterLab, with its options, such as --no-browser --port 8890
+    python3 course.py test    run all tests; with arguments, such as -k masks, pass them to pytest and run only pytest
     python3 course.py test --thorough    run all tests with more seeds, examples and lessons; takes hours
     python3 course.py site    build the web edition in build/site; -o FOLDER builds it elsewhere
 
-The first run installs the dependencies of the command into .venv, next to this file. "test" and "site" add their tools.
+The first run installs the command's dependencies into .venv, next to this file. "test" and "site" install extra tools.
 """
 
 import sys
@@ -15,7 +15,7 @@ if sys.version_info < (3, 11):  # noqa: UP036 - an older Python gets this messag
     sys.exit(
         "course.py: Transformer Course requires Python 3.11 or newer, "
         f"but this is {'.'.join(map(str, sys.version_info[:3]))} ({sys.executable}).\n"
-        "Install a newer one from https://www.python.org/downloads/, or let uv (https://docs.astral.sh/uv/) get one:\n"
+        "Install a newer Python from https://www.python.org/downloads/, or let uv (https://docs.astral.sh/uv/) do it:\n"
         "    uv run --no-project --python 3.12 course.py " + (" ".join(sys.argv[1:]) or "lab")
     )
 
@@ -47,31 +47,31 @@ PROGRAMS = VENV / ("Scripts" if os.name == "nt" else "bin")
 PYTHON = PROGRAMS / ("python.exe" if os.name == "nt" else "python")
 LOG = VENV / "install.log"
 STAMP = VENV / "installed.json"
-"""Written last, so an environment without it is incomplete and is created again."""
+"""This file is written last, so an environment without it is incomplete and is created again."""
 
 EXTRAS = {"lab": (), "test": ("test",), "site": ("test", "site")}
-"""For each command, the extras in pyproject.toml that it needs."""
+"""The extras in pyproject.toml that each command needs."""
 CONSTRAINTS = ("-c", "constraints.txt")
 UV = "uv>=0.8,<1"
 """The installer to get from PyPI if it is not on the PATH; it is faster than pip and finds PyTorch without CUDA."""
 PYTORCH = "2.13.0"
-"""The version in constraints.txt; ``problem_of_platform`` checks where it runs."""
+"""The version in constraints.txt; ``platform_problem`` checks whether it supports this machine."""
 NEWEST_PYTHON = (3, 14)
-"""The newest Python that this PyTorch has a build for."""
+"""The newest Python for which this version of PyTorch has a build."""
 COURSE = "course"
 DISK_SPACE_GB = {COURSE: 1.5, "test": 0.5, "site": 0.3}
-"""The disk space of the course with PyTorch without CUDA, and of each extra."""
+"""Disk space in GB for the course with PyTorch without CUDA, and for each extra."""
 CUDA_SPACE_GB = 5
-"""The additional disk space of CUDA, which is part of PyPI's build of PyTorch for Linux."""
+"""Additional disk space in GB for CUDA, which is part of PyPI's build of PyTorch for Linux."""
 LONGEST_PATH = 191
-"""The longest path below the clone that the install creates on Windows: a license in the wheel of PyTorch."""
+"""Length of the longest path that the install creates in the clone on Windows, a license file from PyTorch's wheel."""
 WINDOWS_PATH_LIMIT = 259
-"""The longest path that Windows accepts unless long paths are enabled."""
+"""Maximum length of a path on Windows unless long paths are enabled."""
 WARM_UP_IMPORTS = (
     "torch, torch._dynamo",
     "ipykernel.kernelapp, jupyterlab.labapp, matplotlib.pyplot, pandas",
 )
-"""The imports of every lesson, in two halves that take about the same time."""
+"""The imports of every lesson, split into two halves that take about the same time."""
 
 UV_NAMES = {
     "index-url": "UV_DEFAULT_INDEX",
@@ -83,26 +83,21 @@ UV_NAMES = {
     "proxy": "ALL_PROXY",
     "keyring-provider": "UV_KEYRING_PROVIDER",
 }
-"""uv's environment variable for each of pip's settings about package sources."""
+"""The uv environment variable for each pip setting that concerns package sources."""
 
 CHECKS = (
     ("ruff", "check"),
     ("ruff", "format", "--check"),
-    (
-        "pytest",
-        "-n",
-        "3",
-        "--dist",
-        "loadfile",
-    ),  # for two cores, because tests that wait for a browser or a sandbox use none
+    # Three workers for two cores, because tests that wait for a browser or a sandbox use no CPU time.
+    ("pytest", "-n", "3", "--dist", "loadfile"),
 )
 PYTEST_DEFAULTS = ("-n", "auto", "--maxprocesses", "2", "--dist", "loadfile")
-"""Options for pytest that come before the user's arguments, which may override them."""
+"""Options for pytest, which the user's arguments may override."""
 THOROUGH = "--thorough"
 
 
 class Problem(Exception):
-    """A one-line reason why a command stops."""
+    """An error that stops a command, with a message of one line."""
 
 
 def set_up(command: str = "test") -> None:
@@ -112,22 +107,22 @@ def set_up(command: str = "test") -> None:
         Problem: The installation fails. The next run creates a new environment.
     """
     current = fingerprint()
-    made_for, installed = read_stamp()
+    stored, installed = read_stamp()
     extras = installed.union(EXTRAS[command])
-    is_current = made_for == current
+    is_current = stored == current
     missing = extras - installed if is_current else {COURSE, *extras}
     if not missing:
         return
-    problem = problem_of_platform() or problem_of_path(str(ROOT), long_paths_enabled())
+    problem = platform_problem() or path_problem(str(ROOT), long_paths_enabled())
     if problem:
         raise Problem(problem)
     check_disk_space(missing)
     started = time.monotonic()
     if is_current:
-        print(f"Adding what {command!r} needs to .venv. This is done once.", flush=True)
+        print(f"Installing the tools for {command!r} in .venv. This happens only once.", flush=True)
         install(extras, missing)
     else:
-        print("Installing the course in .venv. This is done once, and takes a minute or more.", flush=True)
+        print("Installing the course in .venv. This happens only once and takes a minute or more.", flush=True)
         STAMP.unlink(missing_ok=True)
         with removed_on_failure(VENV):
             make_environment()
@@ -147,13 +142,13 @@ def read_stamp() -> tuple[str | None, set[str]]:
 
 
 def fingerprint() -> str:
-    """Return a hash of everything that an environment depends on, including its folder, which is written into it."""
+    """Return a hash of everything that an environment depends on, including its path, which its scripts contain."""
     parts = [sys.version, str(ROOT)]
     parts += [(ROOT / name).read_text(encoding="utf-8") for name in ("pyproject.toml", "constraints.txt")]
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()
 
 
-def problem_of_platform() -> str | None:
+def platform_problem() -> str | None:
     """Return why PyTorch cannot be installed on this machine, or None if it can be."""
     system, machine = platform.system(), platform.machine().lower()
     version = ".".join(map(str, sys.version_info[:2]))
@@ -166,9 +161,9 @@ def problem_of_platform() -> str | None:
     if system == "Darwin" and machine == "x86_64":
         return "PyTorch has no build for Intel Macs; on a Mac with an M chip, use a Python for arm64, not for Intel"
     if system == "Darwin" and int(platform.mac_ver()[0].partition(".")[0] or 0) < 14:
-        return f"PyTorch {PYTORCH} needs macOS 14 or newer, and this is macOS {platform.mac_ver()[0]}"
+        return f"PyTorch {PYTORCH} requires macOS 14 or newer, but this is macOS {platform.mac_ver()[0]}"
     if system == "Windows" and machine == "arm64":
-        return f"PyTorch {PYTORCH} has no build for Windows on ARM; use WSL, which runs Linux on it"
+        return f"PyTorch {PYTORCH} has no build for Windows on ARM; use WSL, which runs Linux on Windows"
     if system == "Linux" and machine not in ("x86_64", "aarch64"):
         return f"PyTorch has no build for Linux on {machine}, only on x86_64 and aarch64"
     if system == "Linux" and "musl" in (sysconfig.get_config_var("HOST_GNU_TYPE") or ""):
@@ -176,25 +171,25 @@ def problem_of_platform() -> str | None:
     return None
 
 
-def problem_of_path(folder: str, long_paths: bool) -> str | None:
-    """Return why the environment's paths would be too long on Windows, or None if they fit.
+def path_problem(folder: str, long_paths: bool) -> str | None:
+    """Return why the environment's paths would be too long for Windows, or None if they fit.
 
     Args:
         folder: The folder of the clone.
         long_paths: Whether the system allows paths of any length.
     """
-    longest = WINDOWS_PATH_LIMIT - 1 - LONGEST_PATH
-    if long_paths or len(folder) <= longest:
+    max_length = WINDOWS_PATH_LIMIT - 1 - LONGEST_PATH
+    if long_paths or len(folder) <= max_length:
         return None
     return (
-        f"the path of this folder has {len(folder)} characters, and Windows leaves room for {longest}: {folder}\n"
+        f"the path of this folder has {len(folder)} characters, but Windows allows at most {max_length}: {folder}\n"
         "Move the folder to a shorter path, such as C:\\course, or enable long paths: "
         "https://docs.python.org/3/using/windows.html#removing-the-max-path-limitation"
     )
 
 
 def long_paths_enabled() -> bool:
-    """Return whether this system allows paths of more than 259 characters; all but Windows do."""
+    """Return whether this system allows paths of more than 259 characters, which all systems except Windows do."""
     if sys.platform != "win32":
         return True
     import winreg
@@ -207,22 +202,22 @@ def long_paths_enabled() -> bool:
 
 
 def check_disk_space(missing: set[str], cuda: bool = False) -> None:
-    """Check that the installation fits on the disk.
+    """Check that the disk has enough space for the installation.
 
     Raises:
-        Problem: The disk is too small.
+        Problem: The disk does not have enough space.
     """
     needed = sum(DISK_SPACE_GB[part] for part in missing) + (CUDA_SPACE_GB if cuda else 0)
     free = shutil.disk_usage(ROOT).free / 1e9
     if free < needed:
-        what = "the install, with CUDA," if cuda else "the install"
-        advice = "; UV_TORCH_BACKEND=cpu takes the PyTorch without CUDA, from PyTorch's own index" if cuda else ""
-        raise Problem(f"{what} needs {needed:.1f} GB of disk space, and {ROOT} has {free:.1f} GB left{advice}")
+        subject = "the install, with CUDA," if cuda else "the install"
+        advice = "; set UV_TORCH_BACKEND=cpu to install PyTorch without CUDA, from PyTorch's own index" if cuda else ""
+        raise Problem(f"{subject} needs {needed:.1f} GB of disk space, but {ROOT} has {free:.1f} GB left{advice}")
 
 
 @contextmanager
 def removed_on_failure(folder: Path) -> Iterator[None]:
-    """Delete the files of a failed install, which can be gigabytes, except the log."""
+    """Delete the files of a failed install, which can take up gigabytes, but keep the log."""
     try:
         yield
     except BaseException:
@@ -243,7 +238,7 @@ def make_environment() -> None:
     has_pip = importlib.util.find_spec("ensurepip") is not None
     if importlib.util.find_spec("venv") is None or not (has_pip or shutil.which("uv")):
         raise Problem("this Python comes without venv; on Debian and Ubuntu: sudo apt install python3-venv")
-    python = getattr(sys, "_base_executable", sys.executable)  # not the one in .venv, which is deleted
+    python = getattr(sys, "_base_executable", sys.executable)  # not the Python in .venv, which is deleted
     command = [python, "-m", "venv", "--clear", *([] if has_pip else ["--without-pip"]), str(VENV)]
     made = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     if made.returncode:
@@ -251,14 +246,14 @@ def make_environment() -> None:
 
 
 def install(extras: set[str], missing: set[str]) -> None:
-    """Install the course with uv, or with pip if there is no uv or it fails.
+    """Install the course with uv, or with pip if uv is not available or fails.
 
     Args:
         extras: The extras that the environment should have.
-        missing: The extras that it lacks, and ``COURSE`` if it is empty.
+        missing: The extras that the environment lacks, and ``COURSE`` if it is empty.
 
     Raises:
-        Problem: Neither uv nor pip can install it, or the disk is too small.
+        Problem: Both uv and pip failed, or the disk does not have enough space.
     """
     course = [*CONSTRAINTS, "-e", f".[{','.join(sorted(extras))}]" if extras else "."]
     variables, constraints = uv_settings()
@@ -266,7 +261,7 @@ def install(extras: set[str], missing: set[str]) -> None:
     if uv and install_with_uv([*uv, *constraints, *course], variables, missing):
         return
     if importlib.util.find_spec("ensurepip") is None:
-        raise Problem(f"uv could not install the course, and this Python comes without pip; {LOG} has the reason")
+        raise Problem(f"uv could not install the course, and this Python comes without pip; see {LOG} for details")
     has_own_source = not variables.keys().isdisjoint({"UV_DEFAULT_INDEX", "UV_INDEX", "UV_FIND_LINKS"})
     if COURSE in missing and platform.system() == "Linux" and not has_own_source:
         check_disk_space(missing, cuda=True)
@@ -274,9 +269,9 @@ def install(extras: set[str], missing: set[str]) -> None:
 
 
 def uv_settings() -> tuple[dict[str, str], list[str]]:
-    """Return pip's configured package sources, such as a company's mirror, as variables and arguments for uv.
+    """Return the package sources configured for pip, such as a company's mirror, as variables and arguments for uv.
 
-    uv does not read pip's configuration. Settings for uv itself take precedence.
+    uv itself does not read pip's configuration. Environment variables that are set for uv take precedence.
     """
     listed = subprocess.run(
         [PYTHON, "-m", "pip", "config", "list"], cwd=ROOT, capture_output=True, text=True, errors="replace"
@@ -289,16 +284,16 @@ def uv_settings() -> tuple[dict[str, str], list[str]]:
         settings["find-links"] = settings["find-links"].replace(" ", ",")  # uv uses commas as separators
     variables = {UV_NAMES[name]: value for name, value in settings.items() if name in UV_NAMES}
     if "UV_INDEX" in variables:
-        variables["UV_INDEX_STRATEGY"] = "unsafe-best-match"  # as pip does: the best version from any index
+        variables["UV_INDEX_STRATEGY"] = "unsafe-best-match"  # like pip, use the best version from any index
     constraints = [word for file in settings.get("constraint", "").split() for word in ("-c", file)]
     no_index = ["--no-index"] if settings.get("no-index", "").lower() in ("1", "true", "yes", "on") else []
     return variables | {name: os.environ[name] for name in variables if name in os.environ}, [*constraints, *no_index]
 
 
 def find_uv() -> list[str]:
-    """Return the command for installing with uv into the environment, or nothing if uv is not available.
+    """Return the command that installs into the environment with uv, or an empty list if uv is not available.
 
-    Unless it is on the PATH, pip gets it from PyPI into the environment; without a network, that fails within seconds.
+    If uv is not on the PATH, pip installs it from PyPI into the environment. Without a network, that fails in seconds.
     """
     uv = shutil.which("uv") or shutil.which("uv", path=PROGRAMS)
     if uv is None:
@@ -313,10 +308,10 @@ def install_with_uv(command: list[str], variables: dict[str, str], missing: set[
     """Resolve the packages, check that they fit on the disk, and install them.
 
     Returns:
-        Whether it worked; it fails if uv does not find an index or a package.
+        Whether the installation succeeded; it fails if uv does not find an index or a package.
 
     Raises:
-        Problem: The disk is too small.
+        Problem: The disk does not have enough space.
     """
     for backend in torch_backends():
         chosen = variables | ({"UV_TORCH_BACKEND": backend} if backend else {})
@@ -331,14 +326,14 @@ def install_with_uv(command: list[str], variables: dict[str, str], missing: set[
     with uv_cache(command[0]) as cache:
         done = step(f"installing {plan.output.count(chr(10) + ' + ')} packages", *command, **chosen, **cache)
     if done.returncode and is_disk_full(done.output):
-        raise Problem(f"the install failed: the disk is full; {LOG} has the details")
+        raise Problem(f"the install failed: the disk is full; see {LOG} for details")
     return done.returncode == 0
 
 
 def torch_backends() -> tuple[str, ...]:
-    """Return uv's names of the PyTorch builds to try, in order; an empty name means the build in the index.
+    """Return uv's names for the PyTorch builds to try, in order; an empty name means the build in the default index.
 
-    On Linux, PyPI's build contains gigabytes of CUDA. With ``auto``, uv uses PyTorch's own index and takes the build
+    On Linux, PyPI's build contains gigabytes of CUDA. With ``auto``, uv uses PyTorch's own index and installs the build
     for this machine's graphics driver, or the build without CUDA if there is no driver.
     """
     if "UV_TORCH_BACKEND" in os.environ or platform.system() != "Linux":
@@ -348,15 +343,15 @@ def torch_backends() -> tuple[str, ...]:
 
 @contextmanager
 def uv_cache(uv: str) -> Iterator[dict[str, str]]:
-    """Use a temporary cache for a uv that we downloaded; a uv on the PATH uses its own cache.
+    """Yield the variables of a temporary cache for a downloaded uv, or no variables for a uv on the PATH.
 
-    The cache is on the same disk as the environment, so that uv links the files instead of copying them.
+    The temporary cache is on the same disk as the environment, so that uv links files instead of copying them.
     """
     if Path(uv).parent != PROGRAMS:
         yield {}
         return
-    place = None if os.name == "nt" else VENV  # Windows limits the length of paths
-    with tempfile.TemporaryDirectory(prefix="uv-cache-", dir=place, ignore_cleanup_errors=True) as folder:
+    parent = None if os.name == "nt" else VENV  # Windows limits the length of paths
+    with tempfile.TemporaryDirectory(prefix="uv-cache-", dir=parent, ignore_cleanup_errors=True) as folder:
         yield {"UV_CACHE_DIR": folder}
 
 
@@ -367,16 +362,16 @@ def install_with_pip(course: list[str]) -> None:
         Problem: The installation fails; the message gives the reason in one line.
     """
     pip = [str(PYTHON), "-m", "pip", "install", "--disable-pip-version-check"]
-    # The pip that comes with Python 3.11 takes three times as long. Use it if no newer pip is available.
+    # The pip that comes with Python 3.11 takes three times as long, so it is only a fallback if upgrading fails.
     step("getting a newer pip", *pip, "--retries", "0", "--timeout", "5", "--upgrade", "pip")
-    # Compiling everything, used or not, would take longer than unpacking it.
+    # Compiling all modules, including unused ones, would take longer than unpacking them.
     done = step("installing with pip", *pip, "--no-compile", *course)
     if done.returncode == 0:
         return
     if is_disk_full(done.output):
         raise Problem(f"the install failed: the disk is full (.venv, or {os.environ.get('TMPDIR', 'temporary files')})")
     if re.search(r"connection|connect to|name resolution|timed out", done.output, re.IGNORECASE):
-        raise Problem("the install failed: the packages cannot be reached; is there a network?")
+        raise Problem("the install failed: the package index cannot be reached; check your network connection")
     errors = re.findall("ERROR: (.+)", done.output)
     reason = errors[-1] if errors else last_line(done.output)
     raise Problem(f"the install failed: {reason}")
@@ -396,7 +391,7 @@ class Step:
 
 
 def step(title: str, *command: str, **variables: str) -> Step:
-    """Run a command of the install, with its output in the log and its title and progress on the screen."""
+    """Run a command of the install; write its output to the log, and show its title and progress on the screen."""
     output: list[str] = []
     started = time.monotonic()
     environment = {**os.environ, "PYTHONUNBUFFERED": "1", **variables}
@@ -411,7 +406,7 @@ def step(title: str, *command: str, **variables: str) -> Step:
                 reader.join(0.5 if sys.stdout.isatty() else 30)
                 if reader.is_alive():
                     show(f"  {title}: {time.monotonic() - started:.0f} s  {''.join(output[-1:]).strip()}", end="")
-        finally:  # Ctrl-C also reaches the command, which then ends
+        finally:  # Ctrl-C also reaches the command, which then exits
             process.wait()
             reader.join()
     seconds = f"{time.monotonic() - started:.0f} s"
@@ -436,7 +431,7 @@ def show(line: str, end: str = "\n") -> None:
 
 
 def compile_imports() -> None:
-    """Import the packages of every lesson, so that Python compiles them now and not while a learner waits."""
+    """Import the packages of every lesson, so that Python compiles them now instead of when a learner is waiting."""
     begun = time.monotonic()
     environment = os.environ | {"PYTHONDONTWRITEBYTECODE": ""}
     started = [
@@ -445,18 +440,18 @@ def compile_imports() -> None:
     ]
     for process in started:
         process.wait()
-    show(f"  compiling what the lessons import: {time.monotonic() - begun:.0f} s")
+    show(f"  compiling the packages that the lessons import: {time.monotonic() - begun:.0f} s")
 
 
 def last_line(text: str) -> str:
     """Return the last nonempty line."""
-    return next((line.strip() for line in reversed(text.splitlines()) if line.strip()), "no reason was given")
+    return next((line.strip() for line in reversed(text.splitlines()) if line.strip()), "no error message")
 
 
 def run(*command: str) -> int:
-    """Run a command in the repository, and return its exit code.
+    """Run a command in the root of the repository, and return its exit code.
 
-    The command handles Ctrl-C and SIGTERM; when it has ended after Ctrl-C, this program stops, too.
+    The command handles Ctrl-C and SIGTERM. After Ctrl-C, this program also stops once the command has ended.
     """
     interrupted = False
     process = subprocess.Popen(command, cwd=ROOT)
@@ -472,16 +467,15 @@ def run(*command: str) -> int:
 
 
 def lab(arguments: list[str]) -> int:
-    """Open the lessons."""
+    """Open the lessons in JupyterLab."""
     return run(str(PYTHON), "-m", "transformer_course.commands", "lab", *arguments)
 
 
 def test(arguments: list[str]) -> int:
     """Run all checks, even if one fails; with arguments other than ``--thorough``, run only pytest."""
     os.environ["OMP_NUM_THREADS"] = "1"  # more threads than cores make small models many times slower
-    os.environ.pop(
-        "PYTHONDONTWRITEBYTECODE", None
-    )  # tests start a hundred Python processes, each of which would compile everything
+    # Tests start a hundred Python processes, each of which would compile all modules again without stored bytecode.
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     if arguments not in ([], [THOROUGH]):
         return run(str(PYTHON), "-m", "pytest", *PYTEST_DEFAULTS, *arguments)
     checks = (*CHECKS[:-1], (*CHECKS[-1], *arguments))
@@ -497,7 +491,7 @@ def site(arguments: list[str]) -> int:
 
 
 def main(arguments: list[str]) -> int:
-    """Run the command in the arguments, and return the exit code."""
+    """Run the command that the arguments specify, and return the exit code."""
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")  # a Windows console may not support every character of a path
     commands = {"lab": lab, "test": test, "site": site}
@@ -506,7 +500,7 @@ def main(arguments: list[str]) -> int:
         return 0 if arguments else 2
     try:
         if arguments[0] not in commands:
-            raise Problem(f"there is no command {arguments[0]!r}; there are {', '.join(commands)}")
+            raise Problem(f"unknown command {arguments[0]!r}; the commands are {', '.join(commands)}")
         set_up(arguments[0])
         return commands[arguments[0]](arguments[1:])
     except KeyboardInterrupt:

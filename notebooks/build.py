@@ -1,16 +1,16 @@
-"""Build the lessons: every ``source/NN_word.py`` becomes an executed ``NN_word.ipynb`` beside this script.
+"""Build the lessons: execute each ``source/NN_word.py`` and write ``NN_word.ipynb`` next to this script.
 
     python notebooks/build.py                  build all lessons
-    python notebooks/build.py 01_lookup        build one
-    python notebooks/build.py --check          change nothing; fail if a built lesson would differ from the stored one
-    python notebooks/build.py --text           run nothing: store new text and metadata, and fail where code has changed
+    python notebooks/build.py 01_lookup        build one lesson
+    python notebooks/build.py --check          write nothing; fail if a built lesson differs from the stored notebook
+    python notebooks/build.py --text           store new text and metadata without running cells; fail if code changed
 
-Whatever is built, ``interview_questions.ipynb``, ``glossary.ipynb`` and ``page_to_keep.ipynb``, with the PDF that is
-printed, are brought up to date with the sources of all lessons; by its name each is built alone.
+Every build also updates ``interview_questions.ipynb``, ``glossary.ipynb`` and ``page_to_keep.ipynb``, including its
+PDF, from the sources of all lessons. To build only one of these, pass its name.
 
-A cell whose source and text outputs are as before, and before which no code has changed, is left as it is stored,
-pictures included, unless one lacks its alternative text or the state of its view: building twice changes no byte, on
-any machine. To renew all pictures, delete the notebook first.
+A stored cell is kept, including its pictures, if its source and text outputs are unchanged and no earlier code has
+changed, unless a picture lacks its alternative text or its view's state. So a second build changes nothing, on any
+machine. To render all pictures again, delete the notebook first.
 """
 
 import argparse
@@ -50,27 +50,27 @@ COLLECTIONS = {
     "glossary": glossary.collect,
     "page_to_keep": page_to_keep.collect,
 }
-"""Notebooks that are collected from the sources of all lessons."""
+"""Notebooks whose contents are collected from the sources of all lessons."""
 CELL_TIME_LIMIT_S = 600
 COLAB_SOURCE = (
     'if "google.colab" in str(get_ipython()): '
     'get_ipython().run_line_magic("pip", "install -q transformer-course")  # only on Colab'
 )
-"""The cell after the title of a lesson that imports something."""
+"""Source of the cell after the title, in lessons with an imports cell."""
 SKIP_TAG = "skip-execution"
-"""The tag of cells that are not executed: that of nbclient and MyST-NB."""
+"""The tag with which nbclient and MyST-NB skip a cell."""
 VARYING = {"nbval-ignore-output", "approximate", "words-only"}
-"""Tags of cells whose outputs differ between machines; of the last two, nbval compares the words all the same."""
+"""Tags of cells whose outputs differ between machines. With the last two, nbval still compares the words."""
 FOLD_TAG = "hide-input"
 METADATA = {
     "kernelspec": {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"},
-    "language_info": {"name": "python"},  # no version: it differs between machines
+    "language_info": {"name": "python"},  # without a version, which differs between machines
 }
 WIDGET = "application/vnd.jupyter.widget-view+json"
 ENVIRONMENT = {
     "TRANSFORMER_LAB_CHECK_SHAPES": "1",
     "TRANSFORMER_LAB_STRICT": "0",
-    "TRANSFORMER_LAB_PARTS": "",  # whatever was solved on this machine
+    "TRANSFORMER_LAB_PARTS": "",  # ignore exercises solved on this machine
     "OMP_NUM_THREADS": "1",
 }
 
@@ -78,16 +78,17 @@ ENVIRONMENT = {
 def read_source(path: Path) -> NotebookNode:
     """Read a lesson's source as a notebook that has not been executed.
 
-    Every cell gets a stable id: the one in its marker, or else its section's name and its number in the section, so
-    that a new cell renames only those that follow in the same section. After the title comes the cell for Colab.
+    Every cell gets a stable id: the id in its marker or, without one, the section's name and the cell's number in the
+    section. So a new cell changes only the ids of later cells in the same section. A cell for Colab is inserted after
+    the title.
 
     Raises:
-        ValueError: Two markers ask for the same id.
+        ValueError: Two markers contain the same id.
     """
     return copy.deepcopy(_parsed(path.name, path.read_text(encoding="utf-8")))
 
 
-@cache  # the collections, and the tests, ask for all sources again and again
+@cache  # the collections and the tests read all sources many times
 def _parsed(file: str, text: str) -> NotebookNode:
     lesson, book = Path(file).stem, jupytext.reads(text, fmt="py:percent")
     given = [cell.metadata["id"] for cell in book.cells if "id" in cell.metadata]
@@ -111,24 +112,24 @@ def _parsed(file: str, text: str) -> NotebookNode:
         cells.append(nbformat.v4.new_code_cell(**new) if is_code else nbformat.v4.new_markdown_cell(**new))
     for before, cell in pairwise(cells):
         if cell.id in _names(lesson):
-            heading = f"### Exercise: `{cell.id}`\n\n"  # for JupyterLab's table of contents, and that of the site
+            heading = f"### Exercise: `{cell.id}`\n\n"  # for the tables of contents in JupyterLab and on the site
             before.source = re.sub(r"^\*\*Exercise\.\*\* ", heading, before.source, flags=re.MULTILINE)
     if "imports" in taken:
-        tags = {"tags": [SKIP_TAG, "remove-cell"]}  # nor is it shown on the web
+        tags = {"tags": [SKIP_TAG, "remove-cell"]}  # the second tag hides the cell on the web
         cells.insert(1, nbformat.v4.new_code_cell(COLAB_SOURCE, id=COLAB, metadata=tags))
     return nbformat.v4.new_notebook(cells=cells, metadata=METADATA)
 
 
 def _names(lesson: str) -> set[str]:
-    """Return the names of a notebook's exercises, which are the ids of their cells; some notebooks have none."""
+    """Return the names of a notebook's exercises, which are also the ids of their cells."""
     return {exercise.name for exercise in exercises_of(lesson)} if lesson in NOTEBOOKS else set()
 
 
 def for_nbgrader(lesson: str, cell: str) -> dict[str, Any]:
-    """Return what nbgrader looks for in the metadata of a cell: the check of an exercise is a test with its points.
+    """Return a cell's metadata for nbgrader, in which the check of an exercise is a test with points.
 
-    A test of nbgrader fails by raising, and a check that nbgrader runs does so. Stretch exercises have no points
-    there, since it knows no bonus.
+    In nbgrader, a test fails if it raises an exception, so a check raises one when nbgrader runs it. Stretch exercises
+    get no points, because nbgrader does not support a bonus.
     """
     points = (
         {f"check-{e.name}": 0 if e.stretch else e.points for e in exercises_of(lesson)} if lesson in LESSONS else {}
@@ -140,20 +141,20 @@ def for_nbgrader(lesson: str, cell: str) -> dict[str, Any]:
 
 
 def execute(book: NotebookNode, folder: Path = FOLDER, environment: Mapping[str, str] | None = None) -> NotebookNode:
-    """Run all cells of a notebook in order, in a fresh kernel of the Python that runs now; fill in its outputs.
+    """Run all cells of a notebook in order, in a fresh kernel of the current Python, and store their outputs.
 
-    Of a widget the still picture and the words are kept: the widget itself ends with its kernel.
+    For a widget, only its still picture and its description are stored, because a widget does not outlive its kernel.
 
     Args:
-        book: The notebook, which is changed.
-        folder: Where its kernel works.
-        environment: Variables to set beside those that lessons are built with.
+        book: The notebook, which is changed in place.
+        folder: The kernel's working directory.
+        environment: Variables to set in addition to ``ENVIRONMENT``.
 
     Raises:
-        CellExecutionError: A cell raised something; it is shown.
+        CellExecutionError: A cell raised an exception, which is part of the message.
     """
-    inherited = {name: value for name, value in os.environ.items() if name != "MPLBACKEND"}  # pictures go inline
-    # With no folders to look in, the only kernel there is belongs to the running interpreter.
+    inherited = {name: value for name, value in os.environ.items() if name != "MPLBACKEND"}  # use inline pictures
+    # Without kernel folders, the only kernel available is the kernel of the running interpreter.
     kernel = AsyncKernelManager(kernel_name="python3", kernel_spec_manager=KernelSpecManager(kernel_dirs=[]))
     client = NotebookClient(
         book,
@@ -169,13 +170,13 @@ def execute(book: NotebookNode, folder: Path = FOLDER, environment: Mapping[str,
     for cell in book.cells:
         for output in cell.get("outputs", []):
             output.get("data", {}).pop(WIDGET, None)
-            output.get("metadata", {}).pop("needs_background", None)  # what is transparent does well without
+            output.get("metadata", {}).pop("needs_background", None)  # pictures look right on any background
     book.metadata = nbformat.from_dict(METADATA)
     return book
 
 
 def differences(new: NotebookNode, old: NotebookNode) -> Iterator[str]:
-    """Yield how two notebooks differ in ids, order, sources, metadata and text outputs; pictures may."""
+    """Yield differences between two notebooks in ids, order, sources, metadata and text outputs, but not pictures."""
     ids = [[cell.id for cell in book.cells] for book in (old, new)]
     yield from (f"cells: {line}" for line in _changes(*ids))
     stored = {cell.id: cell for cell in old.cells}
@@ -187,7 +188,7 @@ def differences(new: NotebookNode, old: NotebookNode) -> Iterator[str]:
 
 
 def comparable(cell: NotebookNode) -> dict[str, list[str]]:
-    """List, line by line, all of a cell that has to be the same on every machine."""
+    """Return the parts of a cell that must be the same on every machine, as lists of lines."""
     tags = list(cell.metadata.get("tags", []))
     outputs = [] if VARYING & {*tags} else [line for o in cell.get("outputs", []) for line in text_of(o)]
     pictures = [o.metadata for o in cell.get("outputs", []) if "image/png" in o.get("data", {})]
@@ -205,7 +206,7 @@ def comparable(cell: NotebookNode) -> dict[str, list[str]]:
 
 
 def text_of(output: Mapping[str, Any]) -> list[str]:
-    """List the lines of an output, those of its pictures left out."""
+    """Return the lines of an output, without its pictures."""
     if output["output_type"] == "stream":
         return [f"{output['name']}: {line}" for line in output["text"].splitlines()]
     if output["output_type"] == "error":
@@ -214,10 +215,10 @@ def text_of(output: Mapping[str, Any]) -> list[str]:
     return [f"{kind}: {line}" for kind in sorted(displayed) for line in str(displayed[kind]).splitlines()]
 
 
-def keep_what_is_the_same(new: NotebookNode, old: NotebookNode) -> NotebookNode:
-    """Put the stored cell in the place of a new one wherever at most the pictures differ, and need not.
+def keep_unchanged_cells(new: NotebookNode, old: NotebookNode) -> NotebookNode:
+    """Replace each new cell by the stored cell if they differ at most in pictures and no earlier code has changed.
 
-    After code that has changed, all outputs are new: pictures, and what nbval does not compare, may show its effect.
+    After changed code, all cells stay new, because pictures and outputs that nbval ignores may show its effect.
     """
     stored, code_before = {cell.id: cell for cell in old.cells}, [cell.source for cell in old.cells if _is_run(cell)]
     cells, code = [], list[str]()
@@ -230,22 +231,22 @@ def keep_what_is_the_same(new: NotebookNode, old: NotebookNode) -> NotebookNode:
 
 
 def with_stored_outputs(new: NotebookNode, old: NotebookNode) -> NotebookNode:
-    """Give the cells of a notebook that was not executed the outputs that are stored.
+    """Copy the stored outputs to the cells of a notebook that was not executed.
 
     Raises:
-        ValueError: What is executed has changed, so the outputs may be others.
+        ValueError: The code has changed, so the outputs may be different.
     """
     before = [cell for cell in old.cells if _is_run(cell)]
     after = [cell for cell in new.cells if _is_run(cell)]
     if changes := _changes([cell.source for cell in before], [cell.source for cell in after]):
-        raise ValueError(f"its code has changed, so it has to be run:\n{changes[0]}")
+        raise ValueError(f"the code has changed, so build the lesson without --text:\n{changes[0]}")
     for cell, stored in zip(after, before, strict=True):
         cell.outputs, cell.execution_count = stored.outputs, stored.execution_count
     return new
 
 
 def fold_verdicts(book: NotebookNode) -> None:
-    """Fold the verdict below each bug hunt, so that someone who reads the stored lesson can look for the bug first."""
+    """Fold the verdict below each bug hunt, so that readers of the stored lesson can look for the bug first."""
     is_hunt = False
     for cell in book.cells:
         is_hunt |= "bug-hunt" in cell.metadata.get("tags", [])
@@ -255,7 +256,7 @@ def fold_verdicts(book: NotebookNode) -> None:
 
 
 def _with_folded_html(output: NotebookNode) -> NotebookNode:
-    """Fold an output; what was only printed becomes HTML, because nothing folds a stream."""
+    """Return a folded output; printed text is converted to HTML, because a stream cannot be folded."""
     if output.output_type == "stream":
         text = output.text.rstrip("\n")
         data = {"text/plain": text, "text/html": folded(f"<pre>{html.escape(text)}</pre>")}
@@ -269,16 +270,16 @@ def build(name: str, check: bool = False, folder: Path = FOLDER, run: bool = Tru
     """Build one lesson, or a collection from all of them.
 
     Args:
-        name: Such as ``01_lookup``, or ``glossary``.
-        check: Whether to leave the stored notebook alone.
-        folder: Where the notebooks are, and their sources under ``source``.
-        run: Whether to execute a lesson; otherwise the outputs stay those that are stored.
+        name: The name of the lesson or collection, such as ``01_lookup`` or ``glossary``.
+        check: Whether to leave the stored notebook unchanged.
+        folder: The folder of the notebooks, whose subfolder ``source`` contains the sources.
+        run: Whether to execute a lesson; if False, the stored outputs are kept.
 
     Returns:
-        How the new notebook differs from the one that was stored.
+        The differences between the new and the stored notebook.
 
     Raises:
-        ValueError: Nothing was to be executed, and the code has changed.
+        ValueError: ``run`` is False, but the code has changed.
     """
     path = folder / f"{name}.ipynb"
     old = _stored(path)
@@ -289,10 +290,10 @@ def build(name: str, check: bool = False, folder: Path = FOLDER, run: bool = Tru
         new = execute(lesson, folder) if run else with_stored_outputs(lesson, old)
         fold_verdicts(new)
         if name == PRACTICE_BANK:
-            new.metadata[PRACTICE_KEY] = True  # so that the grader leaves out a copy under any name
+            new.metadata[PRACTICE_KEY] = True  # so that the grader skips the practice bank even if it was renamed
     changes = list(differences(new, old))
     if not check:
-        text = nbformat.writes(keep_what_is_the_same(new, old)) + "\n"
+        text = nbformat.writes(keep_unchanged_cells(new, old)) + "\n"
         if not path.exists() or path.read_text(encoding="utf-8") != text:
             path.write_text(text, encoding="utf-8", newline="\n")
         if name == "page_to_keep":
@@ -301,33 +302,35 @@ def build(name: str, check: bool = False, folder: Path = FOLDER, run: bool = Tru
 
 
 def collection(name: str, folder: Path = FOLDER) -> NotebookNode:
-    """Collect questions or words from the sources of all lessons; nothing has to be run for that."""
+    """Build a collection from the sources of all lessons, without running any cells."""
     book = COLLECTIONS[name](sources(folder))
     book.metadata = nbformat.from_dict(METADATA)
     return book
 
 
 def lessons(folder: Path = FOLDER) -> list[str]:
-    """List the names of all lessons that have a source, in the order to read them; the practice bank is none."""
+    """Return the names of all lessons that have a source, in reading order, without the practice bank."""
     names = {path.stem for path in (folder / "source").glob("*.py")}
     return sorted(names - {PRACTICE_BANK}, key=place)
 
 
 def sources(folder: Path) -> dict[str, NotebookNode]:
-    """Read the sources of all lessons, in their order."""
+    """Read the sources of all lessons, in reading order."""
     return {name: read_source(_source(name, folder)) for name in lessons(folder)}
 
 
 def main(arguments: Sequence[str] | None = None, folder: Path = FOLDER) -> int:
-    """Build or check the lessons named on the command line; 0 if all is well."""
+    """Build or check the lessons named on the command line, and return 0 on success."""
     parser = argparse.ArgumentParser(description="Build the lessons from their sources.")
-    parser.add_argument("names", nargs="*", metavar="NAME", help="a lesson such as 01_lookup; all if none is given")
+    parser.add_argument(
+        "names", nargs="*", metavar="NAME", help="lesson or collection to build, such as 01_lookup (default: all)"
+    )
     buildable = [*lessons(folder), *(path.stem for path in (folder / "source").glob(f"{PRACTICE_BANK}.py"))]
-    parser.add_argument("--check", action="store_true", help="change nothing, and fail if something would change")
-    parser.add_argument("--text", action="store_true", help="run nothing, and fail where code has changed")
+    parser.add_argument("--check", action="store_true", help="write nothing; fail if a notebook would change")
+    parser.add_argument("--text", action="store_true", help="keep the stored outputs; fail if code has changed")
     options = parser.parse_args(arguments)
     if unknown := sorted(set(options.names) - {*buildable, *COLLECTIONS}):
-        parser.error(f"no source for {', '.join(unknown)}; there are {', '.join(buildable)}")
+        parser.error(f"no source for {', '.join(unknown)}; the lessons are {', '.join(buildable)}")
     failed, names = False, options.names or buildable
     for name in dict.fromkeys(names if set(names) <= COLLECTIONS.keys() else [*names, *COLLECTIONS]):
         try:
@@ -336,7 +339,7 @@ def main(arguments: Sequence[str] | None = None, folder: Path = FOLDER) -> int:
             print(f"{name}: not built.\n{error}", file=sys.stderr)
             failed = True
             continue
-        print(f"{name}: {'differs' if changes and options.check else 'changed' if changes else 'as stored'}")
+        print(f"{name}: {'differs' if changes and options.check else 'changed' if changes else 'unchanged'}")
         print("".join(f"  {line}\n" for line in changes), end="")
         failed |= options.check and bool(changes)
     return int(failed)
@@ -351,7 +354,7 @@ def _source(name: str, folder: Path) -> Path:
 
 
 def _stored(path: Path) -> NotebookNode:
-    """Read what is stored; what is missing, or was torn by a merge, counts as empty."""
+    """Return the stored notebook, or an empty notebook if it is missing or contains merge conflicts."""
     try:
         return nbformat.read(path, as_version=4)
     except (FileNotFoundError, ValueError):
@@ -359,12 +362,12 @@ def _stored(path: Path) -> NotebookNode:
 
 
 def _slug(heading: str) -> str:
-    """Turn a heading into a short id; 64 characters are the most that a notebook allows."""
+    """Turn a heading into a short cell id, which may have at most 64 characters."""
     return re.sub(r"[^a-z0-9]+", "-", heading.lower()).strip("-")[:50].strip("-") or "section"
 
 
 def _changes(before: Sequence[str], after: Sequence[str]) -> list[str]:
-    """List the lines that went (-) and came (+)."""
+    """Return the removed (-) and added (+) lines."""
     return [line for line in difflib.ndiff(before, after) if line[0] in "+-"]
 
 

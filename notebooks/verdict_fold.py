@@ -1,6 +1,6 @@
-"""The stored verdict below a bug hunt is closed, so that someone who reads the lesson can look for the bug first.
+"""Fold the stored verdict below a bug hunt, so that readers of the lesson can look for the bug first.
 
-GitHub, nbviewer and JupyterLab show the fold. Where the cell is run, its verdict is open.
+GitHub, nbviewer and JupyterLab show the verdict folded. When a learner runs the cell, its verdict is not folded.
 """
 
 START = "<details><summary>Open the verdict once you have found the bug.</summary>"
@@ -8,10 +8,10 @@ END = "</details>"
 
 
 def folded(html: str) -> str:
-    """Return the HTML of a verdict in a closed fold."""
+    """Return the HTML of a verdict inside a collapsed element."""
     return START + without_fold(html) + END
 
 
 def without_fold(html: str) -> str:
-    """Return the HTML of an output as its cell gives it: without the fold, if there is one."""
+    """Return the HTML of an output without the collapsed element around it, if it has one."""
     return html[len(START) : -len(END)] if html.startswith(START) else html

@@ -18,7 +18,7 @@ from notebooks.build import (
     FOLDER,
     differences,
     execute,
-    keep_what_is_the_same,
+    keep_unchanged_cells,
     lessons,
     main,
     read_source,
@@ -155,8 +155,8 @@ def test_adds_a_missing_alternative_text_to_a_picture() -> None:
 
     bare, described, otherwise = book({}), book({"alt": "A line."}), book({"alt": "A line, to 0.3."})
     assert list(differences(described, bare)) == ["alternative texts of drawn: + picture 1 has one"]
-    assert keep_what_is_the_same(described, bare) == described
-    assert keep_what_is_the_same(otherwise, described) == described, "numbers may differ if pictures may"
+    assert keep_unchanged_cells(described, bare) == described
+    assert keep_unchanged_cells(otherwise, described) == described, "numbers may differ if pictures may"
 
 
 def test_cells_after_changed_code_show_new_outputs() -> None:
@@ -168,9 +168,9 @@ def test_cells_after_changed_code_show_new_outputs() -> None:
         return nbformat.v4.new_notebook(cells=[train, score])
 
     stored = book(300, "loss 0.12")
-    assert keep_what_is_the_same(book(300, "loss 0.13"), stored) == stored, "nothing has changed except the machine"
+    assert keep_unchanged_cells(book(300, "loss 0.13"), stored) == stored, "nothing has changed except the machine"
     shorter = book(200, "loss 0.2")
-    assert keep_what_is_the_same(copy.deepcopy(shorter), stored) == shorter
+    assert keep_unchanged_cells(copy.deepcopy(shorter), stored) == shorter
 
 
 @pytest.mark.usefixtures("before")
@@ -227,7 +227,7 @@ def test_lessons_without_a_number_come_first(folder: Path) -> None:
 def test_rejects_an_unknown_lesson_by_name(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         main(["02_other"], folder)
-    assert "no source for 02_other; there are 01_word" in capsys.readouterr().err
+    assert "no source for 02_other; the lessons are 01_word" in capsys.readouterr().err
 
 
 def test_lessons_run_in_this_python_regardless_of_kernelspecs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -252,7 +252,7 @@ def test_script_runs_as_documented_in_its_help() -> None:
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     command = [sys.executable, "notebooks/build.py", "interview_questions", "--check"]
     done = subprocess.run(command, cwd=FOLDER.parent, env=environment, capture_output=True, text=True)
-    assert (done.returncode, done.stdout) == (0, "interview_questions: as stored\n"), done.stderr
+    assert (done.returncode, done.stdout) == (0, "interview_questions: unchanged\n"), done.stderr
 
 
 def test_text_option_stores_text_but_rejects_changed_code(
@@ -267,7 +267,7 @@ def test_text_option_stores_text_but_rejects_changed_code(
     assert [cell.get("execution_count") for cell in after.cells] == [None, None, 1, 2, 3]
     edit(folder, "6 * 7", "6 * 8")
     assert main(["--text"], folder) == 1
-    assert "01_word: not built.\nits code has changed, so it has to be run" in capsys.readouterr().err
+    assert "01_word: not built.\nthe code has changed, so build the lesson without --text" in capsys.readouterr().err
     assert nbformat.read(folder / "01_word.ipynb", as_version=4) == after
 
 

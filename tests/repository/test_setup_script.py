@@ -68,7 +68,7 @@ def test_uv_does_not_need_ensurepip(repository):
     ("system", "machine", "mac", "message"),
     [
         ("Darwin", "x86_64", "15.1", "no build for Intel Macs"),
-        ("Darwin", "arm64", "13.7.2", "needs macOS 14 or newer, and this is macOS 13.7.2"),
+        ("Darwin", "arm64", "13.7.2", "requires macOS 14 or newer, but this is macOS 13.7.2"),
         ("Windows", "ARM64", "", "no build for Windows on ARM"),
         ("Linux", "riscv64", "", "no build for Linux on riscv64"),
         ("Linux", "armv7l", "", "no build for Linux on armv7l"),
@@ -83,7 +83,7 @@ def test_platform_without_pytorch_prints_one_line(monkeypatch, system, machine, 
     monkeypatch.setattr(platform, "system", lambda: system)
     monkeypatch.setattr(platform, "machine", lambda: machine)
     monkeypatch.setattr(platform, "mac_ver", lambda: (mac, ("", "", ""), machine))
-    problem = course.problem_of_platform()
+    problem = course.platform_problem()
     if message is None:
         assert problem is None
     else:
@@ -94,7 +94,7 @@ def test_platform_without_pytorch_prints_one_line(monkeypatch, system, machine, 
 
 def test_python_newer_than_pytorch_prints_the_newest_supported(monkeypatch):
     monkeypatch.setattr(sys, "version_info", (3, 15, 0, "final", 0))
-    problem = course.problem_of_platform()
+    problem = course.platform_problem()
     assert problem is not None
     assert "no build for Python 3.15; use Python 3.11 to 3.14" in problem
 
@@ -104,9 +104,9 @@ def test_musl_and_32_bits_have_no_pytorch(monkeypatch):
         patch.setattr(platform, "system", lambda: "Linux")
         patch.setattr(platform, "machine", lambda: "x86_64")
         patch.setattr(sysconfig, "get_config_var", lambda name: "x86_64-pc-linux-musl")
-        assert "musl" in str(course.problem_of_platform())
+        assert "musl" in str(course.platform_problem())
     monkeypatch.setattr(sys, "maxsize", 2**31 - 1)
-    assert "32-bit" in str(course.problem_of_platform())
+    assert "32-bit" in str(course.platform_problem())
 
 
 def test_unsupported_platform_stops_before_the_install(repository):
@@ -131,7 +131,7 @@ def test_pytorch_version_is_the_pinned_one():
     ],
 )
 def test_windows_path_must_leave_room_for_pytorch(folder, long_paths, fits):
-    problem = course.problem_of_path(folder, long_paths)
+    problem = course.path_problem(folder, long_paths)
     assert (problem is None) == fits
     if problem is not None:
         assert f"has {len(folder)} characters" in problem
@@ -145,15 +145,15 @@ def test_long_paths_work_outside_windows():
 @pytest.mark.parametrize(("command", "size"), [("lab", "1.5"), ("test", "2.0"), ("site", "2.3")])
 def test_small_disk_stops_before_the_install(repository, command, size):
     message = complaint(repository.run(command, before=FREE_SPACE.format(123_000_000)))
-    assert message == f"the install needs {size} GB of disk space, and {repository.path} has 0.1 GB left"
+    assert message == f"the install needs {size} GB of disk space, but {repository.path} has 0.1 GB left"
     assert not (repository.path / ".venv").exists()
 
 
 def test_disk_must_hold_cuda_if_uv_chooses_it(repository):
     repository.uv(CUDA_PLAN)
     message = complaint(repository.run("lab", before=FREE_SPACE.format(2.9e9)))
-    needs = f"the install, with CUDA, needs 6.5 GB of disk space, and {repository.path} has 2.9 GB left; "
-    assert message == needs + "UV_TORCH_BACKEND=cpu takes the PyTorch without CUDA, from PyTorch's own index"
+    needs = f"the install, with CUDA, needs 6.5 GB of disk space, but {repository.path} has 2.9 GB left; "
+    assert message == needs + "set UV_TORCH_BACKEND=cpu to install PyTorch without CUDA, from PyTorch's own index"
     assert repository.installed == []
 
 
@@ -185,7 +185,7 @@ def test_missing_network_is_reported(repository):
     (repository.path / "pyproject.toml").write_text("[build-system]\nrequires = ['setuptools']\n")
     nowhere = {"PIP_CONFIG_FILE": os.devnull, "PIP_RETRIES": "1", "PIP_PROXY": "http://localhost:9"}
     done = repository.run("test", **nowhere)  # the real pip, without network access
-    assert complaint(done) == "the install failed: the packages cannot be reached; is there a network?"
+    assert complaint(done) == "the install failed: the package index cannot be reached; check your network connection"
     assert not repository.stamp.exists()
 
 
@@ -356,7 +356,7 @@ def test_tests_are_added_to_a_learners_environment(repository):
     repository.run("lab")
     kept = repository.path / ".venv" / "kept"
     kept.touch()
-    assert "Adding what 'test' needs" in repository.run("test").stdout
+    assert "Installing the tools for 'test'" in repository.run("test").stdout
     repository.run("lab")
     assert [call.split()[-1] for call in repository.installed] == [".", ".[test]"]
     assert kept.exists()
@@ -397,7 +397,7 @@ def test_moved_clone_gets_a_new_environment(repository):
 
 
 def test_unknown_command_lists_the_known_ones(repository):
-    assert complaint(repository.run("lba")) == "there is no command 'lba'; there are lab, test, site"
+    assert complaint(repository.run("lba")) == "unknown command 'lba'; the commands are lab, test, site"
 
 
 def test_help_installs_nothing(repository):
