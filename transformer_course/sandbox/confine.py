@@ -24,19 +24,19 @@ from transformer_course.sandbox.linux.sealed_memory import seal_memory
 from transformer_course.sandbox.resource_limits import Limits
 
 FIRST_UID = 1_879_048_192
-"""First of the user ids that no system assigns (systemd.io/UIDS-GIDS); the process id is added."""
+"""Start of a range of user ids that no system assigns (systemd.io/UIDS-GIDS); a job adds its process id."""
 NO_GUARDS = {
     "own_user": False, "namespaces": False, "landlock": 0, "seccomp": False, "own_disk": False, "own_root": False,
     "cgroup": False,
 }  # fmt: skip
-"""All guards, off: those from ``confine``, and ``own_disk`` and ``cgroups`` from the supervisor."""
+"""All guards, turned off. ``confine`` sets them, except ``own_disk`` and ``cgroup``, which the supervisor sets."""
 CAP_DAC_READ_SEARCH = 1 << 2
 """Capability to read every file (``man 7 capabilities``)."""
 COURSE = "transformer_course"
 LOW_MEMORY_LIMIT_MB = 128
-"""Maximum memory limit of jobs that test an answer's memory use, which cannot get memory in any other way."""
+"""Memory limit up to which a job counts as a test of memory use, so all other ways to get memory are blocked."""
 PAGES_MAPPED, PAGES_OF_DATA = 0, 5
-"""Fields of ``/proc/self/statm``: all mappings, and those that are private and writable."""
+"""Fields of ``/proc/self/statm``: all mappings, and private writable mappings."""
 M_MMAP_THRESHOLD = -3
 SYSTEM_FILES = ("/etc/ld.so.cache", "/etc/localtime")
 DEVICES = ("/dev/null", "/dev/zero", "/dev/random", "/dev/urandom")
@@ -56,7 +56,7 @@ def confine(limits: Limits, folder: str, root: str = "") -> dict[str, Any]:
         if none), and whether ``seccomp`` is active.
 
     Raises:
-        OSError: A restriction fails that the system should support.
+        OSError: A restriction that the system should support failed.
     """
     os.chdir(folder)
     os.environ.update(HOME=folder, TMPDIR=folder)
@@ -77,7 +77,7 @@ def confine(limits: Limits, folder: str, root: str = "") -> dict[str, Any]:
         bounds["RLIMIT_AS"] = int(pages[PAGES_MAPPED]) * page_bytes + (limits.memory_mb << 20)
         bounds["RLIMIT_DATA"] = int(pages[PAGES_OF_DATA]) * page_bytes + (limits.memory_mb << 20)
         threads = _threads_of_this_user() if os.geteuid() != 0 else 0  # counting takes milliseconds
-        if root:  # it has no /proc
+        if root:  # the private root has no /proc, so all of its files must have been read before
             private_root.enter(root)
             os.chdir(folder)
             guards["own_root"] = True
@@ -103,19 +103,19 @@ def confine(limits: Limits, folder: str, root: str = "") -> dict[str, Any]:
 
 
 def _prefer_for_oom_kill() -> None:
-    """Make Linux kill this process first when memory runs out."""
-    prctl(DUMPABLE, 1)  # otherwise its files in /proc belong to root
+    """Make this process the first that Linux kills when memory runs out."""
+    prctl(DUMPABLE, 1)  # otherwise, root owns the process's files in /proc
     with contextlib.suppress(OSError):
         Path("/proc/self/oom_score_adj").write_text("1000")
 
 
 def _return_large_blocks() -> None:
-    """Make malloc allocate every tensor of more than 128 kB separately, so that its memory returns to the system.
+    """Make malloc allocate every tensor of more than 128 kB separately, so that freeing it returns the memory.
 
-    Otherwise, memory fragments and usage says little about live tensors: a right answer that keeps a small result of
-    each block used as much memory as the whole score matrix.
+    Without this setting, memory fragments, and memory usage no longer reflects the size of live tensors: a right answer
+    that kept a small result from each block used the same amount of memory as the whole score matrix.
     """
-    with contextlib.suppress(AttributeError):  # only in glibc: ``man 3 mallopt``
+    with contextlib.suppress(AttributeError):  # only glibc has it: ``man 3 mallopt``
         ctypes.CDLL(None).mallopt(M_MMAP_THRESHOLD, 1 << 17)
 
 
@@ -148,7 +148,7 @@ def switch_to_own_user(pid: int, folder: str) -> bool:
         os.setgroups([])
         os.setresgid(uid, uid, uid)
         os.setresuid(uid, uid, uid)
-    except OSError:  # a container without other users
+    except OSError:  # the container has no other users
         set_capabilities(0)
         return False
     set_capabilities(0 if all(os.access(path, os.R_OK) for path in needed) else CAP_DAC_READ_SEARCH)
@@ -165,7 +165,7 @@ def prepare() -> None:
 
 @cache
 def visible_paths() -> tuple[str, ...]:
-    """Return the paths in a job's private root: Python under all its names, and a few system files."""
+    """Return the paths in a job's private root: all paths to Python, and a few system files."""
     links = (path for path in ("/bin", "/sbin", "/lib", "/lib32", "/lib64") if os.path.islink(path))
     named = (sys.prefix, sys.base_prefix, sys.executable, *site.getsitepackages(), *sys.path)
     return (*_python_paths(), *filter(os.path.isabs, named), *links, *SYSTEM_FILES, *DEVICES)
@@ -180,20 +180,20 @@ def _python_paths() -> tuple[str, ...]:
 
 @cache
 def _without_answers() -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Split Python's paths so that a course installed among them, with its answers, cannot be read.
+    """Split Python's paths so that a copy of the course installed in them, with its answers, cannot be read.
 
     Returns:
         The readable paths, and the folders in which only names may be listed.
     """
-    places = {Path(folder, COURSE).resolve() for folder in (*_python_paths(), *site.getsitepackages(), *sys.path)}
-    hidden = {place for place in places if place.is_dir() and place != Path(__file__).parents[1].resolve()}
+    copies = {Path(folder, COURSE).resolve() for folder in (*_python_paths(), *site.getsitepackages(), *sys.path)}
+    hidden = {copy for copy in copies if copy.is_dir() and copy != Path(__file__).parents[1].resolve()}
     readable: list[str] = []
     listed: list[str] = []
 
     def split(path: Path) -> None:
         if path in hidden:
             return
-        if not any(place.is_relative_to(path) for place in hidden):
+        if not any(copy.is_relative_to(path) for copy in hidden):
             readable.append(str(path))
             return
         listed.append(str(path))
@@ -207,7 +207,7 @@ def _without_answers() -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 
 def _threads_of_this_user() -> int:
-    """Count the user's running threads, because ``RLIMIT_NPROC`` includes them."""
+    """Return the number of threads that this user is running, which ``RLIMIT_NPROC`` includes."""
     count = 0
     for folder in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):

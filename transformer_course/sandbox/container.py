@@ -1,7 +1,7 @@
 """Run the sandbox's interpreter in a podman or docker container, for systems without Linux's guards.
 
 The container has no network, no root capabilities and a read-only file system. Its only access to this machine is the
-sandbox's folder, which contains just a copy of the library and the jobs' folders. All guards of the sandbox are also
+sandbox's folder, which contains only a copy of the library and the jobs' folders. All guards of the sandbox are also
 active inside the container.
 """
 
@@ -23,12 +23,12 @@ PACKAGES = (
 )  # fmt: skip
 """Packages that the sandboxed code and the library import."""
 OVERHEAD_PROCESSES, OVERHEAD_MB = 64, 2048
-"""Memory for Python, torch, the fork server and a supervisor, in addition to a job's limit."""
+"""Processes and memory for Python, torch, the fork server and a supervisor, in addition to a job's limits."""
 
 
 @dataclass(frozen=True)
 class Container:
-    """How to start containers.
+    """The tool and the image with which to start containers.
 
     Args:
         tool: One of ``CONTAINER_TOOLS``.
@@ -55,18 +55,18 @@ class Container:
             return
         built = self._call("build", "--tag", self.image, "-", text=containerfile())
         if built.returncode != 0:
-            last = (built.stderr.strip().splitlines() or ["it says nothing"])[-1]
+            last = (built.stderr.strip().splitlines() or ["no error message"])[-1]
             raise OSError(f"{self.tool} cannot build the image {self.image}: {last}")
 
     def command(self, folder: Path, limits: Limits, variables: Mapping[str, str]) -> list[str]:
-        """Return the command to which Python's arguments are appended.
+        """Return the command that starts Python in a container; append Python's arguments to it.
 
         Args:
             folder: The sandbox's folder, the only part of this machine that the container can access.
-            limits: Limits of a job; the container as a whole gets a little more.
-            variables: The environment.
+            limits: Limits of a job; the limits of the whole container are slightly higher.
+            variables: The environment variables.
         """
-        is_rootless = self.tool == "podman" and os.geteuid() != 0  # podman cannot keep the user if it is root
+        is_rootless = self.tool == "podman" and os.geteuid() != 0  # podman run by root does not support keep-id
         user = ["--userns", "keep-id"] if is_rootless else ["--user", f"{os.getuid()}:{os.getgid()}"]
         return [
             *(self.tool, "run", "--rm", "--interactive", "--name", folder.name),
@@ -88,7 +88,7 @@ class Container:
 
 
 def containerfile() -> str:
-    """Return the Containerfile of the image, with this Python and the locally installed package versions."""
+    """Return the Containerfile of the image, with the same versions of Python and the packages as on this machine."""
     pinned = [f"{name}=={importlib.metadata.version(name).partition('+')[0]}" for name in PACKAGES]
     python = f"{sys.version_info.major}.{sys.version_info.minor}"
     return f"FROM docker.io/library/python:{python}-slim\nRUN pip install --no-cache-dir {' '.join(pinned)}\n"

@@ -8,14 +8,14 @@ ROOT = Path(__file__).parents[2]
 LIBRARY = "transformer_lab"
 COURSE = "transformer_course"
 COPIED_PACKAGES = ("running", "sandbox")
-"""The packages of the course in the sandbox, without references, mistakes or judge; the model library is added."""
+"""The course's packages to copy, which contain no references, mistakes or judge. The model library is copied, too."""
 
 
 def copy_course(to: Path) -> None:
     """Copy the Python files of the model library and of the ``COPIED_PACKAGES`` packages, readable by every user.
 
     Args:
-        to: The folder for the packages, which must be on the sandbox's ``sys.path``.
+        to: The target folder, which must be on the sandbox's ``sys.path``.
     """
     sources = [*(ROOT / LIBRARY).rglob("*.py"), ROOT / COURSE / "__init__.py"]
     for package in COPIED_PACKAGES:

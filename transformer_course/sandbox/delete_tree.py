@@ -9,10 +9,10 @@ import time
 
 
 def delete_tree(folder: str, seconds: float = math.inf) -> None:
-    """Delete a folder and its contents as far as the system permits, and stop at a time limit.
+    """Delete as much of a folder as the system permits within a time limit.
 
-    ``shutil.rmtree`` fails on folders nested too deeply for a path or for recursion. So each folder is moved to the top
-    level before it is emptied. Links are deleted, never followed. Errors are ignored.
+    ``shutil.rmtree`` fails on folders nested too deeply for a path or for recursion, so this function moves each folder
+    to the top level before emptying it. It deletes links without following them, and ignores errors.
 
     Args:
         folder: Path of the folder; a missing folder is not an error.
@@ -34,7 +34,7 @@ def delete_tree(folder: str, seconds: float = math.inf) -> None:
 
 def _delete_files(folder: str) -> list[str]:
     """Delete the files in a folder, and return the paths of the folders in it."""
-    os.chmod(folder, 0o700)  # its permissions may exclude the owner, in which case it cannot be moved either
+    os.chmod(folder, 0o700)  # a folder whose permissions exclude the owner can be neither read nor moved
     with os.scandir(folder) as entries:
         listed = [(entry.path, entry.is_dir(follow_symlinks=False)) for entry in entries]
     for path, is_folder in listed:

@@ -1,21 +1,21 @@
-"""Why a job's process ended, as a word for programs and as a sentence for the learner."""
+"""Explain why a job's process ended, with a word for programs and a sentence for the learner."""
 
 import signal
 
 from transformer_course.sandbox.resource_limits import Limits
 
 WHILE_OTHERS_RAN = "but other programs used the CPUs most of that time"
-"""Part of the message for a machine that is too busy."""
+"""Part of the message that is shown if the machine is too busy."""
 KILLED_REASONS = ("SIGKILL", "SIGTERM", "supervisor")
-"""Reasons that, twice in a row, mean that others killed the answer's process or the sandbox's process."""
+"""If an answer ends twice with these reasons, another process killed the answer or the sandbox."""
 LIMIT_SIGNALS = ("SIGXCPU", "SIGXFSZ", "SIGSYS")
 """Signals that enforce a limit, so that a second run would end in the same way."""
 BUSY_REASON = "busy"
-"""The reason if other programs used the CPUs, which also means that others ended the answer."""
+"""Reason for an answer that ran out of time because other programs used the CPUs."""
 
 
 def may_be_ended_by_others(reason: str) -> bool:
-    """Return whether something outside the job may have ended it, so that it is worth another run."""
+    """Return whether another process may have ended the job, in which case the job should run again."""
     return reason == "supervisor" or (reason.lower().startswith("sig") and reason not in LIMIT_SIGNALS)
 
 
@@ -29,7 +29,7 @@ def exit_reason(code: int) -> str:
         return f"exit {code}"
     try:
         return signal.Signals(-code).name
-    except ValueError:  # a real-time signal, most of which have no name
+    except ValueError:  # most real-time signals have no name
         return f"signal {-code}"
 
 
@@ -39,8 +39,8 @@ def explain_exit(reason: str, limits: Limits) -> str:
     Args:
         reason: The result of ``exit_reason``; or ``time``, ``size``, ``disk`` or ``memory`` if the process was killed
             for exceeding that limit; ``time and memory`` if it timed out with high memory use; ``busy`` if other
-            programs used the CPUs most of the time; ``unreadable`` if its reply is invalid; or ``supervisor`` if it
-            killed or blocked its supervisor.
+            programs used the CPUs most of the time; ``unreadable`` if its reply is invalid; or ``supervisor`` if the
+            job killed or blocked its supervisor.
         limits: The limits of the job.
     """
     if reason in ("time", "SIGXCPU"):

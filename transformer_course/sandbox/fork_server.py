@@ -1,8 +1,8 @@
-"""The fork server, a process that has imported torch and forks a supervisor for each notebook.
+"""The fork server: a process that imports torch once and forks a supervisor for each notebook.
 
-It runs in a fresh interpreter that can import only the sandbox's copy of the course. It never reads a job, because a
-learner's submission would stay in its memory and be copied to every process forked later. If processes cannot be forked
-safely (macOS, Windows), it runs a single job itself.
+The fork server runs in a fresh interpreter that can import only the sandbox's copy of the course. It never reads a job,
+because a learner's submission would stay in its memory and be copied to every process forked later. If processes cannot
+be forked safely (macOS, Windows), it runs a single job itself.
 """
 
 import contextlib
@@ -31,10 +31,10 @@ def main(folder: str, forks: bool) -> None:
     """Read jobs from standard input and write replies to standard output until the input is closed.
 
     Args:
-        folder: The folder for the processes' folders.
+        folder: The folder in which each process gets its own folder.
         forks: Whether to fork supervisors; otherwise, this process runs a single job.
     """
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # only the grader handles Ctrl-C, and it ends this process
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # only the grader handles Ctrl-C, and then ends this process
     jobs, answers = FileIO(os.dup(0), "r"), FileIO(os.dup(1), "w")
     null = os.open(os.devnull, os.O_RDWR)
     os.dup2(null, 0)
@@ -80,10 +80,10 @@ def hide_other_copies() -> None:
 
 
 def _warm_up() -> None:
-    """Run a job so that torch does the work of its first call once for all children.
+    """Run a job, so that torch's first-call initialization happens once instead of in every child.
 
-    IPython's parser is loaded, too, by a magic command. There is no backward pass, because autograd would start
-    threads, after which children could not run another backward pass.
+    The job contains a magic command, which also loads IPython's parser. It does not contain a backward pass, because
+    autograd would start threads, and then children could not run backward passes.
     """
     source = "%matplotlib inline\ndef warm(x):\n    return torch.softmax(x @ x.mT, dim=-1)"
     case = {"inputs": {"x": torch.ones(2, 2)}, "label": ""}
@@ -95,10 +95,10 @@ def _warm_up() -> None:
 
 
 def _probe_guards(folder: str) -> dict[str, Any]:
-    """Return the guards that work on this system, by confining a child process, if possible in separate namespaces.
+    """Confine a child process, if possible in separate namespaces, and return the guards that work on this system.
 
     Raises:
-        SystemExit: The child cannot be confined; the reason is on standard error.
+        SystemExit: The child cannot be confined; the reason is printed to standard error.
     """
     if sys.platform != "linux":
         return dict(confine.NO_GUARDS)
@@ -115,14 +115,14 @@ def _guards_in_child(folder: str, inside: bool) -> dict[str, Any] | None:
     group = control_groups.make(Limits())
     reading, writing = os.pipe()
 
-    def tell() -> None:
-        root = supervisor.own_root(folder)
-        also = {"own_disk": disk_quota.mount(own_folder, Limits()), "cgroup": control_groups.join(group)}
+    def report() -> None:
+        root = supervisor.make_private_root(folder)
+        more = {"own_disk": disk_quota.mount(own_folder, Limits()), "cgroup": control_groups.join(group)}
         if root:
             private_root.bind_folder(root, own_folder)
-        os.write(writing, json.dumps({**confine.confine(Limits(), own_folder, root), **also}).encode())
+        os.write(writing, json.dumps({**confine.confine(Limits(), own_folder, root), **more}).encode())
 
-    child = supervisor.fork((lambda: namespaces.run_inside(tell)) if inside else tell)
+    child = supervisor.fork((lambda: namespaces.run_inside(report)) if inside else report)
     os.close(writing)
     with open(reading, "rb") as pipe:
         message = pipe.read()

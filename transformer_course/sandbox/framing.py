@@ -1,13 +1,13 @@
-"""Length-prefixed frames on a pipe."""
+"""Send and receive length-prefixed frames on a pipe."""
 
 from typing import BinaryIO
 
 LIBRARY_FOLDER = "library"
-"""Folder of the sandbox with files that only a job's own process reads, next to the jobs' folder."""
+"""Folder for files that only a job's own process reads. It is next to the jobs' folder in the sandbox."""
 LENGTH_BYTES = 8
-"""Size of the big-endian length in front of each frame."""
+"""Size of the big-endian length that precedes each frame."""
 ANNOUNCEMENT = b"a job"
-"""Frame before the first job of a notebook; the fork server waits for it and leaves the rest to a supervisor."""
+"""Frame before the first job of a notebook. After the fork server receives it, a supervisor reads all other frames."""
 SAME_NOTEBOOK = b"one more"
 """Frame before each of the notebook's other jobs, which the same supervisor reads."""
 END_OF_NOTEBOOK = b""
@@ -23,7 +23,7 @@ def send(pipe: BinaryIO, payload: bytes) -> None:
 
 
 def send_raw(pipe: BinaryIO, payload: bytes) -> None:
-    """Write bytes without their length, in as many writes as an unbuffered pipe needs."""
+    """Write bytes without a length prefix, with repeated writes if an unbuffered pipe accepts only a part."""
     rest = memoryview(payload)
     while rest:
         rest = rest[pipe.write(rest) :]

@@ -1,4 +1,4 @@
-"""A fresh Python process that can import only the sandbox's copy of the course, with pipes to and from it."""
+"""Start a fresh Python process that can import only the sandbox's copy of the course, connected by pipes."""
 
 import contextlib
 import json
@@ -26,10 +26,10 @@ FIXED_VARIABLES = {
     "OMP_NUM_THREADS": "1",
     "PYTHONHASHSEED": "0",
     "PYTHONUTF8": "1",
-    "MALLOC_ARENA_MAX": "1",  # else each thread reserves 64 MB of the address space, which is limited
-    "GLIBC_TUNABLES": "glibc.malloc.hugetlb=1",  # larger pages: a fork copies the table of them (a third of its time)
+    "MALLOC_ARENA_MAX": "1",  # otherwise, each thread reserves 64 MB of the limited address space
+    "GLIBC_TUNABLES": "glibc.malloc.hugetlb=1",  # copying the page table takes a third of a fork; larger pages help
 }
-"""Environment variables that make all runs alike."""
+"""Environment variables that make all runs reproducible."""
 
 
 class SandboxError(OSError):
@@ -37,13 +37,13 @@ class SandboxError(OSError):
 
 
 class Interpreter:
-    """The process that runs ``fork_server.main``; it starts immediately, and reading ``guards`` waits for it.
+    """The process that runs ``fork_server.main``. It starts immediately; reading ``guards`` waits until it is ready.
 
     Args:
         folder: The sandbox's folder, which contains ``course`` and an empty folder ``work``.
         forks: Whether the process forks a supervisor for each job.
-        python: The command that starts Python; by default the Python that runs this.
-        environment: The command's environment; by default the few variables that Python needs.
+        python: The command that starts Python; by default, the current interpreter.
+        environment: The command's environment variables; by default, only the variables that Python needs.
 
     Attributes:
         process: The process itself.
@@ -61,10 +61,10 @@ class Interpreter:
     ) -> None:
         self._folder = folder
         course, work = str(folder / "course"), str(folder / "work")
-        # Keep only Python's own finders, because the finder of an editable installation would find the whole course.
+        # Keep only Python's own finders, because the finder of an editable install would find the whole course.
         own_finders = "[finder for finder in sys.meta_path if finder.__module__.startswith('_frozen_importlib')]"
         code = (
-            "import gc, sys; gc.disable(); "  # during imports, of which garbage collection takes a tenth
+            "import gc, sys; gc.disable(); "  # garbage collection takes a tenth of the import time
             f"sys.meta_path[:] = {own_finders}; sys.path.insert(0, {course!r}); "
             "from transformer_course.sandbox import fork_server"
         )
@@ -81,9 +81,8 @@ class Interpreter:
                 start_new_session=True,
             )
         if sys.platform != "win32":
-            os.set_blocking(
-                cast(BinaryIO, self.process.stdin).fileno(), False
-            )  # otherwise, a write waits until everything is read
+            # Otherwise, a write waits until everything is read.
+            os.set_blocking(cast(BinaryIO, self.process.stdin).fileno(), False)
 
     @cached_property
     def guards(self) -> dict[str, Any]:
@@ -118,8 +117,8 @@ class Interpreter:
         """Wait for a frame and return it.
 
         Raises:
-            TimeoutError: No frame has come after ``seconds``.
-            BrokenFrame: The frame breaks off, or is longer than ``max_bytes``.
+            TimeoutError: No frame arrived within ``seconds``.
+            BrokenFrame: The frame is incomplete, or is longer than ``max_bytes``.
         """
         pipe = cast(BinaryIO, self.process.stdout)
         return _with_timeout(seconds, partial(framing.receive, max_bytes=max_bytes), pipe)
@@ -143,9 +142,9 @@ def _with_timeout(seconds: float, act: Callable[[BinaryIO], T], pipe: BinaryIO) 
     """Call a function that reads or writes a pipe, which may block forever, and return its result.
 
     Raises:
-        TimeoutError: There is no result after ``seconds``.
+        TimeoutError: The function did not return within ``seconds``.
         BrokenFrame: The pipe is broken.
-        SandboxError: The system has no threads left (on Windows, which cannot wait for pipes).
+        SandboxError: The system has no threads left. This happens only on Windows, which cannot wait for pipes.
     """
     try:
         if sys.platform == "win32":
@@ -158,7 +157,7 @@ def _with_timeout(seconds: float, act: Callable[[BinaryIO], T], pipe: BinaryIO) 
 
 
 class _TimedPipe:
-    """A pipe with a time limit for reading and writing, because a thread per message would double the time.
+    """A pipe with a time limit for reading and writing, because a thread for each message would take twice the time.
 
     Args:
         pipe: This side's end of the pipe.

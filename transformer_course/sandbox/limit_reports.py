@@ -1,4 +1,4 @@
-"""Explain errors caused by the sandbox's limits, because the system's own messages would confuse readers."""
+"""Explain errors caused by the sandbox's limits, because the system's own messages do not mention them."""
 
 import re
 import sys
@@ -9,22 +9,22 @@ from transformer_course.running.observation import CrashReport
 from transformer_course.sandbox.resource_limits import Limits
 
 
-def name_limits(answer: Mapping[str, Any], limits: Limits, took_mb: int) -> None:
-    """Add the name of the limit to the message of each error that was caused by a limit.
+def name_limits(answer: Mapping[str, Any], limits: Limits, used_mb: int) -> None:
+    """Add the limit to the message of each error that a limit caused.
 
     Args:
-        answer: The result of ``run_job``, whose messages are changed.
+        answer: The result of ``run_job``; its messages are changed in place.
         limits: The limits of the job.
-        took_mb: The job's memory use.
+        used_mb: The job's memory use.
     """
     for report in _crash_reports(answer):
-        if cause := _cause(report, limits, took_mb):
+        if cause := _cause(report, limits, used_mb):
             report["message"] = f"{report['message']} ({cause})".lstrip()
 
 
-def is_much(took_mb: int, limits: Limits) -> bool:
+def is_memory_use_high(used_mb: int, limits: Limits) -> bool:
     """Return whether a job may have timed out because its memory grew without bound."""
-    return took_mb > limits.memory_mb // 2
+    return used_mb > limits.memory_mb // 2
 
 
 def peak_kb() -> int:
@@ -42,9 +42,9 @@ def _crash_reports(answer: Mapping[str, Any]) -> Iterator[CrashReport]:
             yield cast(CrashReport, result)
 
 
-def _cause(report: CrashReport, limits: Limits, took_mb: int) -> str:
-    if report["type"] == "TookTooLong" and is_much(took_mb, limits):
-        return f"by then it had taken {took_mb} of at most {limits.memory_mb} MB of memory"
+def _cause(report: CrashReport, limits: Limits, used_mb: int) -> str:
+    if report["type"] == "TookTooLong" and is_memory_use_high(used_mb, limits):
+        return f"by then it was using {used_mb} MB of memory; the limit is {limits.memory_mb} MB"
     message = f"{report['type']}: {report['message']}"
     causes = {
         r"^MemoryError|allocate memory": f"the limit is {limits.memory_mb} MB of memory",
@@ -52,10 +52,11 @@ def _cause(report: CrashReport, limits: Limits, took_mb: int) -> str:
         r"\[Errno 28\]": f"the limit is {limits.disk_mb} MB and {limits.files} files",
         r"\[Errno 24\]": f"the limit is {limits.open_files} open files",
         r"\[Errno 27\]": f"the limit is {limits.file_mb} MB in one file",
-        r"^FileNotFoundError: .*'/": "graded code sees no files outside its own folder",
-        r"^FileNotFoundError: \[Errno 2\] No such file or directory$": "graded code may start no processes that share "
-        "memory",  # the semaphores of multiprocessing are files without a name in the message
-        r"^PermissionError": "graded code may use neither the network nor files outside its own folder, "
-        "and start no processes that share memory",
+        r"^FileNotFoundError: .*'/": "graded code cannot access files outside its own folder",
+        # The semaphores of multiprocessing are files, but the message does not contain a file name.
+        r"^FileNotFoundError: \[Errno 2\] No such file or directory$": "graded code may not start processes that "
+        "share memory",
+        r"^PermissionError": "graded code may not use the network, use files outside its own folder, or start "
+        "processes that share memory",
     }
     return next((cause for pattern, cause in causes.items() if re.search(pattern, message)), "")

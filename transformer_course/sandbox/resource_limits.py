@@ -1,17 +1,17 @@
-"""Resource limits of one job."""
+"""Define the resource limits of a job."""
 
 from dataclasses import asdict, dataclass
 
 MAX_LIMIT = 1_000_000
-"""Upper bound of every limit, more than any job needs and small enough for every system call."""
+"""Upper bound for every limit: more than any job needs, and small enough for every system call."""
 GRACE_S = 1.0
 
 CLOCK_FACTOR = 6.0
-"""Maximum wall-clock time of a job as a multiple of its time limit, if other programs use the CPUs."""
+"""Maximum wall-clock time of a job on a busy machine, as a multiple of the job's time limit."""
 MIN_CLOCK_S = 60.0
-"""Minimum of that wall-clock limit in seconds, because a second is short if twenty programs share a CPU."""
+"""Lower bound for that maximum, in seconds, because short limits are not enough if twenty programs share a CPU."""
 SUPERVISOR_TIMEOUT_S = 30.0
-"""Maximum delay of the supervisor in enforcing the time limit; then it is killed, with the fork server."""
+"""Seconds that a supervisor may take to enforce a time limit before it is killed together with the fork server."""
 MAX_JOB_BYTES = 1 << 30
 """Maximum size of each part of a job."""
 
@@ -28,10 +28,10 @@ class Limits:
         disk_mb: Size of all files.
         files: Number of files and folders.
         open_files: Number of open files.
-        answer_mb: Size of the returned observations.
+        answer_mb: Size of the reply.
 
     Raises:
-        ValueError: A limit is not above 0, or is above ``MAX_LIMIT``.
+        ValueError: A limit is not positive, or exceeds ``MAX_LIMIT``.
     """
 
     seconds: float = 10.0
@@ -50,7 +50,7 @@ class Limits:
 
     @property
     def kill_after(self) -> float:
-        """Seconds until the process is killed, long enough for it to report a timeout itself."""
+        """Seconds until the process is killed, which includes time for it to report a timeout itself."""
         return self.seconds + self.grace
 
     @property
@@ -64,6 +64,6 @@ class Limits:
         return max(CLOCK_FACTOR * self.seconds, MIN_CLOCK_S)
 
     @property
-    def killed_after(self) -> float:
-        """Wall-clock seconds after which the process has been killed, however busy the machine is."""
+    def max_kill_after(self) -> float:
+        """Wall-clock seconds after which the process is killed even if the machine is busy."""
         return self.clock + self.grace

@@ -1,7 +1,7 @@
 """Run a job in the sandbox, and treat its reply as untrusted bytes.
 
-This module runs on the trusted side. All data in both directions are encoded with ``plain_data.pack``: tensors and
-JSON. It imports torch only for the first job, so that the sandbox can be started first and import torch in parallel.
+This module runs on the trusted side. Data in both directions is encoded with ``plain_data.pack``, as tensors and JSON.
+The module imports torch only for the first job, so that the sandbox can start first and import torch in parallel.
 """
 
 import contextlib
@@ -31,17 +31,17 @@ from transformer_course.sandbox.resource_limits import SUPERVISOR_TIMEOUT_S, Lim
 from transformer_course.sandbox.trace_conversation import Conversation
 
 START_GRACE_S = 60.0
-"""Age in seconds from which a sandbox's folder without a lock is abandoned."""
+"""Age in seconds after which a sandbox folder without a lock counts as abandoned."""
 FOLDER_PREFIX = "transformer-course-sandbox-"
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """Result of a job.
+    """The result of a job.
 
     Args:
         answer: The result of ``run_job``, or None if there is no readable reply.
-        reason: Why its process ended, for ``explain_exit``.
+        reason: The reason why the job's process ended, for ``explain_exit``.
         seconds: Wall-clock time in seconds.
         waited: Seconds of that time for which other programs used the CPUs.
     """
@@ -53,18 +53,18 @@ class Outcome:
 
     @property
     def cost(self) -> float:
-        """Seconds that count for the job, without the time used by others."""
+        """Seconds that count for the job, excluding the time for which other programs used the CPUs."""
         return self.seconds - self.waited
 
 
 class Sandbox:
-    """The sandbox in which learners' code runs; a context manager.
+    """A context manager for the sandbox in which learners' code runs.
 
     Args:
         limits: Resource limits of each job.
-        forks: Whether a fork server that has imported torch forks a process for each job. Otherwise, each job runs in
-            a fresh process, which is seconds slower, for systems where torch must not be forked.
-        container: The container to run the sandbox in, where processes are always forked.
+        forks: Whether a fork server that has imported torch forks a process for each job. If False, each job runs in a
+            fresh process, which takes seconds longer but works on systems where torch must not be forked.
+        container: The container to run the sandbox in. In a container, processes are always forked.
 
     Attributes:
         guards: The active guards of ``confine.NO_GUARDS``, and the tool of the ``container``, if any.
@@ -115,9 +115,9 @@ class Sandbox:
         self.close()
 
     def leave_to_child(self) -> None:
-        """Hand the sandbox to a process that was forked after its start, which uses it and removes its folder.
+        """Leave the sandbox to a child process forked after the start; the child uses it and removes its folder.
 
-        ``close`` then only ends the sandbox's process, which is a child of this one.
+        Afterwards, ``close`` only ends the sandbox's process, which is a child of the current process.
         """
         self.folder = None
         if self._interpreter is not None:
@@ -148,20 +148,20 @@ class Sandbox:
 
     @property
     def process(self) -> subprocess.Popen[bytes] | None:
-        """The fork server's process, or None, as between two jobs that are not forked."""
+        """The fork server's process, or None if no process is running, for example between two jobs without forking."""
         return self._interpreter.process if self._interpreter else None
 
     def run(self, job: dict[str, Any], packed: bytes = b"", models: bytes = b"") -> Outcome:
-        """Run a job; its errors are part of the outcome.
+        """Run a job, and return its outcome, which includes any error.
 
         Args:
             job: The job.
-            packed: The packed part of the job that is the same for many jobs.
-            models: The packed descriptions of models that the job may only call, which a separate process runs; empty
-                if there are none.
+            packed: The packed part of the job that many jobs share.
+            models: The packed descriptions of models that run in a separate process, so that the job can only call
+                them; empty if there are none.
 
         Raises:
-            SandboxError: The sandbox is not open, or does not restart after a job has broken it.
+            SandboxError: The sandbox is not open, or did not restart after a job broke it.
         """
         from transformer_course.running.plain_data import NotPlainData, pack, unpack
 
@@ -175,7 +175,7 @@ class Sandbox:
         answer = None
         if reason == "exit 0" and data:
             with contextlib.suppress(NotPlainData):
-                answer = unpack(data)  # takes seconds for millions of small objects, which count for the job
+                answer = unpack(data)  # this can take seconds for millions of small objects, and counts for the job
             reason = "exit 0" if isinstance(answer, dict) else "unreadable"
         seconds = time.monotonic() - started
         return Outcome(
@@ -184,21 +184,21 @@ class Sandbox:
 
     @contextlib.contextmanager
     def conversation(self, job: dict[str, Any], limits: Limits, cpu_seconds: float) -> Iterator[Conversation]:
-        """Define an answer in a separate process, and trace it as often as requested inside the ``with`` block.
+        """Define an answer in a separate process, and trace it for each request inside the ``with`` block.
 
         Args:
             job: The job.
-            limits: The limits for all requests together.
-            cpu_seconds: CPU time of its process after the answer is defined (only on Linux; otherwise, only the limits
-                apply).
+            limits: The limits for the total of all requests.
+            cpu_seconds: Limit on the process's CPU time after it has defined the answer. On systems other than Linux,
+                only ``limits`` apply.
 
         Raises:
-            SandboxError: As for ``run``.
+            SandboxError: The sandbox is not open, or did not restart after a job broke it.
         """
         from transformer_course.running.plain_data import pack
 
         interpreter = self._started()
-        seconds = limits.killed_after + SUPERVISOR_TIMEOUT_S if self.forks else limits.kill_after
+        seconds = limits.max_kill_after + SUPERVISOR_TIMEOUT_S if self.forks else limits.kill_after
         talk = Conversation(interpreter, seconds, limits.answer_mb << 20)
         try:
             with contextlib.suppress(framing.BrokenFrame, TimeoutError):
@@ -210,10 +210,10 @@ class Sandbox:
                 self._stop()
 
     def _with_file(self, job: dict[str, Any]) -> dict[str, Any]:
-        """Return a job with its library replaced by the name of a file that only the job's own process reads.
+        """Return a job whose library is replaced by the name of a file, which only the job's own process reads.
 
-        If the supervisor read the library, the notebook's next job could find the part that it must implement in its
-        memory.
+        If the supervisor read the library, the notebook's next job could search its memory for the part that the
+        learner has to implement.
         """
         if "library" not in job:
             return job
@@ -226,8 +226,8 @@ class Sandbox:
         return {**job, "library": file.name}
 
     def _run_supervised(self, interpreter: Interpreter, request: Sequence[bytes]) -> tuple[str, bytes]:
-        """Let a supervisor run the job; return why the child ended, and its reply."""
-        timeout = self.limits.killed_after + SUPERVISOR_TIMEOUT_S
+        """Run a job through a supervisor; return the reason why the child process ended, and its reply."""
+        timeout = self.limits.max_kill_after + SUPERVISOR_TIMEOUT_S
         try:
             interpreter.send(*request)
             reason = interpreter.receive(timeout, 1 << 10).decode(errors="replace")
@@ -237,30 +237,30 @@ class Sandbox:
             return "supervisor", b""
         if reason == "supervisor":
             if request[0] == framing.SAME_NOTEBOOK:
-                self._stop()  # it may have ended before the job arrived, unnoticed by the fork server
+                self._stop()  # the supervisor may have ended before the job arrived, unnoticed by the fork server
             interpreter.notebook = None
         return reason, answer
 
     def _run_once(self, interpreter: Interpreter, request: Sequence[bytes]) -> tuple[str, bytes]:
-        """Let the interpreter run the job, which ends it; return why it ended, and its reply."""
+        """Run a job in the interpreter itself, which then exits; return the reason why it ended, and its reply."""
         try:
             interpreter.send(*request)
             return "exit 0", interpreter.receive(self.limits.kill_after, self.limits.answer_mb << 20)
         except TimeoutError:
             return "time", b""
         except framing.BrokenFrame:
-            with contextlib.suppress(subprocess.TimeoutExpired):  # it may have closed the pipe and continued
+            with contextlib.suppress(subprocess.TimeoutExpired):  # the job may have closed the pipe and kept running
                 return exit_reason(interpreter.process.wait(timeout=self.limits.kill_after)), b""
             return "time", b""
         finally:
             self._stop()
 
     def _started(self) -> Interpreter:
-        """Return the interpreter when it is ready, starting a new one if a job has broken the last."""
+        """Wait until the interpreter is ready, and return it; start a new interpreter if a job broke the last."""
         if self.folder is None:
             raise SandboxError("a sandbox runs jobs only inside a `with` block")
         interpreter, self._interpreter = self._interpreter or self._new_interpreter(self.folder), None
-        _ = interpreter.guards  # waits for the start; if it fails, the interpreter is not kept
+        _ = interpreter.guards  # waits for the start; if the start fails, the interpreter is not kept
         self._interpreter = interpreter
         return interpreter
 
@@ -268,7 +268,7 @@ class Sandbox:
         if self.container is None:
             return Interpreter(folder, self.forks)
         command = self.container.command(folder, self.limits, FIXED_VARIABLES)
-        return Interpreter(folder, self.forks, command, os.environ)  # the tool needs HOME, but does not pass it on
+        return Interpreter(folder, self.forks, command, os.environ)  # the container tool itself needs HOME
 
     def _stop(self) -> None:
         if self._interpreter is not None:
@@ -279,12 +279,12 @@ class Sandbox:
 
 
 def _announced(interpreter: Interpreter, job: Mapping[str, Any], *, is_last: bool = False) -> list[bytes]:
-    """Return the frames to send before a job; the jobs of a notebook share a supervisor.
+    """Return the frames to send before a job, which depend on whether it belongs to the current notebook.
 
     Args:
-        interpreter: The interpreter that gets the job.
+        interpreter: The interpreter that will receive the job.
         job: The job.
-        is_last: Whether it is the supervisor's last job.
+        is_last: Whether the supervisor exits after this job.
     """
     before, interpreter.notebook = interpreter.notebook, None if is_last else job["cells"]
     if before == job["cells"]:
@@ -293,20 +293,21 @@ def _announced(interpreter: Interpreter, job: Mapping[str, Any], *, is_last: boo
 
 
 def remove_dead_sandboxes() -> None:
-    """Delete the folders of killed sandboxes, whose lock is missing or not held."""
+    """Delete the folders of sandboxes that were killed, which have a lock file that no process holds, or none."""
     for folder in Path(tempfile.gettempdir()).glob(f"{FOLDER_PREFIX}*"):
-        with contextlib.suppress(OSError):  # it may belong to another user
+        with contextlib.suppress(OSError):  # the folder may belong to another user
             try:
                 with (folder / "lock").open("rb") as lock:
                     if lock_descriptor(lock.fileno(), blocking=False):
                         _delete_sandbox(folder, seconds=5.0)
             except FileNotFoundError:
-                if time.time() - folder.stat().st_mtime > START_GRACE_S:  # otherwise, it may be about to get a lock
+                # A newer sandbox may not have created its lock yet.
+                if time.time() - folder.stat().st_mtime > START_GRACE_S:
                     delete_tree(str(folder), seconds=5.0)
 
 
 def _delete_sandbox(folder: Path, seconds: float = math.inf) -> None:
-    """Delete a sandbox's folder with its lock last, so that leftovers are found if this process is killed."""
+    """Delete a sandbox's folder, and its lock last, so that a later run can finish if this process is killed."""
     for path in folder.iterdir():
         if path.is_dir() and not path.is_symlink():
             delete_tree(str(path), seconds)

@@ -1,4 +1,4 @@
-"""Supervise the jobs of a notebook: run each in a child process, enforce its limits, and leave nothing behind."""
+"""Supervise the jobs of a notebook: run each job in a child process, enforce its limits, and clean up after it."""
 
 import contextlib
 import json
@@ -39,7 +39,7 @@ from transformer_course.sandbox.linux.process_times import (
 from transformer_course.sandbox.resource_limits import CLOCK_FACTOR, MAX_JOB_BYTES, Limits
 
 ROOT_FOLDER = "root"
-"""The folder, next to those of the jobs, on which a supervisor mounts their file system."""
+"""The folder, next to the jobs' folders, on which a supervisor mounts the jobs' private root."""
 PIPE_BYTES = 4096
 """Number of bytes that a ready pipe accepts without blocking (``PIPE_BUF`` in ``man 7 pipe``)."""
 
@@ -49,11 +49,11 @@ class Request:
     """A request from the trusted side.
 
     Args:
-        packed: The job in two parts, which only the process that runs it unpacks, because unpacking here would
-            copy shared pages of torch's memory. The models of its cases follow it.
+        packed: The job in two parts. Only the process that runs the job unpacks them, because unpacking them here would
+            copy shared pages of torch's memory.
         limits: The limits of the job.
-        cpu_seconds: For a traced job, the CPU time of its process after it has defined the answer; otherwise 0.
-        has_models: Whether its cases have models that a separate process runs.
+        cpu_seconds: For a traced job, the limit on its process's CPU time after it has defined the answer; otherwise 0.
+        has_models: Whether its cases have models that a separate process runs. These models follow in a separate frame.
     """
 
     packed: tuple[bytes, bytes]
@@ -62,9 +62,9 @@ class Request:
     has_models: bool = False
 
     def job(self, folder: str) -> Job:
-        """Return the job, whose folder this is; call it before the process is confined to the folder."""
-        own, of_all = self.packed
-        job = cast(Job, {**unpack(own), **(unpack(of_all) if of_all else {})})
+        """Return the job for this folder; call this before the process is confined to the folder."""
+        own, shared = self.packed
+        job = cast(Job, {**unpack(own), **(unpack(shared) if shared else {})})
         job["library"] = Path(folder).parents[1].joinpath(framing.LIBRARY_FOLDER, job["library"]).read_text()
         return job
 
@@ -83,22 +83,23 @@ class Place:
 
 
 def supervise(jobs: BinaryIO, answers: BinaryIO, folder: str) -> None:
-    """Read the jobs of a notebook, run each in a child process, and send two frames: why it ended, and its reply.
+    """Read the jobs of a notebook, run each in a child process, and send two frames for each job.
 
-    After the reason, on a separate line, come the seconds for which other programs used the CPUs.
+    The first frame has the reason why the child process ended and, on the next line, the seconds for which other
+    programs used the CPUs. The second frame has the job's reply.
 
     A traced job sends many replies. An empty frame before each reply means that the child has not ended. After the
     reply, the grader sends the next request, or an empty frame to end the job.
 
-    A job with models is the last, so that no other job is forked from a process that contained them.
+    A job with models is always the last job, so that no job is forked from a process that contained the models.
 
     Args:
         jobs: Pipe from which to read the jobs.
         answers: Pipe for the replies.
-        folder: The folder for the children's folders.
+        folder: The folder in which each child process gets its own folder.
     """
     prctl(SUBREAPER, 1)
-    root = own_root(folder)
+    root = make_private_root(folder)
     is_last = False
     while not is_last:
         request = _receive_job(jobs)
@@ -106,11 +107,11 @@ def supervise(jobs: BinaryIO, answers: BinaryIO, folder: str) -> None:
         is_last = request.has_models or framing.receive(jobs, len(framing.SAME_NOTEBOOK)) == framing.END_OF_NOTEBOOK
 
 
-def own_root(folder: str) -> str:
+def make_private_root(folder: str) -> str:
     """Create a private root with Python for the jobs; return "" if the system does not permit it."""
     root = str(Path(folder).with_name(ROOT_FOLDER))
-    is_made = sys.platform == "linux" and private_root.make(root, confine.visible_paths())
-    return root if is_made else ""
+    has_root = sys.platform == "linux" and private_root.make(root, confine.visible_paths())
+    return root if has_root else ""
 
 
 def _supervise(request: Request, jobs: BinaryIO, answers: BinaryIO, folder: str, root: str) -> None:
@@ -126,7 +127,7 @@ def _supervise(request: Request, jobs: BinaryIO, answers: BinaryIO, folder: str,
     if root:
         disk_quota.unmount(root + own_folder)
     disk_quota.unmount(own_folder)
-    delete_tree(own_folder, seconds=5.0)  # if it takes longer, closing the sandbox deletes the rest
+    delete_tree(own_folder, seconds=5.0)  # if this takes longer, closing the sandbox deletes the rest
     framing.send(answers, f"{reason}\n{waited:.3f}".encode())
     framing.send(answers, answer)
 
@@ -143,7 +144,7 @@ def run_in_this_process(jobs: BinaryIO, answers: BinaryIO, folder: str) -> None:
         framing.send(answers, b"exit 0")
         framing.send(answers, b"")
     else:
-        if request.has_models:  # there is no other process for them
+        if request.has_models:  # without forking, the models run in this process
             served_models.connect(ModelServer(_receive_models(jobs)).answer)
         jobs.close()
         framing.send(answers, _run_confined(request, Place(own_folder)))
@@ -155,7 +156,7 @@ def _send_trace(answers: BinaryIO, answer: bytes) -> None:
 
 
 def fork(act: Callable[[], object]) -> int:
-    """Fork a child process that calls a function and exits, with status 1 if the function raised.
+    """Fork a child process that calls a function and exits, with status 1 if the function raises an exception.
 
     Returns:
         The child's process id.
@@ -193,20 +194,23 @@ def _run_confined(request: Request, place: Place) -> bytes:
         answer = run_job(job)
     except BaseException as error:
         answer = {"crash": {"type": type(error).__name__, "message": ""}}
-    most = request.limits.answer_mb << 20
+    max_bytes = request.limits.answer_mb << 20
     try:
-        if count_numbers(answer) > most:  # packing could take more memory than there is
-            return bytes(most + 1)
+        if count_numbers(answer) > max_bytes:  # packing such a large answer could exhaust memory
+            return bytes(max_bytes + 1)
         limit_reports.name_limits(answer, request.limits, (limit_reports.peak_kb() - before_kb) >> 10)
         return pack(answer)
     except BaseException:  # safetensors panics when memory runs out, which is not a MemoryError
-        return pack({"crash": {"type": "MemoryError", "message": "there is no memory left to give back what it made"}})
+        return pack({"crash": {"type": "MemoryError", "message": "there is no memory left to return the result"}})
 
 
 def _run_in_child(request: Request, place: Place, watch: FolderWatch, jobs: BinaryIO) -> tuple[str, float, bytes]:
-    """Run a job in a child process; return why it ended, how long others kept it waiting, and its reply.
+    """Run a job in a child process.
 
-    The models of its cases are read once the child is there, so that its memory has never held them.
+    The models of its cases are read after the child is forked, so that its memory never contains them.
+
+    Returns:
+        The reason why the process ended, the seconds for which it waited for other programs, and its reply.
     """
     limits, begun, computed = request.limits, time.monotonic(), seconds_of_ended_children()
     reading, writing = os.pipe()
@@ -227,36 +231,36 @@ def _run_in_child(request: Request, place: Place, watch: FolderWatch, jobs: Bina
         if server:
             os.kill(server, signal.SIGKILL)
             os.waitpid(server, 0)
-        code, took_mb = _end(child, group)
+        code, used_mb = _end(child, group)
         ran_out = control_groups.ran_out_of_memory(group)
         control_groups.remove(group)
     waited = _waited_for_others(clock, delay, seconds_of_ended_children() - computed)
     if reason == "busy" and clock - waited > limits.kill_after:
-        reason = "time"  # it had kept itself waiting
-    if reason == "time" and limit_reports.is_much(took_mb, limits):
+        reason = "time"  # the job waited for its own processes
+    if reason == "time" and limit_reports.is_memory_use_high(used_mb, limits):
         reason = "time and memory"
     return ("memory" if ran_out else exit_reason(code) if reason == "exit" else reason), waited, answer
 
 
 def _waited_for_others(clock: float, delay: float, computed: float) -> float:
-    """Return for how many seconds a job waited for what is not its own.
+    """Return the seconds for which a job waited for programs that it did not start.
 
     Args:
-        clock: Seconds that it took.
-        delay: Seconds of them for which its first process was ready, and others ran: its own, too.
-        computed: Seconds that all that it has started has computed.
+        clock: Wall-clock seconds of the job.
+        delay: Seconds for which the job's first process was ready while any other process ran, including the job's own.
+        computed: CPU seconds of all processes of the job.
     """
     return min(delay, max(0.0, clock - computed), clock * (1 - 1 / CLOCK_FACTOR))
 
 
 def _end(child: int, group: Path | None) -> tuple[int, int]:
-    """Kill a child process and all processes it started; return its exit code and its memory use in MB.
+    """Kill a child process and all processes that it started; return its exit code and its memory use in MB.
 
     The system-call filter prevents processes from leaving the child's process group, so a single call kills all of
     them, however fast they fork.
     """
     os.kill(child, signal.SIGKILL)
-    with contextlib.suppress(ProcessLookupError):  # it was killed before it had a process group
+    with contextlib.suppress(ProcessLookupError):  # the child was killed before it created its process group
         os.killpg(child, signal.SIGKILL)
     control_groups.end(group)
     _, status, usage = os.wait4(child, 0)
@@ -277,9 +281,8 @@ def _child_main(request: Request, place: Place, group: Path | None, writing: int
 
 def _keep_open(*pipes: int) -> None:
     """Move these pipes to the file descriptors from 3 on, and close all higher descriptors."""
-    high = [
-        os.dup2(pipe, 1 << 8 | number) for number, pipe in enumerate(pipes)
-    ]  # so that they do not overwrite each other
+    # Move them to high numbers first, so that they do not overwrite each other.
+    high = [os.dup2(pipe, 1 << 8 | number) for number, pipe in enumerate(pipes)]
     for number, pipe in enumerate(high, 3):
         os.dup2(pipe, number)
     os.closerange(3 + len(pipes), 1 << 16)
@@ -291,7 +294,7 @@ def _ask(models: BinaryIO, request: bytes) -> bytes:
 
 
 def _serve_models(models: list[Any], limits: Limits, folder: str, asked: socket.socket) -> int:
-    """Run models in a separate confined process; return its process id."""
+    """Start a confined process that runs models, and return its process id."""
     own_folder = tempfile.mkdtemp(dir=folder)
 
     def serve() -> None:
@@ -313,13 +316,13 @@ def _collect_answer(
     """Read a child's output until it ends or exceeds a limit on time, disk, memory or output size.
 
     Returns:
-        ``exit``, ``time``, ``busy``, ``disk``, ``memory`` or ``size``, and the output, which is empty unless the child
-        exited itself.
+        The reason (``exit``, ``time``, ``busy``, ``disk``, ``memory`` or ``size``), and the output, which is empty
+        unless the child exited by itself.
     """
     answer = bytearray()
     pipe_is_open = True
     begun = time.monotonic()
-    while not (up := _time_is_up(child, time.monotonic() - begun, limits)):
+    while not (timeout_reason := _timeout_reason(child, time.monotonic() - begun, limits)):
         if watch.is_exceeded():
             return "disk", b""
         if memory.is_exceeded():
@@ -336,27 +339,32 @@ def _collect_answer(
             return "exit", bytes(answer)
         elif not pipe_is_open:
             time.sleep(0.001)
-    return up, b""
+    return timeout_reason, b""
 
 
-def _time_is_up(child: int, clock: float, limits: Limits) -> str:
-    """Return ``time`` if a child has used its time, ``busy`` if others used more of it, or an empty string.
+def _timeout_reason(child: int, clock: float, limits: Limits) -> str:
+    """Return ``time`` if a child has used up its time, ``busy`` if other programs did, and otherwise an empty string.
 
-    Sleeping counts, and so does waiting for its own processes. Only the time for which it was ready while other
-    programs ran does not count, up to a bound. Its own processes are not other programs, but processes that have ended
-    may be unknown.
+    Sleeping and waiting for its own processes count toward the child's time. Time for which the child was ready while
+    other programs ran does not count, up to a bound. The child's own processes are not other programs, but those that
+    have ended may be unknown.
     """
     late = clock - limits.kill_after
     if late < 0:
         return ""
-    waited, most = min(delay_seconds(child), clock - seconds_of_family()), limits.killed_after - limits.kill_after
-    return "" if late < min(waited, most) else "time" if waited < most else "busy"
+    waited = min(delay_seconds(child), clock - seconds_of_family())
+    max_waited = limits.max_kill_after - limits.kill_after
+    return "" if late < min(waited, max_waited) else "time" if waited < max_waited else "busy"
 
 
 def _trace_in_child(
     request: Request, place: Place, watch: FolderWatch, jobs: BinaryIO, answers: BinaryIO
 ) -> tuple[str, float]:
-    """Let a child process reply to requests; return why it ended, and how long others kept it waiting."""
+    """Answer requests in a child process.
+
+    Returns:
+        The reason why the process ended, and the seconds for which it waited for other programs.
+    """
     begun, computed = time.monotonic(), seconds_of_ended_children()
     (asked, asking), (reading, writing) = os.pipe(), os.pipe()
     group = control_groups.make(request.limits)
@@ -365,7 +373,7 @@ def _trace_in_child(
     os.close(asked)
     memory = MemoryWatch(request.limits, is_needed=group is None)
     try:
-        reason = _pass_on(request, child, (watch, memory), (jobs, asking), (reading, answers))
+        reason = _forward_requests(request, child, (watch, memory), (jobs, asking), (reading, answers))
     finally:
         os.close(asking)
         os.close(reading)
@@ -375,22 +383,22 @@ def _trace_in_child(
     return reason, _waited_for_others(clock, delay, seconds_of_ended_children() - computed)
 
 
-def _pass_on(
+def _forward_requests(
     request: Request,
     child: int,
     watches: tuple[FolderWatch, MemoryWatch],
     to_child: tuple[BinaryIO, int],
     from_child: tuple[int, BinaryIO],
 ) -> str:
-    """Forward requests to a child process and its replies back; return why it ended.
+    """Forward requests to a child process, and return its replies, until it ends; return the reason why it ended.
 
-    The time between a reply and the next request does not count for the child.
+    The time between a reply and the next request does not count toward the child's time.
     """
     (jobs, asking), (reading, answers) = to_child, from_child
     begun, cpu_limit = time.monotonic(), math.inf
 
     def time_is_up() -> bool:
-        return bool(_time_is_up(child, time.monotonic() - begun, request.limits))
+        return bool(_timeout_reason(child, time.monotonic() - begun, request.limits))
 
     while True:
         reason, answer = _collect_frame(child, reading, time_is_up, cpu_limit, request.limits.answer_mb << 20, watches)
@@ -426,11 +434,11 @@ def _collect_frame(
     max_bytes: int,
     watches: tuple[FolderWatch, MemoryWatch],
 ) -> tuple[str, bytes]:
-    """Read a frame that a child writes.
+    """Read a frame from a child process.
 
     Returns:
-        The reason why there is no frame (``exit``, ``time``, ``disk``, ``memory`` or ``size``), or an empty string; and
-        the frame.
+        An empty string and the frame; or the reason why there is no frame (``exit``, ``time``, ``disk``, ``memory`` or
+        ``size``), and empty bytes.
     """
     disk, memory = watches
     received = bytearray()
@@ -461,7 +469,10 @@ def _collect_frame(
 
 
 def _write(pipe: int, payload: bytes, time_is_up: Callable[[], bool]) -> None:
-    """Write to a child that may not read; waiting for its reply then reveals why."""
+    """Write to a child process, and give up without an error if it stops reading or runs out of time.
+
+    The caller finds the reason when it waits for the reply.
+    """
     rest = memoryview(payload)
     with contextlib.suppress(BrokenPipeError):
         while rest and not time_is_up():
@@ -473,7 +484,7 @@ def kill_descendants(uid: int | None = None) -> None:
     """Kill all descendants of this process, including orphans and those in other process groups.
 
     Args:
-        uid: The user id of all of them, if no other process has it.
+        uid: The user id of all descendants, if only they have it.
     """
     if namespaces.is_inside:  # all other processes in the namespace belong to the job, and one call kills them
         with contextlib.suppress(ProcessLookupError):
@@ -485,7 +496,7 @@ def kill_descendants(uid: int | None = None) -> None:
     while _has_children() and (descendants := _descendants(os.getpid())):
         if uid is not None and os.geteuid() == 0:
             os.waitpid(fork(lambda: _kill_processes_of(uid)), 0)
-        for number in (signal.SIGSTOP, signal.SIGKILL):  # stop them first, so that none forks while others are killed
+        for number in (signal.SIGSTOP, signal.SIGKILL):  # stop all first, so that no process forks while others die
             for process in descendants:
                 with contextlib.suppress(ProcessLookupError, PermissionError):
                     os.kill(process, number)
@@ -495,7 +506,7 @@ def kill_descendants(uid: int | None = None) -> None:
 
 
 def _has_children() -> bool:
-    """Return whether there are descendants; a subreaper adopts orphans, so without a child there are none."""
+    """Return whether this process has children. A subreaper adopts orphans, so no children means no descendants."""
     try:
         os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
     except ChildProcessError:
@@ -504,7 +515,7 @@ def _has_children() -> bool:
 
 
 def _kill_processes_of(uid: int) -> None:
-    """As root, switch to a user and kill all its processes in one call, however fast they fork."""
+    """Switch from root to a user, and kill all of the user's processes in one call, however fast they fork."""
     os.setresuid(uid, uid, uid)
     os.kill(-1, signal.SIGKILL)
 

@@ -1,4 +1,4 @@
-"""A conversation with a traced job: requests and replies, which are untrusted bytes."""
+"""Exchange requests and replies with a traced job. The replies are untrusted bytes."""
 
 import time
 
@@ -10,7 +10,7 @@ REASON_BYTES = 1 << 10
 
 
 class Conversation:
-    """The trusted end of a conversation.
+    """The trusted side of a conversation with a traced job.
 
     Args:
         interpreter: The interpreter that runs the job.
@@ -22,13 +22,13 @@ class Conversation:
         self._interpreter, self._timeout, self._max_bytes = interpreter, seconds, max_bytes
         self._is_waiting = False
         self.is_over = False
-        """Whether the process has ended, so that there are no more replies."""
+        """Whether the process has ended, after which there are no more replies."""
         self.waited = 0.0
-        """Seconds for which other programs used the CPUs, known when the conversation is over."""
+        """Seconds for which other programs used the CPUs, set when the conversation ends."""
         self.seconds = 0.0
         """Seconds spent waiting for replies."""
         self.reason = b""
-        """Why the process ended, once it has."""
+        """The reason why the process ended, or empty while it runs."""
 
     def receive(self) -> bytes | None:
         """Return the first reply, which needs no request, or None if the process has ended."""
@@ -39,8 +39,8 @@ class Conversation:
         return self._exchange(question)
 
     def end(self) -> bool:
-        """End the job; return whether its supervisor is ready for another job."""
-        if self._is_waiting:  # it was left in the middle of a reply
+        """End the job, and return whether its supervisor is ready for another job."""
+        if self._is_waiting:  # the last exchange was interrupted in the middle of a reply
             return False
         if not self.is_over:
             self._exchange(b"")

@@ -101,14 +101,14 @@ def test_time_used_by_others_is_free_up_to_a_bound(
 ):
     monkeypatch.setattr(supervisor, "delay_seconds", lambda _: delay)
     monkeypatch.setattr(supervisor, "seconds_of_family", lambda: 0.1)
-    assert supervisor._time_is_up(1, clock, Limits(seconds=10.0)) == message
+    assert supervisor._timeout_reason(1, clock, Limits(seconds=10.0)) == message
 
 
 def test_waiting_for_own_processes_counts(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(supervisor, "delay_seconds", lambda process: 9.0)
     for computed, message in ((2.0, ""), (18.0, "time")):
         monkeypatch.setattr(supervisor, "seconds_of_family", lambda computed=computed: computed)
-        assert supervisor._time_is_up(1, 15.0, Limits(seconds=10.0)) == message
+        assert supervisor._timeout_reason(1, 15.0, Limits(seconds=10.0)) == message
 
 
 @pytest.mark.parametrize(

@@ -129,7 +129,7 @@ class Worker:
                 self._connection.send(task)
                 self._wait_for_reference(task.name)
                 # An answer may run twice.
-                seconds = judged = self._receive(2 * task.limits.killed_after + SUPERVISOR_TIMEOUT_S)
+                seconds = judged = self._receive(2 * task.limits.max_kill_after + SUPERVISOR_TIMEOUT_S)
                 if not isinstance(seconds, str):
                     judged = self._receive_judged()
                 if not isinstance(judged, str):

@@ -1,7 +1,7 @@
-"""A control group for a job, if the system delegates control groups to the user who grades: ``man 7 cgroups``.
+"""Limit a job with a control group, if the system delegates control groups to the user who grades (``man 7 cgroups``).
 
 Resource limits apply to a process or a user. A control group counts the memory and the processes of exactly one job,
-and can kill all of them in one step. Only version 2 is used.
+and can kill all of its processes in one step. This module supports only version 2 of control groups.
 """
 
 import contextlib
@@ -13,14 +13,14 @@ from transformer_course.sandbox.resource_limits import Limits
 ROOT = Path("/sys/fs/cgroup")
 OWN_GROUP = Path("/proc/self/cgroup")
 OVERHEAD_MB = 256
-"""Kernel memory for a job: page tables, pipes, and modified pages of torch."""
+"""Memory for a job's page tables and pipes, and for its modified pages of torch, in addition to its limit."""
 
 
 def make(limits: Limits) -> Path | None:
-    """Create a group for a job that this process supervises.
+    """Create a control group for a job that this process supervises.
 
     Returns:
-        The group's folder, or None if the system delegates no groups to this user.
+        The group's folder, or None if the system does not delegate control groups to this user.
     """
     for parent in _candidates():
         group = parent / f"transformer-course-{os.getpid()}-{os.urandom(4).hex()}"
@@ -34,14 +34,14 @@ def make(limits: Limits) -> Path | None:
                 except OSError:
                     group.rmdir()
                     raise
-                with contextlib.suppress(OSError):  # there may be no swap
+                with contextlib.suppress(OSError):  # the system may have no swap
                     (group / "memory.swap.max").write_text("0")
                 return group
     return None
 
 
 def _candidates() -> list[Path]:
-    """Return the groups that may belong to this process alone: its own group and the parent, as created by systemd."""
+    """Return the groups that systemd may have created for this process alone: its own group and the parent group."""
     try:
         lines = OWN_GROUP.read_text().splitlines()
     except OSError:
@@ -51,7 +51,7 @@ def _candidates() -> list[Path]:
 
 
 def join(group: Path | None) -> bool:
-    """Move this process into a group; return whether it could."""
+    """Move this process into a group, and return whether that succeeded."""
     if group is None:
         return False
     try:

@@ -1,7 +1,7 @@
-"""Limit the disk use of a job, with a private file system if Linux permits it, or else by checking its folder.
+"""Limit the disk use of a job.
 
-An in-memory file system mounted for the job limits the size and the number of its files, and disappears with the job.
-If it cannot be mounted, the job's folder is checked ten times per second.
+If Linux permits it, a private in-memory file system is mounted for the job. It limits the size and the number of the
+job's files, and disappears with the job. If it cannot be mounted, the job's folder is checked ten times per second.
 """
 
 import contextlib
@@ -22,10 +22,10 @@ _has_own_mounts = False
 
 
 def mount(folder: str, limits: Limits) -> bool:
-    """Mount a file system of limited size on a folder, only for this process and its children.
+    """Mount a file system of limited size on a folder, visible only to this process and its children.
 
     Returns:
-        Whether the system permits it.
+        Whether the system permitted it.
     """
     if sys.platform != "linux":
         return False
@@ -60,7 +60,7 @@ def unmount(folder: str) -> None:
 
 
 def mount_on(source: str, target: str, kind: str | None, flags: int, options: str | None) -> None:
-    """Mount something: ``man 2 mount``.
+    """Call ``mount`` with these arguments (``man 2 mount``).
 
     Raises:
         OSError: The system does not permit it.
@@ -77,25 +77,25 @@ class FolderWatch:
     Args:
         folder: The folder.
         limits: The limits for the folder.
-        is_needed: Whether to check at all.
+        is_needed: Whether to check at all; if False, the limits never count as exceeded.
     """
 
     def __init__(self, folder: str, limits: Limits, is_needed: bool = True) -> None:
         self._folder, self._limits = folder, limits
-        self._next_look = time.monotonic() if is_needed else math.inf
+        self._next_check = time.monotonic() if is_needed else math.inf
 
     def is_exceeded(self) -> bool:
         """Return whether the folder exceeds the limits; most calls return False without a check."""
-        if time.monotonic() < self._next_look:
+        if time.monotonic() < self._next_check:
             return False
         left = (self._limits.disk_mb << 20) - (deleted_bytes() if sys.platform == "linux" else 0)
         exceeded = left < 0 or _holds_more_than(self._folder, left, self._limits.files)
-        self._next_look = time.monotonic() + CHECK_INTERVAL_S
+        self._next_check = time.monotonic() + CHECK_INTERVAL_S
         return exceeded
 
 
 def _holds_more_than(folder: str, n_bytes: int, n_files: int) -> bool:
-    """Return whether a folder exceeds these sizes, or contains something that cannot be counted."""
+    """Return whether a folder exceeds these limits, or contains a subfolder that cannot be read but can be filled."""
     waiting = [folder]
     while waiting:
         path = waiting.pop()
@@ -109,7 +109,7 @@ def _holds_more_than(folder: str, n_bytes: int, n_files: int) -> bool:
                         n_bytes -= 512 * entry.stat(follow_symlinks=False).st_blocks
                         if entry.is_dir(follow_symlinks=False):
                             waiting.append(entry.path)
-        except FileNotFoundError:  # it has just been deleted
+        except FileNotFoundError:  # the folder has just been deleted
             continue
         except OSError as error:
             if error.errno == errno.ENAMETOOLONG or _can_be_filled(path):
@@ -118,7 +118,7 @@ def _holds_more_than(folder: str, n_bytes: int, n_files: int) -> bool:
 
 
 def _can_be_filled(folder: str) -> bool:
-    """Return whether files can be created in a folder that may not be listable."""
+    """Return whether files can be created in a folder, even if the folder cannot be listed."""
     try:
         return os.lstat(folder).st_mode & 0o300 == 0o300
     except OSError:

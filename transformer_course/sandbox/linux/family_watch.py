@@ -1,7 +1,7 @@
-"""Watch the total memory of all processes of a job, and their deleted but open files.
+"""Watch the total memory of all processes of a job, and the size of their deleted but open files.
 
-A control group and a private file system limit these if the system offers them. Otherwise, each process has only its
-own limits, and many processes could use many times as much, so they are checked ten times per second.
+A control group and a private file system limit both totals if the system supports them. Otherwise, only each single
+process has limits, and many processes could use many times the limit, so the totals are checked ten times per second.
 """
 
 import contextlib
@@ -22,12 +22,12 @@ CHECK_INTERVAL_S = 0.1
 class MemoryWatch:
     """Watches the total memory of the descendants of this process.
 
-    Each page counts once, however many processes share it. Pages of Python and torch that a fork shares with this
-    process do not count; a program started with ``exec`` shares none, so all of its memory counts.
+    A page that several processes share counts once. Pages of Python and torch that a fork shares with this process do
+    not count. A program started with ``exec`` shares no pages with it, so all of its memory counts.
 
     Args:
         limits: The limits of the job.
-        is_needed: Whether to check at all.
+        is_needed: Whether to check at all; if False, the limit never counts as exceeded.
     """
 
     def __init__(self, limits: Limits, is_needed: bool) -> None:
@@ -40,7 +40,7 @@ class MemoryWatch:
         if time.monotonic() < self._next_check:
             return False
         processes = [*family()]
-        # The quick sum counts shared pages several times, so it is never below the exact one.
+        # The quick sum counts shared pages several times, so it is never below the exact sum.
         exceeded = sum(map(_resident, processes)) > self._limit and self._exact(processes) > self._limit
         self._next_check = time.monotonic() + CHECK_INTERVAL_S
         return exceeded
@@ -56,8 +56,8 @@ def family() -> Iterator[str]:
     waiting = ["self"]
     while waiting:
         found: list[str] = []
-        threads = f"/proc/{waiting.pop()}/task"  # not a Path, which is slow and used often
-        with contextlib.suppress(OSError):  # it has ended
+        threads = f"/proc/{waiting.pop()}/task"  # a string, because Path is slow and this runs often
+        with contextlib.suppress(OSError):  # the process has ended
             for thread in os.listdir(threads):
                 with contextlib.suppress(OSError), open(f"{threads}/{thread}/children") as children:
                     found += children.read().split()
@@ -82,12 +82,12 @@ def _resident(process: str) -> int:
     try:
         with open(f"/proc/{process}/statm") as sizes:
             return int(sizes.read().split()[1]) * os.sysconf("SC_PAGESIZE")
-    except (OSError, IndexError):  # it has ended
+    except (OSError, IndexError):  # the process has ended
         return 0
 
 
 def _proportional_and_private(process: str) -> tuple[int, int]:
-    """Return a process's memory in bytes: proportional (a page shared by n processes counts 1/n), and private."""
+    """Return a process's proportional memory (a page shared by n processes counts 1/n) and private memory, in bytes."""
     try:
         text = Path("/proc", process, "smaps_rollup").read_text()
     except OSError:  # the process has ended

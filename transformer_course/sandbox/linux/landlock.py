@@ -1,7 +1,7 @@
-"""Restrict this process with Linux's Landlock: only a few paths, no TCP, no signals to other processes.
+"""Restrict this process with Landlock: access to only a few paths, no TCP, no signals to other processes.
 
-Landlock needs no privileges and also applies to every process started later. ``man 7 landlock`` explains the terms;
-older kernels support fewer restrictions, and kernels before 5.13 none.
+Landlock needs no privileges and also applies to every process started later. ``man 7 landlock`` explains the terms.
+Older kernels support fewer restrictions, and kernels before 5.13 do not support Landlock.
 """
 
 import ctypes
@@ -11,10 +11,10 @@ from collections.abc import Iterable
 from functools import cache
 
 CREATE_RULESET, ADD_RULE, RESTRICT_SELF = 444, 445, 446
-"""Numbers of the system calls, the same on every architecture."""
+"""Numbers of the system calls, which are the same on every architecture."""
 QUERY_VERSION, PATH_BENEATH = 1, 1
 EXECUTE, WRITE_FILE, READ_FILE, READ_DIR = 1 << 0, 1 << 1, 1 << 2, 1 << 3
-CHANGE_FOLDER = sum(1 << bit for bit in range(4, 13))  # create and remove all kinds of directory entries
+CHANGE_FOLDER = sum(1 << bit for bit in range(4, 13))  # create and remove directory entries of all kinds
 REFER, TRUNCATE = 1 << 13, 1 << 14
 TCP = 0b11  # bind and connect
 SIGNALS_AND_ABSTRACT_SOCKETS = 0b11
@@ -80,7 +80,7 @@ def _add_rule(rules: int, path: str, allowed: int) -> None:
         os.close(parent)
 
 
-@cache  # creating it takes as long as a call, and a job makes twenty calls
+@cache  # creating the object takes as long as a system call, and a job makes twenty calls
 def _libc() -> ctypes.CDLL:
     return ctypes.CDLL(None, use_errno=True)
 

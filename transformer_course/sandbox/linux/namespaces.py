@@ -1,8 +1,8 @@
-"""Linux namespaces for a job, if an unprivileged user may create them: no other processes and no network.
+"""Isolate a job from other processes and from the network with namespaces, if an unprivileged user may create them.
 
-An unprivileged user cannot give a job a separate user id, as root can. But in a separate process namespace, a job sees
-no other process, and all its processes end with the namespace's first process, however fast it forks: ``man 7
-namespaces``.
+Unlike root, an unprivileged user cannot give a job a separate user id. But in a separate process namespace, a job
+cannot access other processes, and all of its processes end with the namespace's first process, however fast the job
+forks (``man 7 namespaces``).
 """
 
 import ctypes
@@ -15,19 +15,19 @@ from pathlib import Path
 from transformer_course.sandbox.linux.process_settings import DIE_WITH_PARENT, DUMPABLE, prctl
 
 NEW_USER, NEW_PROCESSES, NEW_NETWORK, NEW_IPC, NEW_HOST_NAME, NEW_MOUNTS = (1 << n for n in (28, 29, 30, 27, 26, 17))
-"""``CLONE_NEW*`` of linux/sched.h. Only the first needs no privileges; inside it, the others are permitted."""
+"""``CLONE_NEW*`` from linux/sched.h. Only a user namespace needs no privileges; inside it, all others are permitted."""
 
 is_inside = False
 """Whether this process is in separate namespaces."""
 
 
 def are_possible() -> bool:
-    """Return whether to try namespaces: root uses separate users instead, and other systems have none."""
+    """Return whether to try namespaces. Root uses separate users instead, and systems other than Linux have neither."""
     return sys.platform == "linux" and os.geteuid() != 0
 
 
 def run_inside(act: Callable[[], object]) -> None:
-    """Call a function in the first process of new namespaces, and wait until all their processes have ended.
+    """Call a function in the first process of new namespaces, and wait until all processes in them have ended.
 
     Raises:
         OSError: The system does not permit it.
@@ -47,10 +47,10 @@ def run_inside(act: Callable[[], object]) -> None:
 
 
 def _enter() -> None:
-    """Move this process into a new user namespace with the same user, and its children into the other namespaces."""
+    """Move this process into a new user namespace with the same user, and its children into all new namespaces."""
     global is_inside
     uid, gid = os.geteuid(), os.getegid()
-    prctl(DUMPABLE, 1)  # otherwise, the files below belong to root
+    prctl(DUMPABLE, 1)  # otherwise, root owns the files written below
     unshare(NEW_USER | NEW_PROCESSES | NEW_NETWORK | NEW_IPC | NEW_HOST_NAME | NEW_MOUNTS)
     for file, text in {"setgroups": "deny", "uid_map": f"{uid} {uid} 1", "gid_map": f"{gid} {gid} 1"}.items():
         Path("/proc/self", file).write_text(text)

@@ -42,23 +42,19 @@ ALLOWED: dict[str, tuple[int | None, int | None]] = {
     "unlink": (87, None), "unlinkat": (263, 35), "rename": (82, None), "renameat": (264, 38), "renameat2": (316, 276),
     "link": (86, None), "linkat": (265, 37), "symlink": (88, None), "symlinkat": (266, 36),
 }  # fmt: skip
-"""Numbers on x86-64 and on arm64, or None if there is no such call."""
+"""Number of each call on x86-64 and on arm64, or None if the architecture does not have the call."""
 
 ALLOWED_WITH: dict[str, tuple[int, int, int, tuple[int, ...]]] = {
-    "fcntl": (72, 25, 1, (0, 1, 2, 3, 4, 1030, 1031, 1032)),  # no locks, which other processes see, and no signals
-    "ioctl": (
-        16,
-        29,
-        1,
-        (0x5401, 0x802C_542A, 0x5413, 0x541B, 0x5421, 0x5450, 0x5451),
-    ),  # queries about terminals and pipes
+    "fcntl": (72, 25, 1, (0, 1, 2, 3, 4, 1030, 1031, 1032)),  # no signals, and no locks, which affect others
+    # queries about terminals and pipes
+    "ioctl": (16, 29, 1, (0x5401, 0x802C_542A, 0x5413, 0x541B, 0x5421, 0x5450, 0x5451)),
     "prctl": (157, 167, 0, (15, 16, 23, 39)),  # the name and the privileges of a thread
     "prlimit64": (302, 261, 0, (0,)),  # only for the calling process
 }
-"""Numbers as above, of an argument, and what it has to be: ``man 2`` and the name."""
+"""Both numbers of each call as above, the index of an argument, and its permitted values (``man 2`` of the call)."""
 CLONE = (56, 220)
-"""``clone``, which is allowed unless its first argument asks for a new namespace."""
+"""``clone`` is allowed unless its first argument requests a new namespace."""
 CLONE3 = 435
-"""A filter cannot read its arguments behind a pointer, so it fails as not implemented, and ``clone`` is used."""
+"""``clone3`` fails as not implemented, so that libc uses ``clone``: a filter cannot read arguments in memory."""
 FIRST_UNKNOWN = 467
-"""This call and all later ones fail as not implemented, which programs expect on older systems."""
+"""This call and all later calls fail as not implemented, which programs handle as on an older system."""

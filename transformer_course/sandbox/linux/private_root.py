@@ -1,8 +1,8 @@
-"""A private root directory for a job, with only Python, its packages and the job's folder.
+"""Create a private root directory for a job, with only Python, its packages and the job's folder.
 
-Landlock denies reading and writing elsewhere, but has no rule for ``stat`` and ``readlink``, which reveal whether a
-file exists, its size and its times. A process with a private root cannot name any other file. This needs the privilege
-to mount, which root has, and an unprivileged user has inside namespaces.
+Landlock denies reading and writing on other paths, but does not restrict ``stat`` and ``readlink``, which reveal
+whether a file exists, its size and its times. In a private root, other files have no path at all. Creating it requires
+the privilege to mount, which root has, and which an unprivileged user has inside namespaces.
 """
 
 import os
@@ -16,14 +16,14 @@ RECURSIVE = 1 << 14
 
 
 def make(root: str, paths: Iterable[str]) -> bool:
-    """Mount an empty file system on a folder and bind paths into it, only for this process and its children.
+    """Mount an empty file system on a folder and bind paths into it, visible only to this process and its children.
 
     Args:
         root: The folder.
-        paths: The paths to bind under the same names, including symbolic links on the way.
+        paths: The paths to bind under the same names, including symbolic links along each path.
 
     Returns:
-        Whether the system permits it.
+        Whether the system permitted it.
     """
     try:
         os.makedirs(root, exist_ok=True)
@@ -43,7 +43,7 @@ def bind_folder(root: str, folder: str) -> None:
 
 
 def enter(root: str) -> None:
-    """Make a folder the root of this process, which must have no other folder open.
+    """Make a folder the root directory of this process, which must not have any other folder open.
 
     Raises:
         OSError: The system call fails.

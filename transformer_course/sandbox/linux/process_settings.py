@@ -1,4 +1,4 @@
-"""Change kernel settings of this process: ``man 2 prctl``."""
+"""Change kernel settings of this process (``man 2 prctl``)."""
 
 import ctypes
 

@@ -1,4 +1,4 @@
-"""Measure a child process's CPU time, and the time for which it waited for a CPU."""
+"""Measure how long a child process used a CPU, and how long it waited for one."""
 
 import contextlib
 import os
@@ -16,15 +16,15 @@ def cpu_seconds(process: int) -> float:
     """Return the CPU time of a child process in seconds (``man 3 clock_getcpuclockid``)."""
     try:
         return time.clock_gettime(~process << 3 | 2)
-    except OSError:  # it has ended
+    except OSError:  # the process has ended
         return 0.0
 
 
 def delay_seconds(process: int) -> float:
     """Return the seconds for which the first thread of this process or a child was ready but had no CPU.
 
-    It is the second number in ``/proc/PID/schedstat`` (kernel.org, "Scheduler Statistics"), or 0 if the system does not
-    report it.
+    This is the second number in ``/proc/PID/schedstat`` (kernel.org, "Scheduler Statistics"). If the system does not
+    report it, the result is 0.
     """
     if sys.platform != "linux":
         return 0.0
@@ -41,10 +41,10 @@ def delay_seconds(process: int) -> float:
 
 
 def seconds_of_family() -> float:
-    """Return the CPU time of all descendants of this process, including children that they have waited for."""
+    """Return the CPU time of all descendants of this process, including ended children that a descendant waited for."""
     ticks = 0
     for process in family():
-        with contextlib.suppress(OSError, IndexError, ValueError):  # it has ended
+        with contextlib.suppress(OSError, IndexError, ValueError):  # the process has ended
             fields = Path("/proc", process, "stat").read_text(errors="replace").rpartition(")")[2].split()
             ticks += sum(map(int, fields[11:15]))  # utime, stime, cutime, cstime: ``man 5 proc_pid_stat``
     return ticks / os.sysconf("SC_CLK_TCK")
@@ -53,9 +53,9 @@ def seconds_of_family() -> float:
 def seconds_of_ended_children() -> float:
     """Return the CPU time of all ended children of this process and their descendants (``man 2 getrusage``).
 
-    Processes that a child never waited for are missing, unless this process has inherited them.
+    The result excludes processes that a child never waited for, unless this process adopted them.
     """
-    import resource  # which Windows lacks
+    import resource  # not available on Windows
 
     usage = resource.getrusage(resource.RUSAGE_CHILDREN)
     return usage.ru_utime + usage.ru_stime

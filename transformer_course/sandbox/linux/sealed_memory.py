@@ -1,6 +1,7 @@
 """Seal the memory map of this process with ``mseal`` (Linux 6.10), so that it cannot unmap its initial mappings.
 
-``RLIMIT_AS`` limits mapped memory. Otherwise, a process could unmap a part of torch and map other memory instead.
+``RLIMIT_AS`` limits the total of mapped memory. Without the seal, a process could unmap a part of torch and map other
+memory instead.
 """
 
 import ctypes
@@ -8,7 +9,7 @@ import re
 from pathlib import Path
 
 MSEAL = 462
-"""Number of the system call, the same on every 64-bit architecture."""
+"""Number of the system call, which is the same on every 64-bit architecture."""
 
 
 def seal_memory() -> None:

@@ -1,11 +1,11 @@
-"""Deny all system calls with Linux's seccomp, except those that computing needs.
+"""Deny all system calls with seccomp, except the calls that a computation needs.
 
 Resource limits and Landlock leave gaps. Sockets give access to the network and to services that run commands for any
 local user. Shared memory, message queues and keyrings outlive the process, so they could fill the machine or be read by
 the next learner's code. If the grader is an unprivileged user, sandboxed code has the same user id, and could change
-the permissions of that user's files, or the limits and the scheduling of that user's processes. And every unnecessary
-call increases the kernel's attack surface. So ``permitted_system_calls`` is a list of allowed calls, and all others are
-denied.
+the permissions of that user's files, or the limits and the scheduling of that user's processes. Finally, every
+unnecessary call increases the kernel's attack surface. So ``permitted_system_calls`` lists the allowed calls, and all
+others are denied.
 """
 
 import ctypes
@@ -19,14 +19,14 @@ NEW_NAMESPACE = 0x7E02_0080  # CLONE_NEW*, linux/sched.h
 SAME_PROCESS = 0x0001_0000  # CLONE_THREAD
 START_PROCESS = ("fork", "vfork", "execve")
 MAP_FLAGS = 3  # the argument of mmap
-SHARED_OR_STACK = 0x101  # MAP_SHARED and MAP_GROWSDOWN, linux/mman.h: RLIMIT_DATA counts neither
+SHARED_OR_STACK = 0x101  # MAP_SHARED and MAP_GROWSDOWN from linux/mman.h, which RLIMIT_DATA does not count
 ARCHITECTURES = {"x86_64": 0xC000_003E, "aarch64": 0xC000_00B7}  # AUDIT_ARCH_*, linux/audit.h
-X32_SYSCALL_BIT = 0x4000_0000  # at and above it, x86-64 has the same calls under other numbers
+X32_SYSCALL_BIT = 0x4000_0000  # from this number on, x86-64 has the same calls again under different numbers
 
 LOAD, EQUAL, AT_LEAST, ANY_BIT, RETURN = 0x20, 0x15, 0x35, 0x45, 0x06  # BPF instructions, linux/bpf_common.h
 NUMBER, ARCHITECTURE, FIRST_ARGUMENT, ARGUMENT_BYTES = 0, 4, 16, 8  # offsets in struct seccomp_data, little-endian
 ALLOW = 0x7FFF_0000
-REFUSE = 0x0005_0000 | 1  # with EPERM, which Python raises as PermissionError
+DENY = 0x0005_0000 | 1  # with EPERM, which Python raises as PermissionError
 MISSING = 0x0005_0000 | 38  # with ENOSYS
 SET_SECCOMP, FILTER_MODE = 22, 2  # man 2 prctl
 
@@ -40,16 +40,16 @@ class _Program(ctypes.Structure):
 
 
 def install_filter(*, single_process: bool = False) -> bool:
-    """Deny all other system calls to this process and all its future children, irrevocably.
+    """Irrevocably deny all other system calls to this process and all its future children.
 
-    The process must have set ``PR_SET_NO_NEW_PRIVS`` before.
+    The process must already have set ``PR_SET_NO_NEW_PRIVS``.
 
     Args:
         single_process: Whether to also deny new processes and programs, and memory that ``RLIMIT_DATA`` does not count.
             Threads are still allowed.
 
     Returns:
-        Whether this system has installed the filter.
+        Whether the filter was installed.
     """
     if sys.platform != "linux" or sys.maxsize < 2**32 or platform.machine() not in ARCHITECTURES:
         return False
@@ -65,32 +65,32 @@ def filter_for(machine: str, single_process: bool = False) -> ctypes.Structure:
 
 
 def _instructions(machine: str, single_process: bool = False) -> list[_Instruction]:
-    """Return the filter as a sequence of tests, each followed by the action if it holds."""
+    """Return the filter as a sequence of tests, each followed by the action to take if the test succeeds."""
     column = list(ARCHITECTURES).index(machine)
-    refused = (*START_PROCESS, "mmap") if single_process else ()
+    excluded = (*START_PROCESS, "mmap") if single_process else ()
     numbers = sorted(
-        number for name, pair in ALLOWED.items() if (number := pair[column]) is not None and name not in refused
+        number for name, pair in ALLOWED.items() if (number := pair[column]) is not None and name not in excluded
     )
-    new_process = [_Instruction(ANY_BIT, 1, 0, SAME_PROCESS), _Instruction(RETURN, 0, 0, REFUSE)]
+    new_process = [_Instruction(ANY_BIT, 1, 0, SAME_PROCESS), _Instruction(RETURN, 0, 0, DENY)]
     mapping = _if(
         EQUAL,
         ALLOWED["mmap"][column] or 0,
         _Instruction(LOAD, 0, 0, FIRST_ARGUMENT + ARGUMENT_BYTES * MAP_FLAGS),
-        *_if(ANY_BIT, SHARED_OR_STACK, _Instruction(RETURN, 0, 0, REFUSE)),
+        *_if(ANY_BIT, SHARED_OR_STACK, _Instruction(RETURN, 0, 0, DENY)),
         _Instruction(RETURN, 0, 0, ALLOW),
     )
     return [
         _Instruction(LOAD, 0, 0, ARCHITECTURE),
         _Instruction(EQUAL, 1, 0, ARCHITECTURES[machine]),  # other architectures have different numbers
-        _Instruction(RETURN, 0, 0, REFUSE),
+        _Instruction(RETURN, 0, 0, DENY),
         _Instruction(LOAD, 0, 0, NUMBER),
-        *_if(AT_LEAST, X32_SYSCALL_BIT, _Instruction(RETURN, 0, 0, REFUSE)),
+        *_if(AT_LEAST, X32_SYSCALL_BIT, _Instruction(RETURN, 0, 0, DENY)),
         *(test for number in numbers for test in _if(EQUAL, number, _Instruction(RETURN, 0, 0, ALLOW))),
         *_if(
             EQUAL,
             CLONE[column],
             _Instruction(LOAD, 0, 0, FIRST_ARGUMENT),
-            *_if(ANY_BIT, NEW_NAMESPACE, _Instruction(RETURN, 0, 0, REFUSE)),
+            *_if(ANY_BIT, NEW_NAMESPACE, _Instruction(RETURN, 0, 0, DENY)),
             *(new_process if single_process else ()),
             _Instruction(RETURN, 0, 0, ALLOW),
         ),
@@ -103,15 +103,15 @@ def _instructions(machine: str, single_process: bool = False) -> list[_Instructi
                 call[column],
                 _Instruction(LOAD, 0, 0, FIRST_ARGUMENT + ARGUMENT_BYTES * argument),
                 *(test for value in values for test in _if(EQUAL, value, _Instruction(RETURN, 0, 0, ALLOW))),
-                _Instruction(RETURN, 0, 0, REFUSE),
+                _Instruction(RETURN, 0, 0, DENY),
             )
         ),
         *_if(EQUAL, CLONE3, _Instruction(RETURN, 0, 0, MISSING)),
         *_if(AT_LEAST, FIRST_UNKNOWN, _Instruction(RETURN, 0, 0, MISSING)),
-        _Instruction(RETURN, 0, 0, REFUSE),
+        _Instruction(RETURN, 0, 0, DENY),
     ]
 
 
 def _if(test: int, value: int, *then: _Instruction) -> list[_Instruction]:
-    """Return a test of the last loaded value, and the instructions that are skipped unless it holds."""
+    """Return a test of the last loaded value, and the instructions to skip if the test fails."""
     return [_Instruction(test, 0, len(then), value), *then]
