@@ -12,7 +12,7 @@ from notebooks.verdict_fold import without_fold
 from tests.helpers.scheduling import LessonsFirst, Shard, expected_order
 from tests.helpers.thoroughness import Thoroughness
 from tests.notebooks.approximate import comparison
-from tests.notebooks.forked_kernel import look_for_garbage_rarely, use_forked_kernels
+from tests.notebooks.forked_kernel import collect_garbage_rarely, use_forked_kernels
 from tests.notebooks.live_displays import follow_live_displays
 
 SKIP_TAG = "skip-execution"
@@ -75,7 +75,7 @@ def pytest_collection() -> Generator[None, object, object]:
     try:
         return (yield)
     finally:
-        look_for_garbage_rarely()
+        collect_garbage_rarely()
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:

@@ -1,4 +1,4 @@
-"""Settings of every test: shapes are checked, one torch thread, no display, and no deadline for properties."""
+"""Configure all tests: check shapes, use one torch thread and no display, and set no deadline for property tests."""
 
 import os
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ os.environ["TRANSFORMER_LAB_CHECK_SHAPES"] = "1"  # read when the library is fir
 
 @pytest.fixture
 def own_file(tmp_path: Path) -> Iterator[Path]:
-    """A file with an instructor's own exercises, which are removed after the test."""
+    """A file with an instructor's own exercises, which are unregistered after the test."""
     from transformer_course import exercises
 
     path = tmp_path / "week_3.py"
@@ -24,7 +24,7 @@ def own_file(tmp_path: Path) -> Iterator[Path]:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Prepare a process for tests, unless it only waits for workers, because that would import torch for nothing."""
+    """Prepare a process that runs tests. A process that only waits for workers does not need torch."""
     if config.getoption("dist", "no") == "no":
         _prepare(Thoroughness(config.option.thorough, config.option.seed))
 
@@ -36,16 +36,16 @@ def _prepare(thoroughness: Thoroughness) -> None:
 
     from transformer_lab import shape_checks
 
-    # Only tests check shapes in the exercises: a lesson loads all of them with its first check.
+    # Only tests check shapes in the exercises, because a lesson's first check loads all exercises.
     shape_checks.install("transformer_course.exercises")
 
-    matplotlib.use("Agg")  # not with MPLBACKEND, which the kernels of lessons would inherit
+    matplotlib.use("Agg")  # instead of MPLBACKEND, which the lessons' kernels would inherit
     torch.set_num_threads(1)
     settings.register_profile(
         "tests",
         deadline=None,
         max_examples=thoroughness.examples,
-        # Mutations fail on purpose: they should fail fast and raise a plain AssertionError.
+        # Mutation tests fail on purpose, so they should fail fast and raise a plain AssertionError.
         phases=[phase for phase in Phase if phase != Phase.explain],
         report_multiple_bugs=False,
     )

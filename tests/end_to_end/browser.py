@@ -1,4 +1,4 @@
-"""A real JupyterLab in a real browser, operated as a learner would."""
+"""Operate JupyterLab in a real browser, like a learner."""
 
 import ast
 import contextlib
@@ -20,13 +20,13 @@ from transformer_course.home.lab import SETTINGS_FOLDER
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 LAB = [sys.executable, "-m", "transformer_course.commands", "lab", "--no-browser"]
-"""The command that opens the lessons."""
+"""The command that opens the lessons in JupyterLab."""
 TIMEOUT_MS = 180_000
-"""Time limit for what the browser should show. It usually takes a moment, but longer on a very busy machine."""
+"""Time limit in milliseconds for expected changes in the browser, which are slow on a very busy machine."""
 
 
 def find_browser() -> str | None:
-    """Return the path of an installed Chromium, or None."""
+    """Return the path of an installed Chromium, or None if there is none."""
     return next(filter(None, map(shutil.which, BROWSERS)), None)
 
 
@@ -35,7 +35,7 @@ needs_browser = pytest.mark.skipif(BROWSER is None, reason="Chromium is not inst
 
 
 def free_port() -> int:
-    """Return a free port."""
+    """Return a free TCP port."""
     with socket.socket() as s:
         s.bind(("127.0.0.1", 0))
         port: int = s.getsockname()[1]
@@ -47,22 +47,22 @@ def running_lab(command: Sequence[str], folder: Path, home: Path, has_answered: 
     """Start JupyterLab with a command and separate settings, and yield its URL.
 
     Args:
-        command: The command; the options that tests need are added.
+        command: The command, to which this function adds the options that tests need.
         folder: The working directory.
-        home: An empty folder for its settings.
-        has_answered: Whether its question about news was already answered.
+        home: An empty folder for JupyterLab's settings.
+        has_answered: Whether JupyterLab's question about news is already answered.
     """
     port = free_port()
     options = [f"--port={port}", "--ServerApp.port_retries=0", "--IdentityProvider.token=", "--expose-app-in-browser"]
-    places = ("CONFIG_DIR", "RUNTIME_DIR", "DATA_DIR")
+    names = ("CONFIG_DIR", "RUNTIME_DIR", "DATA_DIR")
     env = {
         **os.environ,
-        **{f"JUPYTER_{place}": str(home / place.lower()) for place in places},
-        "JUPYTER_CONFIG_PATH": str(SETTINGS_FOLDER),  # the learners' settings, for a plain JupyterLab, too
+        **{f"JUPYTER_{name}": str(home / name.lower()) for name in names},
+        "JUPYTER_CONFIG_PATH": str(SETTINGS_FOLDER),  # use the learners' settings in a plain JupyterLab, too
         "JUPYTERLAB_SETTINGS_DIR": str(home / "settings"),
         "JUPYTERLAB_WORKSPACES_DIR": str(home / "workspaces"),
     }
-    if has_answered:  # a plain JupyterLab asks on its first start whether it may fetch news
+    if has_answered:  # otherwise, a plain JupyterLab asks on its first start whether to fetch news
         file = home / "settings" / "@jupyterlab" / "apputils-extension" / "notification.jupyterlab-settings"
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text('{"fetchNews": "false", "checkForUpdates": false}')
@@ -96,14 +96,14 @@ class Notebook:
 
     Args:
         page: The browser's page.
-        requests: The URLs that the page has requested so far; the list keeps growing.
+        requests: The URLs that the page has requested so far; new requests are appended.
     """
 
     def __init__(self, page: Page, requests: list[str]) -> None:
         self.page, self.requests = page, requests
 
     def run_all(self) -> None:
-        """Run every cell, and wait until the kernel is done.
+        """Run all cells, and wait until the kernel is done.
 
         Raises:
             RuntimeError: A cell failed.
@@ -113,40 +113,40 @@ class Notebook:
 
     def python(self, expression: str) -> Any:
         """Return the value of a Python expression in the notebook's kernel; the value must be a literal."""
-        ask = """async (expression) => {
+        evaluate = """async (expression) => {
             const kernel = window.jupyterapp.shell.currentWidget.sessionContext.session.kernel;
-            const request = {code: '', user_expressions: {asked: expression}, store_history: false};
-            const {asked} = (await kernel.requestExecute(request).done).content.user_expressions;
-            return asked.status === 'ok' ? asked.data['text/plain'] : `${asked.ename}: ${asked.evalue}`;
+            const request = {code: '', user_expressions: {reply: expression}, store_history: false};
+            const {reply} = (await kernel.requestExecute(request).done).content.user_expressions;
+            return reply.status === 'ok' ? reply.data['text/plain'] : `${reply.ename}: ${reply.evalue}`;
         }"""
-        return ast.literal_eval(self.page.evaluate(ask, expression))
+        return ast.literal_eval(self.page.evaluate(evaluate, expression))
 
     def change_theme(self, theme: str) -> None:
         """Switch to ``JupyterLab Light`` or ``JupyterLab Dark``, and wait until JupyterLab is visible again."""
-        press = "theme => window.jupyterapp.commands.execute('apputils:change-theme', {theme})"
+        switch = "theme => window.jupyterapp.commands.execute('apputils:change-theme', {theme})"
         for _ in range(2):  # if JupyterLab follows the system's theme, the first switch may only turn that off
-            self.page.evaluate(press, theme)
+            self.page.evaluate(switch, theme)
         self.page.wait_for_function("theme => document.body.dataset.jpThemeName === theme", arg=theme, polling=200)
-        # nothing can have the focus below the splash screen
+        # While the splash screen covers the page, no element can have the focus.
         expect(self.page.locator("#jupyterlab-splash")).to_have_count(0)
 
     def save(self) -> None:
-        """Save the file."""
+        """Save the notebook."""
         self._command("docmanager:save")
 
     def cell_with(self, code: str) -> Locator:
-        """Find the first code cell whose source contains a text."""
+        """Return the first code cell whose source contains a text."""
         return self.page.locator(".jp-CodeCell").filter(has=self.page.locator(".cm-content", has_text=code)).first
 
     def rewrite(self, cell: Locator, source: str) -> None:
-        """Replace a cell's source as if by typing, and run it."""
+        """Type new source into a cell in place of the old source, and run the cell."""
         cell.locator(".cm-content").click()
         self.page.keyboard.press("Control+A")
         self.page.keyboard.insert_text(source)
         self.run(cell)
 
     def run(self, cell: Locator) -> None:
-        """Run one cell, and wait until the kernel is done."""
+        """Run a cell, and wait until the kernel is done."""
         cell.locator(".cm-content").click()
         self._command("notebook:run-cell")
 
@@ -155,25 +155,25 @@ class Notebook:
 
 
 def wait_until_ready(page: Page, path: str, *, activate: bool = False) -> None:
-    """Wait until a notebook is in front, has its kernel, and shows its code.
+    """Wait until a notebook is the current tab, its kernel is ready, and its code is visible.
 
-    This polls from Python, because Chromium may drop a promise, and draws no frames in which to poll when it is busy.
+    This function polls from Python, because a busy Chromium may drop promises and draws no frames in which to poll.
 
     Args:
-        page: JupyterLab.
+        page: The browser's page with JupyterLab.
         path: The path of the notebook in JupyterLab's folder.
-        activate: Whether to focus the visible tab if none is focused, as a click would: a tab that opens right after a
-            change of theme may not get the focus.
+        activate: Whether to focus the visible tab, like a click, if no tab has the focus. A tab that opens right after
+            a change of theme may not get the focus.
 
     Raises:
-        TimeoutError: The notebook was not ready in time. The message contains its state.
+        TimeoutError: The notebook was not ready in time; the message contains its state.
     """
     deadline = time.monotonic() + TIMEOUT_MS / 1000
     while not (state := page.evaluate(_STATE, path))["ready"]:
         if time.monotonic() > deadline:
             raise TimeoutError(f"{path} was not ready after {TIMEOUT_MS / 1000:.0f} s: {state}")
-        if activate and state["front"] is None and state["inSight"]:
-            page.evaluate("id => window.jupyterapp.shell.activateById(id)", state["inSight"][0])
+        if activate and state["front"] is None and state["visible"]:
+            page.evaluate("id => window.jupyterapp.shell.activateById(id)", state["visible"][0])
         time.sleep(0.2)
 
 
@@ -181,16 +181,11 @@ _STATE = """path => {
     const front = window.jupyterapp?.shell.currentWidget;
     const session = front?.context?.sessionContext;
     const code = [...front?.node.querySelectorAll('.jp-CodeCell .cm-content') ?? []];
-    const state = {
-        front: front?.context?.path ?? front?.id,
-        isLoaded: front?.context?.isReady,
-        hasKernel: session?.isReady,
-        kernel: session?.kernelDisplayStatus,
-        cells: front?.content?.widgets?.length,
-        codeShown: code.filter(node => node.offsetParent).length,
-        dialogs: [...document.querySelectorAll('.jp-Dialog')].map(node => node.innerText),
-        inSight: [...window.jupyterapp?.shell.widgets('main') ?? []].filter(one => one.isVisible).map(one => one.id),
-        focus: `${document.activeElement?.tagName} ${document.activeElement?.id}`,
+    const state = { front: front?.context?.path ?? front?.id, isLoaded: front?.context?.isReady, hasKernel:
+        session?.isReady, kernel: session?.kernelDisplayStatus, cells: front?.content?.widgets?.length, codeShown:
+        code.filter(node => node.offsetParent).length, dialogs: [...document.querySelectorAll('.jp-Dialog')].map(node =>
+        node.innerText), visible: [...window.jupyterapp?.shell.widgets('main') ?? []].filter(tab =>
+        tab.isVisible).map(tab => tab.id), focus: `${document.activeElement?.tagName} ${document.activeElement?.id}`,
         isCovered: Boolean(document.querySelector('#jupyterlab-splash')),
     };
     return {...state, ready: state.front === path && state.isLoaded && state.hasKernel && state.codeShown > 0};
@@ -198,17 +193,17 @@ _STATE = """path => {
 
 
 _LATE_FRAMES = """(() => {
-    const ask = window.requestAnimationFrame.bind(window);
-    window.requestAnimationFrame = run => ask(() => setTimeout(() => run(performance.now()), 100));
+    const requestFrame = window.requestAnimationFrame.bind(window);
+    window.requestAnimationFrame = run => requestFrame(() => setTimeout(() => run(performance.now()), 100));
 })()"""
-"""Delays every frame, as on a busy machine, so that a test that forgets to wait fails."""
+"""A script that delays every frame, as on a busy machine, so that tests fail if they do not wait."""
 
 
 @contextlib.contextmanager
 def running_browser(program: str) -> Iterator[Browser]:
     """Start a headless browser, and close it at the end."""
     with sync_playwright() as playwright:
-        # As root, as often in CI, Chromium does not start with its sandbox.
+        # Chromium's sandbox does not work as root, which is common in CI.
         browser = playwright.chromium.launch(
             executable_path=program, args=["--no-sandbox", "--force-color-profile=srgb"]
         )
@@ -219,7 +214,7 @@ def running_browser(program: str) -> Iterator[Browser]:
 
 
 def new_page(browser: Browser, **options: Any) -> Page:
-    """Open a page with delayed frames and a long timeout; the options are those of a Playwright context."""
+    """Open a page with delayed frames and a long timeout. Options are passed to Playwright's ``new_context``."""
     context = browser.new_context(**options)
     context.add_init_script(_LATE_FRAMES)
     context.set_default_timeout(TIMEOUT_MS)
@@ -228,11 +223,11 @@ def new_page(browser: Browser, **options: Any) -> Page:
 
 @contextlib.contextmanager
 def open_browser(browser: str, theme: str = "JupyterLab Light", pixels: float = 1) -> Iterator[Notebook]:
-    """Open a headless browser in which to open notebooks.
+    """Open a headless browser for notebooks.
 
     Args:
         browser: The path of the browser.
-        theme: ``JupyterLab Light`` or ``JupyterLab Dark``: the system's color scheme.
+        theme: ``JupyterLab Light`` or ``JupyterLab Dark``, which determines the system's color scheme.
         pixels: Device pixel ratio.
     """
     with running_browser(browser) as started:
@@ -240,7 +235,7 @@ def open_browser(browser: str, theme: str = "JupyterLab Light", pixels: float = 
             started,
             viewport={"width": 1280, "height": 900},
             device_scale_factor=pixels,
-            # our JupyterLab follows the system's color scheme
+            # The course's settings make JupyterLab follow the system's color scheme.
             color_scheme="dark" if theme == "JupyterLab Dark" else "light",
         )
         expect.set_options(timeout=TIMEOUT_MS)
@@ -254,7 +249,7 @@ def open_browser(browser: str, theme: str = "JupyterLab Light", pixels: float = 
 def open_notebook(
     address: str, path: str, browser: str, theme: str = "JupyterLab Light", pixels: float = 1
 ) -> Iterator[Notebook]:
-    """Open a notebook in a headless browser, with every cell drawn.
+    """Open a notebook in a headless browser, and wait until its code is visible.
 
     Args:
         address: The URL of JupyterLab.

@@ -1,4 +1,4 @@
-"""One JupyterLab for all tests of views."""
+"""Share one JupyterLab among all tests of views."""
 
 import sys
 from collections.abc import Iterator
@@ -11,7 +11,7 @@ from tests.end_to_end.open_view import Lab
 
 @pytest.fixture(scope="session")
 def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
-    """Start JupyterLab on an empty folder, once for all tests that use it."""
+    """A JupyterLab with an empty folder, which starts once for all tests that use it."""
     browser = find_browser()
     if browser is None:
         pytest.skip("Chromium is not installed, so views cannot be tested")

@@ -1,6 +1,6 @@
-"""A view in a notebook in a real JupyterLab, tested from the browser and from Python.
+"""Test a view in a notebook in JupyterLab, both from the browser and from Python.
 
-A test of a view is one function with one notebook and one browser, which changes the theme halfway::
+Each view has one test function, which uses one notebook and one browser, and changes the theme halfway through::
 
     @pytest.mark.slow
     @pytest.mark.thorough
@@ -8,8 +8,8 @@ A test of a view is one function with one notebook and one browser, which change
         with open_view(lab, "from transformer_course.views.coin import Coin", "view = Coin()", "view") as coin:
             coin.root.get_by_role("slider").focus()
             coin.press("ArrowRight")
-            coin.shows("heads with probability 0.51")  # the description below the drawing
-            coin.holds("view.probability", 0.51)  # the state in Python
+            coin.expect_description("heads with probability 0.51")  # the text below the drawing
+            coin.expect_value("view.probability", 0.51)  # the state in Python
             coin.change_theme("JupyterLab Dark")
             ...
 """
@@ -32,7 +32,7 @@ METADATA = {"kernelspec": {"display_name": "Python 3 (ipykernel)", "language": "
 
 @dataclass(frozen=True)
 class Lab:
-    """A running JupyterLab: its URL, its folder, and the browser."""
+    """A running JupyterLab: its URL, its folder, and the path of the browser."""
 
     address: str
     folder: Path
@@ -50,18 +50,18 @@ class OpenView:
         """Press a key, such as ``ArrowRight``, in the focused element."""
         self.page.keyboard.press(key)
 
-    def shows(self, text: str) -> None:
-        """Wait until the description that is read aloud contains a text."""
+    def expect_description(self, text: str) -> None:
+        """Wait until the view's description, which screen readers announce, contains a text."""
         expect(self.root.locator(".tl-said")).to_contain_text(text)
 
-    def holds(self, expression: str, value: Any) -> None:
-        """Wait until a Python expression has a value in the kernel."""
+    def expect_value(self, expression: str, value: Any) -> None:
+        """Wait until a Python expression in the kernel has a value."""
         deadline = time.monotonic() + TIMEOUT_MS / 1000
-        while (found := self.notebook.python(expression)) != value and time.monotonic() < deadline:
+        while (observed := self.notebook.python(expression)) != value and time.monotonic() < deadline:
             time.sleep(0.1)
-        assert found == value, expression
+        assert observed == value, expression
 
-    def runs(self, code: str) -> None:
+    def execute(self, code: str) -> None:
         """Run code in the kernel, like a cell."""
         self.notebook.python(f"exec({code!r})")
 
@@ -71,7 +71,7 @@ class OpenView:
 
     def contrast(self, element: Locator) -> float:
         """Return the contrast of an element's text with the view's background: 4.5 is legible, 21 is the maximum."""
-        text, ground = element.evaluate(  # both at once, because the theme may be changing
+        text, ground = element.evaluate(  # reads both colors at once, because the theme may be changing
             "node => [getComputedStyle(node).color, getComputedStyle(node.closest('.tl-view')).backgroundColor]"
         )
         light, dark = sorted((_luminance(text), _luminance(ground)), reverse=True)
@@ -80,8 +80,9 @@ class OpenView:
 
 @contextlib.contextmanager
 def open_view(lab: Lab, *cells: str, theme: str = "JupyterLab Light") -> Iterator[OpenView]:
-    """Open a new notebook with these cells, run it, and wait for the view; at the end, assert that it made no requests
-    to others.
+    """Open a new notebook with these cells, run it, and wait for the view.
+
+    At the end, assert that the view did not contact other hosts.
     """
     name = f"{uuid4().hex}.ipynb"
     book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells], metadata=METADATA)
@@ -91,8 +92,8 @@ def open_view(lab: Lab, *cells: str, theme: str = "JupyterLab Light") -> Iterato
         view = OpenView(notebook)
         view.root.wait_for()
         yield view
-        here = (lab.address, lab.address.replace("http", "ws", 1), "data:", "blob:")
-        assert [address for address in notebook.requests if not address.startswith(here)] == []
+        local = (lab.address, lab.address.replace("http", "ws", 1), "data:", "blob:")
+        assert [address for address in notebook.requests if not address.startswith(local)] == []
 
 
 def _luminance(color: str) -> float:

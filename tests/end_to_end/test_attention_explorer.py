@@ -1,4 +1,4 @@
-"""The attention explorer in a real JupyterLab, operated by hover, tap, keys and Python."""
+"""Tests for the attention explorer in JupyterLab, operated with the pointer, keys and Python."""
 
 import pytest
 from playwright.sync_api import expect
@@ -20,54 +20,54 @@ CELLS = (
 
 
 @pytest.mark.slow
-def test_explorer_shows_attention_for_every_way_to_select(lab: Lab) -> None:
+def test_explorer_shows_attention_for_every_selection_method(lab: Lab) -> None:
     with open_view(lab, *CELLS) as explorer:
         groups = (explorer.root.get_by_role("group", name=name) for name in ("Queries", "Keys"))
         queries, keys = (group.get_by_role("button") for group in groups)
         expect(queries.locator(".ae-text")).to_have_text(["I", "like", "you"])
 
-        explorer.shows("3 queries, 3 keys, head 0; lines show weights of at least 0.10.")
+        explorer.expect_description("3 queries, 3 keys, head 0; lines show weights of at least 0.10.")
         lines = explorer.root.locator(".ae-lines path[d]")
         expect(lines).to_have_count(5)
 
         queries.nth(1).hover()
-        explorer.shows("Query like₁ attends most to like₁ 0.75, I₀ 0.25 (head 0; 1 masked out).")
-        explorer.holds("(view.query, view.key)", (1, None))
+        explorer.expect_description("Query like₁ attends most to like₁ 0.75, I₀ 0.25 (head 0; 1 masked out).")
+        explorer.expect_value("(view.query, view.key)", (1, None))
         expect(keys.nth(2)).to_have_attribute("data-hidden", "")
         expect(lines).to_have_count(2)
 
         queries.nth(1).click()  # stays selected when the pointer leaves
         explorer.root.get_by_label("numbers").check()
         expect(keys.locator(".ae-number")).to_have_text(["0.25", "0.75", "hidden"])
-        explorer.holds("view.numbers", True)
+        explorer.expect_value("view.numbers", True)
 
         queries.nth(1).focus()
         explorer.press("ArrowDown")
-        explorer.shows("Query you₂ attends most to you₂ 0.90, like₁ 0.10, I₀ 0.00 (head 0).")
+        explorer.expect_description("Query you₂ attends most to you₂ 0.90, like₁ 0.10, I₀ 0.00 (head 0).")
         assert keys.nth(0).get_attribute("data-hidden") is None, "a small weight must not count as hidden"
         keys.nth(0).click()
-        explorer.shows("Key I₀ is attended to most by I₀ 1.00, like₁ 0.25, you₂ 0.00")
-        explorer.holds("(view.query, view.key)", (None, 0))
+        explorer.expect_description("Key I₀ is attended to most by I₀ 1.00, like₁ 0.25, you₂ 0.00")
+        explorer.expect_value("(view.query, view.key)", (None, 0))
 
         explorer.change_theme("JupyterLab Dark")
         assert explorer.contrast(queries.nth(0)) > 7
         explorer.root.get_by_label("layer").select_option("cross")
         explorer.root.get_by_role("combobox", name="head").select_option("all")
-        explorer.holds("(view.layer, view.head)", (1, -1))
+        explorer.expect_value("(view.layer, view.head)", (1, -1))
         maps = explorer.root.get_by_role("button", name="show head")
         expect(maps).to_have_count(2)
         keys.nth(0).hover()
-        explorer.shows("Key je₀ is attended to most by I₀ 0.90 (head 0), like₁ 0.80 (head 1).")
+        explorer.expect_description("Key je₀ is attended to most by I₀ 0.90 (head 0), like₁ 0.80 (head 1).")
         keys.nth(0).click()
         maps.nth(0).focus()
         explorer.press("ArrowRight")
         explorer.press("Enter")
-        explorer.shows("Key je₀ is attended to most by like₁ 0.80")
-        explorer.holds("view.head", 1)
+        explorer.expect_description("Key je₀ is attended to most by like₁ 0.80")
+        explorer.expect_value("view.head", 1)
 
-        explorer.page.mouse.move(0, 0)  # away from the tokens, because a new token under the pointer would be selected
+        explorer.page.mouse.move(0, 0)  # otherwise, a new token under the pointer would be selected
         explorer.root.get_by_label("sentence").select_option("1: I know")
-        explorer.runs("view.query = 1; view.layer = 0")
-        explorer.shows("Query know₁ attends most to know₁ 0.75, I₀ 0.25 (head 1).")
-        explorer.runs("view.sentence = 0; view.query = 2; view.sentence = 1")
-        explorer.holds("view.query", None)
+        explorer.execute("view.query = 1; view.layer = 0")
+        explorer.expect_description("Query know₁ attends most to know₁ 0.75, I₀ 0.25 (head 1).")
+        explorer.execute("view.sentence = 0; view.query = 2; view.sentence = 1")
+        explorer.expect_value("view.query", None)

@@ -1,7 +1,7 @@
-"""A new learner opens the home page and a lesson, makes a mistake, fixes it, and continues.
+"""Test the first session of a new learner, who opens the home page and a lesson, makes a mistake, and fixes it.
 
 A single test covers everything that the course adds to JupyterLab, because starting JupyterLab and a browser takes
-longer than the checks. Its lessons are reduced to the cells that it needs; ``nbval`` executes whole lessons.
+longer than the checks. Its lessons contain only the cells that the test needs; ``nbval`` executes whole lessons.
 """
 
 import re
@@ -48,32 +48,32 @@ def test_home_page_leads_to_a_lesson_and_counts_passes(tmp_path: Path, monkeypat
             shorten(lessons / name, cells)
         page = book.page
         home = page.locator(".tl-home")
-        the_page_is_there_before_jupyterlab(page, address)
+        home_page_appears_before_jupyterlab(page, address)
         go_home(page)
         expect(home.get_by_role("status")).to_be_hidden()
         expect(home).to_contain_text(f"0 of {n - n_bank} exercises passed.")
         assert dark(home), "the page must follow the system's theme"
         assert not page.locator("#filebrowser").is_visible()
         page.evaluate("window.jupyterapp.shell.collapseLeft()")
-        the_page_reads_well(home)
-        an_exercise_is_found_by_its_term(page, home, n)
+        assert_page_is_readable(home)
+        search_finds_exercise_by_term(page, home, n)
 
-        a_lesson_has_the_focus_that_was_opened_under_a_change_of_theme(page)
+        lesson_gets_focus_during_change_of_theme(page)
         go_home(page)
         home.locator("#tl-map-01_lookup").press("Enter")
         wait_until_ready(page, "01_lookup.ipynb")
         book.run_all()
         expect(checked(book, "softmax")).to_contain_text("Not started yet.")
-        a_view_is_operated(book)
-        a_button_gives_hints(book)
-        an_endless_loop_is_told(book)
-        a_known_mistake_is_named(book)
+        slider_updates_view_and_python(book)
+        button_gives_hints(book)
+        check_stops_endless_loop(book)
+        check_explains_known_mistake(book)
         for exercise in (softmax, weights):
             book.rewrite(book.cell_with(f"def {exercise.name}("), exercise.solution)
             book.run(book.cell_with(f"check({exercise.name})"))
             expect(checked(book, exercise.name)).to_contain_text(f"{exercise.name}: passed")
         book.save()
-        the_end_leads_to_the_next_lesson(book)
+        last_cell_links_to_next_lesson(book)
 
         go_home(page)
         expect(home.locator("#tl-lesson-01_lookup").locator("xpath=ancestor::tr")).to_contain_text("2 of 4")
@@ -84,14 +84,14 @@ def test_home_page_leads_to_a_lesson_and_counts_passes(tmp_path: Path, monkeypat
         exported = page.request.get(f"{address}/transformer-course/progress.csv").text()
         assert "\n01_lookup,softmax,False,True,2" in exported
 
-        what_is_lost_is_told(page, home, lessons)
+        home_page_reports_lost_files(page, home, lessons)
         at = "id => window.jupyterapp.shell.currentWidget?.content?.activeCell?.model.id === id"
         home.locator("#tl-open-similarity").click()
         page.wait_for_function(at, arg="similarity", polling=200)
-        all_cells_are_drawn_at_once(page)
+        assert_cells_are_drawn_immediately(page)
         expect(book.cell_with("def similarity(")).to_be_in_viewport()
 
-        nothing_else_was_asked(book, address)
+        assert_no_notifications_or_other_hosts(book, address)
 
     assert main(["grade", str(lessons / "01_lookup.ipynb"), "-o", str(tmp_path / "graded")]) == 0
     gradebook = pd.read_csv(tmp_path / "graded" / "gradebook.csv")
@@ -99,7 +99,7 @@ def test_home_page_leads_to_a_lesson_and_counts_passes(tmp_path: Path, monkeypat
 
 
 def shorten(lesson: Path, cells: list[str]) -> None:
-    """Keep only some cells of a copy."""
+    """Remove all cells from a copy of a lesson except these."""
     book = nbformat.read(lesson, as_version=4)
     book.cells = [cell for cell in book.cells if cell.id in cells]
     assert [cell.id for cell in book.cells] == cells
@@ -107,19 +107,19 @@ def shorten(lesson: Path, cells: list[str]) -> None:
 
 
 def checked(book: Notebook, exercise: str) -> Locator:
-    """Return the message of an exercise's check."""
+    """Return the output of an exercise's check."""
     return book.cell_with(f"check({exercise})").locator(".jp-OutputArea-output").first
 
 
-def the_page_is_there_before_jupyterlab(page: Page, address: str) -> None:
-    """Follow a link to a lesson while JupyterLab is still loading, as on the first start."""
+def home_page_appears_before_jupyterlab(page: Page, address: str) -> None:
+    """Follow a link on the home page to a lesson while JupyterLab is still loading, as on the first start."""
     held: list[Route] = []
     page.route("**/jlab_core.*", lambda route: held.append(route))
     page.goto(f"{address}/lab?reset", wait_until="commit")
     home = page.locator(".tl-home")
     expect(home.get_by_role("link", name="Begin with lesson 00")).to_be_visible()
     assert dark(home), "the page must follow the system's theme"
-    nothing_is_cut(home)
+    assert_nothing_is_cut_off(home)
     home.locator("#tl-map-01_lookup").press("Enter")
     expect(home.get_by_role("status")).to_have_text("JupyterLab is starting. This page will open when it is ready.")
     assert not page.evaluate("Boolean(window.jupyterapp)")
@@ -129,8 +129,8 @@ def the_page_is_there_before_jupyterlab(page: Page, address: str) -> None:
     expect(page.locator(".jp-TableOfContents").get_by_text("One lookup", exact=False)).to_be_visible()
 
 
-def a_lesson_has_the_focus_that_was_opened_under_a_change_of_theme(page: Page) -> None:
-    """Follow a link while JupyterLab hides itself for a frame to change its theme, which is slow on a busy machine."""
+def lesson_gets_focus_during_change_of_theme(page: Page) -> None:
+    """Follow a link while JupyterLab is hidden to change its theme, which takes long on a busy machine."""
     page.evaluate(
         """() => {
             const { shell } = window.jupyterapp;
@@ -143,10 +143,10 @@ def a_lesson_has_the_focus_that_was_opened_under_a_change_of_theme(page: Page) -
     expect(page.locator(".jp-TableOfContents")).to_be_visible()
 
 
-def what_is_lost_is_told(page: Page, home: Locator, lessons: Path) -> None:
-    """Open the file with the parts, then delete it and corrupt the record, while the home page is open."""
+def home_page_reports_lost_files(page: Page, home: Locator, lessons: Path) -> None:
+    """Open the file with the saved parts, then delete it and corrupt the record, while the home page is open."""
     with page.expect_response(lambda answer: "/checkpoints" in answer.url and answer.request.method == "POST"):
-        home.locator("#tl-part-01_lookup").click()  # JupyterLab's last question about the file, which then closes
+        home.locator("#tl-part-01_lookup").click()  # JupyterLab's last request for the file
     page.wait_for_selector(".jp-FileEditor")
     go_home(page)
     home.locator("#tl-go-on").focus()
@@ -159,19 +159,19 @@ def what_is_lost_is_told(page: Page, home: Locator, lessons: Path) -> None:
     expect(home.locator("#tl-go-on")).to_have_attribute("data-cell", "step-1-a-score-for-every-key-2")
 
 
-def nothing_else_was_asked(book: Notebook, address: str) -> None:
-    """Assert that JupyterLab has neither asked a question nor contacted other hosts."""
+def assert_no_notifications_or_other_hosts(book: Notebook, address: str) -> None:
+    """Assert that JupyterLab has neither shown a notification nor contacted other hosts."""
     assert book.page.locator(".Toastify__toast").count() == 0, "JupyterLab shows a dialog or a notification"
-    here = (address, address.replace("http", "ws", 1), "data:", "blob:")
-    assert [url for url in book.requests if not url.startswith(here)] == []
+    local = (address, address.replace("http", "ws", 1), "data:", "blob:")
+    assert [url for url in book.requests if not url.startswith(local)] == []
     assert [url for url in book.requests if "/lab/api/news" in url or "/lab/api/update" in url] == []
 
 
-def nothing_is_cut(home: Locator) -> None:
-    """Assert that no part of the page is wider than its container, for windows of all widths."""
+def assert_nothing_is_cut_off(home: Locator) -> None:
+    """Assert that no part of the page is wider than its container, for windows of three widths."""
     too_wide = """node => [...node.querySelectorAll('*')]
-        .filter(one => one.scrollWidth > one.clientWidth + 1 && one.clientWidth)
-        .map(one => one.outerHTML.slice(0, 80))"""
+        .filter(element => element.scrollWidth > element.clientWidth + 1 && element.clientWidth)
+        .map(element => element.outerHTML.slice(0, 80))"""
     for width in (1400, 1000, 400):
         home.page.set_viewport_size({"width": width, "height": 900})
         expect(home.locator(".tl-map")).to_be_visible(visible=width > 640)
@@ -179,14 +179,14 @@ def nothing_is_cut(home: Locator) -> None:
     home.page.set_viewport_size({"width": 1280, "height": 900})
 
 
-def the_page_reads_well(home: Locator) -> None:
-    """Assert that the whole page is visible, and that links are distinguishable from text."""
-    nothing_is_cut(home)
-    links_look_like_links(home)
+def assert_page_is_readable(home: Locator) -> None:
+    """Assert that the page is not cut off, and that links are distinguishable from text."""
+    assert_nothing_is_cut_off(home)
+    assert_links_are_distinguishable(home)
 
 
-def links_look_like_links(home: Locator) -> None:
-    """Assert that each link in the text is underlined and has a different color from the text around it."""
+def assert_links_are_distinguishable(home: Locator) -> None:
+    """Assert that each link in the text is underlined, and that its color differs from the text around it."""
     unlike_links = """node => [...node.querySelectorAll('a:not(.tl-button, .tl-lesson)')].filter(link => {
         const style = getComputedStyle(link);
         return style.color === getComputedStyle(link.parentElement).color || style.textDecorationLine !== 'underline';
@@ -196,8 +196,8 @@ def links_look_like_links(home: Locator) -> None:
     assert home.evaluate(unlike_links) == []
 
 
-def an_exercise_is_found_by_its_term(page: Page, home: Locator, n: int) -> None:
-    """Open the list of all exercises and search it; the next step stays visible."""
+def search_finds_exercise_by_term(page: Page, home: Locator, n: int) -> None:
+    """Open the list of all exercises and search it by term; the next step must stay visible."""
     home.get_by_text(f"All {n} exercises").click()
     search = home.get_by_role("searchbox", name="Find an exercise")
     found = home.locator(".tl-exercises [data-search]:visible")
@@ -210,55 +210,55 @@ def an_exercise_is_found_by_its_term(page: Page, home: Locator, n: int) -> None:
         assert 0 < found.count() < 10
     search.fill("LoRA")
     expect(home).to_contain_text(f"1 of {n}")
-    nothing_is_cut(home)
+    assert_nothing_is_cut_off(home)
     search.fill("")
     expect(found).to_have_count(n)
     home.get_by_text(f"All {n} exercises").click()
 
 
-def all_cells_are_drawn_at_once(page: Page) -> None:
-    """Assert that JupyterLab does not wait until it is idle to draw a cell, because a busy machine is never idle."""
+def assert_cells_are_drawn_immediately(page: Page) -> None:
+    """Assert that JupyterLab draws cells without waiting until it is idle, because a busy machine is never idle."""
     config = page.evaluate("window.jupyterapp.shell.currentWidget.content.notebookConfig")
     assert config["windowingMode"] == "none"
 
 
-def a_button_gives_hints(book: Notebook) -> None:
-    """Press the button in a panel, and then the one below the first hint, which replaces it."""
+def button_gives_hints(book: Notebook) -> None:
+    """Press the hint button in the check's panel, and then the button below the first hint, which replaces it."""
     panels = book.cell_with("check(softmax)").locator(".jp-OutputArea-output")
-    for place, label in enumerate(("Hint", "Next hint"), start=1):
+    for number, label in enumerate(("Hint", "Next hint"), start=1):
         panels.last.get_by_role("button", name=label).click()
-        expect(panels.nth(place)).to_contain_text(f"softmax: general hint {place} of")
+        expect(panels.nth(number)).to_contain_text(f"softmax: general hint {number} of")
     expect(panels.get_by_role("button", name="hint")).to_have_count(1)
 
 
-def a_view_is_operated(book: Notebook) -> None:
-    """Move a slider, and assert that the drawing and Python follow."""
+def slider_updates_view_and_python(book: Notebook) -> None:
+    """Move a slider, and assert that the drawing and the value in Python change."""
     view = OpenView(book)
     view.root.get_by_role("slider", name="temperature").focus()
     view.press("End")
-    view.shows("entropy 1.00 of 1.")
-    view.holds("[shown.temperature for shown in Out.values() if hasattr(shown, 'temperature')]", [100])
+    view.expect_description("entropy 1.00 of 1.")
+    view.expect_value("[shown.temperature for shown in Out.values() if hasattr(shown, 'temperature')]", [100])
 
 
-def a_known_mistake_is_named(book: Notebook) -> None:
-    """Check an answer that takes the softmax over another dimension."""
+def check_explains_known_mistake(book: Notebook) -> None:
+    """Check an answer that takes the softmax over the wrong dimension."""
     mistake = next(mistake for mistake in every_exercise()["softmax"].mistakes if mistake.name == "first_axis")
     book.rewrite(book.cell_with("def softmax("), "def softmax(scores):\n    return torch.softmax(scores, dim=0)\n")
     book.run(book.cell_with("check(softmax)"))
     expect(checked(book, "softmax")).to_contain_text("softmax: a known mistake")
     located = f"Line 2: {mistake.message[0].lower()}{mistake.message[1:]}"
     panel = squeeze(checked(book, "softmax").inner_text())
-    for sentence in re.split(r"(?<=[.?]) ", located):  # the line of code follows after the first sentence
+    for sentence in re.split(r"(?<=[.?]) ", located):  # the panel shows the line of code after the first sentence
         assert squeeze(sentence) in panel
 
 
 def squeeze(text: str) -> str:
-    """Remove line breaks and markup, which differ between a text and its rendering."""
+    """Remove line breaks and markup, which a rendered text does not preserve."""
     return " ".join(re.sub(r"[`*]", "", text).split())
 
 
-def an_endless_loop_is_told(book: Notebook) -> None:
-    """Check an answer that never ends: the check reports that it is still running, and then that it was stopped."""
+def check_stops_endless_loop(book: Notebook) -> None:
+    """Check an answer that never returns; the check reports that it is running, and later that it was stopped."""
     book.python("exec('from transformer_course.lesson import notebook; notebook.current_session().seconds = 3')")
     book.rewrite(book.cell_with("def softmax("), "def softmax(scores):\n    while True:\n        pass")
     check = book.cell_with("check(softmax)")
@@ -268,8 +268,8 @@ def an_endless_loop_is_told(book: Notebook) -> None:
     expect(check).to_contain_text("softmax: it did not finish")
 
 
-def the_end_leads_to_the_next_lesson(book: Notebook) -> None:
-    """Follow the link at the end of a lesson, and return."""
+def last_cell_links_to_next_lesson(book: Notebook) -> None:
+    """Follow the link at the end of the lesson to the next lesson, and return."""
     end = book.cell_with("tally()")
     book.run(end)
     expect(end).to_contain_text("Exercises: 2 of 4 passed.")
@@ -282,11 +282,11 @@ def the_end_leads_to_the_next_lesson(book: Notebook) -> None:
 def go_home(page: Page) -> None:
     page.evaluate("window.jupyterapp.commands.execute('transformer-course:home')")
     expect(page.locator(".tl-home")).to_be_visible()
-    expect(page.locator(".jp-TableOfContents")).to_be_hidden()  # it would only say that there are no headings
+    expect(page.locator(".jp-TableOfContents")).to_be_hidden()  # the home page has no headings to list
 
 
 def dark(element: Locator) -> bool:
-    """Return whether text is lighter than its background."""
+    """Return whether an element's text is lighter than its background."""
     return bool(
         element.evaluate(
             """node => {

@@ -1,4 +1,4 @@
-"""The mask painter in a real JupyterLab, operated by click, drag, keys, presets and Python."""
+"""Tests for the mask painter in JupyterLab, operated by clicking and dragging, and with keys, presets and Python."""
 
 import pytest
 from playwright.sync_api import expect
@@ -20,46 +20,48 @@ def test_weights_and_leak_follow_the_painted_mask(lab: Lab) -> None:
     with open_view(lab, *CELLS) as painter:
         cells = painter.root.locator(".mp-cell")
 
-        def same_weights() -> None:
+        def assert_same_weights() -> None:
             in_python = "[f'{w:.2f}' if may else '×' for w, may in zip(view.weights.flatten(), view.mask.flatten())]"
             expect(cells).to_have_text(painter.notebook.python(in_python))
 
-        painter.shows("16 of 16 pairs allowed.")
-        same_weights()
+        painter.expect_description("16 of 16 pairs allowed.")
+        assert_same_weights()
         painter.root.get_by_role("button", name="causal", exact=True).click()
-        painter.shows("10 of 16 pairs allowed.")
-        painter.holds("view.mask.equal(torch.ones(4, 4, dtype=torch.bool).tril())", True)
-        same_weights()
+        painter.expect_description("10 of 16 pairs allowed.")
+        painter.expect_value("view.mask.equal(torch.ones(4, 4, dtype=torch.bool).tril())", True)
+        assert_same_weights()
 
         painter.root.get_by_role("button", name="like", exact=True).click()
-        painter.shows("Input “like” reaches the outputs at “like” and “you”.")
+        painter.expect_description("Input “like” reaches the outputs at “like” and “you”.")
         cells.nth(1 * 4 + 2).click()
-        painter.shows("Input “like” reaches the outputs at “I”, “like” and “you”. Leak: “I” comes before it.")
-        painter.holds("(view.source, view.reached.tolist())", (2, [False, True, True, True]))
+        painter.expect_description(
+            "Input “like” reaches the outputs at “I”, “like” and “you”. Leak: “I” comes before it."
+        )
+        painter.expect_value("(view.source, view.reached.tolist())", (2, [False, True, True, True]))
         expect(painter.root.locator("[data-state=leak]")).to_have_text(["I · leak"])
 
         painter.change_theme("JupyterLab Dark")
         assert painter.contrast(painter.root.locator(".mp-query").first) > 7
         cells.nth(0).focus()
         painter.press("Space")
-        painter.shows("“<bos>” may attend to no key, so the output is zeros.")
+        painter.expect_description("“<bos>” may attend to no key, so the output is zeros.")
         painter.press("ArrowDown")
         painter.press("Enter")
-        painter.holds("view.allowed[1]", [False, True, True, False])
-        same_weights()
+        painter.expect_value("view.allowed[1]", [False, True, True, False])
+        assert_same_weights()
 
         cells.nth(4 * 3).hover()
         painter.page.mouse.down()
         for j in (1, 2, 3):
             cells.nth(4 * 3 + j).hover()
         painter.page.mouse.up()
-        painter.holds("view.allowed[3]", [False] * 4)
-        cells.nth(4 * 2).hover()  # the button is up, so nothing is painted
-        same_weights()
+        painter.expect_value("view.allowed[3]", [False] * 4)
+        cells.nth(4 * 2).hover()  # paints nothing, because the mouse button is up
+        assert_same_weights()
 
-        painter.runs("view.mask = torch.ones(4, 4, dtype=torch.bool).tril(1).bool(); view.source = 3")
-        painter.shows("Input “you” reaches the outputs at “like” and “you”. Leak: “like” comes before it.")
+        painter.execute("view.mask = torch.ones(4, 4, dtype=torch.bool).tril(1).bool(); view.source = 3")
+        painter.expect_description("Input “you” reaches the outputs at “like” and “you”. Leak: “like” comes before it.")
         painter.root.get_by_role("slider", name="layers").focus()
         painter.press("ArrowRight")
-        painter.shows("Leak: “I” and “like” come before it.")
-        painter.holds("view.layers", 2)
+        painter.expect_description("Leak: “I” and “like” come before it.")
+        painter.expect_value("view.layers", 2)

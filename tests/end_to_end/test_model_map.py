@@ -1,4 +1,4 @@
-"""The model map in a real JupyterLab: type a text, open a block, and step through the tokens."""
+"""Tests for the model map in JupyterLab: type a text, open a block, and step through the tokens."""
 
 import pytest
 from playwright.sync_api import expect
@@ -21,24 +21,24 @@ CELLS = (
 @pytest.mark.thorough
 def test_map_runs_typed_text_and_shows_blocks_and_tokens(lab: Lab) -> None:
     with open_view(lab, *CELLS) as displayed:
-        displayed.shows("blocks.1.self_attention, GroupedQueryAttention: 3 tokens × 16")
+        displayed.expect_description("blocks.1.self_attention, GroupedQueryAttention: 3 tokens × 16")
         field = displayed.root.get_by_role("textbox", name="text")
         field.fill("horse")
         field.press("Enter")
-        displayed.shows("5 tokens × 16")
-        displayed.holds("view.text", "horse")
+        displayed.expect_description("5 tokens × 16")
+        displayed.expect_value("view.text", "horse")
 
         displayed.root.get_by_role("button", name="feed_forward").first.click()
-        displayed.shows("blocks.0.feed_forward")
+        displayed.expect_description("blocks.0.feed_forward")
         expect(displayed.root.locator(".mm-bar")).to_have_count(5)
         displayed.press("ArrowDown")
-        displayed.shows("blocks.0, Block")
+        displayed.expect_description("blocks.0, Block")
 
         displayed.root.get_by_role("slider", name="token").focus()
         displayed.press("End")
-        displayed.shows("After e₄, the model predicts")
-        displayed.holds("view.step", 4)
+        displayed.expect_description("After e₄, the model predicts")
+        displayed.expect_value("view.step", 4)
         displayed.change_theme("JupyterLab Dark")
         assert displayed.contrast(displayed.root.locator("h5").first) > 7
-        displayed.runs("view.text = 'cat'")
-        displayed.shows("3 tokens × 16")
+        displayed.execute("view.text = 'cat'")
+        displayed.expect_description("3 tokens × 16")

@@ -1,4 +1,4 @@
-"""A learner returns: with a new kernel, they start an exercise over and then a lesson, without a traceback."""
+"""Test the second session of a learner, who gets a new kernel, and starts an exercise and then a lesson over."""
 
 import re
 from pathlib import Path
@@ -36,14 +36,14 @@ def test_new_kernel_and_reset_take_one_click_each(tmp_path: Path, monkeypatch: p
         page = book.page
         page.goto(f"{address}/lab?reset")
         page.wait_for_function("window.jupyterapp && window.jupyterapp.restored.then(() => true)", polling=200)
-        a_link_to_an_exercise_offers_to_run_the_cells_above(book)
-        a_restart_offers_it_again(book)
-        a_name_error_names_the_cell(book)
-        a_page_that_is_loaded_again_remembers_what_ran(book, address)
-        an_exercise_is_reset_and_undo_brings_it_back(book)
-        the_panel_resets_the_exercise_too(book)
-        a_lesson_is_started_over(book, lessons)
-        the_first_press_changes_the_theme(page)
+        exercise_link_offers_to_run_cells_above(book)
+        kernel_restart_offers_again(book)
+        name_error_links_to_defining_cell(book)
+        reloaded_page_remembers_executed_cells(book, address)
+        undo_restores_a_reset_exercise(book)
+        panel_button_resets_exercise(book)
+        start_over_keeps_the_old_lesson(book, lessons)
+        first_command_changes_the_theme(page)
 
 
 def bar(page: Page) -> Locator:
@@ -51,17 +51,16 @@ def bar(page: Page) -> Locator:
 
 
 def activate(page: Page, cell: str) -> None:
-    """Make a cell active, as a click does."""
+    """Make a cell the active cell, like a click."""
     page.evaluate(
-        """cell => {
-            const { content } = window.jupyterapp.shell.currentWidget;
-            content.activeCellIndex = content.widgets.findIndex(each => each.model.id === cell);
+        """cell => { const { content } = window.jupyterapp.shell.currentWidget; content.activeCellIndex =
+            content.widgets.findIndex(widget => widget.model.id === cell);
         }""",
         cell,
     )
 
 
-def a_link_to_an_exercise_offers_to_run_the_cells_above(book: Notebook) -> None:
+def exercise_link_offers_to_run_cells_above(book: Notebook) -> None:
     page = book.page
     page.locator("#tl-dot-softmax").click()
     wait_until_ready(page, LESSON)
@@ -72,7 +71,7 @@ def a_link_to_an_exercise_offers_to_run_the_cells_above(book: Notebook) -> None:
     assert page.evaluate("window.jupyterapp.shell.currentWidget.content.activeCell.model.id") == "softmax"
 
 
-def a_restart_offers_it_again(book: Notebook) -> None:
+def kernel_restart_offers_again(book: Notebook) -> None:
     page = book.page
     page.evaluate("window.jupyterapp.shell.currentWidget.sessionContext.session.kernel.restart()")
     expect(bar(page)).to_contain_text(re.compile("4 cells above have not run in it. (They|Last time they) took"))
@@ -80,7 +79,7 @@ def a_restart_offers_it_again(book: Notebook) -> None:
     expect(bar(page)).to_be_hidden()
 
 
-def a_name_error_names_the_cell(book: Notebook) -> None:
+def name_error_links_to_defining_cell(book: Notebook) -> None:
     page = book.page
     check = book.cell_with("check(softmax)")
     book.run(check)
@@ -90,24 +89,24 @@ def a_name_error_names_the_cell(book: Notebook) -> None:
     page.wait_for_function(
         "window.jupyterapp.shell.currentWidget.content.activeCell.model.id === 'imports'", polling=200
     )
-    # pressed as long as people do: a bar that appears meanwhile would move the button away from the pointer
+    # Hold the button as long as a person does; if a bar appeared in the meantime, the button would move away.
     note.get_by_role("button", name="Run the cells above").click(delay=300)
     expect(bar(page)).to_be_hidden()
     book.run(check)
     expect(check).to_contain_text("Not started yet.")
 
 
-def a_page_that_is_loaded_again_remembers_what_ran(book: Notebook, address: str) -> None:
+def reloaded_page_remembers_executed_cells(book: Notebook, address: str) -> None:
     page = book.page
     book.save()
     page.goto(f"{address}/lab/tree/{LESSON}")
     wait_until_ready(page, LESSON)
     activate(page, "check-softmax")
-    page.wait_for_timeout(1000)  # gives a bar that should not appear time to appear
+    page.wait_for_timeout(1000)  # a bar that should not appear would appear by then
     expect(bar(page)).to_be_hidden()
 
 
-def an_exercise_is_reset_and_undo_brings_it_back(book: Notebook) -> None:
+def undo_restores_a_reset_exercise(book: Notebook) -> None:
     page, source = (
         book.page,
         "cell => window.jupyterapp.shell.currentWidget.content.activeCell.model.sharedModel.source",
@@ -123,7 +122,7 @@ def an_exercise_is_reset_and_undo_brings_it_back(book: Notebook) -> None:
     expect(page.locator(".jp-cell-toolbar [data-command='transformer-course:reset-exercise']")).to_be_hidden()
 
 
-def the_panel_resets_the_exercise_too(book: Notebook) -> None:
+def panel_button_resets_exercise(book: Notebook) -> None:
     check = book.cell_with("check(softmax)")
     book.run(book.cell_with("def softmax("))
     book.run(check)
@@ -132,7 +131,7 @@ def the_panel_resets_the_exercise_too(book: Notebook) -> None:
     expect(check.locator(".jp-OutputArea-output")).to_have_count(0)
 
 
-def a_lesson_is_started_over(book: Notebook, lessons: Path) -> None:
+def start_over_keeps_the_old_lesson(book: Notebook, lessons: Path) -> None:
     page = book.page
     book.rewrite(book.cell_with("def softmax("), MINE)
     page.evaluate("void window.jupyterapp.commands.execute('transformer-course:reset-lesson')")
@@ -144,7 +143,7 @@ def a_lesson_is_started_over(book: Notebook, lessons: Path) -> None:
     expect(page.locator(".jp-Dialog")).to_have_count(0)
 
 
-def the_first_press_changes_the_theme(page: Page) -> None:
+def first_command_changes_the_theme(page: Page) -> None:
     page.evaluate("void window.jupyterapp.commands.execute('apputils:change-theme', {theme: 'JupyterLab Dark'})")
     page.wait_for_function("document.body.dataset.jpThemeName === 'JupyterLab Dark'", polling=200)
     go_home(page)

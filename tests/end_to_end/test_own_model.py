@@ -1,4 +1,4 @@
-"""The learner's own model on the home page: live with the lesson's kernel, and as saved without one."""
+"""Test the learner's own model on the home page, with the lesson's kernel and as saved without a kernel."""
 
 import sys
 from pathlib import Path
@@ -15,15 +15,13 @@ from tests.end_to_end.test_model_map import CELLS
 @pytest.mark.slow
 @pytest.mark.thorough
 @needs_browser
-def test_text_typed_on_the_home_page_runs_through_the_own_model(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_own_model_runs_text_typed_on_the_home_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     lessons, settings = tmp_path / "lessons", tmp_path / "home"
     settings.mkdir()
     lessons.mkdir()
     monkeypatch.setenv("TRANSFORMER_LAB_LESSONS", str(lessons))
     book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in CELLS], metadata=METADATA)
-    nbformat.write(book, lessons / "09_language_model.ipynb")  # a learner's copy, which is kept
+    nbformat.write(book, lessons / "09_language_model.ipynb")  # a learner's copy, which must not be overwritten
     assert BROWSER is not None
     command = [sys.executable, "-m", "transformer_course.commands", "lab", "--no-browser"]
     with (

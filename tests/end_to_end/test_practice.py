@@ -1,4 +1,4 @@
-"""A learner returns after some days and practices from the home page."""
+"""Test a learner who returns after a few days and practices from the home page."""
 
 import json
 from datetime import UTC, datetime, timedelta
@@ -15,7 +15,7 @@ RIGHT = "def softmax(scores):\n    return torch.softmax(scores, dim=-1)"
 pytestmark = [needs_browser, pytest.mark.slow]
 
 
-def test_practice_asks_what_is_due_and_records_the_results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_practice_offers_due_exercises_and_records_results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     lessons, settings = tmp_path / "lessons", tmp_path / "home"
     settings.mkdir()
     lessons.mkdir()

@@ -1,4 +1,4 @@
-"""A reloaded page restores the views of its notebook while their kernel is running."""
+"""Test that a reloaded page restores the views in its notebook while the kernel is running."""
 
 from pathlib import Path
 
@@ -19,7 +19,7 @@ pytestmark = [
 ]
 
 
-def test_reload_restores_a_view_or_shows_its_picture(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_reload_restores_view_or_shows_its_picture(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     lessons, settings = tmp_path / "lessons", tmp_path / "home"
     lessons.mkdir()
     settings.mkdir()
@@ -35,27 +35,27 @@ def test_reload_restores_a_view_or_shows_its_picture(tmp_path: Path, monkeypatch
         page, painter = notebook.page, OpenView(notebook)
         notebook.run_all()
         painter.root.get_by_role("button", name="causal", exact=True).click()
-        painter.shows("6 of 9 pairs allowed.")
-        painter.holds("sum(map(sum, view.allowed))", 6)
+        painter.expect_description("6 of 9 pairs allowed.")
+        painter.expect_value("sum(map(sum, view.allowed))", 6)
         notebook.save()
-        kept = nbformat.read(lessons / NAME, as_version=4).cells[1].outputs[0]
-        assert {"image/png", "text/plain"} == set(kept.data)
+        saved = nbformat.read(lessons / NAME, as_version=4).cells[1].outputs[0]
+        assert {"image/png", "text/plain"} == set(saved.data)
 
         load(page, address)
-        painter.shows("6 of 9 pairs allowed.")
+        painter.expect_description("6 of 9 pairs allowed.")
         assert not page.evaluate("window.jupyterapp.shell.currentWidget.context.model.dirty")
         painter.root.locator(".mp-cell").nth(1).click()  # I attends to like
-        painter.shows("Leak: “I” comes before it.")
-        painter.holds("sum(map(sum, view.allowed))", 7)
+        painter.expect_description("Leak: “I” comes before it.")
+        painter.expect_value("sum(map(sum, view.allowed))", 7)
 
         page.evaluate("window.jupyterapp.shell.currentWidget.sessionContext.session.kernel.restart()")
         load(page, address)
-        painter.holds("'view' in globals()", False)
+        painter.expect_value("'view' in globals()", False)
         expect(page.locator(".jp-RenderedImage img")).to_be_visible(timeout=60_000)
         expect(painter.root).to_have_count(0)
 
 
 def load(page: Page, address: str) -> None:
-    """Reload the page with the notebook, and wait until the notebook has its kernel."""
+    """Reload the notebook's page, and wait until the notebook is ready."""
     page.goto(f"{address}/lab/tree/{NAME}")
     wait_until_ready(page, NAME)

@@ -1,4 +1,4 @@
-"""The training view in a real JupyterLab follows a run, stops it on a click, and does not grow."""
+"""Tests for the training view in JupyterLab, which follows a run, stops it on request, and does not grow."""
 
 import pytest
 from playwright.sync_api import expect
@@ -28,7 +28,7 @@ COUNT = "section => section.querySelectorAll('*').length"
 
 
 def begin(view: OpenView, code: str) -> None:
-    """Start code in the kernel without waiting for its end."""
+    """Start code in the kernel without waiting until it has finished."""
     view.page.evaluate(
         "code => void window.jupyterapp.shell.currentWidget.sessionContext.session.kernel.requestExecute({code})", code
     )
@@ -36,13 +36,13 @@ def begin(view: OpenView, code: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.thorough
-def test_follows_a_run_and_its_button_stops_it_cleanly(lab: Lab) -> None:
+def test_view_follows_run_and_button_stops_it_cleanly(lab: Lab) -> None:
     with open_view(lab, *CELLS) as training:
-        training.shows("Training is ready: step 0 of 100000.")
+        training.expect_description("Training is ready: step 0 of 100000.")
         stop = training.root.get_by_role("button", name="Stop")
         expect(stop).to_be_disabled()
         begin(training, "train(100_000)")
-        training.shows("free-running")
+        training.expect_description("free-running")
         expect(training.root.locator("caption")).to_have_text("3 mars → 03-03 ✓")
         expect(training.root.locator(".tl-control span").first).to_contain_text("min left")
         charts = training.root.locator(".tl-progress-chart")
@@ -61,12 +61,12 @@ def test_follows_a_run_and_its_button_stops_it_cleanly(lab: Lab) -> None:
 
         stop.focus()
         training.press("Enter")
-        training.shows("The model keeps the parameters of this step.")
-        training.holds("view.state", "stopped")
-        training.holds("0 < view.step < 100_000", True)
-        training.holds("[model.bias.item() == view.step, *(model.weight[0] == view.step).tolist()]", [True] * 4)
+        training.expect_description("The model keeps the parameters of this step.")
+        training.expect_value("view.state", "stopped")
+        training.expect_value("0 < view.step < 100_000", True)
+        training.expect_value("[model.bias.item() == view.step, *(model.weight[0] == view.step).tolist()]", [True] * 4)
         expect(stop).to_be_disabled()
-        training.runs("view.n_steps = view.step + 2; train(2)")
-        training.shows("Training is finished")
-        training.holds("model.bias.item() == view.step == view.n_steps", True)
+        training.execute("view.n_steps = view.step + 2; train(2)")
+        training.expect_description("Training is finished")
+        training.expect_value("model.bias.item() == view.step == view.n_steps", True)
         expect(stop).to_be_hidden()

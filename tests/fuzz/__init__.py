@@ -1,4 +1,4 @@
-"""Corrupt the input of everything that reads files, and inject failures into everything that writes files.
+"""Corrupt the input of all code that reads files, and inject failures into all code that writes files.
 
-python -m tests.fuzz [--inputs N] [--seed SEED] [READER ...]
+Run ``python -m tests.fuzz [--inputs N] [--seed SEED] [READER ...]``.
 """

@@ -1,6 +1,4 @@
-"""Print the results of reading corrupted files: ``python -m tests.fuzz [--inputs N] [--seed SEED] [--json] [READER
-...]``.
-"""
+"""Corrupt files, and print the results of reading them."""
 
 import argparse
 import json
@@ -15,19 +13,19 @@ from tests.fuzz.readers import READERS
 
 
 def main() -> None:
-    """Corrupt the files of the given readers, or of all readers."""
+    """Corrupt the files of the readers named on the command line, or of all readers."""
     parser = argparse.ArgumentParser(prog="python -m tests.fuzz", description=__doc__)
-    parser.add_argument("readers", nargs="*", metavar="READER", help="part of a reader's name; default: all of them")
-    parser.add_argument("--inputs", type=int, default=20, metavar="N", help="damaged files of each reader")
-    parser.add_argument("--seed", type=int, default=0, help="seed of the damage")
-    parser.add_argument("--json", action="store_true", help="print the outcomes of each reader as JSON")
+    parser.add_argument("readers", nargs="*", metavar="READER", help="part of a reader's name (default: all readers)")
+    parser.add_argument("--inputs", type=int, default=20, metavar="N", help="number of corrupted files for each reader")
+    parser.add_argument("--seed", type=int, default=0, help="random seed for the corruption")
+    parser.add_argument("--json", action="store_true", help="print each reader's outcomes as JSON")
     args = parser.parse_args()
     torch.set_num_threads(1)
     for name, reader in (READERS | COURSE_READERS).items():
         if not args.readers or any(part in name for part in args.readers):
             outcomes = list(campaign(reader, name, args.inputs, args.seed))
-            counts = Counter(outcome.what for outcome in outcomes)
-            bad = sorted({f"{what}: {message}" for what, message in outcomes if what not in GOOD})
+            counts = Counter(outcome.kind for outcome in outcomes)
+            bad = sorted({f"{kind}: {message}" for kind, message in outcomes if kind not in GOOD})
             if args.json:
                 print(json.dumps({"reader": name, "counts": counts, "bad": bad}), flush=True)
             else:

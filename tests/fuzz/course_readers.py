@@ -1,4 +1,4 @@
-"""Readers of files that the course itself writes: class results, and learners' passes and parts."""
+"""Define the readers of files that the course itself writes: class results, and learners' progress and parts."""
 
 import os
 from pathlib import Path
@@ -33,7 +33,7 @@ def _passes(folder: Path) -> None:
     record_prediction(folder, Prediction("why:1", "right", 0.8, "4", "4"))
 
 
-def _one_more_pass(folder: Path) -> object:
+def _record_another_pass(folder: Path) -> object:
     before = read_progress(folder)
     record_pass(folder, "attention")
     assert "attention" in read_progress(folder).passed
@@ -55,6 +55,6 @@ def _loaded(folder: Path) -> object:
 COURSE_READERS = {
     "settings of a grading": Reader(_results, "settings.json", _tables, JSON),
     "record of a student": Reader(_results, RECORD, _tables, JSON),
-    "progress.jsonl": Reader(_passes, "progress.jsonl", _one_more_pass, TEXT),
+    "progress.jsonl": Reader(_passes, "progress.jsonl", _record_another_pass, TEXT),
     "saved parts": Reader(_parts, "01_lookup.py", _loaded, TEXT),
 }

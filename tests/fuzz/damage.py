@@ -1,4 +1,4 @@
-"""Corrupt a file: its bytes, its JSON values, its numbers or the header of its tensors."""
+"""Corrupt a file's bytes, JSON values, numbers or tensor header."""
 
 import copy
 import gzip
@@ -19,7 +19,7 @@ NUMBERS = [b"", b"-1", b"0", b"nan", b"inf", b"1e999", b"9" * 30, b"9" * 5000, b
 
 
 def flip(content: bytes, rng: random.Random) -> bytes:
-    """Change one bit or a few bytes."""
+    """Flip one bit, or replace a few bytes."""
     changed = bytearray(content)
     if rng.random() < 0.5:
         changed[rng.randrange(len(changed))] ^= 1 << rng.randrange(8)
@@ -30,20 +30,20 @@ def flip(content: bytes, rng: random.Random) -> bytes:
 
 
 def cut(content: bytes, rng: random.Random) -> bytes:
-    """Truncate the file at a random byte, or remove a piece."""
+    """Truncate the content at a random byte, or remove a part of it."""
     start = rng.choice([0, rng.randrange(len(content)), rng.randrange(len(content))])
     end = rng.choice([len(content), rng.randrange(start, len(content))])
     return content[:start] + content[end:]
 
 
 def grow(content: bytes, rng: random.Random) -> bytes:
-    """Insert bytes: random ones, zeros or a piece of the file itself."""
+    """Insert random bytes, zeros or a copy of a part of the content."""
     at, n = rng.choice([len(content), rng.randrange(len(content))]), rng.choice([1, 4, 50, 3000])
     return content[:at] + rng.choice([rng.randbytes(n), bytes(n), content[:n]]) + content[at:]
 
 
 def replace_number(content: bytes, rng: random.Random) -> bytes:
-    """Replace a number in a text."""
+    """Replace a random number in a text."""
     numbers = list(re.finditer(rb"[0-9.]+", content))
     if not numbers:
         return grow(content, rng)
@@ -52,7 +52,7 @@ def replace_number(content: bytes, rng: random.Random) -> bytes:
 
 
 def change_json(content: bytes, rng: random.Random) -> bytes:
-    """Replace, remove or add a value somewhere in JSON."""
+    """Replace, remove or add a random value in JSON."""
     if rng.random() < 0.02:
         return b"[" * NESTING_DEPTH + b"]" * NESTING_DEPTH
     changed = _change(json.loads(content), rng)
@@ -60,7 +60,7 @@ def change_json(content: bytes, rng: random.Random) -> bytes:
 
 
 def change_header(content: bytes, rng: random.Random) -> bytes:
-    """Change the JSON header of a safetensors file and its length field, or only the length field."""
+    """Change the JSON header of a safetensors file and update its length field, or change only the length field."""
     length = int.from_bytes(content[:8], "little")
     if rng.random() < 0.1:
         return rng.choice([0, 1, length + 1, 2**32, 2**63, 2**64 - 1]).to_bytes(8, "little") + content[8:]
@@ -75,7 +75,7 @@ def change_header(content: bytes, rng: random.Random) -> bytes:
 
 
 def compressed(damage: Damage) -> Damage:
-    """Apply a corruption to the content of a gzipped file."""
+    """Return a function that applies a corruption to the content of a gzipped file."""
     return lambda content, rng: gzip.compress(damage(gzip.decompress(content), rng))
 
 
@@ -87,17 +87,17 @@ GZIPPED = [*BYTES, *map(compressed, TEXT)]
 
 
 def _change(value: Any, rng: random.Random) -> Any:
-    """Descend to a random value and change it."""
+    """Change a random value in nested lists and dicts."""
     if not isinstance(value, dict | list) or not value or rng.random() < 0.05:
         return rng.choice(VALUES)
     changed = copy.copy(value)
     if isinstance(value, list) and len(value) > 20 and rng.random() < 0.2:
         return rng.sample(value, len(value))
     key = rng.choice(list(value)) if isinstance(value, dict) else rng.randrange(len(value))
-    what = rng.random()
-    if what < 0.1:
+    choice = rng.random()
+    if choice < 0.1:
         del changed[key]
-    elif what < 0.15 and isinstance(changed, dict):
+    elif choice < 0.15 and isinstance(changed, dict):
         changed[rng.choice(["x", "", *value])] = rng.choice(VALUES)
     else:
         changed[key] = _change(value[key], rng)

@@ -1,10 +1,8 @@
-"""Make each call that writes files fail: with a full disk, missing permissions, an I/O error or a killed process.
+"""Make each call that writes files fail with a full disk, missing permissions, an I/O error or a killed process.
 
-    python -m tests.fuzz.faults
-
-prints the results of each writer's faults as JSON. A fault is injected at the n-th call that opens a file for writing,
-writes, flushes, replaces a file or creates a folder, for every n until the writer makes no more calls. A kill affects a
-forked process in the middle of a write.
+``python -m tests.fuzz.faults`` prints the outcomes for each writer as JSON. A fault is injected at the n-th call that
+opens a file for writing, writes, flushes, replaces a file or creates a folder, for every n until the writer makes no
+more calls. For the kill, the writer runs in a forked process, which is killed in the middle of a write.
 """
 
 import builtins
@@ -26,8 +24,8 @@ import torch
 from tests.fuzz.writers import WRITERS, Writer
 
 KILL = 0
-FAULTS = {"disk full": errno.ENOSPC, "no rights": errno.EACCES, "disk broken": errno.EIO, "kill": KILL}
-KILLED, REPORTED, UNNOTICED = 9, "told by name", "made no difference"
+FAULTS = {"disk full": errno.ENOSPC, "no permission": errno.EACCES, "I/O error": errno.EIO, "kill": KILL}
+KILLED, REPORTED, UNNOTICED = 9, "reported with file name", "had no effect"
 
 
 class Calls:
@@ -42,14 +40,14 @@ class Calls:
         return self.count - 1 == self.at
 
     def fail(self, path: object = None) -> None:
-        """Fail as the operating system does, which does not always name the file, or kill the process."""
+        """Kill the process, or raise the operating system's error, which does not always name the file."""
         if self.fault == KILL:
             os._exit(KILLED)
         raise OSError(self.fault, os.strerror(self.fault), *([] if path is None else [str(path)]))
 
 
 class Writes(io.FileIO):
-    """A file that counts its writes. A failing write writes its first half, and all later writes fail, too."""
+    """A file that counts its writes. A failing write still writes half of its data, and all later writes fail, too."""
 
     calls: Calls
     is_full = False
@@ -67,12 +65,12 @@ class Writes(io.FileIO):
 
 @contextmanager
 def faults(calls: Calls) -> Iterator[None]:
-    """Count the writes inside the block."""
-    really = io.open
+    """Count the calls that write files inside the ``with`` block, and make one of them fail."""
+    original_open = io.open
 
     def open_counted(file: Any, mode: str = "r", *arguments: Any, **options: Any) -> Any:
         if isinstance(file, int) or not set(mode) & set("wax+"):
-            return really(file, mode, *arguments, **options)
+            return original_open(file, mode, *arguments, **options)
         if calls.is_next():
             calls.fail(file)
         raw = Writes(file, mode.replace("b", "").replace("t", ""))
@@ -85,9 +83,9 @@ def faults(calls: Calls) -> Iterator[None]:
         options.pop("buffering", None)
         return io.TextIOWrapper(buffered, **options)
 
-    def counted(function: Callable[..., Any], needless: Callable[[Any], bool] = lambda target: False) -> Any:
+    def counted(function: Callable[..., Any], is_exempt: Callable[[Any], bool] = lambda target: False) -> Any:
         def call(target: Any, *arguments: Any, **options: Any) -> Any:
-            if not needless(target) and calls.is_next():
+            if not is_exempt(target) and calls.is_next():
                 calls.fail(None if isinstance(target, int) else target)
             return function(target, *arguments, **options)
 
@@ -98,19 +96,19 @@ def faults(calls: Calls) -> Iterator[None]:
         mock.patch.object(builtins, "open", open_counted),
         mock.patch.object(os, "fsync", counted(os.fsync)),
         mock.patch.object(os, "replace", counted(os.replace)),
-        mock.patch.object(os, "mkdir", counted(os.mkdir, needless=os.path.isdir)),
+        mock.patch.object(os, "mkdir", counted(os.mkdir, is_exempt=os.path.isdir)),
     ):
         yield
 
 
 def contents(folder: Path) -> dict[str, bytes]:
-    """Return the contents of a folder."""
+    """Return the contents of all files in a folder, with relative paths as keys."""
     paths = [path for path in sorted(folder.rglob("*")) if path.is_file()]
     return {str(path.relative_to(folder)): _in_order(path.suffix, path.read_bytes()) for path in paths}
 
 
 def _in_order(kind: str, content: bytes) -> bytes:
-    """Return the content of a file, with the tensors of a safetensors header in a fixed order."""
+    """Return the content of a file, with the header of a safetensors file in a fixed order."""
     if kind != ".safetensors":
         return content
     end = 8 + int.from_bytes(content[:8], "little")
@@ -118,7 +116,7 @@ def _in_order(kind: str, content: bytes) -> bytes:
 
 
 def campaign(writer: Writer) -> Iterator[tuple[str, str]]:
-    """Yield each fault and its result."""
+    """Inject all faults into a writer, and yield each fault with its outcome."""
     with TemporaryDirectory() as scratch:
         before, after = Path(scratch, "before"), Path(scratch, "after")
         before.mkdir()
@@ -130,14 +128,14 @@ def campaign(writer: Writer) -> Iterator[tuple[str, str]]:
             while at < n_calls:
                 folder = Path(scratch, "folder")
                 shutil.copytree(before, folder)
-                ended, n_calls = _fail(writer, folder, Calls(fault, at), n_calls)
-                yield kind, _judge(writer, folder, contents(before), contents(after)) or ended
+                outcome, n_calls = _fail(writer, folder, Calls(fault, at), n_calls)
+                yield kind, _judge(writer, folder, contents(before), contents(after)) or outcome
                 shutil.rmtree(folder)
                 at += 1
 
 
 def _fail(writer: Writer, folder: Path, calls: Calls, n_calls: int) -> tuple[str, int]:
-    """Write with one fault and return its result and whether there are more calls to come."""
+    """Write with one fault, and return its outcome and the new upper bound for the index of a call."""
     if calls.fault == KILL:
         if not (pid := os.fork()):
             with faults(calls):
@@ -150,34 +148,36 @@ def _fail(writer: Writer, folder: Path, calls: Calls, n_calls: int) -> tuple[str
             writer.second(folder)
     except (OSError, ValueError) as error:
         names = [Path(name).name for name in contents(folder)] + list(writer.names)
-        clear = str(folder) in str(error) and any(name in str(error) for name in names) and "\n" not in str(error)
-        return REPORTED if clear else f"unclear: {type(error).__name__}: {error}", n_calls + 1
+        is_clear = str(folder) in str(error) and any(name in str(error) for name in names) and "\n" not in str(error)
+        return REPORTED if is_clear else f"unclear: {type(error).__name__}: {error}", n_calls + 1
     except Exception as error:
         return f"traceback: {type(error).__name__}: {error}", n_calls + 1
     return (UNNOTICED if calls.count <= (calls.at or 0) else "swallowed"), 0
 
 
 def _judge(writer: Writer, folder: Path, before: dict[str, bytes], after: dict[str, bytes]) -> str:
-    """Describe what is wrong after a fault; nothing, if the files are intact and writing again succeeds."""
-    left = contents(folder)
+    """Describe the damage after a fault; return "" if the files are intact and writing again succeeds."""
+    remaining = contents(folder)
     for name, content in before.items():
-        kept = left.get(name)
-        whole = kept in (content, after.get(name)) or (name in writer.appended and (kept or b"").startswith(content))
-        if not whole and name not in writer.incomplete:
+        kept = remaining.get(name)
+        is_intact = kept in (content, after.get(name)) or (
+            name in writer.appended and (kept or b"").startswith(content)
+        )
+        if not is_intact and name not in writer.incomplete:
             return f"{name} is lost"
     writer.again(folder)
     stray = contents(folder).keys() - after.keys()
     if stray:
         return f"stray files: {sorted(stray)}"
     wrong = [name for name, content in contents(folder).items() if content != after[name]]
-    return f"writing again gives other files: {wrong}" if wrong or contents(folder).keys() != after.keys() else ""
+    return f"writing again gives different files: {wrong}" if wrong or contents(folder).keys() != after.keys() else ""
 
 
 def main() -> None:
-    """Print the results of each writer's faults."""
+    """Print the outcomes of the faults for each writer."""
     torch.set_num_threads(1)
     for name, writer in WRITERS.items():
-        counts = Counter(f"{kind}: {ended}" for kind, ended in campaign(writer))
+        counts = Counter(f"{kind}: {outcome}" for kind, outcome in campaign(writer))
         print(json.dumps({"writer": name, "counts": counts}), flush=True)
 
 

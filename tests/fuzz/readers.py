@@ -1,4 +1,4 @@
-"""Everything that reads files: how to create valid files, which of them to corrupt, and how they are read and used."""
+"""Define all readers of files: how to create valid files, which file to corrupt, and how to read and use the files."""
 
 import gzip
 import hashlib
@@ -59,7 +59,7 @@ class Reader(NamedTuple):
         make: Fills a folder with valid files.
         file: Name of the file to corrupt.
         read: Reads the folder, uses the result and returns a value that is equal for equal results.
-        damages: The ways to corrupt the file.
+        damages: Functions that corrupt the file.
     """
 
     make: Callable[[Path], object]
@@ -78,8 +78,8 @@ def _translator(folder: Path) -> None:
 
 def _translate(folder: Path) -> object:
     translator = Translator.load(folder)
-    longest = min(4, translator.model.config.max_length)
-    return list(translator.translate(["the cat", "ein Hund"], max_length=longest))
+    max_length = min(4, translator.model.config.max_length)
+    return list(translator.translate(["the cat", "ein Hund"], max_length=max_length))
 
 
 def _language_model(config: LanguageModelConfig) -> Callable[[Path], None]:
@@ -173,7 +173,7 @@ def _documents(folder: Path) -> None:
 
 
 def _prepared(*names: str) -> Callable[[Path], object]:
-    """Return a function that prepares a corpus and reads all of it, including invalid lines."""
+    """Return a function that prepares a corpus, with invalid lines skipped, and reads all of it."""
 
     def read(folder: Path) -> object:
         paths = [folder / name for name in names]

@@ -1,6 +1,6 @@
-"""Corrupted files are either rejected with a message that names the file, or read within limits on memory and time.
+"""Test that corrupted files are rejected with an error that names the file, or read within memory and time limits.
 
-``readers`` and ``damage`` define which files are corrupted and how.
+``readers`` defines the files, and ``damage`` defines the kinds of corruption.
 """
 
 import json
@@ -10,10 +10,11 @@ import sys
 
 import pytest
 
+from tests.fuzz.campaign import EQUAL, REJECTED
 from tests.fuzz.damage import NUMBERS, VALUES
 
 pytestmark = [
-    pytest.mark.skipif(sys.platform != "linux", reason="forks, and bounds the memory of a fork"),
+    pytest.mark.skipif(sys.platform != "linux", reason="forks, and limits the memory of a fork"),
     pytest.mark.slow,
 ]
 INPUTS, THOROUGH_INPUTS = 7, 100
@@ -31,18 +32,18 @@ def outcomes(thoroughness):
 
 
 def test_corrupted_files_give_result_or_clear_error(outcomes):
-    message, inputs = outcomes
-    assert {one["reader"]: one["bad"] for one in message if one["bad"]} == {}
-    assert all(sum(one["counts"].values()) == inputs for one in message)
+    reports, inputs = outcomes
+    assert {report["reader"]: report["bad"] for report in reports if report["bad"]} == {}
+    assert all(sum(report["counts"].values()) == inputs for report in reports)
 
 
 def test_most_corruption_is_detected(outcomes):
-    message, _ = outcomes
-    assert len(message) > 30
-    ends = {what: sum(one["counts"].get(what, 0) for one in message) for what in ("clear error", "equal result")}
-    assert ends["clear error"] > 4 * len(message) and ends["equal result"] > len(message) / 3
+    reports, _ = outcomes
+    assert len(reports) > 30
+    totals = {kind: sum(report["counts"].get(kind, 0) for report in reports) for kind in (REJECTED, EQUAL)}
+    assert totals[REJECTED] > 4 * len(reports) and totals[EQUAL] > len(reports) / 3
 
 
-def test_replacement_values_cover_every_kind():
+def test_replacement_values_cover_every_type():
     assert {type(value) for value in VALUES} == {type(None), bool, int, float, str, list, dict}
     assert len(NUMBERS) == len({*NUMBERS})

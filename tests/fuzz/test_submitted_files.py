@@ -1,6 +1,6 @@
-"""Whatever a student submits and whatever the file is called, the class is graded and every student has a row.
+"""Test that the class is graded and every student has a row, for any submitted file with any name.
 
-Answers don't run here. The tests cover everything that reads, stores and writes what students have written.
+These tests don't run answers. They cover all code that reads, stores and writes text from students.
 """
 
 import csv
@@ -31,19 +31,19 @@ from transformer_course.grading.reports.feedback_zips import canvas_feedback
 from transformer_course.grading.rules.settings import RunOptions
 
 HONEST = ["aa_honest", "zz_honest"]
-NOTHING_THAT_ACTS = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\u2028\u2029\ud800-\udfff]")
+UNSAFE_CHARACTERS = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\u2028\u2029\ud800-\udfff]")
 """Control characters, bidirectional overrides, unusual line endings and unpaired surrogates."""
-HALF = "\ud800"
+UNPAIRED_SURROGATE = "\ud800"
 LETTERS = "\N{MATHEMATICAL SCRIPT CAPITAL A}" * 60
-"""Letters of four bytes each, almost as many as a file name can have."""
+"""Letters of four bytes each, which almost reach the maximum length of a file name."""
 
 
-class Canned:
-    """A stand-in for a grading worker: every answer passes, and messages quote the learner's cells."""
+class FakeWorker:
+    """A grading worker for which every answer passes."""
 
     guards: ClassVar = {"own_user": True, "namespaces": False, "landlock": 7, "seccomp": True}
 
-    def __enter__(self) -> "Canned":
+    def __enter__(self) -> "FakeWorker":
         return self
 
     def __exit__(self, *_: object) -> None: ...
@@ -63,7 +63,7 @@ def code(source: object, **more: object) -> dict[str, Any]:
 
 
 def book(*own: dict[str, Any]) -> bytes:
-    """Return a notebook of lesson 01 with these cells. Unpaired surrogates are escaped in its JSON."""
+    """Return a notebook of lesson 01 with these cells; its JSON escapes unpaired surrogates."""
     more = [code(f"check({name})", id=f"check-{name}") for name in ("softmax", "similarity")]
     return json.dumps({"nbformat": 4, "cells": [*own, *more]}).encode()
 
@@ -80,7 +80,15 @@ def zipped(files: dict[str, bytes], comment: bytes = b"") -> bytes:
 TEXTS = st.one_of(
     st.text(st.characters(), max_size=20),
     st.sampled_from(
-        [HALF, "\x1b[2J", "=1+1", "a\n### zz_honest (10 of 10)", "a\rb", "\u202e", 'from "\ud800" import softmax']
+        [
+            UNPAIRED_SURROGATE,
+            "\x1b[2J",
+            "=1+1",
+            "a\n### zz_honest (10 of 10)",
+            "a\rb",
+            "\u202e",
+            'from "\ud800" import softmax',
+        ]
     ),
 )
 VALUES = st.recursive(
@@ -133,9 +141,9 @@ FOLDERS = st.sampled_from(
 
 
 def graded(folder: Path) -> Path:
-    """Grade the files in a folder and return the results."""
+    """Grade the files in a folder, and return the results folder."""
     out = folder.parent / "out"
-    with mock.patch("transformer_course.grading.grade.Worker", lambda *_: Canned()):
+    with mock.patch("transformer_course.grading.grade.Worker", lambda *_: FakeWorker()):
         grade([folder], out, run=RunOptions(seed=7))
     return out
 
@@ -145,16 +153,16 @@ def rows(out: Path) -> dict[str, dict[str, str]]:
     return {row["student"]: row for row in csv.DictReader(io.StringIO(text, newline=""), strict=True)}
 
 
-def check_the_class(put: Callable[[Path], None]) -> dict[str, dict[str, str]]:
-    """Grade a class with two honest students and the files from ``put``, and return the additional rows."""
+def check_class(put: Callable[[Path], None]) -> dict[str, dict[str, str]]:
+    """Grade a class of two honest students and the files that ``put`` writes, and return all other students' rows."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name, "class")
         for student in HONEST:
             write_notebook(folder / student / "01_lookup.ipynb", cells({}))
         put(folder)
         out = graded(folder)
-        found = rows(out)
-        honest = [found.pop(student) for student in HONEST]
+        other_rows = rows(out)
+        honest = [other_rows.pop(student) for student in HONEST]
         assert {row["points"] for row in honest} == {honest[0]["of"]} and {row["status"] for row in honest} == {
             "graded"
         }
@@ -166,11 +174,11 @@ def check_the_class(put: Callable[[Path], None]) -> dict[str, dict[str, str]]:
         for path in out.rglob("*"):
             if path.is_file() and path.suffix in (".csv", ".html", ".json", ".md"):
                 text = path.read_bytes().decode()
-                assert not NOTHING_THAT_ACTS.search(text.replace("\r\n", "\n")), path.name
+                assert not UNSAFE_CHARACTERS.search(text.replace("\r\n", "\n")), path.name
                 for row in csv.reader(io.StringIO(text, newline="")) if path.suffix == ".csv" else ():
                     assert not any(cell.lstrip().startswith(("=", "+", "-", "@")) for cell in row), row
                 assert "<script" not in text and "<h3>zz_honest (10" not in text
-        return found
+        return other_rows
 
 
 @pytest.mark.slow
@@ -181,11 +189,11 @@ def check_the_class(put: Callable[[Path], None]) -> dict[str, dict[str, str]]:
     content=BOOKS,
     is_zip=st.booleans(),
 )
-@example("eve", "01_lookup.ipynb", book(markdown(HALF, id="written-why")), False)
+@example("eve", "01_lookup.ipynb", book(markdown(UNPAIRED_SURROGATE, id="written-why")), False)
 @example("__eve", "__01_lookup.ipynb", book(), True)
 @example("__eve__", "__init__.py", b"", False)
-@example("eve", "01_lookup.ipynb", book(markdown("So.", id=f"written-{HALF}")), False)
-@example("eve", "01_lookup.ipynb", book(code(f'def softmax(x): 1\nfrom "{HALF}" import softmax')), False)
+@example("eve", "01_lookup.ipynb", book(markdown("So.", id=f"written-{UNPAIRED_SURROGATE}")), False)
+@example("eve", "01_lookup.ipynb", book(code(f'def softmax(x): 1\nfrom "{UNPAIRED_SURROGATE}" import softmax')), False)
 @example(LETTERS, "01_lookup.ipynb", book(), False)
 @example("eve", "01_lookup.ipynb", book(markdown("\x1b=1+1\ra", id='written-=HYPERLINK("x")')), True)
 @example("eve", "01_lookup.ipynb", book(markdown("So.", id="written-a\n### zz_honest (10 of 10)")), True)
@@ -199,41 +207,41 @@ def test_every_student_has_a_row_for_any_submission(folder: str, name: str, cont
                 (into / folder / name).write_bytes(content)
             else:
                 (into / folder).mkdir(exist_ok=True)
-        except (OSError, UnicodeEncodeError, ValueError):  # the file system does not support this name
+        except (OSError, UnicodeEncodeError, ValueError):  # the file system does not support the name
             (into / "eve").mkdir(exist_ok=True)
 
-    assert len(check_the_class(put)) == 1
+    assert len(check_class(put)) == 1
 
 
-def hands_in(**files: bytes) -> dict[str, dict[str, str]]:
+def submit(**files: bytes) -> dict[str, dict[str, str]]:
     def put(into: Path) -> None:
         for name, content in files.items():
             (into / name).parent.mkdir(parents=True, exist_ok=True)
             (into / name).write_bytes(content)
 
-    return check_the_class(put)
+    return check_class(put)
 
 
-def test_zip_with_too_many_notebooks_affects_no_one_else():
-    [(student, row)] = hands_in(**{"eve.zip": zipped({f"{n}_01_lookup.ipynb": book() for n in range(51)})}).items()
+def test_zip_with_too_many_notebooks_affects_only_its_student():
+    [(student, row)] = submit(**{"eve.zip": zipped({f"{n}_01_lookup.ipynb": book() for n in range(51)})}).items()
     assert student == "eve" and row["status"] == "graded in part"
     assert "This folder has 51 notebooks; only the first 50 were read." in row["remarks"]
 
 
-def test_reports_large_number_of_written_answers():
+def test_reports_excess_written_answers():
     own = [markdown("a", id=f"written-{n}") for n in range(101)]
-    [row] = hands_in(**{"eve/01_lookup.ipynb": book(*own)}).values()
+    [row] = submit(**{"eve/01_lookup.ipynb": book(*own)}).values()
     assert "has 101 written answers; at most 100 are read" in row["remarks"]
 
 
-def test_student_whose_grading_fails_has_explanatory_row():
-    honest = Canned.assess
+def test_row_explains_a_grading_failure():
+    original = FakeWorker.assess
 
-    def stumbles(worker: Canned, task: Task) -> GradedExercise:
+    def failing(worker: FakeWorker, task: Task) -> GradedExercise:
         if task.submission.student == "eve":
-            raise LookupError(HALF)
-        return replace(honest(worker, task))
+            raise LookupError(UNPAIRED_SURROGATE)
+        return replace(original(worker, task))
 
-    with mock.patch.object(Canned, "assess", stumbles):
-        [row] = hands_in(**{"eve/01_lookup.ipynb": book()}).values()
+    with mock.patch.object(FakeWorker, "assess", failing):
+        [row] = submit(**{"eve/01_lookup.ipynb": book()}).values()
     assert "The grader failed on this notebook (LookupError), so it was not graded." in row["remarks"]

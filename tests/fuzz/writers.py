@@ -1,4 +1,4 @@
-"""Everything that writes files: the previous content, the content that replaces it, and how writing is retried."""
+"""Define all writers of files: how to write the previous content and the new content, and how to retry."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -39,10 +39,9 @@ class Writer(NamedTuple):
 
     Args:
         first: Writes the previous content.
-        second: Writes the new content and fails.
-        again: Writes the new content again.
-        appended: Files that are only appended to. Their previous content must still be there, possibly followed by
-            more.
+        second: Writes the new content, with a fault.
+        again: Writes the new content again, without a fault.
+        appended: Files that are only appended to. After a fault, they must still start with their previous content.
         incomplete: Files whose completeness is recorded in another file, which is written last.
         names: Names of other files or folders that an error may mention.
     """
@@ -56,7 +55,7 @@ class Writer(NamedTuple):
 
 
 def versions(write: Callable[[Path, int], object], **rest: tuple[str, ...]) -> Writer:
-    """Return the writer of a first and a second version."""
+    """Return a writer whose previous content is version 1 and whose new content is version 2."""
     return Writer(lambda folder: write(folder, 1), lambda folder: write(folder, 2), lambda f: write(f, 2), **rest)
 
 

@@ -1,1 +1,1 @@
-"""Helpers that tests share."""
+"""Helpers that are shared between tests."""

@@ -1,4 +1,4 @@
-"""Small models for decoding, whose predictions differ from token to token."""
+"""Create small models for decoding tests, whose predictions differ from token to token."""
 
 import itertools
 from typing import get_args
@@ -29,14 +29,14 @@ def name(form):
 def language_model(seed=0, **form):
     torch.manual_seed(seed)
     model = LanguageModel(LanguageModelConfig(11, dropout=0.1, **SIZES, **form)).eval()
-    for parameter in model.parameters():  # with the default initialization, all tokens are almost equally probable
+    for parameter in model.parameters():  # the default initialization makes all tokens almost equally probable
         parameter.data.mul_(5.0 if parameter.dim() > 1 else 1.0)
     return model
 
 
-def translator(seed=0, **others):
+def translator(seed=0, **options):
     torch.manual_seed(seed)
-    model = Transformer(TransformerConfig(11, n_heads=3, dropout=0.1, **SIZES, **others)).eval()
+    model = Transformer(TransformerConfig(11, n_heads=3, dropout=0.1, **SIZES, **options)).eval()
     for parameter in model.parameters():
         parameter.data.mul_(2.0 if parameter.dim() > 1 else 1.0)
     return model

@@ -1,4 +1,4 @@
-"""A small clone of the repository in which to test course.py, with fake packages."""
+"""Create a small clone of the repository with fake packages, for tests of course.py."""
 
 import os
 import shutil
@@ -20,7 +20,7 @@ folder.mkdir(parents=True)
 
 
 class Repository:
-    """A clone in which every package is a script that records its calls."""
+    """A clone of the repository in which every package is a fake script."""
 
     def __init__(self, path: Path) -> None:
         self.path, self.programs = path / "clone", path / "programs"
@@ -36,19 +36,19 @@ class Repository:
         self.pip("sys.exit('ERROR: No matching distribution found')")
 
     def fake(self, name: str, code: str) -> None:
-        """Make ``python -m name`` run this code: Python searches the repository's own folder first."""
+        """Make ``python -m name`` run this code, which works because Python searches the working directory first."""
         path = self.path / f"{name}.py"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(code)
-        # an earlier fake may have the same timestamp and size
+        # An earlier fake may have the same timestamp and size, so its bytecode would be reused.
         shutil.rmtree(path.parent / "__pycache__", ignore_errors=True)
 
     def pip(self, code: str) -> None:
-        """Make pip record each installation and run this code."""
+        """Replace pip with a script that records each installation and runs this code."""
         self.fake("pip", f"import os, sys\nif 'install' in sys.argv:\n    {self._note('pip')}\n{code}")
 
     def uv(self, code: str = "", program: Path | None = None) -> None:
-        """Put a uv on the PATH or elsewhere that records each installation and runs this code."""
+        """Create a fake uv, by default on the PATH, that records each installation and runs this code."""
         program = program or self.programs / "uv"
         note = f"import os, signal, sys\nif '--dry-run' not in sys.argv:\n    {self._note('uv')}"
         program.write_text(f"#!{sys.executable}\n{note}\n{code}\n")
@@ -58,7 +58,7 @@ class Repository:
         return f"print('{name}', *sys.argv[1:], file=open({str(self.installs)!r}, 'a'))"
 
     def run(self, *arguments: str, before: str = "", **environment: str) -> subprocess.CompletedProcess[str]:
-        """Run course.py, optionally after other code in the same Python."""
+        """Run course.py, optionally after other code in the same process."""
         script = (
             f"import runpy, sys; {before}\nsys.argv[0] = 'course.py'; runpy.run_path('course.py', run_name='__main__')"
         )
@@ -68,7 +68,7 @@ class Repository:
 
     @property
     def installed(self) -> list[str]:
-        """The arguments of each installation by uv and pip, without calls that only resolve."""
+        """The arguments of each installation with uv and pip, without dry runs."""
         return self.installs.read_text().splitlines() if self.installs.exists() else []
 
     @property
@@ -77,7 +77,7 @@ class Repository:
 
 
 def complaint(done: subprocess.CompletedProcess[str]) -> str:
-    """Return the single line with which course.py ends."""
+    """Return the message of the error with which course.py ended."""
     assert done.returncode == 1, done
     assert "Traceback" not in done.stderr
     line = done.stderr.splitlines()[-1]

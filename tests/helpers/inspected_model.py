@@ -1,4 +1,4 @@
-"""A small model to inspect, and the number of hooks on a model."""
+"""Create a small model for inspection, and count the hooks on a model."""
 
 import torch
 from torch import nn

@@ -1,4 +1,4 @@
-"""Small language models in which all parameters have an effect."""
+"""Create small language models in which all parameters affect the output."""
 
 from typing import get_args
 
@@ -17,8 +17,9 @@ any_positions = pytest.mark.parametrize("positions", POSITIONS)
 
 
 def drawn(config: LanguageModelConfig, rng: torch.Generator) -> LanguageModel:
-    """A model in float64 in which all parameters have an effect; with the default initialization, attention has almost
-    none.
+    """Return a float64 model with random parameters that all affect the output.
+
+    With the default initialization, attention has almost no effect.
     """
     model = LanguageModel(config).double()
     for name, parameter in model.named_parameters():

@@ -1,4 +1,4 @@
-"""The names that the packages of the model library define."""
+"""List the functions and classes that the packages of the model library define."""
 
 from importlib import import_module
 from inspect import isclass, isfunction
@@ -9,16 +9,16 @@ PACKAGES = ("attention", "layers", "models", "generation", "training")
 
 
 def library() -> dict[str, Any]:
-    """Return the functions and classes of the model's packages by name."""
+    """Return the functions and classes of these packages by name."""
     packages = [import_module(f"transformer_lab.{package}") for package in PACKAGES]
     modules = [
-        import_module(f"{package.__name__}.{found.name}")
+        import_module(f"{package.__name__}.{module.name}")
         for package in packages
-        for found in iter_modules(package.__path__)
+        for module in iter_modules(package.__path__)
     ]
     return {
-        name: thing
+        name: value
         for module in modules
-        for name, thing in vars(module).items()
-        if (isfunction(thing) or isclass(thing)) and thing.__module__ == module.__name__
+        for name, value in vars(module).items()
+        if (isfunction(value) or isclass(value)) and value.__module__ == module.__name__
     }

@@ -1,4 +1,4 @@
-"""Small recurrent translators in which all parameters have an effect."""
+"""Create small recurrent translators in which all parameters affect the output."""
 
 import pytest
 import torch
@@ -11,7 +11,7 @@ both = pytest.mark.parametrize("kind", [RecurrentTranslator, AttentiveRecurrentT
 
 
 def drawn(kind: type[RecurrentTranslator], rng: torch.Generator) -> RecurrentTranslator:
-    """A model in float64 in which all parameters, including biases, have an effect."""
+    """Return a float64 model with random parameters, including biases, that all affect the output."""
     model = kind(source_vocab_size=11, target_vocab_size=13, d_model=D, pad_id=PAD).double()
     for parameter in model.parameters():
         nn.init.normal_(parameter, generator=rng)

@@ -1,4 +1,4 @@
-"""A language model computed in the simplest way: one text without padding, one head and one query at a time."""
+"""A simple reference implementation of a language model: one text without padding, one head and one query at a time."""
 
 import math
 
@@ -11,7 +11,7 @@ Parameters = dict[str, Tensor]
 
 
 def logits_of(parameters: Parameters, config: LanguageModelConfig, text: Tensor) -> Tensor:
-    """Return the logits after each token of a text, in float64 if the parameters are."""
+    """Return the logits after each token of a text, in the dtype of the parameters."""
     table = parameters["embedding.weight"]
     x = table[text]
     if config.scaled_embeddings or config.positions == "sinusoidal":
@@ -43,7 +43,7 @@ def linear(parameters: Parameters, name: str, x: Tensor) -> Tensor:
 
 
 def norm(parameters: Parameters, config: LanguageModelConfig, x: Tensor) -> Tensor:
-    if not parameters:  # this model has no such norm
+    if not parameters:  # the model does not have this norm
         return x
     if config.norm == "layer":
         x = x - x.mean(dim=-1, keepdim=True)

@@ -1,4 +1,4 @@
-"""Attention computed one number at a time, as the reference for faster implementations."""
+"""Reference implementations of attention and layers with plain loops, one number at a time."""
 
 import math
 from collections.abc import Callable
@@ -19,19 +19,19 @@ def scaled_dot(q: Tensor, k: Tensor) -> float:
 def by_loops(
     score: Callable[[Tensor, Tensor], float], q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None = None
 ) -> Tensor:
-    """Average the values that each query may attend to, weighted by the exponentials of their scores."""
+    """Return attention by loops: the average of the values that each query may attend to, weighted by exp(score)."""
     output = torch.zeros(*q.shape[:-1], v.shape[-1], dtype=torch.float64)
     for *batch, i in np.ndindex(q.shape[:-1]):
         at = tuple(batch)
-        observed = [j for j in range(k.shape[-2]) if mask is None or mask[(*at, i, j)]]
-        loudness = [math.exp(score(q[(*at, i)], k[(*at, j)])) for j in observed]
-        for j, loud in zip(observed, loudness, strict=True):
-            output[(*at, i)] += loud / sum(loudness) * v[(*at, j)]
+        allowed = [j for j in range(k.shape[-2]) if mask is None or mask[(*at, i, j)]]
+        exponentials = [math.exp(score(q[(*at, i)], k[(*at, j)])) for j in allowed]
+        for j, exponential in zip(allowed, exponentials, strict=True):
+            output[(*at, i)] += exponential / sum(exponentials) * v[(*at, j)]
     return output
 
 
 def heads_by_loops(attention: nn.Module, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None) -> Tensor:
-    """Compute each head separately from its rows of the matrices, one number at a time, and concatenate the heads."""
+    """Compute each head separately from its rows of the projection matrices, and concatenate the heads."""
     d_k = attention.w_q.out_features // attention.n_heads
     group = attention.w_q.out_features // attention.w_k.out_features
     heads = []
@@ -56,7 +56,7 @@ def heads_by_loops(attention: nn.Module, query: Tensor, key: Tensor, value: Tens
 
 
 def norm_by_loops(norm: nn.LayerNorm, x: Tensor) -> Tensor:
-    """Normalize every position separately, one number at a time."""
+    """Apply layer norm to every position separately, one number at a time."""
     output = torch.empty_like(x)
     for at in np.ndindex(x.shape[:-1]):
         features = x[at].tolist()
@@ -68,7 +68,7 @@ def norm_by_loops(norm: nn.LayerNorm, x: Tensor) -> Tensor:
 
 
 def feed_forward_by_loops(feed_forward: nn.Module, x: Tensor) -> Tensor:
-    """Apply two layers with a ReLU between them to every position separately."""
+    """Apply two linear layers with a ReLU between them to every position separately."""
     output = torch.empty_like(x)
     w_1, w_2 = feed_forward.w_1, feed_forward.w_2
     for at in np.ndindex(x.shape[:-1]):

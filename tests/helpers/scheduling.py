@@ -1,6 +1,4 @@
-"""Schedule tests: which ones stay together on one worker, and which start first, because the slowest must not come
-last.
-"""
+"""Schedule tests: keep tests that share slow fixtures on one worker, and start the slowest tests first."""
 
 import re
 import zlib
@@ -12,14 +10,14 @@ BY_PARAMETER = (
     "tests/notebooks/test_attempts.py", "tests/notebooks/test_portability.py",
     "tests/transformer_course/exercises/test_every_exercise.py",
 )  # fmt: skip
-"""Files that take minutes and are divided by the last parameter of their tests, a lesson or an exercise."""
+"""Files that take minutes. They are split by the last parameter of their tests, which is a lesson or an exercise."""
 SLOWEST_FILES = (
     "tests/notebooks/test_attempts.py", "tests/end_to_end/", "notebooks/", "tests/notebooks/test_portability.py",
     "tests/repository/test_types.py", "tests/transformer_course/grading/test_grade.py",
 )  # fmt: skip
-"""Tests that execute whole lessons, and the slowest files, in the order in which they start; all others come later."""
+"""Tests that execute whole lessons, and the slowest files, in the order in which they start before all other files."""
 MANY_UNITS_FILE = "tests/transformer_course/exercises/test_every_exercise.py"
-"""A file with many units that take seconds; it comes at the end, so that no worker waits long for another."""
+"""A file with many short units. It comes last, so that all workers finish at about the same time."""
 
 
 class LessonsFirst(LoadFileScheduling):
@@ -30,8 +28,9 @@ class LessonsFirst(LoadFileScheduling):
 
 
 def unit(nodeid: str) -> str:
-    """Return the name of a test's unit, which runs on one worker because it shares slow fixtures or a kernel: usually a
-    file.
+    """Return the name of a test's unit, which is usually its file.
+
+    The tests of a unit run on one worker, because they share slow fixtures or a kernel.
     """
     path = nodeid.partition("::")[0]
     parameter = re.search(r"\[([^\]]*)\]$", nodeid)
@@ -40,14 +39,14 @@ def unit(nodeid: str) -> str:
 
 @dataclass(frozen=True)
 class Shard:
-    """A part of a run that several machines share. A unit is always in the same shard.
+    """A part of a run that is split among several machines. A unit always belongs to the same shard.
 
     Args:
         number: The number of the shard, counted from 1.
-        of: The number of shards.
+        of: The total number of shards.
 
     Raises:
-        ValueError: There is no shard of this number.
+        ValueError: The number is not between 1 and the total number of shards.
     """
 
     number: int
@@ -68,8 +67,8 @@ class Shard:
 
 
 def expected_order(nodeid: str) -> tuple[int, int]:
-    """Return the sort key of a test: executed lessons first, and later, slower lessons before earlier ones."""
+    """Return the sort key of a test. Executed lessons come first, and among them, later lessons, which are slower."""
     others = len(SLOWEST_FILES) + nodeid.startswith(MANY_UNITS_FILE)
-    rank = next((rank for rank, begin in enumerate(SLOWEST_FILES) if nodeid.startswith(begin)), others)
+    rank = next((rank for rank, prefix in enumerate(SLOWEST_FILES) if nodeid.startswith(prefix)), others)
     lesson = re.search(r"\b(\d\d)_", nodeid)
     return rank, -int(lesson[1]) if lesson and rank < len(SLOWEST_FILES) else 0

@@ -1,6 +1,4 @@
-"""Hypothesis strategies for inputs: small, in float64, with sizes that all differ, so that swapped dimensions are
-noticed.
-"""
+"""Hypothesis strategies for small float64 inputs. All dimensions have different sizes, so that tests detect swaps."""
 
 from typing import NamedTuple
 
@@ -19,25 +17,25 @@ class Inputs(NamedTuple):
 
 
 def sizes(n: int) -> st.SearchStrategy[list[int]]:
-    """Draw n different sizes."""
+    """Draw n distinct sizes."""
     return st.lists(st.sampled_from([1, 2, 3, 5, 7, 11]), min_size=n, max_size=n, unique=True)
 
 
 def generators() -> st.SearchStrategy[torch.Generator]:
-    """Draw a random number generator, whose numbers have no structure to shrink."""
+    """Draw a seeded random number generator; Hypothesis does not shrink the numbers that it generates."""
     return st.integers(0, 2**32 - 1).map(torch.Generator().manual_seed)
 
 
 def normal(rng: torch.Generator, *shape: int) -> Tensor:
-    """Draw standard normal numbers."""
+    """Return standard normal numbers."""
     return torch.randn(*shape, generator=rng, dtype=torch.float64)
 
 
 @st.composite
 def attention_inputs(draw: st.DrawFn) -> Inputs:
-    """Draw queries, keys, values, and a mask that hides about a third of the keys and all keys of one query.
+    """Draw queries, keys, values, and a mask that hides about a third of the keys and all keys from one query.
 
-    There are zero, one or two leading dimensions. With two, d_v sometimes equals d_k, which torch's fused kernels
+    The tensors have zero, one or two leading dimensions. With two, d_v sometimes equals d_k, as torch's fused kernels
     require.
     """
     n_query, n_key, d_k, d_v, *leading = draw(st.integers(4, 6).flatmap(sizes))
@@ -54,7 +52,7 @@ def attention_inputs(draw: st.DrawFn) -> Inputs:
 
 @st.composite
 def padded_tokens(draw: st.DrawFn, pad_id: int) -> Tensor:
-    """Draw a batch of tokens with padding anywhere, sometimes with a sentence of only padding."""
+    """Draw a batch of tokens with padding at any position, sometimes with a sentence that is all padding."""
     batch, n = draw(sizes(2))
     token = st.integers(pad_id - 2, pad_id + 2)
     return torch.tensor(draw(st.lists(st.lists(token, min_size=n, max_size=n), min_size=batch, max_size=batch)))

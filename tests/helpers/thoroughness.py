@@ -1,4 +1,4 @@
-"""How often tests repeat: a few times, or more often with ``--thorough``."""
+"""Determine how often tests repeat: a few times by default, and more often with ``--thorough``."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -8,18 +8,18 @@ import pytest
 
 @dataclass(frozen=True)
 class Thoroughness:
-    """How often this run repeats; the default run is deterministic.
+    """The number of repetitions in a test run. The default run is deterministic.
 
     Args:
-        enabled: Whether to repeat often.
-        seed: The seed of every run. Use a different one to test inputs that other runs have not covered.
+        enabled: Whether the run is thorough.
+        seed: The seed of the run. Use a different seed to test inputs that other runs have not covered.
     """
 
     enabled: bool = False
     seed: int = 0
 
     def seeds(self, n: int) -> list[int]:
-        """Return the seeds to test: n of them in a thorough run, and otherwise only the default one."""
+        """Return the run's seed and, in a thorough run, also the seeds below n."""
         return [*dict.fromkeys([self.seed, *range(n if self.enabled else 0)])]
 
     @property
@@ -28,15 +28,15 @@ class Thoroughness:
         return 500 if self.enabled else 30
 
     def __str__(self) -> str:
-        """Return how often this run repeats, in one line."""
-        tried = f"seed {self.seed}, {self.examples} examples of each property"
+        """Describe the run in one line."""
+        summary = f"seed {self.seed}, {self.examples} examples of each property"
         if self.enabled:
-            return f"Thorough: {tried}, up to 10 more seeds, every lesson, and every way of every mistake."
-        return f"Not thorough: {tried}, every fourth mistake; `python3 course.py test --thorough` tries the rest."
+            return f"Thorough: {summary}, up to 10 more seeds, every lesson, and every variant of every mistake."
+        return f"Not thorough: {summary}, every fourth mistake; `python3 course.py test --thorough` runs all of them."
 
 
 def one_in(n: int, values: Iterable[object]) -> list[object]:
-    """Return parameters for a test: every nth one in each run, and the others only in a thorough run."""
+    """Return parameters for a test. Every nth parameter is in each run, and all others only in a thorough run."""
     return [_thorough(value) if number % n else value for number, value in enumerate(values)]
 
 

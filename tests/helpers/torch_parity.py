@@ -1,4 +1,4 @@
-"""The same network from our library and from torch, with parameters copied either way, for exact comparison."""
+"""Compare networks from our library and from torch exactly, with parameters copied in either direction."""
 
 from collections.abc import Callable
 from typing import Any
@@ -22,7 +22,7 @@ either_way = pytest.mark.parametrize("copied_from", ["ours", "torch's"])
 
 
 def drawn(module: nn.Module) -> nn.Module:
-    """Draw every parameter at random, including biases, because biases of 0 hide that one was forgotten."""
+    """Draw every parameter at random, including biases, because tests would not detect a missing bias if it were 0."""
     for parameter in module.double().parameters():
         nn.init.normal_(parameter, std=0.5)
     return module
@@ -57,9 +57,7 @@ def by_our_names(theirs: nn.Module, of: Callable[[nn.Parameter], Tensor | None])
 
 
 def make_twins(ours: nn.Module, theirs: nn.Module, copied_from: str) -> None:
-    """Draw all parameters of one network, including biases and norms, and copy them into the other; both become
-    float64.
-    """
+    """Convert both networks to float64, and give them equal random parameters, including biases and norms."""
     ours.double()
     theirs.double()
     our_parameters = dict(ours.named_parameters())
@@ -73,7 +71,7 @@ def make_twins(ours: nn.Module, theirs: nn.Module, copied_from: str) -> None:
 
 
 def assert_twins(ours: nn.Module, theirs: nn.Module, our_output: Tensor, their_output: Tensor, *inputs: Tensor) -> None:
-    """Compare outputs, and the gradients of all inputs and parameters."""
+    """Assert that the outputs, and the gradients of all inputs and parameters, are close."""
     assert_close(our_output, their_output)
     assert our_output.std() > 0.1
     upstream = torch.randn(our_output.shape, dtype=our_output.dtype)
@@ -86,7 +84,7 @@ def assert_twins(ours: nn.Module, theirs: nn.Module, our_output: Tensor, their_o
 
 
 def gradients_at(inputs: tuple[Tensor, ...], output: Tensor, upstream: Tensor) -> list[Tensor | None]:
-    """Run the backward pass, which leaves gradients at the parameters, and return those of the inputs."""
+    """Run the backward pass, which stores the parameters' gradients, and return the inputs' gradients."""
     for x in inputs:
         x.grad = None
     output.backward(upstream)

@@ -1,4 +1,4 @@
-"""Decoding without a cache, as a reference: every step reads the whole text again."""
+"""Reference implementation of decoding without a cache, in which every step reads the whole text again."""
 
 import torch
 
@@ -10,7 +10,7 @@ def uncached_logits(model, source, target):
 
 
 def uncached_greedy(model, source, bos_id, eos_id, max_length):
-    """Append the most probable next token repeatedly."""
+    """Repeatedly append the most probable next token, and return the generated tokens."""
     target = torch.full((len(source), 1), bos_id)
     ended = torch.zeros(len(source), dtype=torch.bool)
     while target.shape[1] <= max_length and not ended.all():

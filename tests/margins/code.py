@@ -1,4 +1,4 @@
-"""The code of a lesson: the dependencies of each cell, and code instrumented to record comparisons and prints."""
+"""Read the code of a lesson: find each cell's dependencies, and instrument code to record comparisons and prints."""
 
 import ast
 import hashlib
@@ -14,7 +14,7 @@ from transformer_course.published_models.in_lesson import TAG as NEEDS_MODEL
 WATCH = "__watch__"
 ORDERINGS = {ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">="}
 UNMEASURED = {"exercise", "bug-hunt", "prediction", SKIP_TAG}
-"""The tags of cells that a learner fills in, which are measured as published."""
+"""Tags of cells that a learner fills in, whose code does not affect the measurements."""
 
 
 @cache
@@ -24,9 +24,9 @@ def book(lesson: str) -> NotebookNode:
 
 
 def code_cells(lesson: NotebookNode) -> list[NotebookNode]:
-    """Return the executed cells of a lesson, without those that need a published model, because they train nothing."""
-    left_out = {SKIP_TAG, NEEDS_MODEL}
-    return [c for c in lesson.cells if c.cell_type == "code" and not left_out & {*c.metadata.get("tags", [])}]
+    """Return the code cells that a lesson executes, except cells that need a published model, which train nothing."""
+    excluded = {SKIP_TAG, NEEDS_MODEL}
+    return [c for c in lesson.cells if c.cell_type == "code" and not excluded & {*c.metadata.get("tags", [])}]
 
 
 def is_compared(cell: NotebookNode) -> bool:
@@ -35,26 +35,27 @@ def is_compared(cell: NotebookNode) -> bool:
 
 
 def fingerprints(lesson: NotebookNode) -> dict[str, str]:
-    """Return, for each cell's id, a hash of its code and of the code that it depends on through the names it reads.
+    """Return a hash for each cell, by id, of its code and of all code that it depends on through the names it reads.
 
-    Comments and printed words are ignored, because they change no number.
+    Comments and printed words are ignored, because they do not affect any number.
     """
-    made, result = dict[str, set[str]](), dict[str, str]()  # by name: the fingerprints of the cells that define it
+    definitions = dict[str, set[str]]()  # for each name, the fingerprints of the cells that define it
+    result = dict[str, str]()
     for cell in code_cells(lesson):
         tree = _Wordless().visit(ast.parse(cell.source))
         reads, binds = names(tree, ast.Load), {*names(tree, ast.Store), *_defined(tree)}
         own = "" if UNMEASURED & {*cell.metadata.get("tags", [])} else _outline(tree)
-        sources = sorted(set[str]().union(*(made.get(name, ()) for name in reads | binds)))
+        sources = sorted(set[str]().union(*(definitions.get(name, ()) for name in reads | binds)))
         result[cell.id] = hashlib.sha256("\n".join([own, *sources]).encode()).hexdigest()[:12]
         for name in binds:
-            made[name] = {result[cell.id]}
+            definitions[name] = {result[cell.id]}
         for name in (reads - binds) & {*_changed(tree)}:
-            made.setdefault(name, set()).add(result[cell.id])
+            definitions.setdefault(name, set()).add(result[cell.id])
     return result
 
 
 def _outline(node: object) -> str:
-    """Return a representation of syntax that is the same in every Python version, unlike that of ``ast.dump``."""
+    """Return a representation of a syntax tree that, unlike ``ast.dump``, is the same in every Python version."""
     if isinstance(node, ast.AST):
         fields = (f"{name}={_outline(value)}" for name, value in ast.iter_fields(node) if value not in (None, []))
         return f"{type(node).__name__}({', '.join(fields)})"
@@ -62,7 +63,7 @@ def _outline(node: object) -> str:
 
 
 def names(tree: ast.AST, context: type[ast.expr_context]) -> set[str]:
-    """Return the names that code reads or defines, at any level."""
+    """Return the names that code reads (``ast.Load``) or defines (``ast.Store``), at any level."""
     return {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, context)}
 
 
@@ -75,7 +76,7 @@ def _defined(tree: ast.Module) -> Iterator[str]:
 
 
 def _changed(tree: ast.Module) -> Iterator[str]:
-    """Yield the names of objects that code changes: ``rows[name] = …``, ``model.mask = …``."""
+    """Yield the names of objects that code changes in place, as in ``rows[name] = …`` and ``model.mask = …``."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Subscript | ast.Attribute) and isinstance(node.ctx, ast.Store):
             root: ast.expr = node
@@ -86,7 +87,7 @@ def _changed(tree: ast.Module) -> Iterator[str]:
 
 
 class _Wordless(ast.NodeTransformer):
-    """Removes words that are only displayed: those in f-strings, and printed strings."""
+    """Removes words that are only displayed: literal parts of f-strings, and printed strings."""
 
     def visit_JoinedStr(self, node: ast.JoinedStr) -> ast.AST:
         self.generic_visit(node)
@@ -94,7 +95,7 @@ class _Wordless(ast.NodeTransformer):
         return node
 
     def visit_FormattedValue(self, node: ast.FormattedValue) -> ast.AST:
-        node.value = self.visit(node.value)  # keep the format: the lesson claims the digits that it prints
+        node.value = self.visit(node.value)  # keep the format, because the lesson claims the printed digits
         return node
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
@@ -105,10 +106,10 @@ class _Wordless(ast.NodeTransformer):
         return node
 
 
-class Telling(ast.NodeTransformer):
-    """Instruments code to report to ``__watch__`` what it compares, rounds and formats, without changing its behavior.
+class Instrumenter(ast.NodeTransformer):
+    """Instruments code to report comparisons, rounding and formatting to ``__watch__``, without changing its behavior.
 
-    ``a < b`` becomes ``__watch__.compare("a < b", "<", (a, b))``, and so on.
+    For example, ``a < b`` becomes ``__watch__.compare("a < b", "<", (a, b))``.
     """
 
     def visit_Compare(self, node: ast.Compare) -> ast.AST:
@@ -166,9 +167,9 @@ class Telling(ast.NodeTransformer):
         return node
 
 
-def message(tree: ast.Module) -> ast.Module:
-    """Return instrumented code; annotations and decorators are not instrumented."""
-    return ast.fix_missing_locations(Telling().visit(tree))
+def instrumented(tree: ast.Module) -> ast.Module:
+    """Return instrumented code."""
+    return ast.fix_missing_locations(Instrumenter().visit(tree))
 
 
 def _is_ordering(node: ast.expr) -> TypeGuard[ast.Compare]:
@@ -176,7 +177,7 @@ def _is_ordering(node: ast.expr) -> TypeGuard[ast.Compare]:
 
 
 def _sides(node: ast.Compare) -> Sequence[ast.expr]:
-    """Return the operators of a comparison and its operands, as code."""
+    """Return the operators and the operands of a comparison, as code."""
     operators = ast.Constant(" ".join(ORDERINGS[type(op)] for op in node.ops))
     return operators, ast.Tuple([node.left, *node.comparators], ast.Load())
 

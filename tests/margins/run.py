@@ -1,4 +1,4 @@
-"""Execute a lesson once, and record what its cells display and compare: ``python -m tests.margins.run …``."""
+"""Execute a lesson once, and record the output and the comparisons of its cells (``python -m tests.margins.run``)."""
 
 import argparse
 import copy
@@ -23,14 +23,14 @@ from nbformat import NotebookNode
 from torch import nn
 from torch.optim.optimizer import Optimizer, register_optimizer_step_pre_hook
 
-from tests.margins.code import WATCH, Telling, book, code_cells, fingerprints
+from tests.margins.code import WATCH, Instrumenter, book, code_cells, fingerprints
 from tests.margins.watch import Watch
 
 NOISE_SCALE = 1e-6
 MAX_KEPT_NUMBERS = 20_000
-"""Maximum number of elements of a tensor that is stored."""
+"""Tensors and tables with more elements are not stored."""
 MIN_CACHED_CELL_S = 1.0
-"""A cell that took at least this long does not run again unless it has changed."""
+"""An unchanged cell does not run again if it took at least this long."""
 
 
 Cells = dict[str, dict[str, Any]]
@@ -38,7 +38,7 @@ Cells = dict[str, dict[str, Any]]
 
 @contextmanager
 def as_on_another_machine(seed: int, noise: float) -> Iterator[None]:
-    """Change a lesson's random numbers and the initial steps of its optimizers slightly."""
+    """Change a lesson's random seeds, and add noise to parameters before an optimizer's first step."""
     original, hook = torch.manual_seed, register_optimizer_step_pre_hook(Steps(noise))
     torch.manual_seed = lambda seed_: original(int(seed_) + 1000 * seed)  # type: ignore[assignment]
     try:
@@ -49,16 +49,16 @@ def as_on_another_machine(seed: int, noise: float) -> Iterator[None]:
 
 
 def execute(lesson: NotebookNode, before: Cells) -> Cells:
-    """Run all cells of a lesson in order, and return the displayed text, comparisons and values of each.
+    """Run all cells of a lesson in order, and return the displayed text, comparisons and values of each cell.
 
-    Slow cells do not run again if neither they nor their dependencies have changed since ``before``.
+    Slow cells do not run again if they and their dependencies have not changed since ``before``.
 
     Raises:
-        RuntimeError: A cell failed, perhaps because a model is missing whose cell did not run.
+        RuntimeError: A cell failed, perhaps because it needs a model from a cell that did not run again.
     """
     pd.set_option("display.max_columns", 50, "display.width", 200)
     shell, watch = InteractiveShell.instance(), Watch()
-    shell.ast_transformers[:] = [Telling()]
+    shell.ast_transformers[:] = [Instrumenter()]
     shell.user_ns[WATCH] = watch
     cells, code = Cells(), fingerprints(lesson)
     for cell in code_cells(lesson):
@@ -67,8 +67,8 @@ def execute(lesson: NotebookNode, before: Cells) -> Cells:
             cells[cell.id] = {"code": code[cell.id], **watched(cell, shell, watch)}
             continue
         with capture_output():  # fast cells run again, because they define functions and models
-            is_back = old["seconds"] < MIN_CACHED_CELL_S and shell.run_cell(cell.source).success
-        if not is_back:
+            has_rerun = old["seconds"] < MIN_CACHED_CELL_S and shell.run_cell(cell.source).success
+        if not has_rerun:
             shell.user_ns |= old["data"]
             torch.set_rng_state(old["random"])
         watch.take()
@@ -97,12 +97,10 @@ def watched(cell: NotebookNode, shell: InteractiveShell, watch: Watch) -> dict[s
 
 
 def names_used(source: str, space: dict[str, Any]) -> list[str]:
-    """Return the names of a lesson that a cell reads or defines, directly or through a function of the lesson that it
-    calls.
-    """
-    found, left = set[str](), names_in(compile(source, "cell", "exec"))
-    while left:
-        name = left.pop()
+    """Return the lesson's names that a cell uses, directly or through the lesson's functions that it calls."""
+    found, pending = set[str](), names_in(compile(source, "cell", "exec"))
+    while pending:
+        name = pending.pop()
         if name in found or name not in space or name.startswith("_"):
             continue
         found.add(name)
@@ -110,18 +108,21 @@ def names_used(source: str, space: dict[str, Any]) -> list[str]:
         functions = vars(value).values() if isinstance(value, type) and value.__module__ == "__main__" else [value]
         for function in functions:
             if isinstance(function, FunctionType) and function.__globals__ is space:
-                left |= names_in(function.__code__)
+                pending |= names_in(function.__code__)
     return sorted(found)
 
 
 def names_in(code: CodeType) -> set[str]:
-    """Return the global names in code and in the functions that it defines."""
+    """Return the global names in code, including the functions that it defines."""
     inner = (constant for constant in code.co_consts if isinstance(constant, CodeType))
     return set(code.co_names).union(*map(names_in, inner))
 
 
 class Steps:
-    """Changes every parameter by a millionth before an optimizer's first step, as another processor might."""
+    """Counts the steps of all optimizers, and adds relative noise to every parameter before an optimizer's first step.
+
+    The noise simulates the rounding errors of another processor.
+    """
 
     taken = 0
 
@@ -137,7 +138,7 @@ class Steps:
 
 
 def digest(value: Any) -> str:
-    """Return a hash of all numbers and words in a value."""
+    """Return a hash of all numbers and strings in a value."""
     collected = hashlib.sha256()
     _feed(value, collected, 0)
     return collected.hexdigest()[:12]
@@ -164,7 +165,7 @@ def _feed(value: Any, collected: Any, depth: int) -> None:
 
 
 def plain(value: Any, depth: int = 0) -> Any:
-    """Return the storable part of a value: numbers, words, small tensors, tables, and collections of these."""
+    """Return the storable part of a value: numbers, strings, small tensors and tables, and collections of them."""
     if isinstance(value, torch.Tensor):
         is_kept = value.device.type == "cpu" and value.numel() <= MAX_KEPT_NUMBERS
         return value.detach().clone() if is_kept else None
@@ -196,7 +197,7 @@ def main() -> None:
     except RuntimeError:
         if not before:
             raise
-        options.file.unlink()  # a needed value was not stored, so everything has to run
+        options.file.unlink()  # a required value was not stored, so all cells have to run
         os.execv(sys.executable, [sys.executable, "-m", "tests.margins.run", *sys.argv[1:]])
     seconds, trains = before.get("seconds", 0) + time.process_time(), before.get("trains", False) or Steps.taken > 0
     options.file.write_bytes(pickle.dumps({"cells": cells, "seconds": seconds, "trains": trains}))

@@ -1,4 +1,4 @@
-"""The runs of a lesson and their results."""
+"""Execute the runs of a lesson, and store their results."""
 
 import os
 import pickle
@@ -47,7 +47,7 @@ class Run:
 
 
 PUBLISHED, NOISY = Run("as it is", 0), Run("as it is", 0, noise=True)
-"""A difference between these two runs depends on training or on the clock."""
+"""Any difference between these two runs comes from training or from the clock."""
 SAME_SEED = [PUBLISHED, Run("avx2", 0), Run("default", 0)]
 PLAN = [
     *SAME_SEED[:2],
@@ -63,7 +63,7 @@ def folder(lesson: str) -> Path:
 
 
 def stored(lesson: str, run: Run) -> dict[str, Any] | None:
-    """Return a stored run if it was made with the current code."""
+    """Return the stored result of a run, or None if it is missing or belongs to different code."""
     try:
         result = pickle.loads((folder(lesson) / f"{run.name}.pickle").read_bytes())
     except FileNotFoundError:
@@ -73,7 +73,7 @@ def stored(lesson: str, run: Run) -> dict[str, Any] | None:
 
 
 def make(lesson: str) -> Iterator[tuple[Run, dict[str, Any]]]:
-    """Yield all runs of a lesson, running those that are missing. A lesson that trains nothing needs no seeds."""
+    """Yield all runs of a lesson, and execute missing runs. A lesson without training runs only with seed 0."""
     folder(lesson).mkdir(parents=True, exist_ok=True)
     trains = False
     for run in PLAN:

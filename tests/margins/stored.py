@@ -1,4 +1,4 @@
-"""The file of margins next to a lesson's source, and checks of its content."""
+"""Read, write and check the margins file of a lesson, which is next to the lesson's source."""
 
 import json
 import re
@@ -16,7 +16,7 @@ RERUN_HINT = "run `python -m tests.margins {lesson}`"
 
 
 def write(lesson: str, measured: Mapping[str, Any], folder: Path = MARGINS) -> None:
-    """Write margins, one per line."""
+    """Write the margins file of a lesson, with one margin per line."""
     folder.mkdir(exist_ok=True)
     parts = []
     for key, value in measured.items():
@@ -29,7 +29,7 @@ def write(lesson: str, measured: Mapping[str, Any], folder: Path = MARGINS) -> N
 
 
 def read(lesson: str, folder: Path = MARGINS) -> dict[str, Any] | None:
-    """Read the margins of a lesson, if they exist."""
+    """Read the margins file of a lesson, or return None if it does not exist."""
     path = folder / f"{lesson}.json"
     return json.loads(path.read_text(encoding="utf-8")) if path.exists() else None
 
@@ -38,62 +38,62 @@ def complaints(
     lesson: str, source: NotebookNode, claims: Sequence[Claim], measured: Mapping[str, Any] | None
 ) -> Iterator[str]:
     """Yield the reasons why a lesson's claims may fail on another machine."""
-    again = RERUN_HINT.format(lesson=lesson)
+    hint = RERUN_HINT.format(lesson=lesson)
     if measured is None:
-        yield f"nothing was measured: {again}"
+        yield f"the lesson has no measurements: {hint}"
         return
-    yield from (f"{complaint}: {again}" for complaint in _out_of_date(source, claims, measured))
-    said = {(claim.cell, value) for claim in claims for value in claim.values}
+    yield from (f"{complaint}: {hint}" for complaint in _out_of_date(source, claims, measured))
+    claimed = {(claim.cell, value) for claim in claims for value in claim.values}
     prose = _words("\n".join(cell.source for cell in source.cells))
     for claim in claims:
         yield from (
-            f"{claim.cell}: the lesson does not say “{words}”"
+            f"{claim.cell}: the lesson does not contain “{words}”"
             for words in (claim.sentence, claim.setting)
             if _words(words) not in prose
         )
     compared = {cell.id for cell in source.cells if is_compared(cell)}
     for margin in (Margin(**margin) for margin in measured["margins"]):
-        # otherwise it is not a claim, or no longer one
-        if margin.cell in compared or (margin.cell, margin.what) in said:
-            yield from _too_near(margin)
+        # Other margins belong to numbers that the lesson does not claim.
+        if margin.cell in compared or (margin.cell, margin.what) in claimed:
+            yield from _too_narrow(margin)
     for difference in measured["differences"]:
         if difference["cell"] in compared:
-            yield f"{difference['cell']}: the text is another in {', '.join(difference['runs'])}"
+            yield f"{difference['cell']}: the text is different in {', '.join(difference['runs'])}"
 
 
 def without_second_setting(claims: Sequence[Claim]) -> list[Claim]:
-    """Return the comparisons of kinds that neither hold at a second setting nor name their setting."""
+    """Return the comparisons without a measurement at a second setting and without words that name their setting."""
     return [claim for claim in claims if claim.compares_kinds and not (claim.second or claim.setting)]
 
 
 def _out_of_date(source: NotebookNode, claims: Sequence[Claim], measured: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the measurements that are missing or outdated."""
+    """Yield a complaint for each measurement that is missing or outdated."""
     code = fingerprints(source)
     if changed := [name for name in code if measured["cells"].get(name) != code[name]]:
-        yield f"the code of {', '.join(changed)} is another than that which was measured"
+        yield f"the code of {', '.join(changed)} has changed since the measurement"
     if missing := [name for name in INSTRUCTIONS if name not in measured["runs"]]:
-        yield f"it was not run with the instructions {', '.join(missing)}"
-    known = {(m["cell"], m["what"], m["above"], m["below"]) for m in measured["margins"]}
+        yield f"the lesson was not run with the instructions {', '.join(missing)}"
+    margins = {(m["cell"], m["what"], m["above"], m["below"]) for m in measured["margins"]}
     for claim in claims:
         for value in claim.values:
-            if (claim.cell, value, claim.above, claim.below) not in known:
+            if (claim.cell, value, claim.above, claim.below) not in margins:
                 yield f"{claim.cell}: {value} has no measured margin"
 
 
-def _too_near(margin: Margin) -> Iterator[str]:
-    """Yield the reason why a margin is too narrow."""
-    what = f"{margin.cell}: {margin.what}"
+def _too_narrow(margin: Margin) -> Iterator[str]:
+    """Yield a complaint if a margin is too narrow or comes from too few runs."""
+    number = f"{margin.cell}: {margin.what}"
     if margin.n < N_RUNS:
-        yield f"{what} was measured in {margin.n} runs, and {N_RUNS} are the fewest"
+        yield f"{number} was measured in {margin.n} runs; at least {N_RUNS} are needed"
     if not margin.holds:
-        yield f"{what} is over the line in a run: {_range(margin)}"
+        yield f"{number} is out of bounds in a run: {_range(margin)}"
     elif margin.deviations < MIN_SIGMAS:
-        yield f"{what} is {margin.deviations:.1f} standard deviations from the line: {_range(margin)}"
+        yield f"{number} is {margin.deviations:.1f} standard deviations from the bound: {_range(margin)}"
 
 
 def _range(m: Margin) -> str:
-    lines = [f"{side} {line:.4g}" for side, line in (("above", m.above), ("below", m.below)) if line is not None]
-    return f"{m.least:.4g} to {m.largest:.4g}, mean {m.mean:.4g} ± {m.deviation:.2g}, should be {' and '.join(lines)}"
+    bounds = [f"{side} {bound:.4g}" for side, bound in (("above", m.above), ("below", m.below)) if bound is not None]
+    return f"{m.least:.4g} to {m.largest:.4g}, mean {m.mean:.4g} ± {m.deviation:.2g}, should be {' and '.join(bounds)}"
 
 
 def _words(text: str) -> str:

@@ -1,4 +1,4 @@
-"""Every claim of a lesson that depends on a training run holds in all of ten runs, with a margin."""
+"""Test that every claim of a lesson about a training run holds with a margin in ten runs."""
 
 import ast
 import json
@@ -18,8 +18,8 @@ import torch
 from nbformat import NotebookNode
 
 from notebooks.build import lessons
-from tests.margins.claims import Claim, Margin, claims, hang_on_training, said_margin, seen_margins
-from tests.margins.code import book, fingerprints, message
+from tests.margins.claims import Claim, Margin, claim_margin, claims, recorded_margins, training_dependent_cells
+from tests.margins.code import book, fingerprints, instrumented
 from tests.margins.runs import INSTRUCTIONS, NOISY, PLAN, PUBLISHED, ROOT
 from tests.margins.stored import complaints, read, without_second_setting
 from tests.margins.watch import Watch
@@ -32,7 +32,7 @@ def test_claims_about_training_hold_on_any_machine(lesson: str) -> None:
 
 
 @pytest.mark.parametrize("lesson", lessons())
-def test_comparisons_hold_at_a_second_setting_or_name_theirs(lesson: str) -> None:
+def test_comparisons_hold_at_second_setting_or_name_it(lesson: str) -> None:
     assert not [claim.sentence for claim in without_second_setting(claims(lesson))]
 
 
@@ -50,55 +50,55 @@ def measured(lesson: NotebookNode, *margins: Margin) -> dict[str, Any]:
 
 
 SAFE = Margin("show", "right > 0.9", 10, least=0.05, mean=0.07, largest=0.09, deviation=0.01, above=0, below=None)
-SAID = Claim("train", "right", "It is nearly always right.", above=0.9)
-SAID_SAFE = Margin("train", "right", 10, 0.95, 0.97, 0.99, 0.01, above=0.9, below=None)
+CLAIM = Claim("train", "right", "It is nearly always right.", above=0.9)
+CLAIM_MARGIN = Margin("train", "right", 10, 0.95, 0.97, 0.99, 0.01, above=0.9, below=None)
 
-REFUSED: dict[str, Callable[[], tuple[NotebookNode, list[Claim], dict[str, Any] | None]]] = {
-    "nothing was measured": lambda: (a_lesson(), [], None),
+REJECTED: dict[str, Callable[[], tuple[NotebookNode, list[Claim], dict[str, Any] | None]]] = {
+    "the lesson has no measurements": lambda: (a_lesson(), [], None),
     "show: right > 0.9 was measured in 9 runs": lambda: (a_lesson(), [], measured(a_lesson(), replace(SAFE, n=9))),
-    "over the line in a run: -0.01 to": lambda: (a_lesson(), [], measured(a_lesson(), replace(SAFE, least=-0.01))),
-    "2.9 standard deviations": lambda: (a_lesson(), [], measured(a_lesson(), replace(SAFE, deviation=0.07 / 2.9))),
-    "the code of show is another": lambda: (a_lesson("print(right > 0.8)"), [], measured(a_lesson(), SAFE)),
-    "train: right has no measured margin": lambda: (a_lesson(), [SAID], measured(a_lesson(), SAFE)),
-    "does not say “It is nearly always right.”": lambda: (
-        a_lesson(text="It is often right."), [SAID], measured(a_lesson(), SAFE, SAID_SAFE),
+    "out of bounds in a run: -0.01 to": lambda: (a_lesson(), [], measured(a_lesson(), replace(SAFE, least=-0.01))),
+    "2.9 standard deviations": lambda: (a_lesson(), [], measured(a_lesson(), replace(SAFE, deviation=0.0241))),
+    "the code of show has changed": lambda: (a_lesson("print(right > 0.8)"), [], measured(a_lesson(), SAFE)),
+    "train: right has no measured margin": lambda: (a_lesson(), [CLAIM], measured(a_lesson(), SAFE)),
+    "does not contain “It is nearly always right.”": lambda: (
+        a_lesson(text="It is often right."), [CLAIM], measured(a_lesson(), SAFE, CLAIM_MARGIN),
     ),
     "has no measured margin": lambda: (
-        a_lesson(), [replace(SAID, above=0.99)], measured(a_lesson(), SAFE, SAID_SAFE),
+        a_lesson(), [replace(CLAIM, above=0.99)], measured(a_lesson(), SAFE, CLAIM_MARGIN),
     ),
     "train: right - 0.1 has no measured margin": lambda: (
-        a_lesson(), [replace(SAID, second="right - 0.1")], measured(a_lesson(), SAFE, SAID_SAFE),
+        a_lesson(), [replace(CLAIM, second="right - 0.1")], measured(a_lesson(), SAFE, CLAIM_MARGIN),
     ),
-    "does not say “after 100 steps”": lambda: (
-        a_lesson(), [replace(SAID, setting="after 100 steps")], measured(a_lesson(), SAFE, SAID_SAFE),
+    "does not contain “after 100 steps”": lambda: (
+        a_lesson(), [replace(CLAIM, setting="after 100 steps")], measured(a_lesson(), SAFE, CLAIM_MARGIN),
     ),
-    "it was not run with the instructions avx2, default": lambda: (
+    "the lesson was not run with the instructions avx2, default": lambda: (
         a_lesson(), [], {**measured(a_lesson(), SAFE), "runs": {"as it is": 10}},
     ),
-    "show: the text is another in avx2-0": lambda: (
+    "show: the text is different in avx2-0": lambda: (
         a_lesson(), [], {**measured(a_lesson(), SAFE), "differences": [{"cell": "show", "runs": ["avx2-0"]}]},
     ),
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("complaint", REFUSED)
+@pytest.mark.parametrize("complaint", REJECTED)
 def test_rejects_a_claim_without_a_margin(complaint: str) -> None:
-    lesson, said, stored = REFUSED[complaint]()
+    lesson, said, stored = REJECTED[complaint]()
     [only] = complaints("05_positions", lesson, said, stored)
     assert complaint in only
 
 
 def test_accepts_a_claim_with_a_margin() -> None:
-    assert not [*complaints("05_positions", a_lesson(), [SAID], measured(a_lesson(), SAFE, SAID_SAFE))]
+    assert not [*complaints("05_positions", a_lesson(), [CLAIM], measured(a_lesson(), SAFE, CLAIM_MARGIN))]
 
 
-def test_uncompared_cell_is_rejected_only_as_a_sentence() -> None:
-    lesson, said = a_lesson(tag="nbval-ignore-output"), replace(SAID, cell="show")
-    wrong = measured(lesson, replace(SAFE, least=-1), replace(SAID_SAFE, cell="show", least=0))
+def test_uncompared_cell_needs_margin_only_for_sentences() -> None:
+    lesson, said = a_lesson(tag="nbval-ignore-output"), replace(CLAIM, cell="show")
+    wrong = measured(lesson, replace(SAFE, least=-1), replace(CLAIM_MARGIN, cell="show", least=0))
     wrong["differences"] = [{"cell": "show", "runs": ["avx2-0"]}]
     assert not [*complaints("05_positions", lesson, [], wrong)]
     [only] = complaints("05_positions", lesson, [said], wrong)
-    assert "show: right is over the line in a run" in only
+    assert "show: right is out of bounds in a run" in only
 
 
 def test_fingerprint_ignores_words_and_comments_but_not_numbers() -> None:
@@ -146,17 +146,17 @@ SEEN = {
 
 def test_instrumented_code_behaves_the_same() -> None:
     plain: dict[str, Any] = {"torch": torch, "pd": pd}
-    telling = {**plain, "__watch__": (watch := Watch())}
+    watched = {**plain, "__watch__": (watch := Watch())}
     exec(CODE, plain)
-    exec(compile(message(ast.parse(CODE)), "cell", "exec"), telling)
-    assert telling["results"] == plain["results"] == [True, True, True, True, False, "0.3 and 95%", 1.0, "b", 3.6]
+    exec(compile(instrumented(ast.parse(CODE)), "cell", "exec"), watched)
+    assert watched["results"] == plain["results"] == [True, True, True, True, False, "0.3 and 95%", 1.0, "b", 3.6]
     observed = {text: values for text, [values] in watch.take().items()}
     assert observed.keys() == SEEN.keys()
     for text, values in SEEN.items():
         assert [v if v is None else round(v, 6) for v in observed[text]] == list(values)
 
 
-def a_run(accuracy: float) -> dict[str, Any]:
+def make_run(accuracy: float) -> dict[str, Any]:
     """Return the values of a run: a constant number, an accuracy, and a cell that compares it with 0.9."""
     left = {"digests": {"right": str(accuracy)}, "data": {"right": torch.tensor([accuracy])}}
     observed = {"right > 0.9": [(accuracy - 0.9, *((0.0, None) if accuracy > 0.9 else (None, 0.0)))]}
@@ -170,39 +170,39 @@ def three_cells(first: str = "n = 6") -> NotebookNode:
     return nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source, id=n) for n, source in sources.items()])
 
 
-def test_values_sensitive_to_rounding_depend_on_training() -> None:
-    results = {PUBLISHED: a_run(0.95), NOISY: a_run(0.9500001)}
-    assert hang_on_training(three_cells(), results) == {"train", "show"}
-    assert hang_on_training(three_cells(), {PUBLISHED: a_run(0.95)}) == set(), "nothing was trained"
+def test_cells_sensitive_to_rounding_depend_on_training() -> None:
+    results = {PUBLISHED: make_run(0.95), NOISY: make_run(0.9500001)}
+    assert training_dependent_cells(three_cells(), results) == {"train", "show"}
+    assert training_dependent_cells(three_cells(), {PUBLISHED: make_run(0.95)}) == set(), "nothing was trained"
 
 
-def test_values_from_a_trained_number_depend_on_training() -> None:
-    results = {PUBLISHED: a_run(1.0), NOISY: a_run(1.0), PLAN[-1]: a_run(0.97)}
-    assert hang_on_training(three_cells(), results) == set()
+def test_cells_using_trained_values_depend_on_training() -> None:
+    results = {PUBLISHED: make_run(1.0), NOISY: make_run(1.0), PLAN[-1]: make_run(0.97)}
+    assert training_dependent_cells(three_cells(), results) == set()
     results[PUBLISHED]["train"]["trains"] = True
-    assert hang_on_training(three_cells(), results) == {"train", "show"}
-    results[PLAN[-1]] = a_run(1.0)
-    assert hang_on_training(three_cells(), results) == {"train"}, "the value is the same for every seed"
+    assert training_dependent_cells(three_cells(), results) == {"train", "show"}
+    results[PLAN[-1]] = make_run(1.0)
+    assert training_dependent_cells(three_cells(), results) == {"train"}, "the value is the same for every seed"
 
 
 def test_margin_covers_all_runs() -> None:
     accuracies = [0.95, 0.96, 0.97, 0.94, 0.95, 0.96, 0.97, 0.94, 0.95, 0.91]
-    results = {run: a_run(accuracy) for run, accuracy in zip(PLAN, accuracies, strict=True)}
-    [compared] = seen_margins("show", results)
-    said = said_margin(Claim("train", "right.min()", "It is right.", above=0.9), results)
+    results = {run: make_run(accuracy) for run, accuracy in zip(PLAN, accuracies, strict=True)}
+    [compared] = recorded_margins("show", results)
+    said = claim_margin(Claim("train", "right.min()", "It is right.", above=0.9), results)
     for margin, line in ((compared, 0.0), (said, 0.9)):
         assert (margin.n, margin.above, margin.below) == (10, line, None)
         assert [margin.least, margin.mean, margin.largest] == pytest.approx([line + x for x in (0.01, 0.05, 0.07)])
         assert margin.holds and margin.deviations == pytest.approx(0.05 / statistics.stdev(accuracies), rel=1e-3)
 
-    [crossed] = seen_margins("show", {**results, PLAN[-1]: a_run(0.89)})
+    [crossed] = recorded_margins("show", {**results, PLAN[-1]: make_run(0.89)})
     assert not crossed.holds
 
 
-def test_second_setting_has_its_own_margin() -> None:
-    results = {run: a_run(0.95) for run in PLAN}
+def test_second_setting_has_separate_margin() -> None:
+    results = {run: make_run(0.95) for run in PLAN}
     said = Claim("train", "right.min()", "It is right.", above=0.9, second="right.min() - 0.1")
-    first, second = (said_margin(said, results, value) for value in said.values)
+    first, second = (claim_margin(said, results, value) for value in said.values)
     assert first.holds and not second.holds and second.what == "right.min() - 0.1"
 
 
@@ -225,22 +225,22 @@ def test_comparisons_need_a_second_setting(changes: dict[str, Any], n: int) -> N
     assert len(without_second_setting([replace(COMPARISON, **changes)])) == n
 
 
-def test_claim_about_a_missing_number_is_identified():
+def test_rejects_claim_about_undefined_number():
     cell = {"train": {"data": {}, "seen": {}}}
     with pytest.raises(
         ValueError, match=r"'It is right.': right is not defined after train: name 'right' is not defined"
     ):
-        said_margin(Claim("train", "right", "It is right.", above=0.9), {PUBLISHED: cell})
+        claim_margin(Claim("train", "right", "It is right.", above=0.9), {PUBLISHED: cell})
     with pytest.raises(ValueError, match=r"^test is not a code cell$"):
-        said_margin(Claim("test", "right", "It is right.", above=0.9), {PUBLISHED: cell})
+        claim_margin(Claim("test", "right", "It is right.", above=0.9), {PUBLISHED: cell})
 
 
 def test_constant_number_is_not_a_claim_about_training() -> None:
-    assert not [*seen_margins("show", dict.fromkeys(PLAN, a_run(0.95)))]
+    assert not [*recorded_margins("show", dict.fromkeys(PLAN, make_run(0.95)))]
 
 
 @pytest.mark.parametrize(("values", "deviations"), [([0.95] * 10, math.inf), ([0.85] * 10, -math.inf)])
-def test_constant_number_is_far_from_its_bound(values: list[float], deviations: float) -> None:
+def test_constant_number_is_infinitely_far_from_bound(values: list[float], deviations: float) -> None:
     assert Margin.of_values("show", "right", values, 0.9, None).deviations == deviations
 
 
@@ -273,20 +273,20 @@ print(json.dumps({name: [[c["text"], c["seen"], c["digests"]] for c in run.value
 
 @pytest.fixture(scope="module")
 def runs() -> Any:
-    """The displayed text, comparisons and values of a lesson's cells, in runs in another process."""
+    """The displayed text, comparisons and values of a lesson's cells, from runs in another process."""
     arguments = json.dumps([TRAINED, DISPLAYED, DISPLAYED.replace(".1f", ".2f")])
     command, environment = [sys.executable, "-c", RUNS, arguments], {**os.environ, "PYTHONPATH": str(ROOT)}
     return json.loads(subprocess.run(command, env=environment, check=True, capture_output=True, text=True).stdout)
 
 
-def test_run_records_output_and_the_numbers_behind_it(runs: Any) -> None:
+def test_run_records_output_and_underlying_numbers(runs: Any) -> None:
     _, (text, observed, _) = runs["published"]
     assert text.split() == ["2.9", "3"]
     [(total, above, below)] = observed["weight.sum()"]
     assert (above, below) == pytest.approx((2.85, 2.95)) and above < total < below
 
 
-def test_noise_changes_training_and_a_seed_changes_draws(runs: Any) -> None:
+def test_noise_changes_training_and_seed_changes_samples(runs: Any) -> None:
     (_, _, published), (_, observed, _) = runs["published"]
     (_, _, noisy), (_, seen_with_noise, _) = runs["noisy"]
     assert noisy["drawn"] == published["drawn"] and noisy["weight"] != published["weight"]

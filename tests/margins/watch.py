@@ -11,20 +11,20 @@ import torch
 
 OPERATORS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
 MAX_EVALUATIONS = 200
-"""Code that is evaluated more often than this in one cell is the inside of a loop, and not a claim."""
+"""Code that is evaluated more often than this in one cell is part of a loop and does not count as a claim."""
 
 Seen = tuple[float, float | None, float | None]
-"""A number, and the bounds within which the lesson shows the same; None for no bound."""
+"""A number, and the bounds within which the lesson's output does not change (None for no bound)."""
 
 
 class Watch:
-    """Records the numbers on which a cell's text depends, each with its bounds."""
+    """Records the numbers on which a cell's output depends, each with its bounds."""
 
     def __init__(self) -> None:
         self.observed = defaultdict[str, list[Seen]](list)
 
     def take(self) -> dict[str, list[Seen]]:
-        """Return the records since the last call."""
+        """Return and clear the records since the last call."""
         taken = {text: observed for text, observed in self.observed.items() if len(observed) <= MAX_EVALUATIONS}
         self.observed.clear()
         return taken
@@ -110,12 +110,12 @@ def _pairs(operators: str, values: tuple[Any, ...]) -> list[tuple[str, Any, Any]
 
 
 def _signed(operators: str, numbers: Any) -> float:
-    """Return the amount by which a comparison holds; negative if it does not."""
+    """Return the amount by which a comparison holds, which is negative if it does not hold."""
     return min(b - a if op.startswith("<") else a - b for op, a, b in _pairs(operators, numbers))
 
 
 def _number(value: Any) -> float | None:
-    """Return a value as a number, or None."""
+    """Return a value as a float, or None if it is not a single number."""
     if isinstance(value, torch.Tensor | pd.Series | pd.DataFrame):
         return float(value) if isinstance(value, torch.Tensor) and value.numel() == 1 else None
     try:

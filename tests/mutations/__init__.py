@@ -1,4 +1,5 @@
-"""Insert known mistakes into the library, one at a time, and check that a test fails: ``python -m tests.mutations``.
+"""Insert known mistakes into the library, one at a time, and check that a test fails.
 
-``mistakes`` lists the mistakes: at least one for each row of ``docs/mistakes.md``, and some more.
+Run ``python -m tests.mutations``. ``mistakes`` lists at least one mistake for each row of ``docs/mistakes.md``, and
+some other mistakes.
 """

@@ -1,4 +1,4 @@
-"""Mistakes as edits of the library: in one file, a string that occurs exactly once is replaced."""
+"""Define mistakes as edits of the library, each of which replaces a string that occurs exactly once in a file."""
 
 from pathlib import Path
 from typing import NamedTuple
@@ -11,7 +11,7 @@ class Mutation(NamedTuple):
 
     file: str
     row: int | None
-    """Its row in ``docs/mistakes.md``, or None if it is not listed there."""
+    """The mistake's row in ``docs/mistakes.md``, or None if the mistake is not listed there."""
     mistake: str
     old: str
     new: str
@@ -48,28 +48,38 @@ TABLE: dict[str, list[tuple[int | None, str, str, str]]] = {
     "attention/dot_product.py": [
         (2, "no scale", "(q / k.shape[-1] ** 0.5)", "q"),
         (3, "softmax over queries", SOFTMAX, SOFTMAX.replace("dim=-1", "dim=-2")),
-        (4, "softmax over axis 1", SOFTMAX, SOFTMAX.replace("dim=-1", "dim=1")),
+        (4, "softmax over dimension 1", SOFTMAX, SOFTMAX.replace("dim=-1", "dim=1")),
         (10, "inverted mask", SOFTMAX, SOFTMAX.replace("~(mask | fully_masked)", "mask")),
         (11, "mask after the softmax", SOFTMAX, "torch.softmax(scores, dim=-1).masked_fill(~mask, 0.0)"),
-        (12, "hidden scores 0", SOFTMAX, SOFTMAX.replace("-torch.inf", "0.0")),
-        (13, "-inf times 0", SOFTMAX, "torch.softmax(scores + -torch.inf * ~mask, dim=-1)"),
+        (12, "masked scores filled with 0", SOFTMAX, SOFTMAX.replace("-torch.inf", "0.0")),
+        (13, "-inf multiplied by the mask", SOFTMAX, "torch.softmax(scores + -torch.inf * ~mask, dim=-1)"),
         (
             14,
-            "rows of -inf",
+            "fully masked rows filled with -inf",
             ZEROED,
             "torch.softmax(scores.masked_fill(~mask, -torch.inf), dim=-1)\n    return weights",
         ),
-        (15, "-1e9", ZEROED, "torch.softmax(scores.masked_fill(~mask, -1e9), dim=-1)\n    return weights"),
+        (
+            15,
+            "masked scores filled with -1e9",
+            ZEROED,
+            "torch.softmax(scores.masked_fill(~mask, -1e9), dim=-1)\n    return weights",
+        ),
         (
             None,
-            "nan replaced after the softmax",
+            "NaN replaced after the softmax",
             SOFTMAX,
             "scores.masked_fill(~mask, -torch.inf).softmax(-1).nan_to_num()",
         ),
         (None, "weights without gradient", SOFTMAX, f"{SOFTMAX}.detach()"),
         (None, "softmax in float32", SOFTMAX, f"{SOFTMAX.replace('scores', 'scores.float()')}.to(scores.dtype)"),
-        (None, "late keys preferred", SOFTMAX, SOFTMAX.replace("scores", "(scores + torch.arange(scores.shape[-1]))")),
-        (None, "mask of the first query for all", SOFTMAX, SOFTMAX.replace("mask |", "mask[..., :1, :] |")),
+        (
+            None,
+            "bias toward later keys",
+            SOFTMAX,
+            SOFTMAX.replace("scores", "(scores + torch.arange(scores.shape[-1]))"),
+        ),
+        (None, "first query's mask used for all queries", SOFTMAX, SOFTMAX.replace("mask |", "mask[..., :1, :] |")),
         (
             None,
             "fully masked queries not zeroed",
@@ -79,26 +89,26 @@ TABLE: dict[str, list[tuple[int | None, str, str, str]]] = {
     ],
     "attention/multi_head.py": [
         (1, "scaled by 1/√d_model", "return attend(q, k,", "return attend(q / self.n_heads**0.5, k,"),
-        (5, "keys projected as queries", "split_heads(self.w_k(key)", "split_heads(self.w_q(key)"),
+        (5, "keys projected with the query matrix", "split_heads(self.w_k(key)", "split_heads(self.w_q(key)"),
         (
             6,
-            "heads split by view alone",
+            "heads split without a transpose",
             "x.reshape(batch, n, n_heads, d_model // n_heads).transpose(1, 2)",
             "x.reshape(batch, n_heads, n, -1)",
         ),
         (
             7,
-            "heads merged by view alone",
+            "heads merged without a transpose",
             "x.transpose(1, 2).flatten(start_dim=2)",
             "x.reshape(len(x), x.shape[2], -1)",
         ),
         (
             8,
-            "no w_o",
+            "no output projection",
             "self.w_o(merge_heads(self.attend_heads(q, k, v, mask)))",
             "merge_heads(self.attend_heads(q, k, v, mask))",
         ),
-        (9, "weights dropped also in eval", "self.dropout if self.training else 0.0", "self.dropout"),
+        (9, "dropout in evaluation mode", "self.dropout if self.training else 0.0", "self.dropout"),
     ],
     "attention/additive.py": [(None, "no tanh", "torch.tanh(from_queries + from_keys)", "(from_queries + from_keys)")],
     "attention/masks.py": [
@@ -111,15 +121,15 @@ TABLE: dict[str, list[tuple[int | None, str, str, str]]] = {
             f"& {CAUSAL}",
             "& torch.ones(n_key if n_query is None else n_query, n_key, dtype=torch.bool)",
         ),
-        (20, "causal | pad", f"& {CAUSAL}", f"| {CAUSAL}"),
-        (23, "padding on the queries", "[..., None, None, :]", "[..., None, :, None]"),
+        (20, "causal and padding masks combined with or", f"& {CAUSAL}", f"| {CAUSAL}"),
+        (23, "padding mask on the queries", "[..., None, None, :]", "[..., None, :, None]"),
         (48, "first query aligned with first key", TRIL, ".tril()"),
         (None, "True at padding", "(tokens != pad_id)", "(tokens == pad_id)"),
         (None, "padding is token 0", "(tokens != pad_id)", "(tokens != 0)"),
         (None, "padding is the smallest token", "(tokens != pad_id)", "(tokens > pad_id)"),
         (
             None,
-            "padding forgotten beside causality",
+            "padding mask missing from the decoder mask",
             f"padding_mask(tokens, pad_id) & {CAUSAL}",
             f"padding_mask(tokens, -1) & {CAUSAL}",
         ),
@@ -133,7 +143,7 @@ TABLE: dict[str, list[tuple[int | None, str, str, str]]] = {
         ),
         (
             49,
-            "halves turned by interleaved angles",
+            "halves rotated by interleaved angles",
             ROTATED,
             f"x * cos.repeat_interleave(2, -1) + {HALVES} * sin.repeat_interleave(2, -1)",
         ),
@@ -141,7 +151,7 @@ TABLE: dict[str, list[tuple[int | None, str, str, str]]] = {
     "attention/kv_cache.py": [
         (
             47,
-            "new keys over the old ones",
+            "new keys overwrite old keys",
             "start, end = self.length, self.length + k.shape[2]",
             "start, end = 0, k.shape[2]",
         ),
@@ -149,26 +159,31 @@ TABLE: dict[str, list[tuple[int | None, str, str, str]]] = {
     "layers/norms.py": [
         (
             30,
-            "LayerNorm over positions, too",
+            "LayerNorm over positions and features",
             "wide - wide.mean(dim=-1, keepdim=True)",
             "wide - wide.mean(dim=(-2, -1), keepdim=True)",
         ),
-        (32, "eps outside the root", "torch.sqrt(variance + eps)", "(torch.sqrt(variance) + eps)"),
+        (32, "eps outside the square root", "torch.sqrt(variance + eps)", "(torch.sqrt(variance) + eps)"),
     ],
     "layers/feed_forward.py": [(33, "no ReLU", "torch.relu(z)", "z")],
     "layers/encoder_layer.py": [
         (25, "x = norm(x); x + attention(x)", "= self.norm_1(x)\n", "= x = self.norm_1(x)\n"),
-        (26, "x + norm(ffn(x))", POST_NORM, "x + self.norm_2(self.dropout(self.feed_forward(x)))"),
+        (26, "x + norm(feed_forward(x))", POST_NORM, "x + self.norm_2(self.dropout(self.feed_forward(x)))"),
         (
             29,
-            "ffn added to the input of the layer",
+            "feed-forward residual adds the layer's input",
             POST_NORM_BOTH,
             f"block, {POST_NORM_BOTH.replace('self.norm_1', 'x, self.norm_1').replace('norm_2(x', 'norm_2(block')}",
         ),
         (31, "BatchNorm", POST_NORM, BATCH_NORM),
     ],
     "layers/decoder_layer.py": [
-        (41, "cross-attention to itself", CROSS, CROSS.replace("x, memory, memory_mask", "x, x, mask")),
+        (
+            41,
+            "cross-attention to the decoder's own states",
+            CROSS,
+            CROSS.replace("x, memory, memory_mask", "x, x, mask"),
+        ),
         (42, "queries from the encoder", CROSS, CROSS.replace("x, memory, memory_mask", "memory, x, None")),
     ],
     "models/layer_stack.py": [
@@ -181,32 +196,42 @@ TABLE: dict[str, list[tuple[int | None, str, str, str]]] = {
         (35, "no positions", EMBEDDED, "look_up(self.embedding, tokens) * scale"),
         (
             37,
-            "positions by the batch",
+            "positions along the batch dimension",
             EMBEDDED,
             "look_up(self.embedding, tokens) * scale + self.positions[: len(tokens), None]",
         ),
         (38, "embeddings not scaled", "tokens) * scale +", "tokens) +"),
     ],
-    "models/encoder.py": [(28, "pre: no final norm", "nn.LayerNorm", "nn.Identity")],
+    "models/encoder.py": [(28, "pre-norm without the final norm", "nn.LayerNorm", "nn.Identity")],
     "models/transformer.py": [
         (18, "no causal mask", TARGET_MASK, f"mask = {NOT_CAUSAL}"),
-        (19, "causal only in training", TARGET_MASK, f"{TARGET_MASK} if self.training else {NOT_CAUSAL}"),
+        (19, "causal mask only in training", TARGET_MASK, f"{TARGET_MASK} if self.training else {NOT_CAUSAL}"),
         (
             21,
-            "no source mask",
+            "no padding mask for the source",
             "self.encoder(source, padding_mask(source, self.config.source_pad_id))",
             "self.encoder(source)",
         ),
-        (22, "no memory mask", DECODE, "self.decoder(target, memory, mask)"),
-        (24, "target mask by the source's padding", TARGET_MASK, TARGET_MASK.replace("target_pad_id", "source_pad_id")),
-        (27, "pre and post swapped", "(PreNormEncoder, PreNormDecoder) if", "(PreNormEncoder, PreNormDecoder) if not"),
-        (43, "the decoder is fed the source", DECODE, "self.decoder(source, memory, None, memory_mask)"),
+        (22, "no padding mask in the cross-attention", DECODE, "self.decoder(target, memory, mask)"),
+        (
+            24,
+            "target mask made with the source's padding token",
+            TARGET_MASK,
+            TARGET_MASK.replace("target_pad_id", "source_pad_id"),
+        ),
+        (
+            27,
+            "pre-norm and post-norm swapped",
+            "(PreNormEncoder, PreNormDecoder) if",
+            "(PreNormEncoder, PreNormDecoder) if not",
+        ),
+        (43, "decoder gets the source as its input", DECODE, "self.decoder(source, memory, None, memory_mask)"),
     ],
-    "generation/sampling.py": [(50, "the token that crosses the mass is dropped", ".roll(1, dims=-1)", "")],
+    "generation/sampling.py": [(50, "token that crosses p dropped", ".roll(1, dims=-1)", "")],
     "data/batches.py": [
         (
             39,
-            "the answers as the input",
+            "labels used as the decoder's input",
             "return self.source, self.target[:, :-1]",
             "return self.source, self.target[:, 1:]",
         ),
@@ -214,22 +239,22 @@ TABLE: dict[str, list[tuple[int | None, str, str, str]]] = {
     "training/loss.py": [
         (
             40,
-            "shifted twice",
+            "labels shifted twice",
             "smoothed_cross_entropy(logits, labels,",
             "smoothed_cross_entropy(logits[:, :-1], labels[:, 1:],",
         ),
-        (44, "padding counted in the mean", "(targets != pad_id)", "(targets == targets)"),
+        (44, "padding included in the loss", "(targets != pad_id)", "(targets == targets)"),
         (45, "softmax before the cross-entropy", LOGITS, f"{LOGITS}.softmax(dim=-1)"),
-        (None, "logarithm of the softmax", LOGITS, f"{LOGITS}.softmax(dim=-1).log()"),
+        (None, "log of the softmax", LOGITS, f"{LOGITS}.softmax(dim=-1).log()"),
         (None, "loss without gradient", LOGITS, f"(logits.detach() + 0 * logits){LOGITS.removeprefix('logits')}"),
     ],
     "training/optimizer.py": [
-        (None, "vectors decay", '< 2], "weight_decay": 0.0', '< 2], "weight_decay": weight_decay'),
-        (None, "embeddings of one column do not decay", "p.dim() >= 2", "p.dim() >= 2 and p.shape[1] > 1"),
+        (None, "weight decay for vectors", '< 2], "weight_decay": 0.0', '< 2], "weight_decay": weight_decay'),
+        (None, "no weight decay for one-column embeddings", "p.dim() >= 2", "p.dim() >= 2 and p.shape[1] > 1"),
     ],
     "training/schedules.py": [
-        (None, "warm-up by its root", "warmup**-1.5", "warmup**-0.5"),
-        (None, "always falling", "min(step**-0.5, step * warmup**-1.5)", "step**-0.5"),
+        (None, "warm-up with the wrong exponent", "warmup**-1.5", "warmup**-0.5"),
+        (None, "no warm-up", "min(step**-0.5, step * warmup**-1.5)", "step**-0.5"),
     ],
     "training/trainer.py": [
         (46, "accumulated gradients not divided", "(loss / n_tokens).backward()", "loss.backward()")

@@ -1,4 +1,4 @@
-"""The mistakes of ``python -m tests.mutations`` can still be inserted, and every row of the list is covered."""
+"""Test that the mistakes of ``python -m tests.mutations`` can still be inserted, and that they cover the whole list."""
 
 import ast
 import re
@@ -19,7 +19,7 @@ def test_mistake_can_still_be_inserted(mutation):
     ast.parse(mutation.mutated())
 
 
-def test_every_row_of_the_list_is_tried():
+def test_mutations_cover_every_row_of_the_list():
     assert {mutation.row for mutation in MUTATIONS} - {None} == {int(number) for number, _ in ROWS}
 
 

@@ -1,8 +1,8 @@
-"""Compare cells whose numbers differ between machines: words exactly, numbers approximately or not at all.
+"""Compare outputs whose numbers differ between machines: words exactly, and numbers approximately or not at all.
 
-Training gives different results on another processor, and times differ in every run. nbval can only compare such a cell
-exactly or not at all, so there are two more tags: in a cell tagged ``approximate``, each number must be close to the
-stored one, and in a cell tagged ``words-only``, numbers are ignored.
+Training gives different results on different processors, and times differ in every run. nbval can compare a cell only
+exactly or not at all, so the lessons have two more tags. In a cell tagged ``approximate``, each number must be close to
+the stored number. In a cell tagged ``words-only``, numbers are ignored.
 """
 
 import re
@@ -11,15 +11,15 @@ from collections.abc import Iterable
 NUMBER = re.compile(r"(?<![\w.])[-+−]?\d+(?:,\d{3})*(?:\.\d+)?(?:e[-+]?\d+)?")
 RELATIVE_TOLERANCE = 0.25
 ABSOLUTE_TOLERANCE = 0.05
-"""For fractions such as 0.00 and 0.04; a number such as ``2e-08`` may differ by a factor of two."""
+"""Tolerance for small fractions such as 0.00 and 0.04. A number such as ``2e-08`` may differ by a factor of two."""
 NEAREST = re.compile(r"\S+ \(nearest of the choices: (\S+)\)")
-"""Printed unless the measured number is exactly one of the choices; on one machine 0.999 is measured, on another 1."""
+"""Text that ``compare`` prints unless the measurement equals one of the choices, which may depend on the machine."""
 MAX_EXACT_INTEGER = 9
-"""Smaller integers, such as in ``seed 2``, are counts or names."""
+"""Integers up to this number, such as in ``seed 2``, are counts or names and must be equal."""
 
 
 class Approximate(str):
-    """A text that equals another if its words are equal and its numbers are close."""
+    """A text that equals another text if their words are equal and their numbers are close."""
 
     __hash__ = str.__hash__
 
@@ -34,19 +34,19 @@ class Approximate(str):
 
 
 class WordsOnly(Approximate):
-    """A text that equals another if its words are equal, ignoring numbers."""
+    """A text that equals another text if their words are equal, ignoring numbers."""
 
     def _has_numbers_of(self, other: str) -> bool:
         return True
 
 
 def comparison(tags: Iterable[str]) -> type[str]:
-    """Return the type with which to compare the outputs of a cell with these tags."""
+    """Return the string type that compares the outputs of a cell with these tags."""
     return WordsOnly if "words-only" in tags else Approximate if "approximate" in tags else str
 
 
 def _words(text: str) -> str:
-    """Return a text without its numbers and without column spacing, which depends on their width."""
+    """Return a text without numbers and without column spacing, which depends on the width of the numbers."""
     return " ".join(NUMBER.sub(" # ", NEAREST.sub(r"\1", text)).split())
 
 

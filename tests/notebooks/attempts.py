@@ -1,4 +1,4 @@
-"""Lessons with attempts in their exercise cells: right answers, and every known mistake."""
+"""Fill the exercise cells of lessons with attempts: right answers, and every known mistake."""
 
 import copy
 import inspect
@@ -22,7 +22,7 @@ FORGET = """\
 import os
 os.environ["TRANSFORMER_LAB_STRICT"] = "0"
 get_ipython().reset(new_session=False)"""
-"""Clears the notebook, so that names from other cells are missing, and lets checks fail without an error."""
+"""Code that clears all names from other cells, and lets checks fail without an error."""
 
 
 def source_of(exercise: Exercise, mistake: Mistake, number: int) -> str:
@@ -32,13 +32,13 @@ def source_of(exercise: Exercise, mistake: Mistake, number: int) -> str:
         return as_attempt(variant, exercise.name)
     return (
         "from transformer_course.exercises import every_exercise\n\n"
-        f'ways = {{mistake.name: mistake.attempts for mistake in every_exercise()["{exercise.name}"].mistakes}}\n'
-        f'{exercise.name} = ways["{mistake.name}"][{number}]'
+        f'variants = {{mistake.name: mistake.attempts for mistake in every_exercise()["{exercise.name}"].mistakes}}\n'
+        f'{exercise.name} = variants["{mistake.name}"][{number}]'
     )
 
 
 def _is_written_out(variant: Callable[..., Any]) -> bool:
-    """Return whether a function or class is written in an exercise's module, and not created by another function."""
+    """Return whether a function or class is written out in an exercise's module, rather than created at run time."""
     name = getattr(variant, "__qualname__", "<none>")
     return "<" not in name and vars(inspect.getmodule(variant)).get(name) is variant
 
@@ -46,25 +46,25 @@ def _is_written_out(variant: Callable[..., Any]) -> bool:
 def as_attempt(function: Callable[..., Any], name: str) -> str:
     """Return a function's source as a learner would submit it, under the exercise's name.
 
-    Names from its own module, which a learner would write out, are imported.
+    Helpers from the function's own module, which a learner would write out, are imported.
     """
     source = textwrap.dedent(inspect.getsource(function))
     scope = vars(inspect.getmodule(function))
     used = sorted((_names(compile(source, "attempt", "exec")) & scope.keys()) - {function.__name__})
     own = [n for n in used if not isinstance(scope[n], ModuleType)]
-    # A mistake may call the right answer, whose name the attempt would hide.
+    # A mistake may call the right answer, which has the same name as the attempt.
     source = renamed(re.sub(rf"(?<![.\w]){name}\b", "answer", source), function.__name__, name)
     imports = ", ".join(f"{n} as answer" if n == name else n for n in own)
     return (f"from {function.__module__} import {imports}\n\n\n" if own else "") + source
 
 
 def renamed(source: str, old: str, new: str) -> str:
-    """Rename the function or class in a source."""
+    """Rename the first definition of a function or class in a source."""
     return re.sub(rf"^(def|class) {old}\b", rf"\1 {new}", source, count=1, flags=re.MULTILINE)
 
 
 def with_attempts(lesson: Lesson, attempts: Mapping[str, str]) -> NotebookNode:
-    """Return a copy of a lesson with these sources in the cells with these ids."""
+    """Return a copy of a lesson in which the cells with these ids have these sources."""
     book = copy.deepcopy(lesson.book)
     for cell in book.cells:
         cell.source = attempts.get(cell.id, cell.source)
@@ -76,11 +76,11 @@ def solutions(lesson: Lesson) -> dict[str, str]:
     answers = {name: exercise.solution for name, exercise in lesson.exercises.items()}
     for cell in lesson.tagged("bug-hunt"):
         if hunted := bug_hunted(lesson, cell):
-            mend, mended, name, check = hunted
+            fix_cell, fixed_name, name, check = hunted
             if name in lesson.exercises:
-                answers[mend.id] = renamed(lesson.exercises[name].solution, name, mended)
+                answers[fix_cell.id] = renamed(lesson.exercises[name].solution, name, fixed_name)
             else:
-                answers[mend.id] = _code_in(lesson.after(check))
+                answers[fix_cell.id] = _code_in(lesson.after(check))
     return answers
 
 
@@ -93,7 +93,7 @@ def _code_in(solution: NotebookNode | None) -> str:
 
 
 def saved_answers(lesson: Lesson) -> str:
-    """Return the file that is saved for later lessons once all exercises of this one are solved."""
+    """Return the content of the file that the lesson saves for later lessons when all of its exercises are solved."""
     imports, answers = lesson.code[0].source, solutions(lesson)
     sections = {name: standalone_source(name, [imports, answers[name]]) for name in lesson.exercises}
     written = (f"# %% {name}\n{source}\n\n\n" for name, source in sections.items())
@@ -106,7 +106,7 @@ def first_mistakes(lesson: Lesson) -> dict[str, str]:
 
 
 def each_attempt_checked(lesson: Lesson) -> tuple[list[NotebookNode], dict[str, str]]:
-    """Return cells that clear the notebook, run its import cell, and check answers and written mistakes.
+    """Return cells that clear the notebook, run its import cell, and check right answers and known mistakes.
 
     Returns:
         The cells, and the expected output of each check by its cell's id.
@@ -119,7 +119,7 @@ def each_attempt_checked(lesson: Lesson) -> tuple[list[NotebookNode], dict[str, 
             for place, mistake in enumerate(exercise.mistakes)
             for number, variant in enumerate(mistake.variants)
             if _is_written_out(variant)
-            or place == number == 0  # the others are created at run time, and tested with all exercises
+            or place == number == 0  # other tests cover the variants that are created at run time
         ]
         for number, (source, verdict) in enumerate([*tries, (exercise.solution, f"{name}: passed")]):
             expected[f"attempt-{name}-{number}"] = verdict

@@ -1,4 +1,4 @@
-"""Modify a lesson so that it violates a rule."""
+"""Modify a lesson so that it violates a rule, for the tests of the rules."""
 
 from base64 import b64encode
 from collections.abc import Callable
@@ -18,7 +18,7 @@ def cell(lesson: Lesson, name: str) -> NotebookNode:
 
 
 def text(old: str, new: str) -> Doctor:
-    """Replace a text everywhere in a source."""
+    """Replace a text in all cells."""
 
     def doctor(lesson: Lesson) -> None:
         assert any(old in cell.source for cell in lesson.cells), old
@@ -35,7 +35,7 @@ def output(name: str, new: str, stream: str = "stdout") -> Doctor:
 
 
 def picture(name: str, size: int, color: str, words: str = "A picture.", alt: str = "A picture.") -> Doctor:
-    """Replace the picture of a cell by one of a single color."""
+    """Replace the picture of a cell with a picture of a single color."""
     file = BytesIO()
     Image.new("RGBA", (size, size), color).save(file, "png")
     data = {"image/png": b64encode(file.getvalue()).decode(), "text/plain": words}
@@ -60,8 +60,8 @@ def fail(lesson: Lesson) -> None:
 
 
 def swap_the_last_two_sections(lesson: Lesson) -> None:
-    begin = [place for place, cell in enumerate(lesson.book.cells) if cell.source.startswith("## ")]
-    lesson.book.cells.insert(begin[-2], lesson.book.cells.pop(begin[-1]))
+    headings = [i for i, cell in enumerate(lesson.book.cells) if cell.source.startswith("## ")]
+    lesson.book.cells.insert(headings[-2], lesson.book.cells.pop(headings[-1]))
 
 
 def add_a_check_of_nothing(lesson: Lesson) -> None:

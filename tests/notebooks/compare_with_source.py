@@ -1,4 +1,4 @@
-"""Compare a notebook with the source it was built from, without running it."""
+"""Compare a notebook with the source from which it was built, without running it."""
 
 import copy
 from pathlib import Path
@@ -8,9 +8,7 @@ from tests.notebooks.lesson import Lesson
 
 
 def out_of_step(source: Path, lesson: Lesson) -> list[str]:
-    """Yield the differences between a stored lesson and its source in cells, ids, tags and text; nbval compares the
-    outputs.
-    """
+    """Return the differences between a stored lesson and its source, ignoring outputs, which nbval compares."""
     blank = copy.deepcopy(lesson.book)
     for cell in blank.cells:
         if cell.cell_type == "code":

@@ -1,8 +1,9 @@
-"""Kernels for the lessons that pytest executes, forked from a process that has already imported their common packages.
+"""Fork the kernels of executed lessons from a server process that has already imported their common packages.
 
-Torch with its compiler, which the first optimizer loads, pandas and matplotlib would cost each kernel three seconds of
-processor time. Each lesson imports our own packages itself. The workers of one run share the process. The run's main
-process starts it; it imports the packages at the first request for a kernel, and ends with the run.
+Importing pandas, matplotlib, and torch with its compiler, which the first optimizer loads, would take three seconds of
+CPU time in each kernel. The project's own packages are not preloaded; each lesson imports them itself. All workers of a
+test run share one server. The run's main process starts the server, which imports the packages at the first request for
+a kernel and exits at the end of the run.
 """
 
 import atexit
@@ -29,7 +30,7 @@ from jupyter_client.connect import KernelConnectionInfo
 from jupyter_client.provisioning import KernelProvisionerFactory, LocalProvisioner
 
 ADDRESS = "TRANSFORMER_LAB_KERNELS"
-"""The environment variable with the server's socket."""
+"""The environment variable that contains the path of the server's socket."""
 PRELOADED = [
     "ipykernel.kernelapp",
     "torch._dynamo",
@@ -42,7 +43,7 @@ PRELOADED = [
 
 
 def use_forked_kernels() -> None:
-    """Fork every kernel that this process starts, if that is safe: on Linux."""
+    """Fork every kernel that this process starts from the server, on Linux, where forking is safe."""
     if sys.platform == "linux":
         kernels = KernelProvisionerFactory.instance()
         kernels.provisioners["forked"] = EntryPoint("forked", f"{__name__}:ForkedKernel", kernels.GROUP_NAME)
@@ -51,10 +52,10 @@ def use_forked_kernels() -> None:
             os.environ[ADDRESS] = _start_server()
 
 
-def look_for_garbage_rarely() -> None:
-    """Turn garbage collection on again, but freeze existing objects, which all stay alive, and collect rarely.
+def collect_garbage_rarely() -> None:
+    """Freeze existing objects, which all stay alive, and enable garbage collection at a low rate.
 
-    Collecting at the default rate takes up to a tenth of the time.
+    Collecting at the default rate takes up to a tenth of the run time.
     """
     gc.freeze()
     gc.set_threshold(10_000, 20, 50)
@@ -62,7 +63,7 @@ def look_for_garbage_rarely() -> None:
 
 
 class ForkedKernel(LocalProvisioner):
-    """Starts kernels with the server; waiting for them and ending them work as usual."""
+    """Starts kernels by asking the server to fork; everything else works as in ``LocalProvisioner``."""
 
     async def launch_kernel(self, cmd: list[str], **kwargs: Any) -> KernelConnectionInfo:
         """Start a kernel like ``python -m ipykernel_launcher``."""
@@ -70,12 +71,12 @@ class ForkedKernel(LocalProvisioner):
         with Client(os.environ[ADDRESS]) as server:
             server.send((cmd[cmd.index("ipykernel_launcher") + 1 :], kwargs["env"], self.cwd))
             self.pid = self.pgid = server.recv()
-        self.process = _NoChild(self.pid)
+        self.process = _ForeignProcess(self.pid)
         return self.connection_info
 
 
-class _NoChild:
-    """Gives a process that is not our child the interface of ``subprocess.Popen``."""
+class _ForeignProcess:
+    """Wraps a process that is not our child in the interface of ``subprocess.Popen``."""
 
     stdin = stdout = stderr = None
 
@@ -97,46 +98,46 @@ class _NoChild:
 
 
 def _start_server() -> str:
-    """Start a server, and return its address; clients that connect before it is ready wait."""
-    folder = tempfile.TemporaryDirectory(prefix="kernels-")  # a folder that other users cannot access
+    """Start a server, and return its address; clients that connect early wait until the server is ready."""
+    folder = tempfile.TemporaryDirectory(prefix="kernels-")  # other users cannot access this folder
     atexit.register(folder.cleanup)
     address = f"{folder.name}/socket"
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(address)
         listener.listen()
-        command, theirs = [sys.executable, __file__, str(listener.fileno())], [listener.fileno()]
-        server = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, pass_fds=theirs)
-    atexit.register(server.communicate)  # it ends when its input closes
+        command, inherited = [sys.executable, __file__, str(listener.fileno())], [listener.fileno()]
+        server = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, pass_fds=inherited)
+    atexit.register(server.communicate)  # closes the server's input, so that it exits
     return address
 
 
 def serve(listener: socket.socket) -> None:
-    """Fork a kernel for each request, and reply with its process id; stop when the input closes."""
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # so that no child becomes a zombie
+    """Fork a kernel for each request and reply with its process id, until standard input closes."""
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # prevents zombie processes
     server = os.getpid()
     while sys.stdin not in select.select([sys.stdin, listener], [], [])[0]:
-        with Connection(listener.accept()[0].detach()) as asking:
+        with Connection(listener.accept()[0].detach()) as client:
             _import_as_in_a_kernel()
-            asked = asking.recv()
+            request = client.recv()
             if (kernel := os.fork()) == 0:
                 listener.close()
-                return _be_a_kernel(server, *asked)
-            asking.send(kernel)
+                return _run_kernel(server, *request)
+            client.send(kernel)
 
 
 @cache
 def _import_as_in_a_kernel() -> None:
-    """Import the packages of all kernels while pandas and matplotlib see a kernel, as they do in a lesson."""
+    """Import the packages of all kernels in an environment that pandas and matplotlib recognize as a kernel."""
     gc.disable()
     os.environ["MPLBACKEND"] = "module://matplotlib_inline.backend_inline"
     with mock.patch.object(builtins, "get_ipython", lambda: SimpleNamespace(kernel=None), create=True):
         for name in PRELOADED:
             importlib.import_module(name)
-    look_for_garbage_rarely()  # so that garbage collection in a kernel does not copy half a million objects
+    collect_garbage_rarely()  # otherwise, garbage collection in a kernel would copy half a million shared objects
 
 
-def _be_a_kernel(server: int, arguments: list[str], environment: dict[str, str], folder: str) -> None:
-    """Become a separate program: leader of its process group, with its own folder, environment and path."""
+def _run_kernel(server: int, arguments: list[str], environment: dict[str, str], folder: str) -> None:
+    """Run a kernel in this process, with a separate process group, working directory, environment and ``sys.path``."""
     from ipykernel import kernelapp
 
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
@@ -146,11 +147,12 @@ def _be_a_kernel(server: int, arguments: list[str], environment: dict[str, str],
     os.environ |= environment
     sys.argv = [ipykernel_launcher.__file__, *arguments]
     del sys.path[0]  # this folder
-    nowhere = os.open(os.devnull, os.O_RDWR)
+    null = os.open(os.devnull, os.O_RDWR)
     for stream in (0, 1, 2):
-        os.dup2(nowhere, stream)
-    ends_with = f"--IPKernelApp.parent_handle={server}"  # JPY_PARENT_PID was read when the server imported ipykernel
-    kernelapp.launch_new_instance([*arguments, ends_with])
+        os.dup2(null, stream)
+    # The kernel exits with its parent. JPY_PARENT_PID would be too late, because ipykernel reads it when imported.
+    parent = f"--IPKernelApp.parent_handle={server}"
+    kernelapp.launch_new_instance([*arguments, parent])
 
 
 if __name__ == "__main__":

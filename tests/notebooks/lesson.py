@@ -1,4 +1,4 @@
-"""A stored lesson, as the rules see it."""
+"""Read a stored lesson, and find its cells, exercises, headings and calls."""
 
 import ast
 import re
@@ -35,7 +35,7 @@ class Lesson:
 
     @property
     def number(self) -> str:
-        """The two digits at the start of its name, or "" for a lesson without a number."""
+        """The two digits at the start of the lesson's name, or "" for a lesson without a number."""
         return self.name[:2] if self.name[0].isdigit() else ""
 
     @property
@@ -45,7 +45,7 @@ class Lesson:
 
     @property
     def code(self) -> list[NotebookNode]:
-        """The code cells in order, without those that the build does not run: Colab's, and the reader's experiment."""
+        """The code cells in order, except cells that the build skips: Colab's cell, and the learner's experiment."""
         run = (cell for cell in self.cells if SKIP_TAG not in cell.metadata.get("tags", []))
         return [cell for cell in run if cell.cell_type == "code"]
 
@@ -64,12 +64,12 @@ class Lesson:
         return [cell for cell in self.cells if tag in cell.metadata.get("tags", [])]
 
     def after(self, cell: NotebookNode) -> NotebookNode | None:
-        """Find the next cell."""
+        """Return the cell after a cell, or None after the last cell."""
         following = self.cells[self.cells.index(cell) + 1 :]
         return following[0] if following else None
 
     def section(self, heading: str) -> str:
-        """Return the prose under a heading, up to the next one of the same or a higher level."""
+        """Return the prose under a heading, up to the next heading of the same or a higher level."""
         return section(self.book, heading)
 
 
@@ -82,13 +82,13 @@ def syntax(cell: NotebookNode) -> ast.Module:
 
 
 def calls(cell: NotebookNode, name: str) -> Iterator[ast.Call]:
-    """Find the calls of a function in a code cell."""
+    """Yield the calls of a function in a code cell."""
     for node in ast.walk(syntax(cell)):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == name:
             yield node
 
 
 def displayed(cell: NotebookNode, kind: str = "text/plain") -> str:
-    """Return what a cell printed and displayed, as text."""
+    """Return the printed and displayed output of a cell as text."""
     lines = (line.split(": ", 1) for output in cell.get("outputs", []) for line in text_of(output))
     return "\n".join(rest[0] if rest else "" for of, *rest in lines if of in (kind, "stdout"))
