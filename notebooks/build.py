@@ -107,7 +107,7 @@ def _parsed(file: str, text: str) -> NotebookNode:
         tags: dict[str, Any] = {"tags": list(cell.metadata["tags"])} if cell.metadata.get("tags") else {}
         if FOLD_TAG in tags.get("tags", []):
             tags["jupyter"] = {"source_hidden": True}  # in JupyterLab; the tag folds it on the web
-        new = {"source": cell.source, "id": name, "metadata": {**for_nbgrader(lesson, name), **tags}}
+        new = {"source": cell.source, "id": name, "metadata": {**nbgrader_metadata(lesson, name), **tags}}
         is_code = cell.cell_type == "code"
         cells.append(nbformat.v4.new_code_cell(**new) if is_code else nbformat.v4.new_markdown_cell(**new))
     for before, cell in pairwise(cells):
@@ -125,7 +125,7 @@ def _names(lesson: str) -> set[str]:
     return {exercise.name for exercise in exercises_of(lesson)} if lesson in NOTEBOOKS else set()
 
 
-def for_nbgrader(lesson: str, cell: str) -> dict[str, Any]:
+def nbgrader_metadata(lesson: str, cell: str) -> dict[str, Any]:
     """Return a cell's metadata for nbgrader, in which the check of an exercise is a test with points.
 
     In nbgrader, a test fails if it raises an exception, so a check raises one when nbgrader runs it. Stretch exercises

@@ -10,31 +10,31 @@ from PIL import Image
 
 from tests.notebooks.lesson import Lesson
 
-Doctor = Callable[[Lesson], object]
+Modification = Callable[[Lesson], object]
 
 
 def cell(lesson: Lesson, name: str) -> NotebookNode:
     return next(cell for cell in lesson.cells if cell.id == name)
 
 
-def text(old: str, new: str) -> Doctor:
+def text(old: str, new: str) -> Modification:
     """Replace a text in all cells."""
 
-    def doctor(lesson: Lesson) -> None:
+    def modify(lesson: Lesson) -> None:
         assert any(old in cell.source for cell in lesson.cells), old
         for cell in lesson.cells:
             cell.source = cell.source.replace(old, new)
 
-    return doctor
+    return modify
 
 
-def output(name: str, new: str, stream: str = "stdout") -> Doctor:
+def output(name: str, new: str, stream: str = "stdout") -> Modification:
     """Replace the printed output of a cell."""
     outputs = [nbformat.v4.new_output("stream", name=stream, text=new)]
     return lambda lesson: cell(lesson, name).update(outputs=outputs)
 
 
-def picture(name: str, size: int, color: str, words: str = "A picture.", alt: str = "A picture.") -> Doctor:
+def picture(name: str, size: int, color: str, words: str = "A picture.", alt: str = "A picture.") -> Modification:
     """Replace the picture of a cell with a picture of a single color."""
     file = BytesIO()
     Image.new("RGBA", (size, size), color).save(file, "png")
@@ -43,15 +43,15 @@ def picture(name: str, size: int, color: str, words: str = "A picture.", alt: st
     return lambda lesson: cell(lesson, name).update(outputs=outputs)
 
 
-def drop(name: str) -> Doctor:
+def drop(name: str) -> Modification:
     return lambda lesson: lesson.book.cells.remove(cell(lesson, name))
 
 
-def tag(name: str, tag: str) -> Doctor:
+def tag(name: str, tag: str) -> Modification:
     return lambda lesson: cell(lesson, name).metadata.setdefault("tags", []).append(tag)
 
 
-def untag(name: str) -> Doctor:
+def untag(name: str) -> Modification:
     return lambda lesson: cell(lesson, name).metadata.pop("tags")
 
 
@@ -59,10 +59,10 @@ def fail(lesson: Lesson) -> None:
     cell(lesson, "imports").outputs = [nbformat.v4.new_output("error", ename="ImportError", evalue="no torch")]
 
 
-def swap_the_last_two_sections(lesson: Lesson) -> None:
+def swap_last_two_sections(lesson: Lesson) -> None:
     headings = [i for i, cell in enumerate(lesson.book.cells) if cell.source.startswith("## ")]
     lesson.book.cells.insert(headings[-2], lesson.book.cells.pop(headings[-1]))
 
 
-def add_a_check_of_nothing(lesson: Lesson) -> None:
+def add_check_without_exercise(lesson: Lesson) -> None:
     lesson.book.cells.append(nbformat.v4.new_code_cell("check(print)", id="check-print"))

@@ -7,7 +7,7 @@ from notebooks.build import differences, read_source
 from tests.notebooks.lesson import Lesson
 
 
-def out_of_step(source: Path, lesson: Lesson) -> list[str]:
+def differences_from_source(source: Path, lesson: Lesson) -> list[str]:
     """Return the differences between a stored lesson and its source, ignoring outputs, which nbval compares."""
     blank = copy.deepcopy(lesson.book)
     for cell in blank.cells:

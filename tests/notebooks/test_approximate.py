@@ -1,4 +1,4 @@
-"""Texts are compared by their words, and by numbers within the differences of training between machines."""
+"""Tests for the comparison of outputs by words and approximate numbers."""
 
 import pytest
 
@@ -44,11 +44,11 @@ def test_words_only_texts_ignore_numbers() -> None:
     assert WordsOnly("attention: 3.6 ms") != WordsOnly("convolution: 3.6 ms")
 
 
-def test_text_equals_no_other_type() -> None:
+def test_text_is_unequal_to_other_types() -> None:
     assert Approximate("1") != 1
 
 
-def test_tags_of_a_cell_select_the_comparison() -> None:
+def test_cell_tags_select_the_comparison() -> None:
     assert comparison([]) is str
     assert comparison(["hide-input", "approximate"]) is Approximate
     assert comparison(["words-only"]) is WordsOnly

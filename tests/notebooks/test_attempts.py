@@ -1,4 +1,4 @@
-"""Lessons run to their end with any answers, and report them correctly.
+"""Test that lessons run to the end with right and wrong answers, and that their checks report the right verdicts.
 
 Running a lesson takes as long as its training. So each lesson runs once with every exercise solved, and all known
 mistakes are checked at the end of that run.
@@ -14,23 +14,23 @@ from nbformat import NotebookNode
 from notebooks.build import execute, lessons
 from tests.notebooks.attempts import each_attempt_checked, first_mistakes, saved_answers, solutions, with_attempts
 from tests.notebooks.lesson import Lesson, displayed
-from tests.notebooks.rules.execution import nothing_went_wrong
+from tests.notebooks.rules.execution import no_cell_raised_or_warned
 from transformer_course.exercises import UNGRADED
 from transformer_course.lesson_order import PRACTICE_BANK
 
 WITH_EXERCISES = [*(name for name in lessons() if name not in UNGRADED), PRACTICE_BANK]
 SHORT_LESSON = "01_lookup"
-"""The lesson that every run tests. The others train, some for minutes; only a thorough run solves them."""
+"""The lesson that every run tests. Only thorough runs test the other lessons, because some train for minutes."""
 
 pytestmark = pytest.mark.slow
 
 
 class Solved(NamedTuple):
-    """A lesson that was run with every exercise solved, by a learner who has solved all earlier ones."""
+    """A lesson that was run with every exercise solved, by a learner who has also solved all earlier lessons."""
 
     lesson: Lesson
     parts: NotebookNode
-    """The cell that prints whose parts are used at the end of the lesson."""
+    """The cell that prints, at the end of the lesson, which parts are the learner's own."""
     saved: NotebookNode
     """The cell that prints the file with the saved answers."""
     attempts: list[NotebookNode]
@@ -46,8 +46,8 @@ def solved(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
         (folder / f"{other.name}.py").write_text(saved_answers(other))
     book = with_attempts(lesson, solutions(lesson))
     n_cells = len(book.cells)
-    questions = ["print(parts)", f"print(open({str(folder / lesson.name)!r} + '.py').read())"]
-    book.cells += [*map(nbformat.v4.new_code_cell, questions), *each_attempt_checked(lesson)[0]]
+    prints = ["print(parts)", f"print(open({str(folder / lesson.name)!r} + '.py').read())"]
+    book.cells += [*map(nbformat.v4.new_code_cell, prints), *each_attempt_checked(lesson)[0]]
     execute(book, environment={"TRANSFORMER_LAB_STRICT": "1", "TRANSFORMER_LAB_PARTS": str(folder)})
     own, (parts, saved, *attempts) = book.cells[:n_cells], book.cells[n_cells:]
     yield Solved(Lesson(lesson.name, nbformat.v4.new_notebook(cells=own)), parts, saved, attempts)
@@ -61,16 +61,16 @@ def test_solved_lesson_runs_and_passes_every_check(solved: Solved) -> None:
     verdicts = {cell.id: displayed(cell) for cell in solved.lesson.code if cell.id.startswith("check-")}
     assert verdicts.keys() == {f"check-{cell}" for cell in solutions(Lesson.stored(solved.lesson.name))}
     assert [check for check, verdict in verdicts.items() if ": passed" not in verdict.splitlines()[0]] == []
-    assert list(nothing_went_wrong(solved.lesson)) == []
+    assert list(no_cell_raised_or_warned(solved.lesson)) == []
 
 
-def test_solved_lesson_uses_and_saves_all_its_own_parts(solved: Solved) -> None:
+def test_solved_lesson_uses_and_saves_own_parts(solved: Solved) -> None:
     own = [part for lesson in [*earlier(solved.lesson), solved.lesson] for part in lesson.exercises]
     assert displayed(solved.parts).startswith(f"Parts of your own: {', '.join(own)}.")
     assert displayed(solved.saved).rstrip() == saved_answers(solved.lesson).rstrip()
 
 
-def test_names_every_mistake_using_only_the_import_cell(solved: Solved) -> None:
+def test_check_names_every_mistake_after_import_cell_alone(solved: Solved) -> None:
     verdicts = {cell.id: displayed(cell) for cell in solved.attempts}
     _, expected = each_attempt_checked(solved.lesson)
     unexpected = [
@@ -79,13 +79,13 @@ def test_names_every_mistake_using_only_the_import_cell(solved: Solved) -> None:
     assert not unexpected, "\n".join(unexpected)
 
 
-@pytest.mark.parametrize(  # lessons all treat mistakes the same way
+@pytest.mark.parametrize(  # all lessons treat mistakes in the same way
     "name", [SHORT_LESSON, pytest.param(WITH_EXERCISES[0], marks=pytest.mark.thorough)]
 )
-def test_lesson_full_of_mistakes_runs_to_its_end(name: str) -> None:
+def test_lesson_full_of_mistakes_runs_to_the_end(name: str) -> None:
     lesson = Lesson.stored(name)
     wrong = Lesson(name, execute(with_attempts(lesson, first_mistakes(lesson))))
     verdicts = {cell.id: displayed(cell) for cell in wrong.code}
     for exercise in lesson.exercises.values():
         assert f"\n{exercise.mistakes[0].message}" in verdicts[f"check-{exercise.name}"]
-    assert list(nothing_went_wrong(wrong)) == []
+    assert list(no_cell_raised_or_warned(wrong)) == []

@@ -1,4 +1,4 @@
-"""The build turns a source into an executed notebook, and preserves whatever has not changed."""
+"""Tests for the build, which turns a source into an executed notebook and preserves unchanged cells."""
 
 import copy
 import json
@@ -50,8 +50,8 @@ def softmax(scores):
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Create a folder of lessons with one source in it."""
-    monkeypatch.delitem(COLLECTIONS, "page_to_keep")  # drawing it takes seconds, and it has its own tests
+    """A folder of lessons that contains one source."""
+    monkeypatch.delitem(COLLECTIONS, "page_to_keep")  # drawing this page takes seconds, and other tests cover it
     (tmp_path / "source").mkdir()
     (tmp_path / "source" / "01_word.py").write_text(SOURCE, encoding="utf-8")
     return tmp_path
@@ -69,7 +69,7 @@ def ids(folder: Path) -> list[str]:
 
 @pytest.fixture(scope="module")
 def outputs(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Build the lesson once for all tests that need it, because starting a kernel takes a second."""
+    """A built lesson, which all tests share because starting a kernel takes a second."""
     folder = tmp_path_factory.mktemp("built")
     (folder / "source").mkdir()
     (folder / "source" / "01_word.py").write_text(SOURCE, encoding="utf-8")
@@ -81,7 +81,7 @@ def outputs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def before(folder: Path, outputs: Path) -> NotebookNode:
-    """The stored notebook of the lesson in the folder."""
+    """The stored notebook of the lesson, copied to the test's folder."""
     for path in outputs.glob("*.ipynb"):
         shutil.copy(path, folder)
     return stored(folder)
@@ -96,7 +96,7 @@ def built(folder: Path) -> NotebookNode:
     return stored(folder)
 
 
-def test_cell_ids_come_from_the_marker_or_the_section(folder: Path) -> None:
+def test_cell_ids_come_from_marker_or_section(folder: Path) -> None:
     assert ids(folder) == ["title", "why-d-k", "why-d-k-2", "why-d-k-3", "softmax"]
 
 
@@ -112,7 +112,7 @@ def test_ids_are_unique_despite_similar_sections(folder: Path) -> None:
     assert ids(folder)[-1] == "why-d-k-2"
 
 
-def test_cell_that_need_not_be_read_is_collapsed(folder: Path) -> None:
+def test_cell_tagged_hide_input_is_collapsed(folder: Path) -> None:
     edit(folder, "# %%\nimport os", '# %% tags=["hide-input"]\nimport os')
     cell = read_source(folder / "source" / "01_word.py").cells[3]
     assert cell.metadata == {"tags": ["hide-input"], "jupyter": {"source_hidden": True}}
@@ -153,10 +153,10 @@ def test_adds_a_missing_alternative_text_to_a_picture() -> None:
         drawn = nbformat.v4.new_output("display_data", {"image/png": "AA=="}, metadata={"image/png": metadata})
         return nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("draw()", id="drawn", outputs=[drawn])])
 
-    bare, described, otherwise = book({}), book({"alt": "A line."}), book({"alt": "A line, to 0.3."})
+    bare, described, changed = book({}), book({"alt": "A line."}), book({"alt": "A line, to 0.3."})
     assert list(differences(described, bare)) == ["alternative texts of drawn: + picture 1 has one"]
     assert keep_unchanged_cells(described, bare) == described
-    assert keep_unchanged_cells(otherwise, described) == described, "numbers may differ if pictures may"
+    assert keep_unchanged_cells(changed, described) == described, "pictures and their descriptions may differ"
 
 
 def test_cells_after_changed_code_show_new_outputs() -> None:
@@ -168,13 +168,13 @@ def test_cells_after_changed_code_show_new_outputs() -> None:
         return nbformat.v4.new_notebook(cells=[train, score])
 
     stored = book(300, "loss 0.12")
-    assert keep_unchanged_cells(book(300, "loss 0.13"), stored) == stored, "nothing has changed except the machine"
+    assert keep_unchanged_cells(book(300, "loss 0.13"), stored) == stored, "only the machine has changed"
     shorter = book(200, "loss 0.2")
     assert keep_unchanged_cells(copy.deepcopy(shorter), stored) == shorter
 
 
 @pytest.mark.usefixtures("before")
-def test_check_lists_all_differences_and_changes_nothing(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_check_lists_differences_without_writing(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     bytes_before = (folder / "01_word.ipynb").read_bytes()
     edit(folder, "A lesson", "A new lesson")
     edit(folder, 'id="softmax"', 'id="soft"')
@@ -189,7 +189,7 @@ def test_check_lists_all_differences_and_changes_nothing(folder: Path, capsys: p
     assert (folder / "01_word.ipynb").read_bytes() == bytes_before
 
 
-def test_error_in_a_cell_fails_the_build_and_shows_the_cell(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_error_in_cell_fails_build_and_shows_cell(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     edit(folder, "6 * 7", "6 / 0")
     assert main([], folder) == 1
     message = capsys.readouterr().err
@@ -207,7 +207,7 @@ def test_every_build_updates_the_collections(folder: Path) -> None:
     )
     source.write_text(source.read_text(encoding="utf-8") + section, encoding="utf-8")
     assert main(["interview_questions", "--check"], folder) == 1
-    path.write_text("<<<<<<< HEAD", encoding="utf-8")  # as a merge conflict may leave it
+    path.write_text("<<<<<<< HEAD", encoding="utf-8")  # like a file with a merge conflict
     assert main(["01_word"], folder) == 0
     first, *_, last = nbformat.read(path, as_version=4).cells
     assert (first.id, last.id) == ("title", "01_word")
@@ -224,13 +224,13 @@ def test_lessons_without_a_number_come_first(folder: Path) -> None:
     assert lessons(folder) == ["primer", "01_word"]
 
 
-def test_rejects_an_unknown_lesson_by_name(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_rejects_an_unknown_lesson(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         main(["02_other"], folder)
     assert "no source for 02_other; the lessons are 01_word" in capsys.readouterr().err
 
 
-def test_lessons_run_in_this_python_regardless_of_kernelspecs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_lessons_run_in_this_python_ignoring_kernelspecs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     misleading = tmp_path / "kernels" / "python3" / "kernel.json"
     misleading.parent.mkdir(parents=True)
     misleading.write_text(json.dumps({"argv": ["false"], "display_name": "Another", "language": "python"}))
@@ -255,7 +255,7 @@ def test_script_runs_as_documented_in_its_help() -> None:
     assert (done.returncode, done.stdout) == (0, "interview_questions: unchanged\n"), done.stderr
 
 
-def test_text_option_stores_text_but_rejects_changed_code(
+def test_text_option_stores_text_and_rejects_changed_code(
     folder: Path, before: NotebookNode, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr("notebooks.build.execute", lambda *_: pytest.fail("the cell was executed"))
@@ -272,7 +272,7 @@ def test_text_option_stores_text_but_rejects_changed_code(
 
 
 def test_lesson_installs_dependencies_only_on_colab(folder: Path) -> None:
-    edit(folder, "import os\n", "import os  # and all else\n")
+    edit(folder, "import os\n", "import os  # the first imports\n")
     edit(folder, "# %%\nimport os", '# %% id="imports"\nimport os')
     title, cell, *others = built(folder).cells
     assert (title.id, cell.id, cell.execution_count, cell.outputs) == ("title", COLAB, None, [])
@@ -281,21 +281,21 @@ def test_lesson_installs_dependencies_only_on_colab(folder: Path) -> None:
 
     class Shell:
         def __init__(self, name: str) -> None:
-            self.name, self.called = name, list[tuple[str, str]]()
+            self.name, self.calls = name, list[tuple[str, str]]()
 
         def __str__(self) -> str:
             return f"<{self.name} object at 0x7f>"
 
         def run_line_magic(self, magic: str, line: str) -> None:
-            self.called.append((magic, line))
+            self.calls.append((magic, line))
 
-    for name, called in (
+    for name, calls in (
         ("ipykernel.zmqshell.ZMQInteractiveShell", []),
         ("google.colab._shell.Shell", [("pip", "install -q transformer-course")]),
     ):
         shell = Shell(name)
         exec(cell.source, {"get_ipython": lambda shell=shell: shell})
-        assert shell.called == called
+        assert shell.calls == calls
 
 
 def test_every_lesson_has_the_colab_cell() -> None:

@@ -1,4 +1,4 @@
-"""A forked kernel behaves like any other kernel for a lesson."""
+"""Test that a forked kernel behaves like a normal kernel."""
 
 import subprocess
 import sys
@@ -26,9 +26,7 @@ print(sorted(plt.rcParams.items()), pandas.DataFrame([range(30)]))
 plt.figure()
 print(plt.get_backend(), [hook.__qualname__ for hook in get_ipython().events.callbacks["post_execute"]])
 """
-"""Properties that both kernels share: only in a kernel, pandas shows all columns, and figures are shown after each
-cell.
-"""
+"""Code that prints properties of a kernel. For example, pandas shows all columns only in a kernel."""
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="kernels are forked only on Linux")
 
@@ -52,8 +50,8 @@ def reported_by(client: BlockingKernelClient, code: str) -> str:
 
 
 def ends(process: Path) -> bool:
-    end = time.monotonic() + 60
-    while process.exists() and time.monotonic() < end:
+    deadline = time.monotonic() + 60
+    while process.exists() and time.monotonic() < deadline:
         time.sleep(0.05)
     return not process.exists()
 
@@ -76,11 +74,11 @@ def test_forked_kernel_has_the_same_environment(tmp_path: Path):
 def test_forked_kernel_can_be_interrupted_and_killed(tmp_path: Path):
     with running(tmp_path) as (kernel, client):
         process = Path("/proc") / reported_by(client, "import os; print(os.getpid())").strip()
-        asked = client.execute("import time; print('begun', flush=True); time.sleep(1000)")
+        request = client.execute("import time; print('begun', flush=True); time.sleep(1000)")
         while client.get_iopub_msg(timeout=60)["content"].get("text") != "begun\n":
             pass
         kernel.interrupt_kernel()
-        while (reply := client.get_shell_msg(timeout=60))["parent_header"]["msg_id"] != asked:
+        while (reply := client.get_shell_msg(timeout=60))["parent_header"]["msg_id"] != request:
             pass
         assert reply["content"]["ename"] == "KeyboardInterrupt"
         assert process.exists()
@@ -90,7 +88,7 @@ def test_forked_kernel_can_be_interrupted_and_killed(tmp_path: Path):
 
 @pytest.mark.thorough
 def test_forked_kernel_ends_with_its_parent(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.delenv(ADDRESS)  # leaves the server of this run alone
+    monkeypatch.delenv(ADDRESS)  # starts a new server instead of using this run's server
     start = (
         "import time; from jupyter_client.manager import start_new_kernel; "
         "from tests.notebooks.forked_kernel import use_forked_kernels; "

@@ -1,4 +1,4 @@
-"""Every published lesson keeps to the rules and matches its source."""
+"""Test that every published lesson follows the rules and matches its source."""
 
 import re
 from functools import cache
@@ -7,15 +7,15 @@ import pytest
 
 from authoring.interview_questions import questions_of
 from notebooks.build import COLLECTIONS, FOLDER, collection, differences, lessons, read_source, text_of
-from tests.notebooks.compare_with_source import out_of_step
+from tests.notebooks.compare_with_source import differences_from_source
 from tests.notebooks.lesson import Lesson
 from tests.notebooks.rules import RULES, Rule, exercises
 from transformer_course.exercises import LESSONS, UNGRADED, exercises_of
 from transformer_course.lesson_order import PRACTICE_BANK
 
-stored = cache(Lesson.stored)  # thirty rules read the same lesson
+stored = cache(Lesson.stored)  # cached because thirty rules read the same lesson
 
-MENDED = "python notebooks/build.py mends this:"
+BUILD_HINT = "run `python notebooks/build.py` to fix this:"
 
 
 def test_sources_and_notebooks_match_one_to_one() -> None:
@@ -32,27 +32,27 @@ def test_lesson_has_at_least_six_interview_questions(name: str) -> None:
     assert len(questions_of(read_source(FOLDER / "source" / f"{name}.py"))) >= 6
 
 
-@pytest.mark.parametrize("name", sorted({*COLLECTIONS} - {"page_to_keep"}))  # its own tests draw that page
+@pytest.mark.parametrize("name", sorted({*COLLECTIONS} - {"page_to_keep"}))  # other tests draw that page
 def test_stored_collection_matches_the_sources(name: str) -> None:
     complaints = list(differences(collection(name), stored(name).book))
-    assert not complaints, "\n".join([MENDED, *complaints])
+    assert not complaints, "\n".join([BUILD_HINT, *complaints])
 
 
 @pytest.mark.parametrize("name", [*lessons(), PRACTICE_BANK])
 def test_notebook_matches_its_source(name: str) -> None:
-    complaints = out_of_step(FOLDER / "source" / f"{name}.py", stored(name))
-    assert not complaints, "\n".join([MENDED, *complaints])
+    complaints = differences_from_source(FOLDER / "source" / f"{name}.py", stored(name))
+    assert not complaints, "\n".join([BUILD_HINT, *complaints])
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.__name__)
 @pytest.mark.parametrize("name", lessons())
-def test_a_lesson_keeps_to_the_rules(name: str, rule: Rule) -> None:
+def test_lesson_follows_the_rules(name: str, rule: Rule) -> None:
     complaints = list(rule(stored(name)))
     assert not complaints, "\n".join(complaints)
 
 
 @pytest.mark.parametrize("rule", exercises.RULES, ids=lambda rule: rule.__name__)
-def test_practice_bank_keeps_to_the_rules_of_exercises(rule: Rule) -> None:
+def test_practice_bank_follows_the_rules_for_exercises(rule: Rule) -> None:
     complaints = list(rule(stored(PRACTICE_BANK)))
     assert not complaints, "\n".join(complaints)
 
@@ -65,10 +65,10 @@ def test_practice_bank_exercises_are_optional_and_cite_sources() -> None:
 
 
 @pytest.mark.parametrize("name", ["09_language_model", "11_modern_block"])
-def test_sample_on_the_first_page_comes_from_the_lesson(name: str) -> None:
+def test_sample_in_title_cell_comes_from_the_lesson(name: str) -> None:
     lesson = stored(name)
     lines = [line for cell in lesson.code for output in cell.outputs for line in text_of(output)]
-    displayed = "\n".join(line.partition(": ")[2] for line in lines)  # after the kind of the output
+    displayed = "\n".join(line.partition(": ")[2] for line in lines)  # without the kind of the output
     sample = re.search(r"```\n(.+?)\n```", lesson.cells[0].source, re.DOTALL)
-    assert sample, "the first cell shows no sample"
+    assert sample, "the first cell must show a sample"
     assert sample[1] in displayed

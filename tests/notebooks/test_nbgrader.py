@@ -1,4 +1,4 @@
-"""Lessons in the real nbgrader, in a separate environment: it generates, validates, grades and writes feedback."""
+"""Test lessons with the real nbgrader, which generates, validates and grades them in a separate environment."""
 
 import os
 import site
@@ -11,31 +11,31 @@ import nbformat
 import pandas as pd
 import pytest
 
-from notebooks.build import FOLDER, build, for_nbgrader, lessons, read_source
+from notebooks.build import FOLDER, build, lessons, nbgrader_metadata, read_source
 from transformer_course.exercises import LESSONS, exercises_of
 
 ROOT = Path(__file__).parents[2]
 LESSON = "01_lookup"
 PYTHON = "TRANSFORMER_LAB_NBGRADER"
-"""The variable with the Python of an environment that has nbgrader; without it, a new environment is created."""
+"""The variable with the path of a Python that has nbgrader. If it is not set, a new environment is created."""
 
 
 @pytest.mark.parametrize("lesson", LESSONS)
 def test_every_exercise_is_one_test_with_its_points(lesson: str):
     for book in (read_source(FOLDER / "source" / f"{lesson}.py"), nbformat.read(FOLDER / f"{lesson}.ipynb", 4)):
-        message = {cell.id: cell.metadata.get("nbgrader", {}) for cell in book.cells}
-        assert message == {cell.id: for_nbgrader(lesson, cell.id).get("nbgrader", {}) for cell in book.cells}
-        points = {name: one["points"] for name, one in message.items() if one}
+        metadata = {cell.id: cell.metadata.get("nbgrader", {}) for cell in book.cells}
+        assert metadata == {cell.id: nbgrader_metadata(lesson, cell.id).get("nbgrader", {}) for cell in book.cells}
+        points = {name: entry["points"] for name, entry in metadata.items() if entry}
         assert points == {f"check-{e.name}": 0 if e.stretch else e.points for e in exercises_of(lesson)}
-        assert all(one["grade_id"] == name and one["locked"] for name, one in message.items() if one)
+        assert all(entry["grade_id"] == name and entry["locked"] for name, entry in metadata.items() if entry)
 
 
 def test_lessons_without_exercises_have_no_points():
     others = set(lessons()) - {*LESSONS}
-    assert others and not any(for_nbgrader(name, "check-softmax") for name in others)
+    assert others and not any(nbgrader_metadata(name, "check-softmax") for name in others)
 
 
-def test_updates_metadata_without_running_anything(tmp_path: Path):
+def test_build_updates_metadata_without_running_cells(tmp_path: Path):
     (tmp_path / "source").symlink_to(FOLDER / "source")
     stored = (FOLDER / f"{LESSON}.ipynb").read_text("utf-8")
     book = nbformat.reads(stored, 4)
@@ -48,7 +48,7 @@ def test_updates_metadata_without_running_anything(tmp_path: Path):
 
 @pytest.fixture(scope="module")
 def nbgrader(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A Python with nbgrader, in addition to everything that this one has."""
+    """The path of a Python with nbgrader, which also has all packages of the current environment."""
     if PYTHON in os.environ:
         return Path(os.environ[PYTHON])
     folder = tmp_path_factory.mktemp("nbgrader")
@@ -59,15 +59,16 @@ def nbgrader(tmp_path_factory: pytest.TempPathFactory) -> Path:
         pytest.skip(f"nbgrader cannot be installed: {installed.stderr.strip().splitlines()[-1]}")
     find = "import site; print(site.getsitepackages()[0])"
     packages = subprocess.run([python, "-c", find], capture_output=True, text=True, check=True).stdout.strip()
-    Path(packages, "zz_others.pth").write_text("\n".join(site.getsitepackages()))  # its own packages take precedence
+    # The new environment's own packages take precedence over the linked packages.
+    Path(packages, "zz_others.pth").write_text("\n".join(site.getsitepackages()))
     return python
 
 
 def run(python: Path, folder: Path, *arguments: str) -> str:
-    """Run nbgrader as an instructor would, and return its output."""
+    """Run an nbgrader command in an instructor's folder, and return its output."""
     variables = {name: value for name, value in os.environ.items() if not name.startswith("TRANSFORMER_LAB")}
     environment = {**variables, "PYTHONPATH": str(ROOT), "HOME": str(folder), "JUPYTER_PLATFORM_DIRS": "0"}
-    # nbgrader calls other programs of its environment
+    # nbgrader calls other programs from its environment.
     environment["PATH"] = os.pathsep.join([str(python.parent), variables["PATH"]])
     environment |= {"OMP_NUM_THREADS": "1", "TRANSFORMER_LAB_PARTS": ""}
     command = [python, "-m", "nbgrader", *arguments]
@@ -76,9 +77,9 @@ def run(python: Path, folder: Path, *arguments: str) -> str:
     return done.stdout + done.stderr
 
 
-def solved(book: nbformat.NotebookNode, **instead: str) -> nbformat.NotebookNode:
-    """Return a released lesson with answers in it, with some of them replaced."""
-    answers = {exercise.name: exercise.solution for exercise in exercises_of(LESSON)} | instead
+def solved(book: nbformat.NotebookNode, **replaced: str) -> nbformat.NotebookNode:
+    """Return a released lesson with right answers, some of which are replaced."""
+    answers = {exercise.name: exercise.solution for exercise in exercises_of(LESSON)} | replaced
     for cell in book.cells:
         cell.source = answers.get(cell.id, cell.source)
     return book
@@ -98,8 +99,8 @@ def test_lesson_passes_through_nbgrader(nbgrader: Path, tmp_path: Path):
     stored = {cell.id: cell.source for cell in nbformat.read(FOLDER / file, 4).cells}
     assert {cell.id: cell.source for cell in nbformat.read(released, 4).cells} == stored
     wrong = "def softmax(scores):\n    return torch.softmax(scores, dim=0)"
-    for student, instead in {"ada": {}, "ben": {"softmax": wrong}}.items():
-        book = solved(nbformat.read(released, 4), **instead)
+    for student, replaced in {"ada": {}, "ben": {"softmax": wrong}}.items():
+        book = solved(nbformat.read(released, 4), **replaced)
         nbformat.write(book, tmp_path / "submitted" / student / "lookup" / file)
     assert "Success" in run(nbgrader, tmp_path, "validate", f"submitted/ada/lookup/{file}")
     assert "failed" in run(nbgrader, tmp_path, "validate", f"submitted/ben/lookup/{file}")

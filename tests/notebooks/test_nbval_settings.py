@@ -1,4 +1,4 @@
-"""With the settings of this project, nbval compares every stored output strictly."""
+"""Test that nbval compares stored outputs strictly with this project's settings."""
 
 import os
 import re
@@ -23,19 +23,19 @@ LIVE = "handle = display('begun', display_id=True); handle.update('ended')"
 
 
 @pytest.mark.slow
-def test_stored_output_must_match_the_cell(tmp_path: Path) -> None:
-    """Words and numbers are compared exactly, a plot by its description, and varying numbers approximately."""
+def test_stored_output_must_match_the_new_output(tmp_path: Path) -> None:
+    """nbval compares words and numbers exactly, plots by description, and numbers in tagged cells approximately."""
     sources = {
-        "same": (SIX_TIMES_SEVEN, [], "", ""),
-        "other number": (SIX_TIMES_SEVEN, [], "42", "43"),
-        "missing": (SIX_TIMES_SEVEN, [], "six times seven: 42\n", ""),
+        "same text": (SIX_TIMES_SEVEN, [], "", ""),
+        "different number": (SIX_TIMES_SEVEN, [], "42", "43"),
+        "missing output": (SIX_TIMES_SEVEN, [], "six times seven: 42\n", ""),
         "same plot": (PLOT, [], "", ""),
-        "plot of other data": (PLOT, [], "from 1 to 3", "from 1 to 4"),
-        "same end": (LIVE, [], "", ""),
-        "other end": (LIVE, [], "ended", "begun"),
+        "plot of different data": (PLOT, [], "from 1 to 3", "from 1 to 4"),
+        "same final display": (LIVE, [], "", ""),
+        "different final display": (LIVE, [], "ended", "begun"),
         "close number": (SIX_TIMES_SEVEN, ["approximate"], "42", "43"),
-        "far number": (SIX_TIMES_SEVEN, ["approximate"], "42", "84"),
-        "other words": (SIX_TIMES_SEVEN, ["words-only"], "seven", "eight"),
+        "distant number": (SIX_TIMES_SEVEN, ["approximate"], "42", "84"),
+        "different words": (SIX_TIMES_SEVEN, ["words-only"], "seven", "eight"),
     }
     cells = [nbformat.v4.new_code_cell(source, metadata={"tags": tags}) for source, tags, *_ in sources.values()]
     book = execute(nbformat.v4.new_notebook(cells=cells), tmp_path)
@@ -59,7 +59,7 @@ def test_stored_output_must_match_the_cell(tmp_path: Path) -> None:
     failed = {int(number) for number in re.findall(r"^FAILED lesson\.ipynb::Cell (\d+)", report, re.MULTILINE)}
     passed = {int(number) for number in re.findall(r"^PASSED lesson\.ipynb::Cell (\d+)", report, re.MULTILINE)}
     names = [*sources]
-    assert {names[i] for i in passed} == {"same", "same plot", "same end", "close number"}, report
+    assert {names[i] for i in passed} == {"same text", "same plot", "same final display", "close number"}, report
     assert len(failed) + len(passed) == len(names), report
 
 
@@ -67,8 +67,8 @@ def test_nbval_skips_cells_that_the_build_does_not_run() -> None:
     lesson = "notebooks/01_lookup.ipynb"
     command = [sys.executable, "-m", "pytest", "--collect-only", "-q", "-n", "0", "-p", "no:cacheprovider", lesson]
     plain = {**os.environ, "PYTEST_ADDOPTS": ""}  # with -v, the list of collected tests has a different format
-    message = subprocess.run(command, capture_output=True, text=True, cwd=FOLDER.parent, check=False, env=plain).stdout
-    collected = {int(number) for number in re.findall(r"::Cell (\d+)$", message, re.MULTILINE)}
+    report = subprocess.run(command, capture_output=True, text=True, cwd=FOLDER.parent, check=False, env=plain).stdout
+    collected = {int(number) for number in re.findall(r"::Cell (\d+)$", report, re.MULTILINE)}
     code = [cell for cell in nbformat.read(FOLDER.parent / lesson, as_version=4).cells if cell.cell_type == "code"]
-    left_out = {number for number, cell in enumerate(code) if SKIP_TAG in cell.metadata.get("tags", [])}
-    assert collected == set(range(len(code))) - left_out and len(left_out) >= 1, message
+    skipped = {number for number, cell in enumerate(code) if SKIP_TAG in cell.metadata.get("tags", [])}
+    assert collected == set(range(len(code))) - skipped and len(skipped) >= 1, report

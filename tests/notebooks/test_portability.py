@@ -1,4 +1,4 @@
-"""Lessons show the same output on every processor."""
+"""Test that lessons show the same output on every processor."""
 
 import copy
 

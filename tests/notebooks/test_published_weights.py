@@ -1,4 +1,4 @@
-"""Lesson 11's code for published weights, tested against ``transformers`` on a random model with SmolLM2's heads."""
+"""Test lesson 11's code for published weights against ``transformers``, on a small random model like SmolLM2."""
 
 import json
 from pathlib import Path
@@ -9,7 +9,7 @@ import transformers
 from tokenizers import Tokenizer, models, pre_tokenizers
 
 from authoring.stored_runs import defined
-from transformer_course.published_models.published import published as bring
+from transformer_course.published_models.published import published as download
 from transformer_course.stored_models import stored_model
 from transformer_lab.pretrained.load import load_language_model
 
@@ -20,13 +20,13 @@ WORDS = ["the", "cat", "sat", "on", "a", "mat", *(f"word{i}" for i in range(37))
 
 @pytest.fixture(scope="module")
 def lesson() -> dict[str, object]:
-    """Execute only the definitions of the lesson that this needs."""
+    """The definitions from the lesson that these tests need."""
     return defined(NEEDED, "11_modern_block")
 
 
 @pytest.fixture(scope="module")
 def published(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Create a folder in the format of SmolLM2-135M, with its heads, base, ε and tied embeddings, but two layers."""
+    """A folder in the format of SmolLM2-135M, with its heads, RoPE base, ε and tied embeddings, but two layers."""
     folder = tmp_path_factory.mktemp("published")
     tokenizer = Tokenizer(models.WordLevel({word: i for i, word in enumerate(WORDS)}, unk_token="the"))
     tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
@@ -49,7 +49,7 @@ def theirs(folder: Path) -> transformers.LlamaForCausalLM:
     return model
 
 
-def test_published_logits_match_in_the_lessons_classes(lesson, published):
+def test_lesson_classes_match_published_logits(lesson, published):
     tensors = lesson["read_model_tensors"](published)
     tensors.setdefault("lm_head.weight", tensors["model.embed_tokens.weight"])
     options = lesson["read_json"](published / "config.json")
@@ -57,9 +57,9 @@ def test_published_logits_match_in_the_lessons_classes(lesson, published):
     with torch.no_grad():
         expected = theirs(published)(ids).logits
         ours = lesson["own_llama"](options, tensors, lesson["parts"].pairs_from_halves)(ids)
-        as_they_are = lesson["own_llama"](options, tensors, lambda weight, _: weight)(ids)
+        unpermuted = lesson["own_llama"](options, tensors, lambda weight, _: weight)(ids)
     torch.testing.assert_close(ours, expected, atol=1e-4, rtol=1e-4)
-    assert (as_they_are - expected).abs().max() > 0.01
+    assert (unpermuted - expected).abs().max() > 0.01
 
 
 def test_generated_text_matches_transformers(lesson, published):
@@ -73,7 +73,7 @@ def test_generated_text_matches_transformers(lesson, published):
     assert text.split() == [WORDS[i] for i in written[0]]
 
 
-def test_stored_llama_logits_match_in_the_lessons_classes(lesson):
+def test_lesson_classes_match_stored_llama_logits(lesson):
     folder = stored_model.FOLDER / "llama-plays"
     actor, tokenizer = lesson["published_model"](folder)
     ids = torch.randint(tokenizer.get_vocab_size(), (2, 100), generator=torch.Generator().manual_seed(0))
@@ -83,20 +83,20 @@ def test_stored_llama_logits_match_in_the_lessons_classes(lesson):
 
 def test_answer_is_a_single_speech(lesson):
     actor, tokenizer = lesson["published_model"](stored_model.FOLDER / "llama-plays")
-    asked = "ROMEO: Who art thou?\n\n"
-    longer = lesson["continued"](actor, tokenizer, asked, 80, lambda logits: logits.argmax(dim=-1))
-    answer = lesson["continued"](actor, tokenizer, asked, 80, lambda logits: logits.argmax(dim=-1), end="\n\n")
+    prompt = "ROMEO: Who art thou?\n\n"
+    longer = lesson["continued"](actor, tokenizer, prompt, 80, lambda logits: logits.argmax(dim=-1))
+    answer = lesson["continued"](actor, tokenizer, prompt, 80, lambda logits: logits.argmax(dim=-1), end="\n\n")
     assert longer.startswith(answer) and len(longer) > len(answer)
-    assert answer.startswith(asked)
-    assert answer[len(asked) :].strip()
-    assert answer[len(asked) :].count("\n\n") == 1
-    assert len(tokenizer.encode(longer).ids) == pytest.approx(len(tokenizer.encode(asked).ids) + 80, abs=5)
+    assert answer.startswith(prompt)
+    assert answer[len(prompt) :].strip()
+    assert answer[len(prompt) :].count("\n\n") == 1
+    assert len(tokenizer.encode(longer).ids) == pytest.approx(len(tokenizer.encode(prompt).ids) + 80, abs=5)
 
 
 @pytest.mark.slow
-def test_smollm2_answers_in_the_lessons_classes(lesson):
+def test_smollm2_answers_with_lesson_classes(lesson):
     try:
-        folder = bring("smollm2")
+        folder = download("smollm2")
     except OSError as error:
         pytest.skip(f"SmolLM2 is not available here, so lesson 11 shows only stored outputs: {error}")
     lesson["smollm"], lesson["smollm_tokenizer"] = lesson["published_model"](folder)

@@ -1,4 +1,4 @@
-"""The stored verdicts of bug hunts are closed, and nbval compares what is in them."""
+"""Tests for folding the stored verdicts of bug hunts."""
 
 import nbformat
 
@@ -18,10 +18,10 @@ def test_folds_only_the_verdict_below_a_bug_hunt() -> None:
     book.cells.insert(0, code(sources[0]))
     for _ in range(2):  # folding again changes nothing
         fold_verdicts(book)
-        shown = [cell.outputs[0].data["text/html"] for cell in book.cells]
-        assert shown == [VERDICT, VERDICT, VERDICT, folded(VERDICT), VERDICT]
+        displayed = [cell.outputs[0].data["text/html"] for cell in book.cells]
+        assert displayed == [VERDICT, VERDICT, VERDICT, folded(VERDICT), VERDICT]
 
 
-def test_unfolds_what_is_folded_and_leaves_the_rest() -> None:
+def test_without_fold_returns_original_html() -> None:
     assert without_fold(folded(VERDICT)) == without_fold(VERDICT) == VERDICT
     assert folded(folded(VERDICT)) == folded(VERDICT)

@@ -1,4 +1,4 @@
-"""Every imported distribution is declared in pyproject.toml where it is needed, and every declared one is used."""
+"""Test that pyproject.toml declares every imported distribution, and that every declared distribution is used."""
 
 import ast
 import subprocess
@@ -27,7 +27,7 @@ EXTRA = {
     "docs": "site",
     "setup.py": "build",
 }
-"""The extra from which a folder or file may import, in addition to the dependencies; ``test`` for all others."""
+"""For each folder or file, the extra from which it may import in addition to the dependencies (default: ``test``)."""
 OWN = {"transformer_lab", "transformer_course", "authoring", "benchmarks", "course", "docs", "notebooks", "tests"}
 OWN |= {"with_shapes_and_without"}  # a module that a test writes
 USED_WITHOUT_IMPORT = {
@@ -43,7 +43,7 @@ USED_WITHOUT_IMPORT = {
     "twine": ("tests/repository/test_fresh_install.py", '"twine"'),
     "types-tqdm": ("tests/repository/test_types.py", '"mypy"'),
 }
-"""For each distribution that is used without an import, a file that uses it, and the text that does."""
+"""For each distribution that is used without an import, a file that uses it, and the text in that file."""
 
 
 def declared(extra: str) -> set[str]:
@@ -72,14 +72,14 @@ def imported_modules(path: Path) -> set[str]:
 
 
 def needed_extra(path: str) -> str:
-    """Return the extra from which a file may import: that of the longest path in ``EXTRA`` that contains it."""
+    """Return the extra from which a file may import, given by the longest path in ``EXTRA`` that contains the file."""
     folders = [folder for folder in EXTRA if f"{path}/".startswith(f"{folder}/")]
     return EXTRA[max(folders, key=len)] if folders else "test"
 
 
 @pytest.fixture(scope="module")
 def imported() -> dict[str, dict[str, set[str]]]:
-    """For each extra and each distribution that is imported under it, the files that import it."""
+    """For each extra and each distribution imported by code that may use the extra, the files that import it."""
     if not (ROOT / ".git").exists():
         pytest.skip("not a clone, so git cannot list its files")
     listed = subprocess.run(["git", "ls-files", "-z", "*.py"], cwd=ROOT, capture_output=True, text=True, check=True)
@@ -120,12 +120,12 @@ def test_every_unimported_distribution_has_a_valid_reason(imported):
         assert text in (ROOT / file).read_text(encoding="utf-8"), f"{file} no longer uses {distribution}"
 
 
-def test_type_stubs_are_of_declared_distributions():
+def test_type_stubs_belong_to_declared_distributions():
     stubs = [name for name in DECLARED["test"] if name.startswith("types-") or name.endswith("-stubs")]
     assert stubs
     assert {name.removeprefix("types-").removesuffix("-stubs") for name in stubs} <= DECLARED[""]
 
 
 def test_declares_no_distribution_twice():
-    names = Counter(Requirement(each).name for each in chain.from_iterable(REQUIREMENTS.values()))
+    names = Counter(Requirement(line).name for line in chain.from_iterable(REQUIREMENTS.values()))
     assert max(names.values()) == 1

@@ -1,4 +1,4 @@
-"""Examples in docstrings run and give the output shown."""
+"""Test that examples in docstrings run and produce the documented output."""
 
 import ast
 import doctest
@@ -18,7 +18,7 @@ def test_docstring_examples_run(path):
     module = import_module(".".join(path.relative_to(ROOT.parent).with_suffix("").parts))
     source = path.read_text(encoding="utf-8")
     runner = doctest.DocTestRunner()
-    # Collected from the source, because doctest skips wrapped functions, such as those with shape checks.
+    # Collect examples from the source, because doctest skips wrapped functions, such as functions with shape checks.
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef):
             name, text = getattr(node, "name", module.__name__), ast.get_docstring(node) or ""

@@ -1,4 +1,4 @@
-"""Documents name only things that exist, and the example exercise in the authors' guide works."""
+"""Test that the files, modules and functions named in documents exist, and that the authors' example exercise works."""
 
 import ast
 import importlib
@@ -36,13 +36,13 @@ WRITTEN = {
 
 
 def code_spans(text):
-    """Return the text in backticks, joined to one line each, without code blocks."""
+    """Return each text in backticks as one line, ignoring code blocks."""
     prose = re.sub(r"^```.*?^```", "", text, flags=re.MULTILINE | re.DOTALL)
     return [" ".join(span.split()) for span in re.findall(r"`([^`]+)`", prose)]
 
 
 def paths_in(text):
-    """Return the paths in a document: alone in backticks, or in commands as a path in a top-level folder."""
+    """Return the paths in a document: alone in backticks, or in commands if they begin with a top-level folder."""
     commands = [
         line for block in re.findall(r"^```\n(.*?)^```", text, re.MULTILINE | re.DOTALL) for line in block.split("\n")
     ]
@@ -54,7 +54,7 @@ def paths_in(text):
 
 
 def exists(path, document):
-    """Return whether a path exists in the root, the course or the document's folder, or as the name of any file."""
+    """Return whether a path exists in the root, the course or the document's folder, or is the name of any file."""
     bases = (ROOT, ROOT / "transformer_course", (ROOT / document).parent)
     if any((base / name).exists() for base in bases for name in (path, f"{path}.py")):
         return True
@@ -67,7 +67,7 @@ def file_names():
 
 
 def dotted_names_in(text):
-    """Return the modules that commands run with ``-m``, and other dotted names in backticks, except torch's."""
+    """Return the modules that commands run with ``-m``, and other dotted names in backticks, except torch's names."""
     commands = {name for name in re.findall(r"-m\s+([a-z_]+(?:\.\w+)*)", text) if name.split(".")[0] in FOLDERS}
     dotted = {span for span in code_spans(text) if re.fullmatch(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+", span)}
     files = {
@@ -115,7 +115,7 @@ def test_reports_missing_paths_and_names():
 
 @pytest.fixture
 def example(tmp_path, monkeypatch):
-    """The exercise of the authors' guide as a module, with its generated mistakes stored next to it."""
+    """The exercise from the authors' guide as a module, with its generated mistakes stored next to it."""
     page = (ROOT / "docs" / "authoring.md").read_text(encoding="utf-8")
     [source] = [block for block in re.findall(r"```python\n(.*?)```", page, re.DOTALL) if "EXERCISE =" in block]
     (tmp_path / "l2_normalize.py").write_text(source, encoding="utf-8")

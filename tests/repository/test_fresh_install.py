@@ -1,4 +1,4 @@
-"""Build the distribution, check it as PyPI does, and use the wheel in a fresh environment with only its dependencies.
+"""Build the distribution, check it like PyPI, and use the wheel in a fresh environment with only its dependencies.
 
 The dependencies are linked from this environment, so nothing is downloaded.
 """
@@ -19,7 +19,7 @@ from pathlib import Path
 import pytest
 
 from tests.end_to_end.browser import free_port
-from tests.repository.test_install import brought_by
+from tests.repository.test_install import with_dependencies
 
 pytestmark = [
     pytest.mark.slow,
@@ -30,17 +30,16 @@ ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 SMALL = ["--steps", "2", "--warmup", "1", "--d-model", "8", "--n-heads", "2", "--n-layers", "1", "--d-ff", "8"]
 USE = """
-import importlib.metadata, torch, transformer_lab as lab
-torch.manual_seed(0)  # with other parameters the text may end at once
-model = lab.Transformer(lab.TransformerConfig(11, d_model=8, n_heads=2, d_ff=16, n_layers=1, max_length=20)).eval()
-shape = lab.greedy_decode(model, torch.tensor([[3, 4, 5]]), bos_id=1, eos_id=2, max_length=4).shape
-print(importlib.metadata.version("transformer-course"), lab.__file__, *shape)
+import importlib.metadata, torch, transformer_lab as lab torch.manual_seed(0)  # with other seeds, the text may end
+immediately model = lab.Transformer(lab.TransformerConfig(11, d_model=8, n_heads=2, d_ff=16, n_layers=1,
+max_length=20)).eval() shape = lab.greedy_decode(model, torch.tensor([[3, 4, 5]]), bos_id=1, eos_id=2,
+max_length=4).shape print(importlib.metadata.version("transformer-course"), lab.__file__, *shape)
 """
 
 
 @pytest.fixture(scope="module")
 def distributions(tmp_path_factory) -> Path:
-    """Build the sdist from the repository and the wheel from the sdist, and return their folder."""
+    """The folder with the sdist, which is built from the repository, and the wheel, which is built from the sdist."""
     folder = tmp_path_factory.mktemp("dist")
     run([sys.executable, "-m", "build", "--no-isolation", "--outdir", folder, ROOT], folder)
     return folder
@@ -56,8 +55,8 @@ class Environment:
     """A fresh environment with the wheel and its dependencies.
 
     Args:
-        folder: A new folder for the environment and for the files that the tests write.
-        wheel: The wheel.
+        folder: A new folder for the environment and for files written by tests.
+        wheel: The path of the wheel.
     """
 
     def __init__(self, folder: Path, wheel: Path) -> None:
@@ -65,7 +64,7 @@ class Environment:
         self.work, self.bin = folder / "work", folder / "env" / "bin"
         self.work.mkdir()
         [site] = (folder / "env" / "lib").glob("python*/site-packages")
-        for name in brought_by(PROJECT["name"]) - {PROJECT["name"]}:
+        for name in with_dependencies(PROJECT["name"]) - {PROJECT["name"]}:
             for file in metadata.files(name) or []:
                 link = Path(os.path.normpath(site / file))
                 if link.parent != self.bin and not link.exists():
@@ -74,18 +73,18 @@ class Environment:
         run([self.bin / "pip", "install", "--quiet", "--no-index", "--no-deps", wheel], self.work)
 
     def __call__(self, *command: str | Path, code: int = 0) -> str:
-        """Run one of the environment's programs in a folder outside the repository, and return its output."""
+        """Run a program of the environment in a folder outside the repository, and return its output."""
         return run([self.bin / command[0], *command[1:]], self.work, code)
 
 
 def variables() -> dict[str, str]:
-    """Return the environment variables without those that point to this environment or this clone."""
+    """Return the environment variables, except variables that point to this environment or this clone."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "TRANSFORMER_LAB"))}
     return kept | {"OMP_NUM_THREADS": "1", "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
 
 
 def run(command: list[str | Path], where: Path, code: int = 0) -> str:
-    """Run a command, and return what it prints: its errors if it should fail."""
+    """Run a command, and return its output, or its error output if it should fail."""
     done = subprocess.run([*map(str, command)], cwd=where, env=variables(), capture_output=True, text=True)
     assert done.returncode == code, f"{command}: {done.returncode}\n{done.stdout}\n{done.stderr}"
     return done.stderr if code else done.stdout
@@ -138,7 +137,7 @@ def test_installed_wheel_opens_a_lesson(fresh):
 
 
 def fetch(address: str, server: subprocess.Popen[bytes], log: Path) -> str:
-    """Return the page at an address as soon as the server answers."""
+    """Wait until the server responds, and return the page at an address."""
     deadline = time.monotonic() + 120
     while time.monotonic() < deadline and server.poll() is None:
         try:

@@ -1,4 +1,4 @@
-"""Images, dev containers and workflows do not run in tests, which check only the files and commands that they name."""
+"""Test the files and commands named in images, dev containers and workflows, which cannot run in tests."""
 
 import json
 import os
@@ -40,7 +40,7 @@ def test_image_installs_the_course_without_cuda():
 
 @pytest.mark.skipif(os.name == "nt", reason="the image runs Linux")
 def test_binder_commands_start_the_lab(tmp_path):
-    """Run the line that writes the launchers, in another folder, and call them as Binder does."""
+    """Run the line that writes the launchers in a different folder, and call the launchers like Binder."""
     [line] = [line for line in instructions("RUN") if "printf" in line]
     subprocess.run(["sh", "-c", line.replace("/usr/local/bin", str(tmp_path))], check=True)
     (tmp_path / "transformer-course").write_text('#!/bin/sh\necho "$@"\n')
@@ -58,7 +58,7 @@ def test_image_excludes_what_git_ignores():
     assert {".git", ".venv", "my-lessons", "build"} <= {*ignored}
 
 
-def test_image_user_is_the_one_binder_expects():
+def test_image_has_the_user_that_binder_expects():
     assert instructions("USER") == ["learner"]
     assert "useradd --create-home --home-dir /learner --uid 1000 learner" in instructions("RUN")[0]
     assert instructions("WORKDIR") == ["/learner"]
@@ -77,9 +77,9 @@ def test_dev_container_uses_the_image():
 def test_workflow_tests_each_system_and_the_newest_python():
     workflow = yaml.safe_load((ROOT / ".github" / "workflows" / "tests.yml").read_text(encoding="utf-8"))
     job = workflow["jobs"]["systems"]
-    tried = job["strategy"]["matrix"]["include"]
-    assert {one["os"].partition("-")[0] for one in tried} == {"ubuntu", "windows", "macos"}
-    assert "3.13" in {one["python"] for one in tried}
+    matrix = job["strategy"]["matrix"]["include"]
+    assert {entry["os"].partition("-")[0] for entry in matrix} == {"ubuntu", "windows", "macos"}
+    assert "3.13" in {entry["python"] for entry in matrix}
     assert job["steps"][-1]["run"] == 'python course.py test -m "not slow"'
 
 
@@ -93,12 +93,12 @@ def test_shards_of_the_weekly_run_cover_everything():
 
 def test_workflow_tests_oldest_and_newest_supported_versions():
     workflow = yaml.safe_load((ROOT / ".github" / "workflows" / "install.yml").read_text(encoding="utf-8"))
-    tried = workflow["jobs"]["install"]["strategy"]["matrix"]["include"]
-    claimed = [line.rpartition(" ")[2] for line in PROJECT["classifiers"] if "Python :: 3." in line]
-    assert sorted({job["python"] for job in tried}) == claimed
-    assert PROJECT["requires-python"] == f">={claimed[0]}"
+    matrix = workflow["jobs"]["install"]["strategy"]["matrix"]["include"]
+    supported = [line.rpartition(" ")[2] for line in PROJECT["classifiers"] if "Python :: 3." in line]
+    assert sorted({job["python"] for job in matrix}) == supported
+    assert PROJECT["requires-python"] == f">={supported[0]}"
     [torch] = [requirement for requirement in PROJECT["dependencies"] if requirement.startswith("torch>=")]
-    [oldest] = {job["torch"] for job in tried} - {"torch"}
+    [oldest] = {job["torch"] for job in matrix} - {"torch"}
     assert oldest == f"{torch.replace('>=', '==')}.*"
 
 

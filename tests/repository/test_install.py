@@ -1,4 +1,4 @@
-"""The library needs only torch, and jaxtyping for shape annotations; building a model requires nothing else."""
+"""Test that importing the library requires only torch, and that running a model also requires only jaxtyping."""
 
 import json
 import os
@@ -13,7 +13,7 @@ from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).parents[2]
 
-WITHOUT = """
+HIDE_PACKAGES = """
 import json, sys
 
 absent = set(json.loads(sys.argv[1]))
@@ -22,8 +22,7 @@ class Hiding:
     def __init__(self, finder):
         self.finder = finder
 
-    def __getattr__(self, name):  # a finder finds versions, too
-        return getattr(self.finder, name)
+    def __getattr__(self, name):  # importlib.metadata uses other methods of a finder return getattr(self.finder, name)
 
     def find_spec(self, name, *others):
         return None if name in absent else self.finder.find_spec(name, *others)
@@ -39,28 +38,29 @@ print(*model(torch.tensor([[3, 4, 5]]), torch.tensor([[3, 4]])).shape)
 """
 
 
-def brought_by(*names: str) -> set[str]:
-    """Return the packages that are installed along with these."""
-    observed, left = set(), [*map(Requirement, names)]
-    while left:
-        requirement = left.pop()
+def with_dependencies(*names: str) -> set[str]:
+    """Return these packages and all their direct and indirect dependencies."""
+    visited, pending = set(), [*map(Requirement, names)]
+    while pending:
+        requirement = pending.pop()
         for extra in {"", *requirement.extras}:
-            asked = (canonicalize_name(requirement.name), extra)
-            if asked not in observed:
-                observed.add(asked)
+            key = (canonicalize_name(requirement.name), extra)
+            if key not in visited:
+                visited.add(key)
                 listed = map(Requirement, metadata.requires(requirement.name) or [])
-                left += [each for each in listed if each.marker is None or each.marker.evaluate({"extra": extra})]
-    return {name for name, _ in observed}
+                pending += [r for r in listed if r.marker is None or r.marker.evaluate({"extra": extra})]
+    return {name for name, _ in visited}
 
 
 def run_with_only(code: str, *packages: str) -> subprocess.CompletedProcess[str]:
-    """Run code that can import only Python's standard library, the library, and what these packages install."""
-    there = {*brought_by(*packages), "transformer-course"}
+    """Run code that can import only the standard library, our library, and these packages with their dependencies."""
+    available = {*with_dependencies(*packages), "transformer-course"}
     providers = metadata.packages_distributions().items()
-    absent = sorted(top for top, names in providers if not {*map(canonicalize_name, names)} & there)
+    absent = sorted(top for top, names in providers if not {*map(canonicalize_name, names)} & available)
     env = {name: value for name, value in os.environ.items() if name != "TRANSFORMER_LAB_CHECK_SHAPES"}
     env |= {"PYTHONPATH": str(ROOT)}
-    command = [sys.executable, "-W", "ignore", "-c", WITHOUT + code, json.dumps(absent)]  # torch warns without numpy
+    # Torch warns without numpy.
+    command = [sys.executable, "-W", "ignore", "-c", HIDE_PACKAGES + code, json.dumps(absent)]
     return subprocess.run(command, env=env, capture_output=True, text=True)
 
 
@@ -75,6 +75,6 @@ def test_running_a_model_needs_only_torch_and_jaxtyping():
 
 
 @pytest.mark.parametrize("package", ["numpy", "IPython"])
-def test_uninstalled_packages_cannot_be_imported(package):
+def test_hidden_packages_cannot_be_imported(package):
     done = run_with_only(f"import {package}", "torch", "jaxtyping")
     assert done.stderr.endswith(f"No module named {package!r}\n")

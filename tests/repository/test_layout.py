@@ -1,4 +1,4 @@
-"""The layout: which package may import which, where tests are, and that all ways to install agree."""
+"""Test the layout: the imports between packages, the paths of tests, and the agreement of all installation methods."""
 
 import ast
 import re
@@ -19,7 +19,7 @@ ROOT = Path(__file__).parents[2]
 PACKAGES = ("transformer_lab", "transformer_course", "authoring")
 
 MAY_USE: dict[str, str] = {
-    # The model library, in reading order. A package may also use everything that its own packages may use.
+    # The model library, in reading order. A package may also import everything that the packages it imports may import.
     "transformer_lab.checks": "",
     "transformer_lab.shape_checks": "",
     "transformer_lab.device": "",
@@ -35,7 +35,7 @@ MAY_USE: dict[str, str] = {
     "transformer_lab.pretrained": "models tensor_files",
     "transformer_lab.text": "generation pretrained data tensor_files",
     "transformer_lab.training": "text tensor_files fast",
-    # The course uses the library, which never uses the course.
+    # The course imports the library, which never imports the course.
     "transformer_course.running": "attention layers models",
     "transformer_course.sandbox": "running",
     "transformer_course.steps": "",
@@ -64,12 +64,12 @@ MAY_USE: dict[str, str] = {
     "transformer_course.grading.reports": "judging templates",
     "transformer_course.grading": "reports interrupts",
     "transformer_course.commands": "home grading training device",
-    # For authors, who have a clone.
+    # Tools for authors, which work only in a clone.
     "authoring": "home lesson stored_models training",
 }
-"""The packages, each with the last names of the packages that it may import."""
+"""The packages, each with the last parts of the names of the packages that it may import."""
 
-ELSEWHERE = [  # a package index, and a user's home folder
+PRIVATE_ADDRESSES = [  # a package index, and a user's home folder
     re.compile(
         r"index[-_]url\W+\w+://(?!\w+[.]example)|find[-_]links =|pypi[.]org|pythonhosted[.]org|download[.]pytorch", re.I
     ),
@@ -88,10 +88,10 @@ PACKAGES = {package.rpartition(".")[2]: package for package in MAY_USE}
 
 @cache
 def imports(name: str, inside_functions: bool = True) -> set[str]:
-    """Return the repository's modules that a module imports, including the packages imported on the way."""
+    """Return the repository's modules that a module imports, including parent packages."""
     found = set()
     tree = ast.parse(MODULES[name].read_text(encoding="utf-8"))
-    lazy = MODULES[name].name == "__init__.py"  # a package that re-exports names loads them on first use
+    lazy = MODULES[name].name == "__init__.py"  # packages that re-export names load them on first use
     nodes = ast.walk(tree) if inside_functions and not lazy else iter(tree.body)
     for node in nodes:
         if isinstance(node, ast.Import):
@@ -99,21 +99,21 @@ def imports(name: str, inside_functions: bool = True) -> set[str]:
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{name} has a relative import, which this test does not support"
             found |= {node.module} | {f"{node.module}.{alias.name}" for alias in node.names}
-    on_the_way = {".".join(parts[:n]) for parts in (m.split(".") for m in found) for n in range(1, len(parts) + 1)}
-    return on_the_way & MODULES.keys()
+    parents = {".".join(parts[:n]) for parts in (m.split(".") for m in found) for n in range(1, len(parts) + 1)}
+    return parents & MODULES.keys()
 
 
 def reached(name: str) -> set[str]:
     """Return all modules that importing a module loads."""
-    observed, coming = set(), {name}
-    while coming:
-        observed |= coming
-        coming = set().union(*(imports(module) for module in coming)) - observed
-    return observed - {name}
+    visited, pending = set(), {name}
+    while pending:
+        visited |= pending
+        pending = set().union(*(imports(module) for module in pending)) - visited
+    return visited - {name}
 
 
 def within(modules: set[str], *packages: str) -> list[str]:
-    """Return the modules that are one of these or inside one."""
+    """Return the modules that are one of these packages or inside one of them."""
     return sorted(m for m in modules if any(m == package or m.startswith(f"{package}.") for package in packages))
 
 
@@ -126,17 +126,17 @@ def tracked():
 
 
 def package_of(module: str) -> str | None:
-    """Return the package of a module; modules directly in the two distributions belong to none."""
+    """Return the package of a module, or None for a module directly in one of the two distributions."""
     return max((package for package in MAY_USE if f"{module}.".startswith(f"{package}.")), key=len, default=None)
 
 
 def uses(package: str) -> set[str]:
-    """Return the packages that a package may use directly."""
+    """Return the packages that a package may import directly."""
     return {PACKAGES[name] for name in MAY_USE[package].split()}
 
 
 def allowed(package: str) -> set[str]:
-    """Return the packages that a package may use, directly or indirectly."""
+    """Return the packages that a package may import, directly or indirectly."""
     return uses(package).union(*(allowed(other) for other in uses(package)))
 
 
@@ -149,12 +149,12 @@ def test_packages_have_a_reading_order_without_forward_references():
     assert set(order) == set(MAY_USE)
 
 
-def test_modules_import_only_from_packages_their_package_may_use():
+def test_modules_import_only_from_allowed_packages():
     wrong = []
     for name in MODULES:
         if own := package_of(name):
-            around = {module for module in MODULES if f"{name}.".startswith(f"{module}.")}  # Python imports them first
-            used = {package_of(module) for module in imports(name) - around} - {own, None}
+            parents = {module for module in MODULES if f"{name}.".startswith(f"{module}.")}  # Python imports them first
+            used = {package_of(module) for module in imports(name) - parents} - {own, None}
             wrong += [f"{name} imports {package}" for package in used - allowed(own)]
     assert not wrong, "\n".join(wrong)
 
@@ -164,7 +164,7 @@ def test_library_is_within_its_size_limit():
     assert sum(lines) <= 10_400
 
 
-def test_package_docstring_lists_its_modules_in_reading_order():
+def test_package_docstrings_list_all_modules():
     missing = []
     for package in MAY_USE:
         folder = ROOT / package.replace(".", "/")
@@ -176,7 +176,7 @@ def test_package_docstring_lists_its_modules_in_reading_order():
     assert not missing, "\n".join(missing)
 
 
-def test_sandboxed_code_reaches_no_answers():
+def test_sandboxed_code_does_not_import_answers():
     inside = {"transformer_course.running", "transformer_course.sandbox"}
     for name in [m for m in MODULES if package_of(m) in inside]:
         packages = {package_of(module) for module in reached(name)}
@@ -184,8 +184,8 @@ def test_sandboxed_code_reaches_no_answers():
 
 
 def test_library_does_not_import_the_course():
-    knowing = [m for m in MODULES if m.startswith("transformer_lab") and within(reached(m), "transformer_course")]
-    assert knowing == []
+    wrong = [m for m in MODULES if m.startswith("transformer_lab") and within(reached(m), "transformer_course")]
+    assert wrong == []
 
 
 def test_library_files_do_not_mention_the_course():
@@ -194,28 +194,26 @@ def test_library_files_do_not_mention_the_course():
     assert [path for path, text in texts.items() if re.search(r"transformer[-_\s]course", text, re.I)] == []
 
 
-def test_command_line_imports_only_what_the_command_needs():
-    at_once = imports("transformer_course.commands.main", inside_functions=False)
-    assert at_once <= {"transformer_course", "transformer_course.commands", "transformer_course.interrupts"}
+def test_command_line_loads_commands_lazily():
+    at_import = imports("transformer_course.commands.main", inside_functions=False)
+    assert at_import <= {"transformer_course", "transformer_course.commands", "transformer_course.interrupts"}
 
 
 def test_every_module_has_a_test_file_at_the_same_path():
     named = [m for m, path in MODULES.items() if not path.name.startswith(("__", "patient_"))]
-    elsewhere = {
-        "transformer_course.exercises",
-        "transformer_course.diagrams",
-    }  # test_every_exercise.py, test_topics.py
-    paths = [MODULES[m].relative_to(ROOT) for m in named if package_of(m) not in elsewhere]
+    # test_every_exercise.py and test_topics.py test these packages.
+    tested_together = {"transformer_course.exercises", "transformer_course.diagrams"}
+    paths = [MODULES[m].relative_to(ROOT) for m in named if package_of(m) not in tested_together]
     assert [path for path in paths if not (ROOT / "tests" / path.with_name(f"test_{path.name}")).exists()] == []
 
 
 def test_no_file_contains_a_private_address(tracked):
-    naming = []
+    wrong = []
     for name in tracked:
         data = (ROOT / name).read_bytes()
-        found = [pattern.search(data.decode()) for pattern in ELSEWHERE if b"\0" not in data]
-        naming += [f"{name}: {place[0]}" for place in found if place]
-    assert naming == []
+        matches = [pattern.search(data.decode()) for pattern in PRIVATE_ADDRESSES if b"\0" not in data]
+        wrong += [f"{name}: {match[0]}" for match in matches if match]
+    assert wrong == []
 
 
 def test_links_in_the_readme_exist():
@@ -240,13 +238,13 @@ def test_constraints_are_exact_versions_without_local_labels():
 def test_constraints_cover_every_dependency_within_its_range():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     extras = project["optional-dependencies"]
-    for wanted in map(Requirement, chain(project["dependencies"], *extras.values())):
-        if wanted.name == project["name"]:  # an extra that another one includes
-            assert wanted.extras <= extras.keys()
+    for required in map(Requirement, chain(project["dependencies"], *extras.values())):
+        if required.name == project["name"]:  # an extra that includes another extra
+            assert required.extras <= extras.keys()
             continue
-        versions = [next(iter(p.specifier)).version for p in pinned() if p.name == wanted.name]
-        assert versions, wanted
-        assert all(version in wanted.specifier for version in versions), wanted
+        versions = [next(iter(p.specifier)).version for p in pinned() if p.name == required.name]
+        assert versions, required
+        assert all(version in required.specifier for version in versions), required
 
 
 def test_conda_and_course_py_install_the_same_packages():

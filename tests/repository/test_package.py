@@ -1,4 +1,4 @@
-"""The package from outside: shape checks at import, and the modules that an import loads."""
+"""Test the packages from outside: shape checks at import, the modules that an import loads, and public names."""
 
 import ast
 import os
@@ -29,13 +29,13 @@ assert {p.device.type for p in model.parameters()} == {"meta"}
 """
 UNWANTED = {
     WITHOUT_MEMORY: ("sympy", "torch._dynamo"),
-    "import transformer_course.workspace.working_copies": ("nbformat",),  # a first pass must not wait for it
+    "import transformer_course.workspace.working_copies": ("nbformat",),  # saving a pass must not wait for nbformat
     "from transformer_course import diagrams; diagrams.__all__": ("matplotlib",),
     "from transformer_course.plots.alternative_text import *; describe_displayed_figures()": ("IPython",),
 }
 
 
-OFFERED = """
+EXPORTED = """
 import transformer_course
 from transformer_course.lesson import notebook
 print([getattr(transformer_course, name) is getattr(notebook, name) for name in transformer_course.__all__])
@@ -44,10 +44,10 @@ ALL_IN_TURN = "\n".join(
     [
         FLOATS_FOR_POSITIONS,
         *(f"{code}\nprint({[*names]}, *{{*{[*names]}}} & {{*sys.modules}})" for code, names in UNWANTED.items()),
-        OFFERED,
+        EXPORTED,
     ]
 )
-"""All code in one interpreter, because importing torch takes seconds; the code that may load the least comes first."""
+"""All code to run in one interpreter, because importing torch takes seconds. Code that may load less comes first."""
 
 
 @cache
@@ -58,14 +58,14 @@ def python(code: str, *, check_shapes: str | None) -> subprocess.CompletedProces
     return subprocess.run([sys.executable, "-c", code], env=env, cwd=ROOT, capture_output=True, text=True)
 
 
-def message() -> list[str]:
+def output_lines() -> list[str]:
     done = python(ALL_IN_TURN, check_shapes=None)
     assert done.returncode == 0, done.stderr
     return done.stdout.splitlines()
 
 
 def test_shapes_are_not_checked_by_default():
-    assert "beartype" not in message()[0].split()
+    assert "beartype" not in output_lines()[0].split()
 
 
 @pytest.mark.thorough
@@ -82,13 +82,13 @@ def test_shapes_are_checked_if_turned_on():
 
 
 def test_library_imports_neither_the_course_nor_plots():
-    loaded = message()[0].split()
+    loaded = output_lines()[0].split()
     assert "transformer_lab.attention.masks" in loaded
     assert not [name for name in loaded if name.startswith(("transformer_course", "matplotlib", "pandas"))]
 
 
 def test_slow_modules_are_loaded_only_when_needed():
-    assert message()[1:-1] == [str([*unwanted]) for unwanted in UNWANTED.values()]
+    assert output_lines()[1:-1] == [str([*unwanted]) for unwanted in UNWANTED.values()]
 
 
 def test_importing_the_package_does_not_load_torch():
@@ -97,7 +97,7 @@ def test_importing_the_package_does_not_load_torch():
     assert "torch" not in loaded
 
 
-def test_public_names_exist_and_no_others():
+def test_public_names_exist():
     assert sorted(transformer_lab.__all__) == sorted(set(transformer_lab.__all__))
     for name in transformer_lab.__all__:
         assert getattr(transformer_lab, name) is not None
@@ -109,11 +109,11 @@ def test_type_checkers_see_the_same_public_names():
     for package in (transformer_lab, transformer_course):
         tree = ast.parse(Path(package.__file__).read_text(encoding="utf-8"))
         [block] = [node for node in tree.body if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"]
-        observed = {alias.asname for node in block.body if isinstance(node, ast.ImportFrom) for alias in node.names}
-        assert observed == {*package.__all__}
+        imported = {alias.asname for node in block.body if isinstance(node, ast.ImportFrom) for alias in node.names}
+        assert imported == {*package.__all__}
 
 
-def test_course_exports_what_a_lesson_imports():
+def test_course_exports_the_names_that_lessons_import():
     assert sorted(transformer_course.__all__) == ["check", "compare", "hint", "parts", "solution", "tally"]
-    # in a separate process, because one that has graded an answer may have replaced the package
-    assert message()[-1] == str([True] * len(transformer_course.__all__))
+    # This runs in a separate process, because a process that has graded an answer may have replaced the package.
+    assert output_lines()[-1] == str([True] * len(transformer_course.__all__))

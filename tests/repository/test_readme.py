@@ -1,4 +1,4 @@
-"""The examples and numbers in the README and the library's guide are right."""
+"""Test that the examples and numbers in the README and the guides are right."""
 
 import ast
 import re
@@ -33,7 +33,7 @@ def python_of(page: str) -> str:
 
 
 def lines_of_code(path: Path) -> int:
-    """Count the lines that are not blank, a comment or part of a docstring."""
+    """Return the number of lines that are not blank, a comment or part of a docstring."""
     text = path.read_text(encoding="utf-8")
     documented = set()
     for node in ast.walk(ast.parse(text)):
@@ -56,13 +56,13 @@ def test_readme_has_at_most_700_words():
     assert len([word for word in text.split() if re.search(r"\w", word)]) <= 700
 
 
-def test_first_screen_has_one_picture_and_the_start():
+def test_first_screen_has_picture_and_setup_commands():
     first_screen = README[: README.index("## How you learn")]
     assert len(re.findall(r"<img |!\[", first_screen)) == 1
     assert first_screen.index("<img ") < first_screen.index("<!-- links -->") < first_screen.index("git clone")
 
 
-def test_readme_names_the_platforms_of_pytorch():
+def test_readme_names_supported_platforms():
     newest = ".".join(map(str, course.NEWEST_PYTHON))
     for text in (README, RUN):
         words = " ".join(text.split())
@@ -80,11 +80,11 @@ def test_readme_gives_size_and_reading_order_of_the_model():
     assert int(size.replace(",", "")) == round(sum(map(lines_of_code, files)), -2)
 
 
-def test_library_example_runs_and_prints_what_it_shows(capsys):
+def test_library_example_prints_documented_output(capsys):
     exec(python_of(LIBRARY), {})
-    promised = re.findall(r"print\(.*\) +# (.+)$", python_of(LIBRARY), re.MULTILINE)
-    assert promised
-    assert capsys.readouterr().out.splitlines() == promised
+    documented = re.findall(r"print\(.*\) +# (.+)$", python_of(LIBRARY), re.MULTILINE)
+    assert documented
+    assert capsys.readouterr().out.splitlines() == documented
 
 
 def test_translation_example_runs(tmp_path, monkeypatch, capsys):
@@ -106,7 +106,7 @@ def test_generation_example_runs(tmp_path, monkeypatch, capsys):
     assert len(eval(capsys.readouterr().out)) == 2
 
 
-def test_counted_figures_are_right():
+def test_numbers_in_documents_are_right():
     exercises, n_practice = every_exercise().values(), len(exercises_of(PRACTICE_BANK))
     named = sum(len(exercise.mistakes) + len(exercise.messages) for exercise in exercises)
     words = " ".join(README.split())
@@ -121,18 +121,18 @@ def test_counted_figures_are_right():
 
 
 @pytest.mark.parametrize("name", ["primer", *LESSONS])
-def test_lesson_table_gives_the_reading_times(name):
+def test_lesson_table_gives_reading_times(name):
     [minutes] = re.findall(rf"\(notebooks/{name}\.ipynb\) \|.*\| (\d+) min \|$", README, re.MULTILINE)
     assert f"Reading: {minutes} minutes." in Lesson.stored(name).cells[0].source
 
 
 @pytest.mark.parametrize("name", STORED)
-def test_lesson_pictures_match_those_in_the_lessons(name, monkeypatch):
+def test_pictures_match_the_lessons(name, monkeypatch):
     monkeypatch.chdir(ROOT)
     taken = (ROOT / "docs" / name).read_bytes()
     assert taken == stored_picture(*STORED[name]), f"run python -m docs.take_picture {name}"
     assert f"]({name})" in RUN + TRAINING
 
 
-def test_picture_of_a_mistake_can_be_taken_again():
+def test_lesson_contains_the_task_in_the_picture():
     assert TASK in "".join(cell.source for cell in Lesson.stored("01_lookup").cells)

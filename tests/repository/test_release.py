@@ -1,10 +1,10 @@
-"""What a release needs: a dated changelog entry that is quick to read, and a lock file that works with any registry."""
+"""Test the requirements for a release: a short, dated changelog entry and a lock file that works with any registry."""
 
 from datetime import date
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-WORDS_IN_TWO_MINUTES = 480
+MAX_WORDS_IN_TWO_MINUTES = 480
 
 
 def newest_entry() -> tuple[str, str]:
@@ -21,7 +21,7 @@ def test_newest_changelog_entry_has_a_date():
 
 def test_newest_changelog_entry_takes_two_minutes_to_read():
     _, text = newest_entry()
-    assert len(text.split()) <= WORDS_IN_TWO_MINUTES
+    assert len(text.split()) <= MAX_WORDS_IN_TWO_MINUTES
 
 
 def test_lock_file_contains_no_registry_address():

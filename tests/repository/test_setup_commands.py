@@ -1,4 +1,4 @@
-"""The two commands after the set-up: what they run, what they print, and their exit codes."""
+"""Tests for the commands of course.py after the setup: the programs they run, their output and their exit codes."""
 
 import os
 import signal
@@ -12,15 +12,15 @@ from tests.helpers.fake_repository import PRINT_ARGUMENTS, Repository, complaint
 if os.name == "nt":
     pytest.skip("Windows cannot run the fake programs, which are scripts", allow_module_level=True)
 
-LAB_THAT_SAYS_FAREWELL = """
+LAB_WITH_SLOW_SHUTDOWN = """
 import signal, sys, time
-def farewell(*_):
+def shut_down(*_):
     time.sleep(0.2)
     print("shut down", flush=True)
     sys.exit()
 for number in (signal.SIGINT, signal.SIGTERM):
-    signal.signal(number, farewell)
-time.sleep(0.1)  # until course.py waits too
+    signal.signal(number, shut_down)
+time.sleep(0.1)  # until course.py is waiting
 print("open", flush=True)
 time.sleep(60)
 """
@@ -29,13 +29,13 @@ time.sleep(60)
 @pytest.fixture
 def repository(tmp_path, monkeypatch):
     monkeypatch.delenv("PYTHONPATH", raising=False)  # Python would search it before the clone's fakes
-    made = Repository(tmp_path)
-    made.uv()
-    made.run("test", "--version")
-    return made
+    repository = Repository(tmp_path)
+    repository.uv()
+    repository.run("test", "--version")
+    return repository
 
 
-def test_arguments_pass_through(repository):
+def test_passes_arguments_to_commands(repository):
     opened = repository.run("lab", "--no-browser", "--port", "8890")
     assert opened.stdout == "transformer_course/commands lab --no-browser --port 8890\n"
     assert (
@@ -44,14 +44,14 @@ def test_arguments_pass_through(repository):
     )
 
 
-def test_all_checks_run_with_one_thread_each(repository):
+def test_runs_all_checks_with_one_thread(repository):
     repository.fake("pytest", "import os; print('pytest', os.environ['OMP_NUM_THREADS'])")
     done = repository.run("test", OMP_NUM_THREADS="8")
     assert done.returncode == 0
     assert done.stdout.splitlines() == ["ruff check", "ruff format --check", "pytest 1"]
 
 
-def test_thorough_run_makes_all_checks_and_repeats_tests(repository):
+def test_thorough_run_includes_all_checks(repository):
     done = repository.run("test", "--thorough")
     assert done.stdout.splitlines()[:2] == ["ruff check", "ruff format --check"]
     assert done.stdout.splitlines()[2] == "pytest -n 3 --dist loadfile --thorough"
@@ -61,7 +61,7 @@ def test_thorough_run_makes_all_checks_and_repeats_tests(repository):
     )
 
 
-def test_site_adds_its_tools_once(repository):
+def test_site_installs_its_tools_once(repository):
     repository.fake("docs/site/__main__", PRINT_ARGUMENTS.format("site", 0))
     first, second = repository.run("site", "-o", "there"), repository.run("site")
     assert first.stdout.splitlines()[-1] == "site -o there"
@@ -72,7 +72,7 @@ def test_site_adds_its_tools_once(repository):
     )
 
 
-def test_pip_adds_the_site_if_uv_is_missing(repository):
+def test_pip_installs_site_tools_if_uv_is_missing(repository):
     (repository.programs / "uv").unlink()
     repository.pip("")
     repository.fake("docs/site/__main__", PRINT_ARGUMENTS.format("site", 0))
@@ -84,7 +84,7 @@ def test_pip_adds_the_site_if_uv_is_missing(repository):
     assert complaint(repository.run("site")) == "the install failed: No matching distribution found for sphinx"
 
 
-def test_reports_every_failure(repository):
+def test_reports_every_failed_check(repository):
     repository.fake("ruff", PRINT_ARGUMENTS.format("ruff", "'check' in sys.argv"))
     repository.fake("pytest", PRINT_ARGUMENTS.format("pytest", 1))
     done = repository.run("test")
@@ -98,10 +98,10 @@ def test_preserves_the_exit_code_of_pytest(repository):
 
 
 @pytest.mark.parametrize(
-    ("sent", "complaint", "code"), [(signal.SIGINT, "course.py: stopped\n", 130), (signal.SIGTERM, "", 0)]
+    ("sent", "error", "code"), [(signal.SIGINT, "course.py: stopped\n", 130), (signal.SIGTERM, "", 0)]
 )
-def test_waits_for_the_lab_to_stop(repository, sent, complaint, code):
-    repository.fake("transformer_course/commands", LAB_THAT_SAYS_FAREWELL)
+def test_waits_for_the_lab_to_stop(repository, sent, error, code):
+    repository.fake("transformer_course/commands", LAB_WITH_SLOW_SHUTDOWN)
     with subprocess.Popen(
         [sys.executable, "course.py", "lab"],
         cwd=repository.path,
@@ -114,8 +114,8 @@ def test_waits_for_the_lab_to_stop(repository, sent, complaint, code):
         assert lab.stdout is not None
         assert lab.stdout.readline() == "open\n"
         if sent == signal.SIGINT:
-            os.killpg(lab.pid, sent)  # a terminal sends Ctrl-C to all
+            os.killpg(lab.pid, sent)  # a terminal sends Ctrl-C to the whole process group
         else:
             lab.terminate()
-        said, complained = lab.communicate(timeout=30)
-    assert (said, complained, lab.returncode) == ("shut down\n", complaint, code)
+        stdout, stderr = lab.communicate(timeout=30)
+    assert (stdout, stderr, lab.returncode) == ("shut down\n", error, code)

@@ -1,4 +1,4 @@
-"""The set-up: each test runs course.py as a user would, and provokes one problem."""
+"""Tests for the setup, most of which run course.py like a user and provoke one problem."""
 
 import ast
 import json
@@ -15,15 +15,14 @@ from tests.helpers.fake_repository import COURSE, QUICK_ENVIRONMENT, Repository,
 if os.name == "nt":
     pytest.skip("Windows cannot run the fake programs, which are scripts", allow_module_level=True)
 
-WITHOUT = "import sys; sys.modules[{!r}] = None"
+HIDE_MODULE = "import sys; sys.modules[{!r}] = None"
 FREE_SPACE = "import shutil, types; shutil.disk_usage = lambda path: types.SimpleNamespace(free={})"
 ON_LINUX = "import platform; platform.system = lambda: 'Linux'"
-BRING_UV = """
+INSTALL_UV = """
 if 'uv>=0.8,<1' in sys.argv:
     import shutil
     shutil.copy({!r}, '.venv/bin/uv')
-elif 'install' in sys.argv:
-    sys.exit('ERROR: only uv was to be installed')
+elif 'install' in sys.argv: sys.exit('ERROR: pip should install only uv')
 """
 CUDA_PLAN = "print('Would install 2 packages\\n + nvidia-nccl-cu13==2.29\\n + torch==2.13.0')"
 
@@ -48,12 +47,12 @@ def test_old_python_prints_required_version_and_advice(repository):
 
 
 def test_old_python_can_parse_the_script():
-    ast.parse(COURSE.read_text(), feature_version=(3, 7))  # Python 3.6 does not differ in any syntax used here
+    ast.parse(COURSE.read_text(), feature_version=(3, 7))  # the oldest version that ast supports
 
 
 @pytest.mark.parametrize("module", ["venv", "ensurepip"])
-def test_python_without_venv_prints_the_debian_package(repository, module):
-    message = complaint(repository.run("lab", before=WITHOUT.format(module)))
+def test_python_without_venv_prints_debian_package(repository, module):
+    message = complaint(repository.run("lab", before=HIDE_MODULE.format(module)))
     assert message == "this Python comes without venv; on Debian and Ubuntu: sudo apt install python3-venv"
     assert not (repository.path / ".venv").exists()
 
@@ -61,7 +60,7 @@ def test_python_without_venv_prints_the_debian_package(repository, module):
 def test_uv_does_not_need_ensurepip(repository):
     repository.uv()
     repository.fake("venv", f"{QUICK_ENVIRONMENT}\nsys.exit('--without-pip' not in sys.argv)")
-    assert repository.run("lab", before=WITHOUT.format("ensurepip")).returncode == 0
+    assert repository.run("lab", before=HIDE_MODULE.format("ensurepip")).returncode == 0
 
 
 @pytest.mark.parametrize(
@@ -79,7 +78,7 @@ def test_uv_does_not_need_ensurepip(repository):
         ("Linux", "aarch64", "", None),
     ],
 )
-def test_platform_without_pytorch_prints_one_line(monkeypatch, system, machine, mac, message):
+def test_unsupported_platform_prints_one_line(monkeypatch, system, machine, mac, message):
     monkeypatch.setattr(platform, "system", lambda: system)
     monkeypatch.setattr(platform, "machine", lambda: machine)
     monkeypatch.setattr(platform, "mac_ver", lambda: (mac, ("", "", ""), machine))
@@ -92,14 +91,14 @@ def test_platform_without_pytorch_prints_one_line(monkeypatch, system, machine, 
         assert "\n" not in problem
 
 
-def test_python_newer_than_pytorch_prints_the_newest_supported(monkeypatch):
+def test_too_new_python_prints_supported_versions(monkeypatch):
     monkeypatch.setattr(sys, "version_info", (3, 15, 0, "final", 0))
     problem = course.platform_problem()
     assert problem is not None
     assert "no build for Python 3.15; use Python 3.11 to 3.14" in problem
 
 
-def test_musl_and_32_bits_have_no_pytorch(monkeypatch):
+def test_musl_and_32_bit_python_are_unsupported(monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr(platform, "system", lambda: "Linux")
         patch.setattr(platform, "machine", lambda: "x86_64")
@@ -109,14 +108,14 @@ def test_musl_and_32_bits_have_no_pytorch(monkeypatch):
     assert "32-bit" in str(course.platform_problem())
 
 
-def test_unsupported_platform_stops_before_the_install(repository):
+def test_unsupported_platform_stops_before_install(repository):
     repository.uv()
     intel = "import platform; platform.system, platform.machine = lambda: 'Darwin', lambda: 'x86_64'"
     assert "Intel Macs" in complaint(repository.run("lab", before=intel))
     assert not (repository.path / ".venv").exists()
 
 
-def test_pytorch_version_is_the_pinned_one():
+def test_pytorch_version_matches_constraints():
     assert f"torch=={course.PYTORCH}\n" in (COURSE.parent / "constraints.txt").read_text()
 
 
@@ -130,7 +129,7 @@ def test_pytorch_version_is_the_pinned_one():
         (r"D:\students\anna.schmidt\OneDrive - University of Somewhere\Documents\transformer-course", True, True),
     ],
 )
-def test_windows_path_must_leave_room_for_pytorch(folder, long_paths, fits):
+def test_rejects_too_long_windows_path(folder, long_paths, fits):
     problem = course.path_problem(folder, long_paths)
     assert (problem is None) == fits
     if problem is not None:
@@ -138,18 +137,18 @@ def test_windows_path_must_leave_room_for_pytorch(folder, long_paths, fits):
         assert r"C:\course" in problem
 
 
-def test_long_paths_work_outside_windows():
+def test_long_paths_are_enabled_outside_windows():
     assert course.long_paths_enabled()
 
 
 @pytest.mark.parametrize(("command", "size"), [("lab", "1.5"), ("test", "2.0"), ("site", "2.3")])
-def test_small_disk_stops_before_the_install(repository, command, size):
+def test_small_disk_stops_before_install(repository, command, size):
     message = complaint(repository.run(command, before=FREE_SPACE.format(123_000_000)))
     assert message == f"the install needs {size} GB of disk space, but {repository.path} has 0.1 GB left"
     assert not (repository.path / ".venv").exists()
 
 
-def test_disk_must_hold_cuda_if_uv_chooses_it(repository):
+def test_disk_needs_space_for_cuda_if_uv_chooses_it(repository):
     repository.uv(CUDA_PLAN)
     message = complaint(repository.run("lab", before=FREE_SPACE.format(2.9e9)))
     needs = f"the install, with CUDA, needs 6.5 GB of disk space, but {repository.path} has 2.9 GB left; "
@@ -157,17 +156,17 @@ def test_disk_must_hold_cuda_if_uv_chooses_it(repository):
     assert repository.installed == []
 
 
-def test_disk_must_hold_cuda_for_pip_on_linux(repository):
+def test_disk_needs_space_for_cuda_with_pip_on_linux(repository):
     repository.pip("")
     before = f"{FREE_SPACE.format(2.9e9)}; {ON_LINUX}"
     assert "with CUDA, needs 6.5 GB" in complaint(repository.run("lab", before=before))
-    # its own package source, which may have a PyTorch without CUDA
+    # A configured package source may have a PyTorch build without CUDA.
     repository.pip("print('global.find-links=\\'/wheels\\'')")
     assert repository.run("lab", before=before).returncode == 0
 
 
 @pytest.mark.parametrize("installer", ["uv", "pip"])
-def test_full_disk_is_reported_and_cleared(repository, installer):
+def test_full_disk_is_reported_and_cleaned_up(repository, installer):
     half = "import os; os.makedirs('.venv/lib/half', exist_ok=True); "
     if installer == "uv":
         repository.uv(half + "sys.exit('--dry-run' not in sys.argv and 'error: No space left on device (os error 28)')")
@@ -183,22 +182,22 @@ def test_missing_network_is_reported(repository):
     for name in ("venv", "pip"):
         (repository.path / f"{name}.py").unlink()
     (repository.path / "pyproject.toml").write_text("[build-system]\nrequires = ['setuptools']\n")
-    nowhere = {"PIP_CONFIG_FILE": os.devnull, "PIP_RETRIES": "1", "PIP_PROXY": "http://localhost:9"}
-    done = repository.run("test", **nowhere)  # the real pip, without network access
+    no_network = {"PIP_CONFIG_FILE": os.devnull, "PIP_RETRIES": "1", "PIP_PROXY": "http://localhost:9"}
+    done = repository.run("test", **no_network)  # uses the real pip
     assert complaint(done) == "the install failed: the package index cannot be reached; check your network connection"
     assert not repository.stamp.exists()
 
 
-def test_failure_ends_with_pips_last_error(repository):
+def test_failure_prints_last_error_of_pip(repository):
     repository.pip(
         "import sys; sys.exit('WARNING: one\\nERROR: No matching distribution found for torch\\nnote: a note')"
     )
     assert complaint(repository.run("lab")) == "the install failed: No matching distribution found for torch"
 
 
-def test_pip_installs_uv_which_installs_the_rest(repository, tmp_path):
+def test_pip_installs_uv_and_uv_installs_packages(repository, tmp_path):
     repository.uv(program=tmp_path / "wheel")
-    repository.pip(BRING_UV.format(str(tmp_path / "wheel")))
+    repository.pip(INSTALL_UV.format(str(tmp_path / "wheel")))
     assert repository.run("lab").returncode == 0
     getting, installing = repository.installed
     assert getting.startswith("pip install") and getting.endswith("--only-binary :all: uv>=0.8,<1")
@@ -206,10 +205,10 @@ def test_pip_installs_uv_which_installs_the_rest(repository, tmp_path):
     assert installing == f"uv pip install --python {python} -c constraints.txt -e ."
 
 
-def test_deletes_the_cache_of_its_own_uv(repository, tmp_path):
+def test_deletes_cache_of_downloaded_uv(repository, tmp_path):
     fill_cache = "cache = os.environ.get('UV_CACHE_DIR')\nif cache: open(cache + '/wheel', 'w')"
     repository.uv(fill_cache + "; print(cache)", program=tmp_path / "wheel")
-    repository.pip(BRING_UV.format(str(tmp_path / "wheel")))
+    repository.pip(INSTALL_UV.format(str(tmp_path / "wheel")))
     assert repository.run("lab").returncode == 0
     assert f"{repository.path}/.venv/uv-cache-" in (repository.path / ".venv" / "install.log").read_text()
     assert not [*(repository.path / ".venv").glob("uv-cache-*")]
@@ -223,7 +222,7 @@ def test_pip_installs_if_uv_fails(repository, when):
     assert repository.installed[-1] == "pip install --disable-pip-version-check --no-compile -c constraints.txt -e ."
 
 
-def test_uv_uses_the_package_sources_of_pip(repository):
+def test_uv_uses_package_sources_of_pip(repository):
     names = ("UV_DEFAULT_INDEX", "UV_INDEX", "UV_INDEX_STRATEGY", "UV_FIND_LINKS", "SSL_CERT_FILE", "ALL_PROXY")
     repository.uv(f"print({{name: os.environ.get(name) for name in {names}}})")
     listed = [
@@ -279,16 +278,16 @@ def test_install_prints_at_most_ten_lines(repository):
 
 
 def test_failed_pip_upgrade_is_ignored(repository):
-    repository.pip("sys.exit('ERROR: no newer one' if '--upgrade' in sys.argv or 'uv>=0.8,<1' in sys.argv else 0)")
+    repository.pip("sys.exit('ERROR: no newer pip' if '--upgrade' in sys.argv or 'uv>=0.8,<1' in sys.argv else 0)")
     done = repository.run("lab")
     assert done.returncode == 0
-    assert "no newer one" not in done.stdout + done.stderr
-    _, newer, installing = repository.installed
-    assert newer.endswith("--upgrade pip")
+    assert "no newer pip" not in done.stdout + done.stderr
+    _, upgrading, installing = repository.installed
+    assert upgrading.endswith("--upgrade pip")
     assert installing.endswith("-e .")
 
 
-def test_imports_of_lessons_are_compiled_once(repository):
+def test_lesson_imports_are_compiled_once(repository):
     repository.uv()
     imported = repository.path / "imported"
     repository.fake("torch/_dynamo", f"import sys; print(sys.dont_write_bytecode, file=open({str(imported)!r}, 'a'))")
@@ -313,7 +312,7 @@ def test_killed_install_is_repeated(repository):
     assert not half.exists()
 
 
-def test_interrupted_install_leaves_only_its_log(repository):
+def test_interrupted_install_leaves_only_the_log(repository):
     repository.uv("os.makedirs('.venv/lib/half', exist_ok=True); os.kill(os.getppid(), signal.SIGINT)")
     done = repository.run("lab", before="import signal; signal.signal(signal.SIGINT, signal.default_int_handler)")
     assert done.returncode == 130
@@ -329,15 +328,15 @@ def test_broken_stamp_is_ignored(repository):
     assert len(repository.installed) == 2
 
 
-def test_half_replaced_environment_is_not_trusted(repository):
+def test_partly_replaced_environment_is_created_again(repository):
     repository.uv()
     repository.run("lab")
     (repository.path / "constraints.txt").write_text("torch==1.0")
-    # half of the old environment is deleted
+    # The process is killed while it deletes the old environment.
     repository.fake("venv", "import os, signal; os.kill(os.getppid(), signal.SIGKILL)")
     repository.run("lab")
     (repository.path / "venv.py").unlink()
-    (repository.path / "constraints.txt").write_text("")  # the file for which the old environment was made
+    (repository.path / "constraints.txt").write_text("")  # the content for which the old environment was created
     repository.run("lab")
     assert len(repository.installed) == 2
 
@@ -351,7 +350,7 @@ def test_second_run_installs_nothing(repository):
     assert repository.installed == [f"uv pip install --python {python} -c constraints.txt -e .[test]"]
 
 
-def test_tests_are_added_to_a_learners_environment(repository):
+def test_test_tools_are_added_to_existing_environment(repository):
     repository.uv()
     repository.run("lab")
     kept = repository.path / ".venv" / "kept"
@@ -362,7 +361,7 @@ def test_tests_are_added_to_a_learners_environment(repository):
     assert kept.exists()
 
 
-def test_failed_addition_keeps_the_working_environment(repository):
+def test_failed_addition_preserves_environment(repository):
     repository.uv()
     repository.run("lab")
     repository.uv("sys.exit(1)")
@@ -370,7 +369,7 @@ def test_failed_addition_keeps_the_working_environment(repository):
     assert repository.run("lab").stdout == "transformer_course/commands lab\n"
 
 
-def test_update_keeps_the_tools_of_a_contributor(repository):
+def test_update_preserves_test_tools(repository):
     repository.uv()
     repository.run("test")
     (repository.path / "constraints.txt").write_text("# new")
@@ -380,7 +379,7 @@ def test_update_keeps_the_tools_of_a_contributor(repository):
 
 
 @pytest.mark.parametrize("name", ["pyproject.toml", "constraints.txt"])
-def test_new_versions_are_installed(repository, name):
+def test_changed_requirements_are_installed(repository, name):
     repository.uv()
     repository.run("lab")
     (repository.path / name).write_text("# new")
@@ -396,7 +395,7 @@ def test_moved_clone_gets_a_new_environment(repository):
     assert len(repository.installed) == 2
 
 
-def test_unknown_command_lists_the_known_ones(repository):
+def test_unknown_command_lists_all_commands(repository):
     assert complaint(repository.run("lba")) == "unknown command 'lba'; the commands are lab, test, site"
 
 

@@ -1,4 +1,4 @@
-"""A run is deterministic; dividing it among workers or machines loses no test and keeps units together."""
+"""Test that a run is deterministic, and that splitting it loses no test and keeps units together."""
 
 from pathlib import Path
 
@@ -17,7 +17,7 @@ def test_default_run_uses_one_seed_and_thorough_run_several():
     assert Thoroughness(enabled=True, seed=7).seeds(5) == [7, 0, 1, 2, 3, 4]
 
 
-def test_one_in_marks_all_but_every_nth_value_as_thorough():
+def test_one_in_marks_all_except_every_nth_as_thorough():
     named = pytest.param("c", 3, id="see", marks=pytest.mark.slow)
     first, second, third = one_in(2, ["a", ("b", 2), "b"])
     assert (first, third) == ("a", "b")
@@ -44,7 +44,7 @@ def test_rejects_an_invalid_shard(wrong):
         Shard.parse(wrong)
 
 
-def test_only_files_that_take_minutes_are_divided():
+def test_only_slow_files_are_split():
     assert (
         unit("tests/transformer_lab/attention/test_masks.py::test_a[3]")
         == "tests/transformer_lab/attention/test_masks.py"

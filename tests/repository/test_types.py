@@ -1,4 +1,4 @@
-"""The types are valid. mypy runs as a test, so that its time is divided among the workers, too."""
+"""Run mypy as a test, so that it runs in parallel with other tests."""
 
 import subprocess
 import sys

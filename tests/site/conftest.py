@@ -1,4 +1,4 @@
-"""The stored lessons, read once."""
+"""Share the stored lessons, which are read once."""
 
 import pytest
 from nbformat import NotebookNode

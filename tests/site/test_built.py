@@ -1,7 +1,7 @@
-"""The built site: all links work, and a browser displays it on a phone and on a desktop.
+"""Tests for the built site: all links work, and a browser displays it on phones and desktops.
 
-These tests take a minute, and need the extra ``site``, which ``python3 course.py site`` installs. The workflow that
-publishes the site runs them first.
+These tests take a minute and need the extra ``site``, which ``python3 course.py site`` installs. The workflow that
+publishes the site runs these tests first.
 """
 
 import contextlib
@@ -51,7 +51,7 @@ PAGES = (
 
 @pytest.fixture(scope="module")
 def site() -> Path:
-    """Build the site in the command's folder, without reading unchanged files again."""
+    """Build the site in the folder of ``course.py site``, so that Sphinx does not read unchanged files again."""
     built = subprocess.run([sys.executable, "-m", "docs.site"], cwd=ROOT, capture_output=True, text=True)
     assert built.returncode == 0, built.stderr
     return ROOT / "build" / "site" / "html"
@@ -84,9 +84,9 @@ def metadata(book: NotebookNode) -> list[dict[str, Any]]:
 
 @contextlib.contextmanager
 def opened(browser: Browser, address: str, size: dict[str, int] = DESK) -> Iterator[Page]:
-    """Open a page; at the end, assert that it requested nothing from other hosts and no script failed."""
+    """Open a page; at the end, assert that it made no requests to other hosts and that no script failed."""
     page = new_page(browser, viewport=size)
-    page.set_default_timeout(120_000)  # a lesson loads in a second, but on a very busy machine in 30
+    page.set_default_timeout(120_000)  # a lesson loads in one second, or in 30 on a very busy machine
     wrong: list[str] = []
     page.on("request", lambda sent: None if sent.url.startswith((origin(address), "data:")) else wrong.append(sent.url))
     page.on("pageerror", lambda error: wrong.append(str(error)))
@@ -107,7 +107,7 @@ def ids(page: Path) -> frozenset[str]:
 
 
 @pytest.mark.parametrize("name", ["index.html", "notebooks/01_lookup.html", "docs/run.html"])
-def test_shared_links_have_title_sentence_and_picture(site: Path, name: str) -> None:
+def test_shared_links_have_title_description_and_picture(site: Path, name: str) -> None:
     page = (site / name).read_text(encoding="utf-8")
     found = dict(re.findall(r'<meta property="(og:[\w:]+)" content="([^"]+)">', page))
     assert {"og:title", "og:description", "og:image", "og:image:alt"} <= found.keys()
@@ -118,11 +118,9 @@ def test_shared_links_have_title_sentence_and_picture(site: Path, name: str) -> 
 
 
 def test_every_link_works(site: Path) -> None:
-    # Sphinx links a source to its description itself, except for a class that another module uses.
+    # Links from source code back to the reference are excluded, because Sphinx gets some of them wrong.
     broken, n_links = [], 0
-    for page in [
-        page for page in site.rglob("*.html") if "_static" not in page.parts
-    ]:  # templates of the theme are there
+    for page in [page for page in site.rglob("*.html") if "_static" not in page.parts]:  # _static has theme templates
         for link in re.findall(
             r'<(?:a|link|img|script)\b(?![^>]*viewcode-back)[^>]*?\b(?:href|src)="([^"]*)"',
             page.read_text(encoding="utf-8"),
@@ -141,7 +139,7 @@ def test_every_link_works(site: Path) -> None:
     assert broken == []
 
 
-def test_pages_load_nothing_from_other_hosts(site: Path) -> None:
+def test_pages_make_no_requests_to_other_hosts(site: Path) -> None:
     for page in site.rglob("*.html"):
         text = page.read_text(encoding="utf-8")
         assert not re.findall(r'<(?:script|img|iframe)\b[^>]*\bsrc="(?:https?:)?//[^"]*"', text), page
@@ -210,14 +208,14 @@ def test_search_finds_text(browser: Browser, address: str) -> None:
 
 
 def test_search_lists_lessons_with_matching_title_first(browser: Browser, address: str) -> None:
-    for asked, lesson in {"tokenizers": "tokenizers", "masks": "04_masks", "encoder": "06_encoder"}.items():
-        with opened(browser, address + f"search.html?q={asked}") as page:
+    for query, lesson in {"tokenizers": "tokenizers", "masks": "04_masks", "encoder": "06_encoder"}.items():
+        with opened(browser, address + f"search.html?q={query}") as page:
             first = page.locator("#search-results li a").first
             first.wait_for()
             assert f"notebooks/{lesson}.html" in str(first.get_attribute("href"))
 
 
-def test_search_finds_a_lesson_once_with_its_question(browser: Browser, address: str) -> None:
+def test_search_lists_lesson_once_with_its_question(browser: Browser, address: str) -> None:
     with opened(browser, address + "search.html?q=masks") as page:
         lesson = page.locator(
             "#search-results li", has=page.locator("a[href*='notebooks/04_masks.html']:not([href*='#'])")
@@ -228,7 +226,7 @@ def test_search_finds_a_lesson_once_with_its_question(browser: Browser, address:
         assert page.locator("#search-results a[href*='slides/']").count() == 0
 
 
-def test_view_responds_to_mouse_and_keys_without_a_kernel(browser: Browser, address: str) -> None:
+def test_view_responds_to_mouse_and_keys_without_kernel(browser: Browser, address: str) -> None:
     with opened(browser, address + "index.html") as page:
         painter = page.locator(".tl-view.mask_painter")
         painter.locator(".tl-said", has_text="Leak").wait_for()
@@ -241,12 +239,12 @@ def test_view_responds_to_mouse_and_keys_without_a_kernel(browser: Browser, addr
 LIVE = [name for name, book in stored_lessons().items() if any(STATE in m for m in metadata(book))]
 
 
-def test_most_lessons_with_a_view_have_it_live() -> None:
+def test_first_lessons_have_live_views() -> None:
     assert {"01_lookup", "02_scaling", "03_heads", "04_masks", "05_positions", "06_encoder"} <= {*LIVE}
 
 
 @pytest.mark.parametrize("name", LIVE)
-def test_views_of_a_lesson_replace_their_pictures(browser: Browser, address: str, name: str) -> None:
+def test_live_views_replace_their_pictures(browser: Browser, address: str, name: str) -> None:
     with opened(browser, address + f"notebooks/{name}.html", PHONE) as page:
         page.locator(".tl-view .tl-said:not(:empty)").first.wait_for(state="attached")  # the first may be collapsed
         is_live = [
@@ -255,12 +253,12 @@ def test_views_of_a_lesson_replace_their_pictures(browser: Browser, address: str
             if cell.cell_type == "code"
         ]
         assert page.locator(".tl-view").count() == sum(map(sum, is_live))
-        stills = sum(pictures.count(False) for pictures in is_live if any(pictures))  # plots next to a view
+        stills = sum(pictures.count(False) for pictures in is_live if any(pictures))  # plots in a cell with a view
         assert page.locator(".cell_output:has(.tl-view) img").count() == stills
         assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
 
 
-def test_dark_theme_shows_no_output_on_a_light_background(browser: Browser, address: str) -> None:
+def test_dark_theme_has_no_light_backgrounds(browser: Browser, address: str) -> None:
     light = """() => [...document.querySelectorAll('.cell_output, .cell_output *')].filter(node => {
         const [red, green, blue, opacity = 1] = getComputedStyle(node).backgroundColor.match(/[\\d.]+/g).map(Number);
         return !node.closest('.tl-view') && opacity * (red + green + blue) > 300;
@@ -283,11 +281,11 @@ def test_trained_model_on_the_site_generates_a_date(browser: Browser, address: s
         view.locator(".tl-said", has_text="the model predicts - with").wait_for()
         view.get_by_role("textbox", name="text").fill("7 juin 1998")
         view.get_by_role("textbox", name="text").press("Enter")
-        view.locator(".tl-said", has_text="decoder.norm").wait_for()  # the text has passed through all blocks
+        view.locator(".tl-said", has_text="decoder.norm").wait_for()  # the model has processed the text
         assert "".join(view.locator(".mm-open .mm-tokens span").all_inner_texts()) == "bos1998-06-07"
 
 
-def test_keyboard_focus_reaches_the_text_first(browser: Browser, address: str) -> None:
+def test_first_tab_offers_to_skip_to_content(browser: Browser, address: str) -> None:
     with opened(browser, address + "notebooks/01_lookup.html") as page:
         page.keyboard.press("Tab")
         assert "Skip to main content" in page.evaluate("document.activeElement.textContent")
@@ -310,7 +308,7 @@ def test_arrow_keys_change_slides(browser: Browser, address: str) -> None:
 
 
 @pytest.mark.parametrize("size", [PHONE, DESK], ids=["phone", "desk"])
-def test_finds_an_exercise_by_its_term(address: str, browser: Browser, size: dict[str, int]) -> None:
+def test_exercise_list_finds_exercises_by_term(address: str, browser: Browser, size: dict[str, int]) -> None:
     with opened(browser, f"{address}exercises.html", size) as page:
         rows = page.locator(".bd-article tbody tr:visible")
         n = rows.count()
@@ -325,7 +323,7 @@ def test_finds_an_exercise_by_its_term(address: str, browser: Browser, size: dic
         assert page.evaluate("Boolean(document.getElementById(location.hash.slice(1)))")
 
 
-def test_site_search_finds_the_list_of_exercises(site: Path) -> None:
+def test_site_search_indexes_exercise_list(site: Path) -> None:
     index = (site / "searchindex.js").read_text(encoding="utf-8")
     listed = json.loads(re.search(r'"docnames":\s*(\[.*?\])', index)[1]).index("exercises")
     for term in ("rope", "gqa", "lora", "dpo"):

@@ -1,4 +1,4 @@
-"""A lesson on the site: answers are hidden, and nothing is lost."""
+"""Tests for lessons on the site: answers are collapsed, and outputs are complete."""
 
 import json
 import re
@@ -52,7 +52,7 @@ def test_collapses_only_outputs_between_prediction_and_answer() -> None:
     assert cells[3].metadata["tags"][0] == "nbval-ignore-output"
 
 
-def test_picture_has_its_own_or_the_outputs_alternative_text() -> None:
+def test_picture_gets_alternative_text_from_itself_or_output() -> None:
     drawn = displayed(png="AA==", text="<Figure size 600x320>")
     drawn.metadata = nbformat.from_dict({"image/png": {"alt": "Plot: loss by step.", "width": 40}})
     view = displayed(png="AA==", text="Coin: heads with\nprobability 0.50.", widget="{}")
@@ -66,7 +66,7 @@ def test_picture_has_its_own_or_the_outputs_alternative_text() -> None:
     assert len(book.cells[2].outputs[0].data) == 3, "the stored lesson must not change"
 
 
-def test_view_state_follows_the_picture_with_tokens_escaped() -> None:
+def test_view_state_follows_picture_with_escaped_tokens() -> None:
     cell = code("view", outputs=(live(MaskPainter(["a", "</script>"])),))
     book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_markdown_cell("# 01"), cell])
     picture, state = for_reading("01_word", book, None).cells[-1].outputs
@@ -78,7 +78,7 @@ def test_view_state_follows_the_picture_with_tokens_escaped() -> None:
 
 
 @pytest.mark.parametrize("repository", [None, Repository("owner/course")])
-def test_each_lesson_links_to_where_it_runs(repository: Repository | None) -> None:
+def test_lesson_links_to_places_where_it_runs(repository: Repository | None) -> None:
     line = how_to_run("01_lookup", repository)
     assert "(../docs/run.md)" in line
     for address in (
@@ -88,17 +88,17 @@ def test_each_lesson_links_to_where_it_runs(repository: Repository | None) -> No
         assert (address in line) == (repository is not None)
 
 
-def test_no_answer_of_a_stored_lesson_is_visible(books: dict[str, NotebookNode]) -> None:
+def test_stored_lessons_show_no_answers(books: dict[str, NotebookNode]) -> None:
     names = every_exercise()
     for name, book in books.items():
         for cell in for_reading(name, book, None).cells:
             if cell.cell_type != "code" or FOLDED in cell.metadata.get("tags", []):
                 continue
-            said = "\n".join(
+            text = "\n".join(
                 output.get("data", {}).get("text/plain", output.get("text", "")) for output in cell.outputs
             )
-            assert "you made no prediction" not in said, (name, cell.id)
-            assert "a known mistake" not in said, (name, cell.id)
-            assert NOT_STARTED not in said, (name, cell.id)
+            assert "you made no prediction" not in text, (name, cell.id)
+            assert "a known mistake" not in text, (name, cell.id)
+            assert NOT_STARTED not in text, (name, cell.id)
             if cell.id in names:
                 assert cell.source.endswith("raise NotImplementedError"), (name, cell.id)

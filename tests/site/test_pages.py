@@ -1,4 +1,4 @@
-"""Every lesson, module and guide has a page, and links between them work."""
+"""Test that every lesson, module and guide has a page, and that links between pages work."""
 
 import importlib.util
 import re
@@ -41,7 +41,7 @@ def test_reference_lists_library_modules_in_reading_order() -> None:
     assert [name.rpartition(".")[2] for name in packages[0].modules[:3]] == ["dot_product", "additive", "masks"]
 
 
-def test_reference_covers_what_lessons_and_instructors_import() -> None:
+def test_reference_covers_modules_imported_by_lessons() -> None:
     packages = reference.course_packages(ROOT / reference.COURSE)
     listed = {module for package in packages for module in package.modules}
     assert not {package.name for package in packages} & {
@@ -57,7 +57,7 @@ def test_reference_covers_what_lessons_and_instructors_import() -> None:
 
 
 @pytest.mark.parametrize("name", [pages.FRONT_PAGE, *pages.TEXTS])
-def test_links_of_texts_also_work_in_the_repository(name: str) -> None:
+def test_links_in_texts_work_in_the_repository(name: str) -> None:
     text = (ROOT / name).read_text(encoding="utf-8")
     links = re.findall(r"""\]\((?!\w+:|#)([^)#\s]+)|src="([^"]+)"|href="(?!\w+:)([^"]+)""", text)
     paths = [(ROOT / name).parent / link for found in links for link in found if link]
@@ -67,23 +67,25 @@ def test_links_of_texts_also_work_in_the_repository(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "without", "there"),
+    ("text", "without_repository", "with_repository"),
     [
         ("[map](../ARCHITECTURE.md)", "[map](../ARCHITECTURE.md)", "[map](../ARCHITECTURE.md)"),
         ("[front](../README.md#the-lessons)", "[front](../index.md)", "[front](../index.md)"),
-        ("[`set-up`](../course.py)", "`set-up`", "[`set-up`](https://github.com/a/b/blob/main/course.py)"),
+        ("[`setup`](../course.py)", "`setup`", "[`setup`](https://github.com/a/b/blob/main/course.py)"),
         ("[a [b] c](../tests)", "a [b] c", "[a [b] c](https://github.com/a/b/blob/main/tests)"),
         ("[paper](https://arxiv.org)", "[paper](https://arxiv.org)", "[paper](https://arxiv.org)"),
         ("[here](#points)", "[here](#points)", "[here](#points)"),
         ("[gone](nowhere.md)", "[gone](nowhere.md)", "[gone](nowhere.md)"),
     ],
 )
-def test_links_lead_to_pages_or_to_the_repository(tmp_path: Path, text: str, without: str, there: str) -> None:
-    assert pages.with_links(text, "docs/grading.md", tmp_path, None) == without
-    assert pages.with_links(text, "docs/grading.md", tmp_path, Repository("a/b")) == there
+def test_links_lead_to_pages_or_to_the_repository(
+    tmp_path: Path, text: str, without_repository: str, with_repository: str
+) -> None:
+    assert pages.with_links(text, "docs/grading.md", tmp_path, None) == without_repository
+    assert pages.with_links(text, "docs/grading.md", tmp_path, Repository("a/b")) == with_repository
 
 
-def test_end_of_a_lesson_links_to_the_next_page(tmp_path: Path, books: dict[str, NotebookNode]) -> None:
+def test_last_cell_links_to_the_next_lesson(tmp_path: Path, books: dict[str, NotebookNode]) -> None:
     for name, following in pairwise(name for name in sorted(books, key=place) if place(name)[0]):
         pages._write_notebook(tmp_path, name, deepcopy(books[name]), None, ROOT)
         [displayed] = nbformat.read(tmp_path / "notebooks" / f"{name}.ipynb", as_version=4).cells[-1].outputs
@@ -99,8 +101,8 @@ def test_copies_documents_and_pictures(tmp_path: Path) -> None:
 
 def test_links_to_headings_work_outside_jupyterlab() -> None:
     source = '<a href="01_lookup.ipynb#cell-id=one-lookup">x</a> <a href="01_lookup.ipynb">y</a> [z](#Self-check)'
-    mended = '<a href="01_lookup.html#cell-one-lookup">x</a> <a href="01_lookup.html">y</a> [z](#self-check)'
-    assert pages.html_links(source) == mended
+    expected = '<a href="01_lookup.html#cell-one-lookup">x</a> <a href="01_lookup.html">y</a> [z](#self-check)'
+    assert pages.html_links(source) == expected
 
 
 def test_does_not_rewrite_unchanged_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -114,13 +116,13 @@ def test_does_not_rewrite_unchanged_files(tmp_path: Path, monkeypatch: pytest.Mo
     assert sorted(path.name for path in tmp_path.rglob("*.md")) == ["a.md", "c.md"]
 
 
-def test_front_page_links_to_all_others(books: dict[str, NotebookNode]) -> None:
+def test_front_page_has_the_navigation(books: dict[str, NotebookNode]) -> None:
     page = pages.front_page((ROOT / pages.FRONT_PAGE).read_text(encoding="utf-8"), books)
     for name in ("docs/instructors", "notebooks/00_bottleneck", "reference/index", "CONTRIBUTING"):
         assert re.search(rf"^{name}$", page, re.MULTILINE)
 
 
-def test_readme_links_are_generated_from_the_address(books: dict[str, NotebookNode]) -> None:
+def test_readme_links_are_generated_from_the_url(books: dict[str, NotebookNode]) -> None:
     readme = (ROOT / pages.FRONT_PAGE).read_text(encoding="utf-8")
     assert front_page.with_addresses(readme, published({})) == readme, "run `python -m docs.site.front_page`"
     known = front_page.with_addresses(readme, Repository("Ada/b"))
@@ -139,17 +141,17 @@ def test_readme_links_are_generated_from_the_address(books: dict[str, NotebookNo
     assert front_page.with_addresses(known, None) == front_page.with_addresses(readme, None)
 
 
-def test_unknown_address_generates_no_links() -> None:
+def test_readme_has_no_links_without_url() -> None:
     readme = front_page.with_addresses((ROOT / pages.FRONT_PAGE).read_text(encoding="utf-8"), None)
     assert "<!-- links -->\n<!-- end of links -->" in readme
     assert not re.search(r"mybinder|colab\.research|github\.io", readme)
 
 
-def test_site_of_a_user_is_at_the_root() -> None:
+def test_user_site_is_at_the_root() -> None:
     assert Repository("Ada/ada.github.io").site == "https://ada.github.io/"
 
 
-def test_front_page_map_links_every_lesson_and_its_view_leaks(books: dict[str, NotebookNode]) -> None:
+def test_front_page_map_links_lessons_and_view_shows_mistake(books: dict[str, NotebookNode]) -> None:
     page = pages.front_page((ROOT / pages.FRONT_PAGE).read_text(encoding="utf-8"), books)
     assert {name for name in books if f'<a class="tl-lesson" href="notebooks/{name}.html"' in page} == set(books)
     assert "Leak" not in page and "reaches the outputs at “cat”, “sat”" in page, (

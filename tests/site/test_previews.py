@@ -1,4 +1,4 @@
-"""The tags from which a shared link takes its title, sentence and picture."""
+"""Tests for the tags that give a shared link its title, description and picture."""
 
 from html.parser import HTMLParser
 from typing import Any
@@ -8,7 +8,7 @@ from docs.site.repository import ROOT, Repository
 
 
 def tags(**changes: Any) -> dict[str, str]:
-    """Read the tags of a page like a browser."""
+    """Parse the tags of a page."""
     found: dict[str, str] = {}
 
     class Reader(HTMLParser):
@@ -28,7 +28,7 @@ def test_preview_of_a_published_site_has_absolute_urls() -> None:
     assert found["twitter:card"] == "summary_large_image"
 
 
-def test_preview_without_address_has_a_relative_picture() -> None:
+def test_preview_without_repository_has_relative_picture() -> None:
     found = tags()
     assert found["og:image"] == "../p.png"
     assert "og:url" not in found

@@ -1,4 +1,4 @@
-"""One setting determines the links to Colab and Binder."""
+"""Tests for the setting that determines the project's URL."""
 
 from pathlib import Path
 
@@ -16,7 +16,7 @@ from docs.site.repository import Repository, published
         ('Repository = "https://github.com/owner/course.git/"', {}, Repository("owner/course")),
     ],
 )
-def test_setting_takes_precedence_over_the_workflows_repository(
+def test_setting_takes_precedence_over_workflow(
     tmp_path: Path, urls: str, environment: dict[str, str], repository: Repository | None
 ) -> None:
     (tmp_path / "pyproject.toml").write_text(f"[project]\n[project.urls]\n{urls}\n")

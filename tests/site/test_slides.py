@@ -1,4 +1,4 @@
-"""A deck contains the parts of a lesson that a lecture shows."""
+"""Test that a slide deck contains the parts of a lesson that a lecture needs."""
 
 import re
 
@@ -9,7 +9,7 @@ from docs.site import slides
 from docs.site.lessons import alternative_text
 
 
-def test_every_prediction_drawing_and_question_is_on_a_slide(books: dict[str, NotebookNode]) -> None:
+def test_deck_contains_all_predictions_diagrams_and_questions(books: dict[str, NotebookNode]) -> None:
     for name, book in books.items():
         deck = slides.deck(name, book)
         prose = [cell.source for cell in book.cells if cell.cell_type == "markdown"]
@@ -19,12 +19,11 @@ def test_every_prediction_drawing_and_question_is_on_a_slide(books: dict[str, No
         linked = re.findall(r"\]\(([\w-]+\.png)\)", deck)
         assert set(linked) <= set(files), name
         drawn = [cell for cell in book.cells if cell.source.startswith("diagrams.") and cell.get("outputs")]
-        assert len(linked) == len(set(linked)) and len(drawn) - 2 <= len(linked) <= len(drawn), (
-            name
-        )  # except those of the map and of the bug hunt
+        # The map and the diagram of the bug hunt are not on slides.
+        assert len(linked) == len(set(linked)) and len(drawn) - 2 <= len(linked) <= len(drawn), name
 
 
-def test_picture_keeps_its_alternative_text(books: dict[str, NotebookNode]) -> None:
+def test_slides_preserve_alternative_text(books: dict[str, NotebookNode]) -> None:
     book = books["01_lookup"]
     arrows = next(cell for cell in book.cells if "diagrams.lookup.arrows" in cell.source)
     plain = re.sub(r"\\(.)", r"\1", slides.deck("01_lookup", book))

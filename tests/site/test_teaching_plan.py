@@ -1,4 +1,4 @@
-"""The plan of a term matches the lessons."""
+"""Test that the plan for a term matches the lessons."""
 
 import copy
 
@@ -38,7 +38,7 @@ def test_guide_sums_minutes_and_points(books: dict[str, NotebookNode]) -> None:
     assert "<!--" not in text
 
 
-def test_reports_a_lesson_without_minutes(books: dict[str, NotebookNode]) -> None:
+def test_rejects_a_lesson_without_minutes(books: dict[str, NotebookNode]) -> None:
     book = copy.deepcopy(books["01_lookup"])
     book.cells[0].source = "# 01 · A lesson"
     with pytest.raises(ValueError, match="the first cell of 01_lookup must give the minutes"):
@@ -52,8 +52,8 @@ def test_rejects_a_guide_with_unknown_placeholders(books: dict[str, NotebookNode
         teaching_plan.fill_in("", books)
 
 
-def test_tables_in_the_guide_match_those_on_the_site(books: dict[str, NotebookNode]) -> None:
+def test_tables_in_the_guide_match_the_lessons(books: dict[str, NotebookNode]) -> None:
     plan = teaching_plan.planned_lessons(books)
-    again = "the lessons have changed: run .venv/bin/python -m docs.site.teaching_plan"
-    assert teaching_plan.with_tables(GUIDE, plan) == GUIDE, again
+    hint = "the lessons have changed: run .venv/bin/python -m docs.site.teaching_plan"
+    assert teaching_plan.with_tables(GUIDE, plan) == GUIDE, hint
     assert GUIDE.count("| [") == len(plan)

@@ -1,4 +1,4 @@
-"""A lesson is readable: one idea per cell, and a limited length."""
+"""Rules about length: cells are short, and a lesson can be read in a limited time."""
 
 import re
 from collections.abc import Iterator
@@ -6,35 +6,35 @@ from collections.abc import Iterator
 from tests.notebooks.lesson import Lesson
 from transformer_course.home.reading_time import minutes_to_read, promised_minutes, words
 
-WORDS_PER_CELL = 130
-LINES_PER_CELL = 25
-MINUTES = 40
-WORDS_TO_AN_EXERCISE = 700
+MAX_WORDS_PER_CELL = 130
+MAX_LINES_PER_CELL = 25
+MAX_MINUTES = 40
+MAX_WORDS_BETWEEN_EXERCISES = 700
 
 
-def prose_comes_in_small_pieces(lesson: Lesson) -> Iterator[str]:
+def text_cells_are_short(lesson: Lesson) -> Iterator[str]:
     for cell in lesson.prose:
-        if (n := words(cell.source)) > WORDS_PER_CELL:
-            yield f"{cell.id} has {n} words; at most {WORDS_PER_CELL} are read"
+        if (n := words(cell.source)) > MAX_WORDS_PER_CELL:
+            yield f"{cell.id} has {n} words; it should have at most {MAX_WORDS_PER_CELL}"
 
 
-def code_comes_in_small_pieces(lesson: Lesson) -> Iterator[str]:
+def code_cells_are_short(lesson: Lesson) -> Iterator[str]:
     for cell in lesson.code:
-        if cell.id != "imports" and (n := len(cell.source.splitlines())) > LINES_PER_CELL:
-            yield f"{cell.id} has {n} lines of code; what is longer than {LINES_PER_CELL} belongs in the library"
+        if cell.id != "imports" and (n := len(cell.source.splitlines())) > MAX_LINES_PER_CELL:
+            yield f"{cell.id} has {n} lines of code; move code longer than {MAX_LINES_PER_CELL} lines to the library"
 
 
-def the_lesson_is_read_in_time(lesson: Lesson) -> Iterator[str]:
+def lesson_can_be_read_in_time(lesson: Lesson) -> Iterator[str]:
     promised = promised_minutes(lesson.book, "Reading")
     minutes = minutes_to_read(lesson.cells, lesson.exercises)
-    said = round(minutes) if promised is None else promised
-    if max(minutes, said) > MINUTES:
-        yield f"reading takes {max(minutes, said):.1f} minutes; at most {MINUTES} are planned for"
-    if said < round(minutes):
-        yield f"reading takes {minutes:.0f} minutes; the title promises {said}"
+    stated = round(minutes) if promised is None else promised
+    if max(minutes, stated) > MAX_MINUTES:
+        yield f"reading takes {max(minutes, stated):.1f} minutes; it should take at most {MAX_MINUTES}"
+    if stated < round(minutes):
+        yield f"reading takes {minutes:.0f} minutes, but the title promises {stated}"
 
 
-def no_exercise_is_far_away(lesson: Lesson) -> Iterator[str]:
+def exercises_are_close_together(lesson: Lesson) -> Iterator[str]:
     if not lesson.exercises:
         return
     n_words = 0
@@ -44,21 +44,21 @@ def no_exercise_is_far_away(lesson: Lesson) -> Iterator[str]:
                 return
             n_words += words(cell.source)
         elif {"exercise", "bug-hunt"} & {*cell.metadata.get("tags", [])}:
-            if n_words > WORDS_TO_AN_EXERCISE:
-                yield f"{n_words} words are read before {cell.id}; at most {WORDS_TO_AN_EXERCISE} without an exercise"
+            if n_words > MAX_WORDS_BETWEEN_EXERCISES:
+                yield f"{n_words} words come before {cell.id}; the limit is {MAX_WORDS_BETWEEN_EXERCISES}"
             n_words = 0
 
 
-def figures_show_themselves(lesson: Lesson) -> Iterator[str]:
+def cells_do_not_call_plt_show(lesson: Lesson) -> Iterator[str]:
     for cell in lesson.code:
         if "plt.show" in cell.source:
             yield f"{cell.id} calls plt.show, which a notebook does not need"
 
 
 RULES = [
-    prose_comes_in_small_pieces,
-    code_comes_in_small_pieces,
-    the_lesson_is_read_in_time,
-    no_exercise_is_far_away,
-    figures_show_themselves,
+    text_cells_are_short,
+    code_cells_are_short,
+    lesson_can_be_read_in_time,
+    exercises_are_close_together,
+    cells_do_not_call_plt_show,
 ]

@@ -1,4 +1,4 @@
-"""Notebooks as learners submit them, and answers as attackers write them."""
+"""Helpers for tests of the sandbox: create notebooks and answers, and grade them."""
 
 import contextlib
 import os
@@ -45,13 +45,13 @@ linux = pytest.mark.skipif(
 
 
 def cells(answers: Mapping[str, str], lesson: str = "01_lookup", others: Sequence[str] = ()) -> list[dict[str, str]]:
-    """Return the code cells of a lesson: an answer or a stub for each exercise, its check, and some more."""
-    made = [{"id": "imports", "source": IMPORTS}, *({"id": "", "source": source} for source in others)]
+    """Return the code cells of a lesson: an answer or a stub for each exercise, its check, and any other cells."""
+    code = [{"id": "imports", "source": IMPORTS}, *({"id": "", "source": source} for source in others)]
     for exercise in exercises_of(lesson):
         source = answers.get(exercise.name, STUB.format(name=exercise.name))
-        made.append({"id": exercise.name, "source": source})
-        made.append({"id": f"check-{exercise.name}", "source": f"check({exercise.name})"})
-    return made
+        code.append({"id": exercise.name, "source": source})
+        code.append({"id": f"check-{exercise.name}", "source": f"check({exercise.name})"})
+    return code
 
 
 def write_notebook(path: Path, code: Sequence[Mapping[str, str]]) -> Path:
@@ -69,7 +69,7 @@ def write_notebook(path: Path, code: Sequence[Mapping[str, str]]) -> Path:
 def grade_cells(sandbox: Sandbox, code: Sequence[Mapping[str, str]], name: str, seed: int = SEED) -> GradedExercise:
     """Grade one exercise of a notebook with these code cells.
 
-    Pairs of mistakes are not looked for: that takes longer than all else, and nothing here makes two.
+    The search for pairs of mistakes is disabled, because it takes most of the time and no test makes two mistakes.
     """
     submission = Submission("ada", Path("ada/lesson.ipynb"), "01_lookup", [dict(cell) for cell in code])
     with mock.patch.object(mistake_recognition, "MAX_PAIRS", 0):
@@ -77,19 +77,19 @@ def grade_cells(sandbox: Sandbox, code: Sequence[Mapping[str, str]], name: str, 
 
 
 def grade_answer(sandbox: Sandbox, source: str, name: str = "softmax", seed: int = SEED) -> GradedExercise:
-    """Grade an answer that is all there is in its notebook."""
+    """Grade a notebook that contains only an answer."""
     return grade_cells(sandbox, [{"id": name, "source": source}], name, seed)
 
 
 def softmax_after(body: str) -> str:
-    """Return the source of an answer to softmax that does something first and is right otherwise."""
+    """Return the source of an answer to softmax that first runs a body and then returns the right result."""
     lines = "\n".join(f"    {line}" for line in body.splitlines())
     imports = "import os, sys, time, ctypes, signal, socket, threading, subprocess"
     return f"{imports}\ndef softmax(s):\n{lines}\n    return s.softmax(-1)"
 
 
 def messages_with_memory(sandbox: Sandbox, body: str, sizes_mb: Sequence[int]) -> list[str]:
-    """Grade an answer that does something first under several limits of memory, and return the messages."""
+    """Grade an answer that first runs a body under several memory limits, and return the messages."""
     usual, messages = sandbox.limits, []
     try:
         for memory_mb in sizes_mb:
@@ -101,19 +101,19 @@ def messages_with_memory(sandbox: Sandbox, body: str, sizes_mb: Sequence[int]) -
 
 
 def once(body: str) -> str:
-    """Return a body that does something in the first call alone: there are some twenty, in all cases together."""
+    """Return a body that runs only in the first of about twenty calls, because tests would be slow otherwise."""
     lines = "\n".join(f"    {line}" for line in body.splitlines())
     return f"if not os.path.exists('once'):\n    open('once', 'w').close()\n{lines}"
 
 
 def still_works(sandbox: Sandbox) -> bool:
-    """Return whether a right answer passes."""
+    """Return whether a right answer still passes in the sandbox."""
     return grade_answer(sandbox, RIGHT["softmax"]).verdict.passed
 
 
 @contextlib.contextmanager
 def short_time_limit(sandbox: Sandbox, seconds: float = TIME_LIMIT) -> Iterator[None]:
-    """Shorten the time limit inside the block: for answers that never end."""
+    """Shorten the time limit inside the ``with`` block, for answers that never end."""
     usual = sandbox.limits
     sandbox.limits = replace(usual, seconds=seconds)
     try:
@@ -123,7 +123,7 @@ def short_time_limit(sandbox: Sandbox, seconds: float = TIME_LIMIT) -> Iterator[
 
 
 def run_python(code: str, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """Run code in a Python of its own. Shapes are not checked there: to check them takes torch, which takes seconds."""
+    """Run code in a separate Python process, without shape checks, which would take seconds to import torch."""
     environment = {**os.environ, "TRANSFORMER_LAB_CHECK_SHAPES": "0"}
     command = [sys.executable, "-c", code, *arguments]
     return subprocess.run(command, capture_output=True, text=True, timeout=60, cwd=ROOT, env=environment)
@@ -131,12 +131,12 @@ def run_python(code: str, *arguments: str) -> subprocess.CompletedProcess[str]:
 
 @contextlib.contextmanager
 def busy_others(n: int) -> Iterator[int]:
-    """Have n processes compute without end in the block, all on one processor; yield its number."""
+    """Keep n processes busy on the same processor inside the ``with`` block, and yield the processor's number."""
     processor, others = min(os.sched_getaffinity(0)), []
     for _ in range(n):
         others.append(os.fork())
         if not others[-1]:
-            os.setsid()  # where the kernel shares time by session, ten in one would count as one
+            os.setsid()  # if the kernel schedules by session, processes in the same session would share its time
             os.sched_setaffinity(0, {processor})
             while True:
                 pass
@@ -149,25 +149,25 @@ def busy_others(n: int) -> Iterator[int]:
 
 
 def children(process: int) -> list[int]:
-    """List the child processes of a process, adopted ones included; Linux only."""
+    """Return the child processes of a process, including adopted processes (only on Linux)."""
     return [int(child) for child in Path(f"/proc/{process}/task/{process}/children").read_text().split()]
 
 
 def left_running(server: int) -> list[int]:
-    """List the processes of jobs below a fork server: each job has a session of its own, which a supervisor has not."""
-    found, own = [server], os.getsid(server)
-    for process in found:  # appended to while iterating
-        with contextlib.suppress(OSError):  # it has ended
-            found += children(process)
-    left = []
-    for process in found:
+    """Return the processes of jobs below a fork server. Unlike a supervisor, each job has a separate session."""
+    descendants, own_session = [server], os.getsid(server)
+    for process in descendants:  # the list grows while iterating
+        with contextlib.suppress(OSError):  # the process has ended
+            descendants += children(process)
+    job_processes = []
+    for process in descendants:
         with contextlib.suppress(OSError):
-            left += [process] if os.getsid(process) != own else []
-    return left
+            job_processes += [process] if os.getsid(process) != own_session else []
+    return job_processes
 
 
 def make_nested_folders(folder: Path, depth: int, name: str = "a") -> None:
-    """Make nested folders of one name; the innermost is too deep for any path."""
+    """Create nested folders with the same name, so deep that the innermost folder has no valid path."""
     here = os.open(folder, os.O_RDONLY)
     for _ in range(depth):
         os.mkdir(name, dir_fd=here)
@@ -178,7 +178,7 @@ def make_nested_folders(folder: Path, depth: int, name: str = "a") -> None:
 
 
 class FakeSandbox(Sandbox):
-    """Records the jobs it gets, and returns the answer it was made with."""
+    """A sandbox that records its jobs, and returns a fixed answer."""
 
     def __init__(self, answer: Any) -> None:
         super().__init__(Limits())

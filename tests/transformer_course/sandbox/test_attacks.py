@@ -1,4 +1,4 @@
-"""Attacks and accidents: each costs its own exercise only, and says why."""
+"""Test that attacks and accidents cost only the points of their own exercise and are explained in the feedback."""
 
 import re
 
@@ -25,7 +25,7 @@ BOMBS = {
 ENDLESS = {
     "loop": softmax_after("while True: pass"),
     "sleep": softmax_after("time.sleep(600)"),
-    "loop while defining": "while True: x = 1\ndef softmax(s): return x",
+    "loop before the definition": "while True: x = 1\ndef softmax(s): return x",
     "deaf": softmax_after(BOMBS["deaf"]),
     "prints": softmax_after("while True: print('x' * 10**6)"),
 }
@@ -63,7 +63,7 @@ LINUX = {
 
 
 @pytest.mark.parametrize("source", [pytest.param(source, id=name) for name, source in ENDLESS.items()])
-def test_endless_answer_is_stopped_and_reported(sandbox: Sandbox, source: str):
+def test_endless_answer_is_stopped_and_explained(sandbox: Sandbox, source: str):
     with short_time_limit(sandbox):
         graded = grade_answer(sandbox, source)
     assert graded.verdict.status == "crashed" and graded.points == 0
@@ -78,7 +78,7 @@ def test_endless_answer_is_stopped_and_reported(sandbox: Sandbox, source: str):
         *(pytest.param(*attack, id=name, marks=linux) for name, attack in LINUX.items()),
     ],
 )
-def test_attack_costs_only_its_points_and_is_explained(sandbox: Sandbox, source: str, message: str):
+def test_attack_costs_only_its_own_points(sandbox: Sandbox, source: str, message: str):
     graded = grade_answer(sandbox, source)
     assert graded.verdict.status == "crashed" and graded.points == 0
     assert re.search(message, graded.verdict.message), graded.verdict.message

@@ -12,18 +12,18 @@ from transformer_course.sandbox.sandbox import Sandbox
 
 @linux
 @pytest.mark.parametrize(
-    ("name", "most"), [("CORE", 0), ("FSIZE", 16 << 20), ("NOFILE", 64), ("CPU", 62), ("NPROC", 64)]
+    ("name", "limit"), [("CORE", 0), ("FSIZE", 16 << 20), ("NOFILE", 64), ("CPU", 62), ("NPROC", 64)]
 )
-def test_limits_are_enforced_by_the_system(sandbox: Sandbox, name: str, most: int):
+def test_job_has_resource_limits(sandbox: Sandbox, name: str, limit: int):
     if name == "NPROC" and not sandbox.guards["own_user"]:
-        pytest.skip("what else this user runs counts as well")
-    body = f"import resource\nassert resource.getrlimit(resource.RLIMIT_{name}) == ({most}, {most})"
+        pytest.skip("other processes of this user count toward the limit")
+    body = f"import resource\nassert resource.getrlimit(resource.RLIMIT_{name}) == ({limit}, {limit})"
     verdict = grade_answer(sandbox, softmax_after(body)).verdict
     assert verdict.passed, verdict.message
 
 
 @linux
-def test_memory_limit_is_on_top_of_torchs_memory(sandbox: Sandbox):
+def test_memory_limit_excludes_memory_of_torch(sandbox: Sandbox):
     body = "torch.ones({} << 18)"  # four bytes each
     assert grade_answer(sandbox, softmax_after(body.format(sandbox.limits.memory_mb // 2))).verdict.passed
     assert (
@@ -33,33 +33,25 @@ def test_memory_limit_is_on_top_of_torchs_memory(sandbox: Sandbox):
 
 
 @linux
-def test_little_memory_job_is_single_process(sandbox: Sandbox):
-    """With this limit, memory is measured: what a process could get beside it would not count."""
+def test_memory_test_job_cannot_start_processes(sandbox: Sandbox):
+    """A job that tests memory use must not get memory that the limit does not count."""
     body = """
-import mmap
-private = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS
-def is_refused(act):
-    try: act()
-    except OSError: return True
-    return False
+import mmap private = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS def is_denied(act): try: act() except OSError: return True
+return False
 def fork():
     if os.fork() == 0: os._exit(0)
     os.wait()
 acts = [
     fork, lambda: subprocess.run([sys.executable, '-S', '-c', '']), lambda: mmap.mmap(-1, 1 << 20),
     lambda: mmap.mmap(-1, 1 << 20, private | 0x100),
-]
-thread = threading.Thread(target=int)
-thread.start()
-thread.join()
-raise ValueError([is_refused(act) for act in acts])
+] thread = threading.Thread(target=int) thread.start() thread.join() raise ValueError([is_denied(act) for act in acts])
 """
     messages = messages_with_memory(sandbox, body, [sandbox.limits.memory_mb, 32])
     assert "[False, False, False, False]" in messages[0] and "[True, True, True, True]" in messages[1], messages
 
 
 @linux
-def test_confined_process_has_no_privileges_and_gains_none(sandbox: Sandbox):
+def test_confined_process_cannot_have_or_gain_privileges(sandbox: Sandbox):
     body = """
 import resource
 libc = ctypes.CDLL(None, use_errno=True)
@@ -75,13 +67,13 @@ assert not (data[0] | data[1] | data[2] | data[3] | data[4] | data[5]) & ~4, lis
     assert verdict.passed, verdict.message
 
 
-def refuse(*_: object) -> None:
+def deny(*_: object) -> None:
     raise PermissionError
 
 
 @pytest.fixture
 def root(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """Appear to be root, and list the capabilities that are set."""
+    """The capabilities that ``confine`` sets, in a process that seems to be root."""
     capabilities: list[int] = []
     for name in ("chown", "setgroups", "setresgid", "setresuid"):
         monkeypatch.setattr(os, name, lambda *_: None, raising=False)
@@ -102,19 +94,19 @@ def test_keeps_read_access_if_only_root_can_read_python(root: list[int], monkeyp
 
 
 @pytest.mark.parametrize("name", ["chown", "setgroups", "setresgid", "setresuid"])
-def test_root_without_other_users_drops_its_privileges(root: list[int], monkeypatch: pytest.MonkeyPatch, name: str):
-    refusing: Callable[..., None] = refuse
-    monkeypatch.setattr(os, name, refusing)
+def test_root_without_other_users_drops_capabilities(root: list[int], monkeypatch: pytest.MonkeyPatch, name: str):
+    denying: Callable[..., None] = deny
+    monkeypatch.setattr(os, name, denying)
     assert not confine.switch_to_own_user(7, ".") and root == [0]
 
 
-def test_unprivileged_user_stays_the_same_user(root: list[int], monkeypatch: pytest.MonkeyPatch):
+def test_unprivileged_user_does_not_change(root: list[int], monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
     assert not confine.switch_to_own_user(7, ".") and root == []
 
 
 @linux
-def test_course_installed_with_python_cannot_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_course_among_python_packages_is_unreadable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     if not landlock.version():
         pytest.skip("this kernel has no Landlock")
     for file in ("lib/site/torch/x.py", "lib/site/transformer_course/exercises/answer.py", "lib/y.py"):

@@ -1,6 +1,6 @@
-"""A sandbox in a container, tried on a stand-in: no podman or docker is at hand, so it notes how it is called.
+"""Tests for the sandbox in a container, with a fake container program that records its calls.
 
-What it is told to run it runs on this machine. That a container keeps code in is for its makers to test.
+The fake program runs the command on this machine. These tests do not test the isolation of a real container.
 """
 
 import json
@@ -31,7 +31,7 @@ sys.exit({codes}.get(sys.argv[1], 0))
 
 
 class Fake:
-    """The stand-in: a folder of programs."""
+    """A folder with fake container programs."""
 
     def __init__(self, folder: Path, **codes: int) -> None:
         self._calls = folder / "calls"
@@ -47,7 +47,7 @@ class Fake:
 
 @linux
 @pytest.mark.thorough
-def test_container_sandbox_grades_like_any_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_container_sandbox_grades_like_normal_sandbox(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     fake = Fake(tmp_path)
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
     monkeypatch.setenv("DOCKER_HOST", "unix:///run/user/7/docker.sock")
@@ -56,26 +56,26 @@ def test_container_sandbox_grades_like_any_other(tmp_path: Path, monkeypatch: py
         assert still_works(sandbox) and "exit 3" in grade_answer(sandbox, softmax_after("os._exit(3)")).verdict.message
         folder = sandbox.folder
     assert folder is not None and not folder.exists()
-    (inspected, _), (run, where), (removed, _) = fake.calls
-    assert where == "unix:///run/user/7/docker.sock" and "DOCKER_HOST" not in " ".join(run)
+    (inspected, _), (run, host), (removed, _) = fake.calls
+    assert host == "unix:///run/user/7/docker.sock" and "DOCKER_HOST" not in " ".join(run)
     assert inspected == ["image", "inspect", "an-image"]
     assert removed == ["rm", "--force", folder.name]
-    message = " ".join(run)
+    command = " ".join(run)
     for option in ("--network none", "--read-only", "--cap-drop all", "--security-opt no-new-privileges", "--rm"):
-        assert option in message
-    assert re.search(r"--pids-limit \d+ --memory \d+m --user", message)
+        assert option in command
+    assert re.search(r"--pids-limit \d+ --memory \d+m --user", command)
     assert [run[i + 1] for i, part in enumerate(run) if part == "--volume"] == [f"{folder}:{folder}:Z"]
-    assert run[run.index("an-image") + 1] == "python" and "--privileged" not in message
+    assert run[run.index("an-image") + 1] == "python" and "--privileged" not in command
 
 
-def test_podman_keeps_the_user_and_rejects_root(tmp_path: Path, monkeypatch):
+def test_podman_keeps_user_id_except_for_root(tmp_path: Path, monkeypatch):
     for uid, option in ((1000, "--userns keep-id"), (0, f"--user 0:{os.getgid()}")):
         monkeypatch.setattr(os, "getuid", lambda uid=uid: uid)
         monkeypatch.setattr(os, "geteuid", lambda uid=uid: uid)
         assert f" {option} --volume" in " ".join(Container("podman").command(tmp_path, Limits(), {}))
 
 
-def test_docker_runs_as_the_user_who_grades(tmp_path: Path):
+def test_docker_runs_as_the_current_user(tmp_path: Path):
     command = Container("docker").command(tmp_path, Limits(), {"A": "b"})
     assert command[command.index("--user") + 1] == f"{os.getuid()}:{os.getgid()}" and "--userns" not in command
     assert command[command.index("--env") + 1] == "A=b"
@@ -90,7 +90,7 @@ def test_missing_image_is_built(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     assert re.search(r"^FROM \S*python:3\.\d+-slim\nRUN pip install .* torch==[\d.]+ tqdm==[\d.]+$", recipe, re.M)
 
 
-def test_failed_build_is_reported_and_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_failed_build_is_reported_and_cleaned_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     Fake(tmp_path, image=1, build=1)
     monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))

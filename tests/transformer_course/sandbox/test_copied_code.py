@@ -26,20 +26,20 @@ def test_copy_contains_only_python_files_without_tests(tmp_path: Path):
     assert not [path for path in files if path.name.startswith("test_") or "tests" in path.parts]
 
 
-def test_every_module_of_a_copied_package_is_copied_unchanged(tmp_path: Path):
+def test_copies_all_modules_unchanged(tmp_path: Path):
     copy_course(tmp_path)
-    for room in (
+    for package in (
         "transformer_lab/attention",
         "transformer_lab/models",
         *(f"transformer_course/{name}" for name in COPIED_PACKAGES),
     ):
-        for original in (ROOT / room).rglob("*.py"):
+        for original in (ROOT / package).rglob("*.py"):
             copy = tmp_path / original.relative_to(ROOT)
             assert copy.read_bytes() == original.read_bytes()
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="Windows has other ways to say who may do what")
-def test_every_user_can_read_but_not_change_the_copy(tmp_path: Path):
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has a different permission model")
+def test_copy_is_read_only_for_other_users(tmp_path: Path):
     copy_course(tmp_path)
     for path in (tmp_path, *tmp_path.rglob("*")):
         assert path.stat().st_mode & 0o077 == (0o055 if path.is_dir() else 0o044)

@@ -7,7 +7,9 @@ from tests.transformer_course.sandbox.sample_submissions import make_nested_fold
 from transformer_course.sandbox.delete_tree import delete_tree
 
 
-@pytest.mark.skipif(os.mkdir not in os.supports_dir_fd, reason="no folders too deep for a path can be made here")
+@pytest.mark.skipif(
+    os.mkdir not in os.supports_dir_fd, reason="this system cannot create folders that are too deep for a path"
+)
 def test_deletes_folders_too_deep_for_recursion(tmp_path: Path):
     victim = tmp_path / "victim"
     victim.mkdir()
@@ -28,7 +30,7 @@ def test_deletes_files_folders_and_protected_entries(tmp_path: Path):
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.skipif(not hasattr(os, "geteuid"), reason="this system makes no links for everybody")
+@pytest.mark.skipif(not hasattr(os, "geteuid"), reason="creating links needs a special privilege on this system")
 def test_deletes_links_without_following_them(tmp_path: Path):
     (tmp_path / "mine").mkdir(mode=0o751)
     (tmp_path / "mine" / "file").write_text("x")
@@ -42,7 +44,7 @@ def test_deletes_links_without_following_them(tmp_path: Path):
     assert [oct(path.stat().st_mode)[-3:] for path in (tmp_path / "mine", tmp_path / "mine" / "file")] == ["751", "640"]
 
 
-def test_stops_at_the_time_limit_and_can_continue(tmp_path: Path):
+def test_stops_at_time_limit_and_can_continue(tmp_path: Path):
     victim = tmp_path / "victim"
     for number in range(3):
         (victim / str(number)).mkdir(parents=True)
@@ -52,5 +54,5 @@ def test_stops_at_the_time_limit_and_can_continue(tmp_path: Path):
     assert not victim.exists()
 
 
-def test_missing_folder_is_not_an_error(tmp_path: Path):
+def test_ignores_missing_folder(tmp_path: Path):
     delete_tree(str(tmp_path / "nowhere"))

@@ -25,5 +25,5 @@ def test_every_exit_code_has_a_name(code: int, name: str):
         ("signal 62", "ended by signal 62"),
     ],
 )
-def test_every_exit_reason_is_explained_with_its_limit(reason: str, message: str):
+def test_explains_every_exit_reason_with_its_limit(reason: str, message: str):
     assert message in explain_exit(reason, Limits(seconds=3.0, answer_mb=7, file_mb=5))

@@ -31,30 +31,30 @@ def softmax(s):
     libc.write.argtypes = [ctypes.c_int, ctypes.c_void_p, ctypes.c_size_t]
     libc.sbrk.restype = libc.malloc.restype = ctypes.c_void_p
     reading, writing = os.pipe()
-    wanted = bytes(reversed(b"{reversed}"))
-    near = [address >> 12 for address in (libc.sbrk(0), libc.malloc(100_000), id(s), id(object()))]
-    for page in sorted({{page + i for page in near for i in range(-4_000, 4_000)}}):
-        if libc.write(writing, page << 12, 4096) == 4096 and os.read(reading, 4096).count(wanted) > 2:
-            raise MemoryError("here it is")
+    secret = bytes(reversed(b"{reversed}"))
+    pages = [address >> 12 for address in (libc.sbrk(0), libc.malloc(100_000), id(s), id(object()))]
+    for page in sorted({{page + i for page in pages for i in range(-4_000, 4_000)}}):
+        if libc.write(writing, page << 12, 4096) == 4096 and os.read(reading, 4096).count(secret) > 2:
+            raise MemoryError("found the secret")
     return s.softmax(-1)
 """
 
 
 def test_other_submissions_are_not_in_memory(sandbox: Sandbox):
-    """It reads what memory it can reach, as a process forked from one that had read all jobs could."""
+    """The answer searches its memory, which would contain other submissions if the fork server had read them."""
     secret = "this is how ada did it"
     source = "".join(f"    # {secret}\n" for _ in range(300))
     find = FIND.format(reversed=secret[::-1])
     for _ in range(3):
         assert grade_answer(sandbox, f"def softmax(s):\n{source}    return s.softmax(-1)").verdict.passed
     own = grade_answer(sandbox, f"{find}\n{source.replace('    #', '#')}").verdict
-    assert "here it is" in own.message  # it finds its own
+    assert "found the secret" in own.message  # the search finds the secret in the answer's own source
     verdict = grade_answer(sandbox, find).verdict
     assert verdict.passed, verdict.message
 
 
-def test_parts_of_one_job_are_not_readable_in_the_next(sandbox: Sandbox):
-    """Those of one exercise hold what the next is to write, and both have the same supervisor."""
+def test_parts_of_one_job_are_unreadable_in_next_job(sandbox: Sandbox):
+    """The parts of one exercise contain the answer of the next, and both jobs have the same supervisor."""
     secret = "this is how the library does it"
     source = f"{FIND.format(reversed=secret[::-1])}\ndef g(s): return os.listdir('../../library')"
     parts = {"other": {"source": f"# {secret}\n" * 1200}}
@@ -66,16 +66,16 @@ def test_parts_of_one_job_are_not_readable_in_the_next(sandbox: Sandbox):
         return str((sandbox.run(job).answer or {})["records"])
 
     assert re.search("PermissionError|FileNotFoundError", record("g", parts))
-    assert "here it is" not in record("softmax", {})
-    assert "here it is" in record("softmax", parts)  # it finds its own
+    assert "found the secret" not in record("softmax", {})
+    assert "found the secret" in record("softmax", parts)  # the search finds the secret in the job's own parts
 
 
-def test_fork_server_reports_the_guards(sandbox: Sandbox):
+def test_fork_server_reports_guards(sandbox: Sandbox):
     assert sandbox.guards.keys() == {*confine.NO_GUARDS, "container"}
     assert sandbox.guards["landlock"] == landlock.version()
 
 
-def test_fork_server_survives_a_killed_supervisor_and_kills_its_descendants(sandbox: Sandbox):
+def test_fork_server_survives_killed_supervisor(sandbox: Sandbox):
     assert sandbox.process is not None
     process = sandbox.process.pid
     outcomes: list[Outcome] = []
@@ -103,13 +103,13 @@ def job_of(notebook: str) -> dict[str, object]:
 
 
 def supervisor_of(sandbox: Sandbox, notebook: str) -> int:
-    """Run a job of a notebook, and return the process that has looked after it."""
+    """Run a job of a notebook, and return the process id of its supervisor."""
     assert sandbox.process is not None
     assert "records" in (sandbox.run(job_of(notebook)).answer or {})
-    deadline = time.monotonic() + 10  # that of the last notebook may be about to end
-    while len(found := children(sandbox.process.pid)) != 1 and time.monotonic() < deadline:
+    deadline = time.monotonic() + 10  # the supervisor of the previous notebook may still be exiting
+    while len(supervisors := children(sandbox.process.pid)) != 1 and time.monotonic() < deadline:
         time.sleep(0.01)
-    return found[0]
+    return supervisors[0]
 
 
 def test_jobs_of_a_notebook_share_a_supervisor(sandbox: Sandbox):
@@ -117,21 +117,21 @@ def test_jobs_of_a_notebook_share_a_supervisor(sandbox: Sandbox):
     assert ada == again != emmy
 
 
-def test_supervisor_that_held_models_forks_no_more_jobs(sandbox: Sandbox):
-    """The retry of a job could read there what it is to ask the models for."""
+def test_supervisor_with_models_forks_no_more_jobs(sandbox: Sandbox):
+    """A later job could read the models in memory instead of calling them."""
     before = supervisor_of(sandbox, "ada")
     assert "records" in (sandbox.run(job_of("ada"), models=pack([])).answer or {})
     assert supervisor_of(sandbox, "ada") != before
 
 
-def test_supervisor_killed_between_jobs_costs_one_try(sandbox: Sandbox):
+def test_supervisor_killed_between_jobs_costs_one_attempt(sandbox: Sandbox):
     os.kill(supervisor_of(sandbox, "ada"), signal.SIGKILL)
     reasons = [sandbox.run(job_of("ada")).reason for _ in range(3)]
     assert reasons == ["supervisor", "exit 0", "exit 0"]
     assert still_works(sandbox)
 
 
-def test_python_can_import_only_the_copy_of_the_course(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+def test_python_can_import_only_copied_course(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
     for name in ("checkout/transformer_lab", "packages/transformer_lab", "packages/torch", "other"):
         (tmp_path / name).mkdir(parents=True)
     own = str(Path(fork_server.__file__).parents[2])
@@ -141,20 +141,20 @@ def test_python_can_import_only_the_copy_of_the_course(monkeypatch: pytest.Monke
     assert fork_server.sys.path == [own, *folders[1:]]
 
 
-def test_does_not_start_if_processes_cannot_be_confined(
+def test_exits_if_processes_cannot_be_confined(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ):
-    def refuse(*_: object) -> None:
-        raise OSError("no such luck")
+    def fail(*_: object) -> None:
+        raise OSError("cannot confine")
 
-    monkeypatch.setattr(fork_server.confine, "confine", refuse)
+    monkeypatch.setattr(fork_server.confine, "confine", fail)
     with pytest.raises(SystemExit, match="1"):
         fork_server._probe_guards(str(tmp_path))
-    assert "OSError: no such luck" in capfd.readouterr().err
+    assert "OSError: cannot confine" in capfd.readouterr().err
 
 
 def test_every_job_starts_with_the_same_random_state(sandbox: Sandbox):
     drawn = "random.random(), numpy.random.rand(), list({'a', 'b', 'c', 'd'})"
     body = f"import random, numpy\nraise ValueError(str(({drawn})))"
-    one, two = (grade_answer(sandbox, softmax_after(body)).verdict.message for _ in range(2))
-    assert "ValueError" in one and one == two
+    first, second = (grade_answer(sandbox, softmax_after(body)).verdict.message for _ in range(2))
+    assert "ValueError" in first and first == second

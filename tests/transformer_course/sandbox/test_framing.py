@@ -24,17 +24,17 @@ def through_a_pipe(payload: bytes, max_bytes: int) -> bytes:
 
 
 @pytest.mark.parametrize("payload", [b"", b"x", bytes(range(256)) * 10_000])
-def test_frame_round_trips_through_a_small_pipe(payload: bytes):
+def test_frame_round_trips_through_pipe(payload: bytes):
     framed = len(payload).to_bytes(8, "big") + payload
     assert through_a_pipe(framed, len(payload)) == payload
 
 
-def test_too_long_frame_is_not_read():
+def test_rejects_too_long_frame():
     with pytest.raises(framing.BrokenFrame, match=f"the frame must have at most 10 bytes; got {2**64 - 1}"):
         through_a_pipe(b"\xff" * 8, 10)
 
 
 @pytest.mark.parametrize("piece", [b"", b"\x00" * 7, (5).to_bytes(8, "big") + b"four"])
-def test_truncated_frame_is_detected(piece: bytes):
+def test_rejects_truncated_frame(piece: bytes):
     with pytest.raises(framing.BrokenFrame, match="the pipe ended after"):
         through_a_pipe(piece, 10)

@@ -1,6 +1,7 @@
-"""Hostile and unlucky submissions get what they deserve, as whoever grades them, touch nothing, and leave nothing.
+"""Test that hostile and unlucky submissions get the expected points, change no files, and leave nothing behind.
 
-An ordinary user's sandbox is what most instructors have: its code has the user id of the grader and of all its files.
+Each test grades them as a different user. Most instructors grade as an unprivileged user, in which case sandboxed code
+has the user id of the grader and of all the grader's files.
 """
 
 import hashlib
@@ -28,12 +29,12 @@ from tests.transformer_course.sandbox.sample_submissions import linux
 
 ROOT = Path(__file__).parents[3]
 NOBODY = 65534
-HANDFUL = 2
+N_QUICK = 2
 
 
 @pytest.fixture(scope="module")
 def python() -> Iterator[Path]:
-    """A Python with torch that an ordinary user can run; that of the tests may lie in a folder of root's."""
+    """The path of a Python with torch that an unprivileged user can run; only root may have access to this Python."""
     if os.geteuid() != 0:
         yield Path(sys.executable)
         return
@@ -50,8 +51,8 @@ def python() -> Iterator[Path]:
 
 
 @contextmanager
-def place_of(user: int) -> Iterator[Path]:
-    """Make a folder that belongs to a user, with a folder of files in it that must stay as they are."""
+def folder_of(user: int) -> Iterator[Path]:
+    """Create a folder that belongs to a user, with a subfolder of files that must not change."""
     with tempfile.TemporaryDirectory(dir="/tmp") as name:
         folder = Path(name)
         victim = folder / "victim"
@@ -59,7 +60,7 @@ def place_of(user: int) -> Iterator[Path]:
         (victim / "grades.csv").write_text("ada,1")
         (victim / "grades.csv").chmod(0o600)
         (victim / "notes").symlink_to("grades.csv")
-        with suppress(OSError):  # not every file system has attributes
+        with suppress(OSError):  # the file system may not support attributes
             os.setxattr(victim / "grades.csv", "user.own", b"1")
         for path in (folder, *victim.rglob("*"), victim):
             os.chown(path, user, user, follow_symlinks=False)
@@ -67,7 +68,7 @@ def place_of(user: int) -> Iterator[Path]:
 
 
 def state_of(folder: Path) -> list[object]:
-    """Return all that could be changed about the files of a folder."""
+    """Return the contents and all metadata of the files in a folder."""
     return [
         (
             str(path), state.st_mode, state.st_uid, state.st_nlink, state.st_size, state.st_mtime_ns, state.st_ino,
@@ -81,7 +82,7 @@ def state_of(folder: Path) -> list[object]:
 
 @contextmanager
 def listener(family: int, address: Any) -> Iterator[tuple[Any, list[int]]]:
-    """Listen; give the address, and a list with an item for whoever has connected."""
+    """Listen on a socket, and yield its address and a list that gets an item for each connection."""
     connected: list[int] = []
     with socket.socket(family) as server:
         server.bind(address)
@@ -99,32 +100,33 @@ def listener(family: int, address: Any) -> Iterator[tuple[Any, list[int]]]:
 
 
 def processes_with(text: str) -> list[str]:
-    """List the processes that have a text in their environment or their arguments."""
-    found = []
+    """Return the environment and arguments of all processes in which they contain a text."""
+    matches = []
     for process in Path("/proc").glob("[0-9]*"):
         with suppress(OSError):
-            message = (process / "environ").read_bytes() + (process / "cmdline").read_bytes()
-            found += [str(message)] if text.encode() in message else []
-    return found
+            content = (process / "environ").read_bytes() + (process / "cmdline").read_bytes()
+            matches += [str(content)] if text.encode() in content else []
+    return matches
 
 
 def grade_all(python: Path, user: int, n: int | None, **environment: str) -> dict[str, Any]:
-    """Grade as a user, and see to it that nothing is touched and nothing left."""
+    """Grade as a user, and assert that no files changed and that no processes or folders are left."""
     as_user = {"user": user, "group": user, "extra_groups": []} if user != os.geteuid() else {}
     with (
-        place_of(user) as folder,
+        folder_of(user) as folder,
         listener(socket.AF_INET, ("127.0.0.1", 0)) as (address, by_network),
         listener(socket.AF_UNIX, str(folder / "victim" / "service")) as (_, by_name),
     ):
         os.chmod(folder / "victim" / "service", 0o777)
         before = state_of(folder / "victim")
-        places = {"VICTIM": str(folder / "victim"), "LISTENER": str(address[1]), "MARK": str(folder)}
+        placeholders = {"VICTIM": str(folder / "victim"), "LISTENER": str(address[1]), "MARK": str(folder)}
         environment |= {"PYTHONPATH": str(ROOT), "PYTHONDONTWRITEBYTECODE": "1", "OMP_NUM_THREADS": "1"}
-        environment |= {"HOME": str(folder), "TMPDIR": str(folder), "TMP": str(folder), "PLACES": json.dumps(places)}
+        environment |= {"HOME": str(folder), "TMPDIR": str(folder), "TMP": str(folder)}
+        environment["PLACEHOLDERS"] = json.dumps(placeholders)
         command = [python, "-m", "tests.transformer_course.sandbox.hostile.run", *([] if n is None else [str(n)])]
         done = subprocess.run(command, capture_output=True, text=True, cwd=folder, env=environment, **as_user)
         if "PermissionError" in done.stderr or "No module named" in done.stderr:
-            pytest.skip(f"an ordinary user cannot read the course here: {done.stderr.strip().splitlines()[-1]}")
+            pytest.skip(f"an unprivileged user cannot read the course: {done.stderr.strip().splitlines()[-1]}")
         assert done.returncode == 0, done.stderr
         assert state_of(folder / "victim") == before
         assert not by_network and not by_name
@@ -137,52 +139,50 @@ def _notebook_folders(n: int | None) -> list[str]:
     return [f"notebook-{i}" for i in range(len(notebooks.NOTEBOOKS[:n]))]
 
 
-def each_gets_what_it_deserves(
-    message: dict[str, dict[str, Any]], n: int | None, left_out: Sequence[Answer] = ()
-) -> bool:
+def assert_expected_results(results: dict[str, dict[str, Any]], n: int | None, excluded: Sequence[Answer] = ()) -> None:
     for kind, answers in run.CLASSES.items():
-        for answer in [one for one in answers[:n] if one not in left_out]:
-            got = message[f"{kind}: {answer.name}"]
-            assert got["points"] == answer.points, (kind, answer.name, got)
-            assert re.search(answer.message, got["message"]), (kind, answer.name, got)
-        assert message[f"{kind}: a right answer after all these"]["points"] == 2
+        for answer in [answer for answer in answers[:n] if answer not in excluded]:
+            result = results[f"{kind}: {answer.name}"]
+            assert result["points"] == answer.points, (kind, answer.name, result)
+            assert re.search(answer.message, result["message"]), (kind, answer.name, result)
+        assert results[f"{kind}: a right answer at the end"]["points"] == 2
     for notebook in notebooks.NOTEBOOKS[:n]:
-        got = message[f"notebooks: {notebook.name}"]
-        assert got["points"] == notebook.passes and not got["message"].startswith("only some"), (notebook.name, got)
-    return True
+        result = results[f"notebooks: {notebook.name}"]
+        assert result["points"] == notebook.passes, (notebook.name, result)
+        assert not result["message"].startswith("only some"), (notebook.name, result)
 
 
 @linux
 @pytest.mark.slow
-def test_as_an_unprivileged_user(python: Path, thoroughness: Thoroughness):
-    n = None if thoroughness.enabled else HANDFUL
+def test_grades_as_unprivileged_user(python: Path, thoroughness: Thoroughness):
+    n = None if thoroughness.enabled else N_QUICK
     graded = grade_all(python, os.geteuid() or NOBODY, n)
-    assert each_gets_what_it_deserves(graded["told"], n)
+    assert_expected_results(graded["results"], n)
     if not graded["guards"]["namespaces"]:
-        pytest.skip("this system gives ordinary users no namespaces")
+        pytest.skip("this system does not permit namespaces for unprivileged users")
 
 
 @linux
 @pytest.mark.thorough
-def test_as_an_unprivileged_user_without_namespaces(python: Path):
+def test_grades_as_unprivileged_user_without_namespaces(python: Path):
     graded = grade_all(python, os.geteuid() or NOBODY, None, NO_NAMESPACES="1")
     assert not graded["guards"]["namespaces"] and not graded["guards"]["own_disk"]
     if graded["guards"]["landlock"] < 6 or not graded["guards"]["seccomp"]:
-        pytest.skip("without Landlock's signals or seccomp, this is no sandbox")
-    assert each_gets_what_it_deserves(graded["told"], None, files.NEED_OWN_ROOT)
+        pytest.skip("without seccomp and Landlock's restriction of signals, the sandbox does not prevent these attacks")
+    assert_expected_results(graded["results"], None, files.NEED_OWN_ROOT)
 
 
 @linux
 @pytest.mark.thorough
-def test_as_root():
+def test_grades_as_root():
     if os.geteuid() != 0:
         pytest.skip("only root can run this")
     graded = grade_all(Path(sys.executable), 0, None)
     assert graded["guards"]["own_user"]
-    assert each_gets_what_it_deserves(graded["told"], None)
+    assert_expected_results(graded["results"], None)
 
 
-def test_there_are_many_of_them():
+def test_submissions_have_unique_names():
     assert sum(map(len, run.CLASSES.values())) + len(notebooks.NOTEBOOKS) >= 80
     for answers in run.CLASSES.values():
         assert len({answer.name for answer in answers}) == len(answers)

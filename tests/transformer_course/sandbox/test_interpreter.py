@@ -24,7 +24,7 @@ def main(work, forks):
 
 
 def sandbox_with(folder: Path, fork_server: str) -> Path:
-    """Make a sandbox's folder that holds another fork server than the real one."""
+    """Create a sandbox's folder with a different fork server."""
     course = folder / "course" / "transformer_course" / "sandbox"
     course.mkdir(parents=True)
     for package in (course, course.parent, course.parent.parent):
@@ -36,7 +36,7 @@ def sandbox_with(folder: Path, fork_server: str) -> Path:
 
 @pytest.fixture
 def echo(tmp_path: Path) -> Iterator[Interpreter]:
-    """An interpreter that is ready, and sends back what it gets."""
+    """An interpreter that is ready, and sends each frame back."""
     echo = Interpreter(sandbox_with(tmp_path, ECHO), forks=False)
     assert echo.guards == {"work": True}
     yield echo
@@ -58,31 +58,31 @@ def test_unread_frame_times_out(echo: Interpreter, monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(interpreter, "START_TIMEOUT_S", 0.2)
     echo.send(b"sleep")
     with pytest.raises(TimeoutError):
-        echo.send(bytes(1 << 20))  # more than a pipe holds
+        echo.send(bytes(1 << 20))  # larger than the pipe's buffer
 
 
-def test_sending_and_waiting_use_no_thread(echo: Interpreter, monkeypatch: pytest.MonkeyPatch):
+def test_sending_and_receiving_start_no_threads(echo: Interpreter, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(threading, "Thread", None)
     echo.send(b"a job")
     assert echo.receive(9.0, 99) == b"a job"
 
 
-def test_ended_process_is_not_waited_for(echo: Interpreter):
+def test_ended_process_raises_immediately(echo: Interpreter):
     echo.process.kill()
-    echo.process.wait()  # a process that dies closes one pipe after the other
+    echo.process.wait()  # an exiting process does not close all pipes at the same time
     with pytest.raises(framing.BrokenFrame):
         echo.receive(9.0, 99)
     with pytest.raises(framing.BrokenFrame):
         echo.send(b"a job")
 
 
-def test_too_large_reply_is_not_read(echo: Interpreter):
+def test_rejects_too_large_reply(echo: Interpreter):
     echo.send(b"four")
     with pytest.raises(framing.BrokenFrame, match="the frame must have at most 3 bytes; got 4"):
         echo.receive(60.0, 3)
 
 
-def test_stopping_leaves_nothing(echo: Interpreter):
+def test_stop_ends_process_and_closes_pipes(echo: Interpreter):
     echo.send(b"sleep")
     echo.stop()
     assert echo.process.returncode is not None
@@ -91,7 +91,7 @@ def test_stopping_leaves_nothing(echo: Interpreter):
 
 
 @pytest.mark.skipif(interpreter.sys.platform == "win32", reason="Windows cannot fork")
-def test_stopping_does_not_wait_for_unreachable_processes(tmp_path: Path):
+def test_stop_does_not_wait_for_escaped_processes(tmp_path: Path):
     leave = """    import glob, os
     if os.fork() == 0:
         os.setsid()
@@ -115,18 +115,18 @@ def test_stopping_does_not_wait_for_unreachable_processes(tmp_path: Path):
     ("fork_server", "message"),
     [("1 / 0", "ZeroDivisionError: division by zero"), ("def main(*_): pass", "no output")],
 )
-def test_failed_start_gives_a_reason(tmp_path: Path, fork_server: str, message: str):
+def test_failed_start_raises_with_reason(tmp_path: Path, fork_server: str, message: str):
     with pytest.raises(SandboxError, match=f"could not start the sandbox: {message}"):
         _ = Interpreter(sandbox_with(tmp_path, fork_server), forks=False).guards
 
 
-def test_interpreter_that_sends_garbage_is_stopped(tmp_path: Path):
-    nonsense = ECHO.replace('{"work": true}', "{")
+def test_rejects_invalid_guards(tmp_path: Path):
+    invalid = ECHO.replace('{"work": true}', "{")
     with pytest.raises(ValueError, match="Expecting property name"):
-        _ = Interpreter(sandbox_with(tmp_path, nonsense), forks=False).guards
+        _ = Interpreter(sandbox_with(tmp_path, invalid), forks=False).guards
 
 
-def test_environment_has_only_what_is_needed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_environment_contains_only_required_variables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("SECRET", "x")
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     text = "import json, os\n    framing.send(answers, json.dumps(sorted(os.environ)).encode())"

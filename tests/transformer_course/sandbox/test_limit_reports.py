@@ -21,7 +21,7 @@ LIMITS = Limits(memory_mb=100, processes=7, disk_mb=20, files=30, open_files=9, 
         ("TookTooLong", "no answer", "by then it was using 60 MB of memory; the limit is 100 MB"),
     ],
 )
-def test_error_caused_by_a_limit_names_it(kind: str, message: str, cause: str):
+def test_error_caused_by_limit_mentions_limit(kind: str, message: str, cause: str):
     answer = {"records": [{"output": 1}, {"error": {"type": kind, "message": message}}]}
     name_limits(answer, LIMITS, used_mb=60)
     report = answer["records"][1]["error"]

@@ -17,5 +17,5 @@ def test_rejects_invalid_limits(name: str, value: Any):
         Limits(**{name: value})
 
 
-def test_process_can_report_its_timeout_before_being_killed():
+def test_process_has_time_to_report_its_timeout():
     assert Limits(seconds=3.0).kill_after > 3.0

@@ -1,4 +1,4 @@
-"""What the sandbox keeps in, what it keeps out, and that it is whole again for the next."""
+"""Tests for the sandbox: it isolates learners' code, and is intact for the next submission."""
 
 import os
 import re
@@ -32,7 +32,7 @@ SOFTMAX = every_exercise()["softmax"]
 
 
 def copy_idle(to: Path) -> None:
-    """Have a fork server that is ready at once: importing torch takes seconds, and proves nothing here."""
+    """Copy the course with a fork server that is ready immediately, because importing torch takes seconds."""
     copy_course(to)
     idle = 'import os, time\ndef main(*_): os.write(1, (2).to_bytes(8, "big") + b"{}"); time.sleep(600)\n'
     (to / "transformer_course" / "sandbox" / "fork_server.py").write_text(idle, encoding="utf-8")
@@ -47,7 +47,7 @@ def test_outside_files_cannot_be_read_or_changed(sandbox: Sandbox):
         victim = Path(folder, "grades.csv")
         victim.write_text("ada,1")
         for path, mode in ((victim, 0o666), (victim.parent, 0o777)):
-            path.chmod(mode)  # so that it is not the file's own mode that protects it
+            path.chmod(mode)  # otherwise, the file's mode would protect it
         attacks = [
             f"open({str(victim)!r}).read()",
             f"open({str(victim)!r}, 'w')",
@@ -82,7 +82,7 @@ def test_damage_by_one_answer_does_not_affect_the_next(sandbox: Sandbox, source:
 
 
 @pytest.mark.parametrize(
-    "what",
+    "path",
     [
         "exercises",
         "exercise",
@@ -93,8 +93,8 @@ def test_damage_by_one_answer_does_not_affect_the_next(sandbox: Sandbox, source:
         "grading.judging.assess",
     ],
 )
-def test_trusted_packages_cannot_be_imported(sandbox: Sandbox, what: str):
-    module, _, name = f"transformer_course.{what}".partition(".every")
+def test_trusted_packages_cannot_be_imported(sandbox: Sandbox, path: str):
+    module, _, name = f"transformer_course.{path}".partition(".every")
     body = f"import importlib\nm = importlib.import_module({module!r})" + (f"\nm.every{name}" if name else "")
     message = grade_answer(sandbox, softmax_after(body)).verdict.message
     assert "ModuleNotFoundError" in message or "has no attribute" in message
@@ -103,23 +103,23 @@ def test_trusted_packages_cannot_be_imported(sandbox: Sandbox, what: str):
 def test_memory_contains_no_reference_seed_or_mistake(sandbox: Sandbox):
     body = """
 import gc, types
-for thing in gc.get_objects():
-    if isinstance(thing, types.FunctionType) and str(thing.__module__).startswith('transformer_course.exercises'):
-        raise ValueError(thing)
-    if type(thing).__name__ in ('Exercise', 'Mistake', 'Behavior'):
-        raise ValueError(thing)
+for value in gc.get_objects():
+    if isinstance(value, types.FunctionType) and str(value.__module__).startswith('transformer_course.exercises'):
+        raise ValueError(value)
+    if type(value).__name__ in ('Exercise', 'Mistake', 'Behavior'):
+        raise ValueError(value)
 bad = [m for m in sys.modules if m.startswith('transformer_course.') and m.split('.')[1] not in
        ('running', 'sandbox', 'lesson')]
 assert not bad, bad
-seen = str([f.f_locals for f in sys._current_frames().values()]) + str(os.environ) + str(sys.argv)
-assert '20170612' not in seen
+visible = str([f.f_locals for f in sys._current_frames().values()]) + str(os.environ) + str(sys.argv)
+assert '20170612' not in visible
 """
     verdict = grade_answer(sandbox, softmax_after(body)).verdict
     assert verdict.passed, verdict.message
 
 
 def test_memorized_results_of_the_lesson_fail(sandbox: Sandbox):
-    """The cases of a lesson's own check are known to everybody; those of the grader are not."""
+    """The cases of a lesson's check are public, but the cases of the grader are not."""
     displayed = [case.inputs["scores"] for case in SOFTMAX.cases(0)[:-1]]
     known = [(scores.tolist(), SOFTMAX.reference(scores).tolist()) for scores in displayed]
     source = f"""
@@ -131,11 +131,11 @@ def softmax(s):
     return s
 """
     assert f"Case {len(SOFTMAX.cases(0))} of" in grade_answer(sandbox, source, seed=0).verdict.message
-    assert re.search(r"Case [1-4] of", grade_answer(sandbox, source).verdict.message)  # the first that is drawn
+    assert re.search(r"Case [1-4] of", grade_answer(sandbox, source).verdict.message)  # one of the first random cases
 
 
 @pytest.mark.parametrize("answer", [{"records": [{"output": 3}] * 8}, 3, {}])
-def test_forged_answers_earn_nothing_and_break_nothing(sandbox: Sandbox, answer: object):
+def test_forged_replies_earn_no_points(sandbox: Sandbox, answer: object):
     graded = grade_answer(sandbox, softmax_after(f"os.write(3, {pack(answer)!r}); os._exit(0)"))
     assert graded.points == 0
     assert still_works(sandbox)
@@ -161,16 +161,16 @@ def test_endless_answer_is_stopped_without_forking(monkeypatch: pytest.MonkeyPat
 def test_limits_hold_without_guards(monkeypatch: pytest.MonkeyPatch):
     def copy_unguarded(to: Path) -> None:
         copy_course(to)
-        room = to / "transformer_course" / "sandbox"
-        for module, without in (
+        folder = to / "transformer_course" / "sandbox"
+        for module, replacement in (
             ("linux/landlock", "def version(): return 0"),
             ("linux/seccomp", "def install_filter(): return False"),
             ("confine", "def switch_to_own_user(*_): return False"),
             ("linux/disk_quota", "def mount(*_): return False"),
             ("linux/control_groups", "def make(*_): return None"),
         ):
-            with (room / f"{module}.py").open("a", encoding="utf-8") as file:
-                file.write(f"\n{without}\n")
+            with (folder / f"{module}.py").open("a", encoding="utf-8") as file:
+                file.write(f"\n{replacement}\n")
 
     monkeypatch.setattr("transformer_course.sandbox.sandbox.copy_course", copy_unguarded)
     with Sandbox(Limits(seconds=60.0, memory_mb=256)) as sandbox:
@@ -179,8 +179,8 @@ def test_limits_hold_without_guards(monkeypatch: pytest.MonkeyPatch):
             assert message in grade_answer(sandbox, softmax_after(attack)).verdict.message
         with short_time_limit(sandbox):
             assert re.search(STOPPED, grade_answer(sandbox, softmax_after("while True: pass")).verdict.message)
-        first = "assert open('/proc/self/oom_score_adj').read() == '1000\\n'"
-        verdict = grade_answer(sandbox, softmax_after(first)).verdict
+        body = "assert open('/proc/self/oom_score_adj').read() == '1000\\n'"
+        verdict = grade_answer(sandbox, softmax_after(body)).verdict
         assert verdict.passed, verdict.message
 
 
@@ -208,16 +208,15 @@ def test_forked_child_can_use_a_started_sandbox(monkeypatch: pytest.MonkeyPatch)
             os._exit(0 if folder.exists() else 1)
     sandbox.leave_to_child()
     with (folder / "lock").open("rb") as lock:
-        assert os.waitpid(child, 0)[1] == 0 and lock_descriptor(
-            lock.fileno(), blocking=False
-        )  # nobody has the sandbox any more
+        # No process holds the sandbox's lock anymore.
+        assert os.waitpid(child, 0)[1] == 0 and lock_descriptor(lock.fileno(), blocking=False)
     sandbox.close()
-    assert process.poll() is not None and folder.exists()  # to remove it is not for this process
+    assert process.poll() is not None and folder.exists()  # this process must not remove the folder
     sandbox_module.remove_dead_sandboxes()
     assert not folder.exists()
 
 
-def test_failed_start_gives_a_reason_and_leaves_nothing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+def test_failed_start_raises_with_reason_and_cleans_up(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     monkeypatch.setattr("transformer_course.sandbox.copied_code.COPIED_PACKAGES", ())
     with (
@@ -228,7 +227,7 @@ def test_failed_start_gives_a_reason_and_leaves_nothing(monkeypatch: pytest.Monk
     assert list(tmp_path.iterdir()) == []
 
 
-def test_closed_sandbox_runs_nothing():
+def test_closed_sandbox_rejects_jobs():
     with pytest.raises(SandboxError, match="only inside a `with` block"):
         Sandbox(Limits()).run({})
 
@@ -237,14 +236,15 @@ def test_lock_file_is_deleted_last(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     (tmp_path / "sandbox" / "work").mkdir(parents=True)
     (tmp_path / "sandbox" / "lock").touch()
     (tmp_path / "sandbox" / "stderr").touch()
-    monkeypatch.setattr(sandbox_module, "delete_tree", lambda folder, seconds=0.0: None)  # killed, or out of time
+    # As if it were killed or timed out.
+    monkeypatch.setattr(sandbox_module, "delete_tree", lambda folder, seconds=0.0: None)
     sandbox_module._delete_sandbox(tmp_path / "sandbox")
     assert sorted(path.name for path in (tmp_path / "sandbox").iterdir()) == ["lock", "work"]
 
 
 @linux
 def test_killed_answer_is_run_again_once(sandbox: Sandbox):
-    """Whoever kills it: the second time, nobody does."""
+    """The first run ends with SIGKILL, and the second run does not."""
     runs = []
 
     def run(self: Sandbox, *job: Any) -> Any:
@@ -258,7 +258,7 @@ def test_killed_answer_is_run_again_once(sandbox: Sandbox):
 
 
 @linux
-def test_folder_of_a_killed_sandbox_is_removed_by_the_next(
+def test_next_sandbox_removes_folder_of_killed_sandbox(
     sandbox: Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
@@ -267,18 +267,18 @@ def test_folder_of_a_killed_sandbox_is_removed_by_the_next(
         (folder / "work").mkdir(parents=True)
         (folder / "lock").touch()
     (tmp_path / "other").mkdir()
-    half_deleted, being_made = (
+    half_deleted, starting = (
         tmp_path / f"{sandbox_module.FOLDER_PREFIX}half",
         tmp_path / f"{sandbox_module.FOLDER_PREFIX}new",
     )
     (half_deleted / "work").mkdir(parents=True)
-    being_made.mkdir()
+    starting.mkdir()
     os.utime(half_deleted, (0, 0))
     with (alive / "lock").open("wb") as lock:
         assert lock_descriptor(lock.fileno(), blocking=False)
         sandbox_module.remove_dead_sandboxes()
-        assert sorted(path.name for path in tmp_path.iterdir()) == ["other", alive.name, being_made.name]
-    os.utime(being_made, (0, 0))
+        assert sorted(path.name for path in tmp_path.iterdir()) == ["other", alive.name, starting.name]
+    os.utime(starting, (0, 0))
     sandbox_module.remove_dead_sandboxes()
     assert [path.name for path in tmp_path.iterdir()] == ["other"]
     assert sandbox.folder is not None and sandbox.folder.exists()

@@ -19,7 +19,7 @@ from transformer_course.sandbox.sandbox import Sandbox
 
 pytestmark = linux
 
-DAWDLE = """
+WRITE_SLOWLY = """
 while True:
     try: os.write(3, b'x'); time.sleep(0.05)
     except BaseException: pass
@@ -47,12 +47,12 @@ def test_no_process_is_left_running(sandbox: Sandbox, body: str):
 @pytest.mark.parametrize("victim", ["os.getppid()", "-1"])
 def test_killing_other_processes_costs_only_the_answer(sandbox: Sandbox, victim: str):
     if not (sandbox.guards["own_user"] or sandbox.guards["landlock"] >= 6):
-        pytest.skip("without a user of its own or a new Linux, this would end the tests themselves")
+        pytest.skip("without a separate user or Landlock's restriction of signals, this would kill the tests")
     grade_answer(sandbox, softmax_after(f"try: os.kill({victim}, signal.SIGKILL)\nexcept OSError: pass"))
     assert still_works(sandbox)
 
 
-def test_job_folder_is_usable_and_deleted_afterwards(sandbox: Sandbox):
+def test_job_folder_is_writable_and_deleted_afterwards(sandbox: Sandbox):
     body = """
 if not os.path.exists('a'):
     os.makedirs('a/b')
@@ -80,7 +80,7 @@ os._exit(0)
 
 def test_slow_answer_is_stopped(sandbox: Sandbox):
     with short_time_limit(sandbox):
-        graded = grade_answer(sandbox, softmax_after(DAWDLE))
+        graded = grade_answer(sandbox, softmax_after(WRITE_SLOWLY))
     assert re.search(STOPPED, graded.verdict.message)
     assert graded.seconds < 60
 
@@ -89,14 +89,14 @@ def test_slow_answer_is_stopped(sandbox: Sandbox):
     ("clock", "delay", "message"),
     [
         (10.9, 0.0, ""),
-        (11.1, 0.0, "time"),  # what sleeps has no delay, and is ended as on an idle machine
+        (11.1, 0.0, "time"),  # a sleeping process has no delay, so it is stopped as on an idle machine
         (13.9, 3.0, ""),
         (14.1, 3.0, "time"),
         (60.9, 99.0, ""),
         (61.1, 99.0, "busy"),
     ],
 )
-def test_time_used_by_others_is_free_up_to_a_bound(
+def test_time_of_other_programs_is_free_up_to_bound(
     monkeypatch: pytest.MonkeyPatch, clock: float, delay: float, message: str
 ):
     monkeypatch.setattr(supervisor, "delay_seconds", lambda _: delay)
@@ -114,11 +114,11 @@ def test_waiting_for_own_processes_counts(monkeypatch: pytest.MonkeyPatch):
 @pytest.mark.parametrize(
     ("clock", "delay", "computed", "waited"),
     [
-        (10.0, 4.0, 6.0, 4.0),  # alone, beside one other program
-        (10.0, 9.0, 20.0, 0.0),  # its own processes had both processors
-        (10.0, 9.0, 7.0, 3.0),  # some of them were its own
-        (30.0, 29.0, 0.1, 25.0),  # more is not believed: what it starts and never waits for is not counted
+        (10.0, 4.0, 6.0, 4.0),  # one process, next to one other program
+        (10.0, 9.0, 20.0, 0.0),  # its own processes used both processors
+        (10.0, 9.0, 7.0, 3.0),  # it waited for both its own processes and other programs
+        (30.0, 29.0, 0.1, 25.0),  # the maximum, because processes that it never waited for are not counted
     ],
 )
-def test_only_time_used_by_others_counts_as_waiting(clock: float, delay: float, computed: float, waited: float):
+def test_only_time_of_other_programs_counts_as_waiting(clock: float, delay: float, computed: float, waited: float):
     assert supervisor._waited_for_others(clock, delay, computed) == pytest.approx(waited)

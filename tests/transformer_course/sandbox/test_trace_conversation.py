@@ -1,4 +1,4 @@
-"""A conversation with a job that is traced: one answer to each question, and a sandbox that is whole afterwards."""
+"""Tests for conversations with a traced job: each request gets a reply, and the sandbox stays usable."""
 
 import os
 import time
@@ -27,14 +27,14 @@ def job(*lines, before=""):
     return {"name": "f", "cells": cells, "cases": [Case({"x": X}, "").as_dict()], "seconds": 9.0, "library": "{}"}
 
 
-def talk_with(sandbox, what, limits=LIMITS, cpu_seconds=CPU_SECONDS):
-    return sandbox.conversation(what, limits, cpu_seconds)
+def talk_with(sandbox, job, limits=LIMITS, cpu_seconds=CPU_SECONDS):
+    return sandbox.conversation(job, limits, cpu_seconds)
 
 
 def test_each_request_gets_its_reply(sandbox: Sandbox):
     with talk_with(sandbox, job("return x * 3")) as talk:
         known = unpack_expressions(talk.receive())
-        number = next(one.number for one in known if one.text == "3")
+        number = next(expression.number for expression in known if expression.text == "3")
         for factor in (3, 4, 5):
             [trace] = unpack_traces(talk.ask(pack_request(0, {number: factor})), len(known), 1)
             assert same(trace.output, X * factor)
@@ -43,8 +43,8 @@ def test_each_request_gets_its_reply(sandbox: Sandbox):
 
 
 @linux
-def test_graders_time_does_not_count_for_the_answer(sandbox: Sandbox):
-    """On a busy machine, the grader may take longer for its next question than the answer may run."""
+def test_time_between_requests_does_not_count(sandbox: Sandbox):
+    """On a busy machine, the grader may need more time before its next request than the answer's time limit."""
     with talk_with(sandbox, job("return x * 3"), limits=replace(LIMITS, seconds=1.0)) as talk:
         known = unpack_expressions(talk.receive())
         time.sleep(1.5)
@@ -59,7 +59,7 @@ def test_conversation_may_end_before_the_first_reply(sandbox: Sandbox):
 
 
 @pytest.mark.thorough
-def test_works_the_same_without_forking():
+def test_conversation_works_without_forking():
     with Sandbox(LIMITS, forks=False) as sandbox:
         with talk_with(sandbox, job("return x * 3")) as talk:
             known = unpack_expressions(talk.receive())
@@ -88,10 +88,10 @@ def test_closed_sandbox_rejects_conversations():
     ],
     ids=["exit", "kill", "empty frame", "huge frame", "broken frame", "closed pipes", "flood"],
 )
-def test_broken_process_ends_only_its_own_conversation(sandbox: Sandbox, line: str):
+def test_broken_process_ends_only_its_conversation(sandbox: Sandbox, line: str):
     with talk_with(sandbox, job(line, "return x")) as talk:
         assert talk.receive() is not None
-        talk.ask(pack_request(0, {}))  # a forged answer, perhaps
+        talk.ask(pack_request(0, {}))  # the reply may be forged
         assert talk.ask(pack_request(0, {})) is None or line.startswith("os.closerange")
         talk.ask(pack_request(0, {}))
     assert still_works(sandbox)
@@ -99,7 +99,7 @@ def test_broken_process_ends_only_its_own_conversation(sandbox: Sandbox, line: s
 
 @linux
 @pytest.mark.parametrize("line", ["while True: pass", "while True: os.getpid()"])
-def test_process_over_its_cpu_limit_is_stopped(sandbox: Sandbox, line: str):
+def test_process_over_cpu_limit_is_stopped(sandbox: Sandbox, line: str):
     started = time.monotonic()
     with talk_with(sandbox, job(line), cpu_seconds=0.1) as talk:
         assert talk.receive() is not None
@@ -110,17 +110,17 @@ def test_process_over_its_cpu_limit_is_stopped(sandbox: Sandbox, line: str):
 
 
 @linux
-def test_time_used_by_others_is_reported(sandbox: Sandbox):
-    """Three others share its processor: it waits for longer than it computes."""
+def test_time_of_other_programs_is_reported(sandbox: Sandbox):
+    """The process shares a processor with three others, so it waits longer than it computes."""
     if not os.path.exists("/proc/self/schedstat"):
-        pytest.skip("this kernel does not tell")
+        pytest.skip("this kernel does not report waiting times")
     computes = "while time.process_time() < begun + 0.2: pass"
-    everywhere = os.sched_getaffinity(sandbox.process.pid)
+    all_processors = os.sched_getaffinity(sandbox.process.pid)
     with busy_others(3) as processor:
         os.sched_setaffinity(sandbox.process.pid, {processor})
         with talk_with(sandbox, job("begun = time.process_time()", computes, "return x")) as talk:
             assert talk.receive() is not None and talk.ask(pack_request(0, {}))
-        os.sched_setaffinity(sandbox.process.pid, everywhere)
+        os.sched_setaffinity(sandbox.process.pid, all_processors)
     assert talk.waited > 0.2
 
 
@@ -133,7 +133,7 @@ def test_process_that_waits_too_long_is_stopped(sandbox: Sandbox):
 
 
 @linux
-def test_process_that_does_not_read_blocks_no_one(sandbox: Sandbox):
+def test_process_that_does_not_read_blocks_nothing(sandbox: Sandbox):
     with talk_with(sandbox, job("time.sleep(600)", "return x"), Limits(seconds=0.2, answer_mb=1)) as talk:
         assert talk.receive() is not None
         assert talk.ask(pack({"x": torch.ones(1 << 18)})) is None
@@ -152,7 +152,7 @@ def test_no_process_is_left_running(sandbox: Sandbox):
     assert still_works(sandbox)
 
 
-def test_error_in_the_block_leaves_the_sandbox_usable(sandbox: Sandbox):
+def test_error_in_with_block_keeps_sandbox_usable(sandbox: Sandbox):
     with pytest.raises(ZeroDivisionError), talk_with(sandbox, job("return x")) as talk:
         talk.receive()
         raise ZeroDivisionError

@@ -1,5 +1,6 @@
-"""Hostile and unlucky submissions, and what each deserves.
+"""Hostile and unlucky submissions, with the points that each of them should get.
 
-A module for each class of them; ``run`` grades them in one sandbox, as whoever starts it, and
-``test_hostile_submissions`` starts it as root, as an ordinary user, and as one without namespaces.
+There is one module for each class of submissions. ``run`` grades all of them in one sandbox as the current user, and
+``test_hostile_submissions`` starts ``run`` as root, as an unprivileged user, and as an unprivileged user without
+namespaces.
 """

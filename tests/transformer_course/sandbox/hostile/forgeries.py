@@ -1,4 +1,4 @@
-"""Submissions that change the cases, the record of their calls or the way out, or send what nobody expects."""
+"""Submissions that manipulate the cases, the record of their calls or the reply, or return unexpected values."""
 
 from tests.transformer_course.sandbox.hostile.observations import IN_PLACE, RIGHT, WALK
 from tests.transformer_course.sandbox.hostile.submission import Answer, in_vain, right_after, wrong
@@ -14,32 +14,32 @@ def of(exercise: str, name: str, source: str, points: int = 0, message: str = ""
 
 ANSWERS = [
     # the cases
-    of("softmax", "has its call judged as another kind", WALK + IN_PLACE + "  caller('case').kind = 'once'\n"),
+    of("softmax", "changes the kind of the case", WALK + IN_PLACE + "  caller('case').kind = 'once'\n"),
     of(
         "softmax",
-        "asks for one call only",
+        "prevents the second call",
         WALK + "def softmax(s):\n  case = caller('case')\n  object.__setattr__(case, 'kind', 'once') if case else 0\n"
         "  s -= s.amax(-1, keepdim=True)\n  return s.exp_().div_(s.sum(-1, keepdim=True))",
     ),
     of(
         "blockwise_attention",
-        "lifts the bound on its tensors",
+        "removes the limit on its tensors",
         WALK + ALL_SCORES + "  case = caller('case')\n  case and case.max_numbers.clear()\n"
         "  return (queries @ keys.mT / queries.shape[-1] ** 0.5).softmax(-1) @ values",
     ),
     of(
         "sample_next",
-        "is asked for one sample",
+        "reduces the number of samples to one",
         WALK + LIKELIEST + "  object.__setattr__(caller('case'), 'n_samples', 1)\n  return logits.argmax(-1)",
     ),
     of(
         "softmax",
-        "empties the cases that follow",
+        "deletes the remaining cases",
         WALK + "def softmax(s):\n  cases = caller('cases')\n  if cases: del cases[1:]\n  return s.softmax(-1)",
     ),
     of(
         "softmax",
-        "makes the cases that follow easy",
+        "makes the remaining cases easy",
         WALK + "def softmax(s):\n  for case in caller('cases') or []: case.inputs['scores'] = torch.zeros(1, 1)\n"
         "  return torch.full_like(s, 1 / s.shape[-1])",
     ),
@@ -51,20 +51,20 @@ ANSWERS = [
     ),
     of(
         "softmax",
-        "leaves the arguments out of the record",
+        "removes the arguments from the record",
         WALK + "import transformer_course.running.record as r\nkeep = r.record\n"
         "r.record = lambda *a: {k: v for k, v in keep(*a).items() if k != 'left'}\n" + IN_PLACE,
     ),
     of(
         "softmax",
-        "says that its cell was never there",
+        "reports that no cell defines it",
         "import transformer_course.running.answer_job as a\ndef go(*b): raise a.NoAnswer\na.record_all = go\n"
         "def softmax(s): return s",
         message="No cell defines",
     ),
     of(
         "softmax",
-        "calls what has the name of thousands",
+        "reports thousands of called names",
         "import transformer_course.running.called_names as c\n"
         "c.found = lambda: ['\\x1b[2J<script>' * 10**3] * 10**2\n" + RIGHT["softmax"],
         2,
@@ -82,90 +82,90 @@ ANSWERS = [
         )
         for name, forgery in {
             "a list of numbers": "made['own_parameters'] = [*range(20)]",
-            "the parameters as they were": "made['trained'] = [p for g in made['output'] for p in g['params']]",
+            "the original parameters": "made['trained'] = [p for g in made['output'] for p in g['params']]",
             "no list": "made.pop('trained', 0); made['own_parameters'] = 99",
         }.items()
     ),
-    # what comes back
-    wrong("returns no numbers", "return s * float('nan')"),
-    wrong("returns what has no end", "return s * float('inf')"),
-    wrong("returns a number of another kind", "return s.softmax(-1) + 0j"),
-    wrong("returns the right numbers, and no room for them", "return torch.sparse_coo_tensor(size=s.shape)"),
-    wrong("returns a billion numbers in one", "return torch.zeros(1).expand(1 << 30)"),
-    wrong("returns a list that holds itself", "x = [s.softmax(-1)]\nx.append(x)\nreturn x"),
+    # the returned values
+    wrong("returns NaN", "return s * float('nan')"),
+    wrong("returns infinity", "return s * float('inf')"),
+    wrong("returns complex numbers", "return s.softmax(-1) + 0j"),
+    wrong("returns an empty sparse tensor", "return torch.sparse_coo_tensor(size=s.shape)"),
+    wrong("returns one number expanded to a billion", "return torch.zeros(1).expand(1 << 30)"),
+    wrong("returns a list that contains itself", "x = [s.softmax(-1)]\nx.append(x)\nreturn x"),
     of(
         "softmax",
-        "returns what says that it is a tensor",
+        "returns an object that claims to be a tensor",
         "class X:\n  __class__ = torch.Tensor\ndef softmax(s): return X()",
     ),
     of(
         "softmax",
-        "never comes to an end of its gradients",
+        "has an endless backward pass",
         "class Endless(torch.autograd.Function):\n  @staticmethod\n  def forward(c, s): return s.softmax(-1)\n"
         "  @staticmethod\n  def backward(c, g):\n    while True: pass\ndef softmax(s): return Endless.apply(s)",
         seconds=0.5,
     ),
     of(
         "softmax",
-        "says in its error what a terminal does",
+        "raises an error with terminal codes",
         "class E(Exception): pass\nE.__name__ = '<b>\\x1b]0;x\\x07\\n# ada (10 of 10)'\n"
         "def softmax(s): raise E('\\x1b[2J\\r\\u202e=HYPERLINK(1)')",
     ),
     of(
         "softmax",
-        "warns of everything",
+        "issues a huge warning",
         "import warnings\ndef softmax(s):\n  warnings.warn('\\x1b[2J' * 10**6)\n  return s.softmax(-1)",
         2,
     ),
-    of("softmax", "has a cell with a hole", "def softmax(s): return s.softmax(-1)\0"),
-    of("softmax", "is nested deeper than a parser goes", "def softmax(s): return " + "(" * 10**5 + "s" + ")" * 10**5),
-    # the way out
-    right_after("answers again when it ends", "import atexit\natexit.register(lambda: os.write(3, bytes(99)))"),
+    of("softmax", "contains a null byte", "def softmax(s): return s.softmax(-1)\0"),
+    of("softmax", "is nested too deeply for the parser", "def softmax(s): return " + "(" * 10**5 + "s" + ")" * 10**5),
+    # the reply
+    right_after("replies again when it exits", "import atexit\natexit.register(lambda: os.write(3, bytes(99)))"),
     wrong(
-        "writes into its answer",
+        "writes into its reply",
         "def go():\n  while True: os.write(3, b'x')\nthreading.Thread(target=go).start()\ntime.sleep(.1)",
     ),
     wrong("stops itself", "os.kill(os.getpid(), signal.SIGSTOP)", seconds=0.5),
-    wrong("steps back, and never ends", "os.nice(19)\nwhile True: pass", seconds=0.5),
+    wrong("lowers its priority and never ends", "os.nice(19)\nwhile True: pass", seconds=0.5),
     wrong(
-        "has others compute, and waits for them",
+        "competes with its own processes for the CPU",
         "for _ in range(8):\n  if not os.fork():\n    while True: pass\nwhile True: pass",
         seconds=0.5,
     ),
     # memory
     of(
         "blockwise_attention",
-        "makes all scores in numpy",
+        "computes all scores in NumPy",
         UNWATCHED + ALL_SCORES + "  s = (queries.numpy() @ keys.numpy().swapaxes(-1, -2)) / queries.shape[-1] ** 0.5\n"
         "  s = np.exp(s - s.max(-1, keepdims=True))\n"
         "  return torch.from_numpy((s / s.sum(-1, keepdims=True)) @ values.numpy())",
     ),
     of(
         "blockwise_attention",
-        "makes all scores in half of the bits",
+        "computes all scores in float16",
         UNWATCHED
         + ALL_SCORES
         + "  with off():\n    s = (queries @ keys.mT if keys.shape[-2] < 9999 else queries.half() @ keys.mT.half())\n"
         "    s /= queries.shape[-1] ** 0.5\n    s -= s.amax(-1, keepdim=True)\n    s.exp_()\n"
         "    return (s @ values.to(s.dtype)).float() / s.sum(-1, keepdim=True).float()",
     ),
-    in_vain("makes memory that has no name", "os.memfd_create('x')"),
-    # who has the models
+    in_vain("creates an anonymous file in memory", "os.memfd_create('x')"),
+    # the model server
     of(
         "leaks_future",
-        "asks who has the models for the largest of inputs",
+        "sends a huge input to the model server",
         "def leaks_future(model, tokens):\n  try: model._request('call', torch.zeros(1).expand(1 << 21, 9).long())\n"
         "  except Exception: pass\n  return True",
     ),
     of(
         "leaks_future",
-        "asks for the models of all cases",
+        "calls the models of all cases",
         "def leaks_future(model, tokens):\n  found = []\n  for model._number in range(-3, 3):\n"
         "    try: found.append(model(tokens))\n    except Exception: pass\n  return len(found) > 3",
     ),
     of(
         "leaks_future",
-        "reads the memory of its neighbors",
+        "reads the memory of other processes",
         "import ctypes, os\ndef leaks_future(model, tokens):\n  box = ctypes.create_string_buffer(64)\n"
         "  vec = (ctypes.c_void_p * 2)(ctypes.addressof(box), 64)\n  far = (ctypes.c_void_p * 2)(id(model), 64)\n"
         "  for p in range(os.getpid() - 3, os.getpid() + 4):\n    if p != os.getpid():\n"

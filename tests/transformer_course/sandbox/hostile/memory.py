@@ -1,4 +1,4 @@
-"""Submissions that take memory, or give back more than anybody wants to read."""
+"""Submissions that use too much memory, or return too much data."""
 
 from tests.transformer_course.sandbox.hostile.submission import Answer, wrong
 
@@ -69,31 +69,31 @@ def in_much_memory(queries, keys, values):
 """
 
 
-def takes_much(name: str, in_much_memory: str) -> Answer:
-    """Return an answer to the exercise that measures memory: right, but it holds all scores at once."""
+def uses_much_memory(name: str, in_much_memory: str) -> Answer:
+    """Return a right answer to the exercise that measures memory, which computes all scores at once."""
     return Answer(name, BLOCKWISE + in_much_memory, exercise="blockwise_attention", message="right on small cases")
 
 
 ANSWERS = [
-    wrong("starts programs that together take too much", START_PROGRAMS.format(mb=130, n=20), "memory together"),
-    takes_much("holds all scores in a program it starts", IN_ANOTHER_PROGRAM),
-    wrong("becomes a program that takes too much", REPLACE_ITSELF.format(mb=650), "memory together|exit 1"),
-    takes_much("holds all scores in a process it forks", IN_A_FORK),
-    takes_much("holds all scores in shared memory", IN_SHARED_MEMORY),
-    wrong("takes memory without end", "x = []\nwhile True: x.append(bytearray(1 << 24))", "512 MB of memory"),
-    Answer("gives back rows of nothing", "def softmax(s): return torch.zeros(2**21, 0)"),
-    Answer("gives back a long error", "def softmax(s): raise ValueError('a b ' * 10**6)"),
-    wrong("takes memory with small things", "x = []\nwhile True: x.append([x])", "MB of memory", seconds=60.0),
-    wrong("asks for a tensor of terabytes", "torch.ones(1 << 40)", "512 MB of memory"),
-    wrong("recurses without end", "softmax(s)", "RecursionError"),
-    wrong("recurses past the stack", "sys.setrecursionlimit(10**9)\nlist(map(softmax, [s]))", "SIGSEGV|Error"),
-    Answer("gives back a large tensor", "def softmax(s): return torch.ones(1 << 23)"),
-    Answer("gives back lists of nothing", "def softmax(s): return [[]] * 400_000"),
-    Answer("gives back nested lists", "def softmax(s):\n  x = []\n  for _ in range(900): x = [x]\n  return x"),
-    Answer("gives back a list that holds itself", "def softmax(s):\n  x = []\n  x.append(x)\n  return x"),
-    Answer("gives back text without end", "def softmax(s): return 'a' * (1 << 25)"),
-    Answer("gives back a huge number", "def softmax(s): return 10 ** 10_000"),
-    wrong("breaks into memory", "ctypes.string_at(0)", "SIGSEGV"),
+    wrong("starts programs that use too much memory together", START_PROGRAMS.format(mb=130, n=20), "memory together"),
+    uses_much_memory("holds all scores in another program", IN_ANOTHER_PROGRAM),
+    wrong("becomes a program that uses too much memory", REPLACE_ITSELF.format(mb=650), "memory together|exit 1"),
+    uses_much_memory("holds all scores in a forked process", IN_A_FORK),
+    uses_much_memory("holds all scores in shared memory", IN_SHARED_MEMORY),
+    wrong("allocates memory endlessly", "x = []\nwhile True: x.append(bytearray(1 << 24))", "512 MB of memory"),
+    Answer("returns millions of empty rows", "def softmax(s): return torch.zeros(2**21, 0)"),
+    Answer("raises an error with a long message", "def softmax(s): raise ValueError('a b ' * 10**6)"),
+    wrong("allocates many small objects", "x = []\nwhile True: x.append([x])", "MB of memory", seconds=60.0),
+    wrong("allocates a tensor of terabytes", "torch.ones(1 << 40)", "512 MB of memory"),
+    wrong("recurses endlessly", "softmax(s)", "RecursionError"),
+    wrong("overflows the stack", "sys.setrecursionlimit(10**9)\nlist(map(softmax, [s]))", "SIGSEGV|Error"),
+    Answer("returns a large tensor", "def softmax(s): return torch.ones(1 << 23)"),
+    Answer("returns a list of empty lists", "def softmax(s): return [[]] * 400_000"),
+    Answer("returns nested lists", "def softmax(s):\n  x = []\n  for _ in range(900): x = [x]\n  return x"),
+    Answer("returns a list that contains itself", "def softmax(s):\n  x = []\n  x.append(x)\n  return x"),
+    Answer("returns a long text", "def softmax(s): return 'a' * (1 << 25)"),
+    Answer("returns a huge number", "def softmax(s): return 10 ** 10_000"),
+    wrong("reads an invalid address", "ctypes.string_at(0)", "SIGSEGV"),
     wrong("aborts", "os.abort()", "SIGABRT"),
-    wrong("opens files without end", "x = [open(os.devnull) for _ in range(999)]", "64 open files"),
+    wrong("opens too many files", "x = [open(os.devnull) for _ in range(999)]", "64 open files"),
 ]

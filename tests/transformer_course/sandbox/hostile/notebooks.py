@@ -1,4 +1,4 @@
-"""Notebooks in an unusual state, and what they deserve: all points of the lesson, or none."""
+"""Unusual notebooks, each of which should get either all points of the lesson or none."""
 
 import copy
 import json
@@ -13,13 +13,13 @@ WRONG = {name: f"def {name}(*a, **k): return None" for name in RIGHT}
 
 @dataclass(frozen=True)
 class Notebook:
-    """A file that was handed in.
+    """A submitted file.
 
     Args:
-        name: What is unusual about it.
-        data: Its content.
-        passes: Whether it deserves all points, or none.
-        file: Its name.
+        name: What is unusual about the file.
+        data: The content of the file.
+        passes: Whether the notebook should get all points; if False, it should get none.
+        file: The name of the file.
     """
 
     name: str
@@ -28,13 +28,13 @@ class Notebook:
     file: str = "01_lookup.ipynb"
 
 
-def _notebook(code: list[dict[str, str]], **others: Any) -> dict[str, Any]:
-    made = [
+def _notebook(code: list[dict[str, str]], **options: Any) -> dict[str, Any]:
+    code_cells = [
         {"cell_type": "code", "metadata": {}, "outputs": [], "execution_count": None, "source": cell["source"]}
         | ({"id": cell["id"]} if cell["id"] else {})
         for cell in code
     ]
-    return {"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": made, **others}
+    return {"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": code_cells, **options}
 
 
 SOLVED = _notebook(cells(RIGHT))
@@ -48,14 +48,14 @@ def _but(change: Callable[[dict[str, Any]], object]) -> bytes:
 
 
 def _for_each(change: Callable[[dict[str, Any]], object]) -> bytes:
-    """Return the solved notebook with a change to each cell."""
+    """Return the solved notebook with the same change to each cell."""
     return _but(lambda notebook: [change(cell) for cell in notebook["cells"]])
 
 
-def _attempts(first: dict[str, str], then: dict[str, str]) -> bytes:
-    """Return a notebook with two answers to each exercise, both above the check."""
+def _attempts(first: dict[str, str], second: dict[str, str]) -> bytes:
+    """Return a notebook with two answers to each exercise, both before the check."""
     code = []
-    for cell in cells(then):
+    for cell in cells(second):
         if cell["id"] in first:
             code.append({"id": "", "source": first[cell["id"]]})
         code.append(cell)
@@ -74,31 +74,33 @@ NOTEBOOKS = [
     Notebook("solved", _but(lambda _: None), passes=True),
     Notebook("untouched", json.dumps(_notebook(cells({}))).encode(), passes=False),
     Notebook("in format 3", _in_format_3(), passes=False),
-    Notebook("with endless cells added", _but(lambda n: n["cells"].insert(3, EXTRA)), passes=True),
+    Notebook("with an endless cell", _but(lambda n: n["cells"].insert(3, EXTRA)), passes=True),
     Notebook("without ids", _for_each(lambda cell: cell.pop("id", 0)), passes=True),
-    Notebook("with every id the same", _for_each(lambda cell: cell.update(id="x")), passes=True),
+    Notebook("with the same id in every cell", _for_each(lambda cell: cell.update(id="x")), passes=True),
     Notebook("with other tags", _for_each(lambda cell: cell.update(metadata={"tags": ["a"], "id": 3})), passes=True),
-    Notebook("from the last cell to the first", _but(lambda n: n["cells"].reverse()), passes=True),
+    Notebook("with cells in reverse order", _but(lambda n: n["cells"].reverse()), passes=True),
     Notebook("with every cell twice", _but(lambda n: n.update(cells=n["cells"] * 2)), passes=True),
     Notebook("without checks", _but(lambda n: n.update(
         cells=[cell for cell in n["cells"] if not cell["source"].startswith("check(")])), passes=True),
     Notebook("without its imports", _but(lambda n: n["cells"].pop(0)), passes=True),
     Notebook("with large outputs", _for_each(lambda cell: cell.update(outputs=[OUTPUT])), passes=True),
-    Notebook("in lines", _for_each(lambda c: c.update(source=c["source"].splitlines(keepends=True))), passes=True),
-    Notebook("with the line ends of Windows", _for_each(
+    Notebook("with sources as lists of lines", _for_each(
+        lambda cell: cell.update(source=cell["source"].splitlines(keepends=True))), passes=True),
+    Notebook("with Windows line endings", _for_each(
         lambda cell: cell.update(source=cell["source"].replace("\n", "\r\n"))), passes=True),
     Notebook("with magic in each cell", _for_each(
         lambda cell: cell.update(source=f"%matplotlib inline\n!pip list\n{cell['source']}")), passes=True),
-    Notebook("with a cell that is no Python", _but(lambda n: n["cells"].insert(0, EXTRA | {"source": "a b c("})), True),
-    Notebook("wrong first, right then", _attempts(WRONG, RIGHT), passes=True),
-    Notebook("right first, wrong then", _attempts(RIGHT, WRONG), passes=True),  # the best of up to four answers counts
-    Notebook("right first, stubs then", _attempts(RIGHT, {name: STUB.format(name=name) for name in RIGHT}), True),
+    Notebook("with a cell that is not Python", _but(
+        lambda n: n["cells"].insert(0, EXTRA | {"source": "a b c("})), passes=True),
+    Notebook("wrong answers, then right answers", _attempts(WRONG, RIGHT), passes=True),
+    Notebook("right answers, then wrong answers", _attempts(RIGHT, WRONG), passes=True),  # the best of four counts
+    Notebook("right answers, then stubs", _attempts(RIGHT, {name: STUB.format(name=name) for name in RIGHT}), True),
     Notebook("in UTF-16", json.dumps(SOLVED).encode("utf-16"), passes=True),
     Notebook("with a byte order mark", b"\xef\xbb\xbf" + json.dumps(SOLVED).encode(), passes=True),
-    Notebook("under another name", json.dumps(SOLVED).encode(), passes=True, file="homework (final) (2).ipynb"),
+    Notebook("with a different file name", json.dumps(SOLVED).encode(), passes=True, file="homework (final) (2).ipynb"),
     Notebook("empty", b"", passes=False),
-    Notebook("cut off", json.dumps(SOLVED).encode()[:2000], passes=False),
-    Notebook("JSON but no notebook", b"[1, 2, 3]", passes=False),
-    Notebook("nested without end", b"[" * 100_000, passes=False),
+    Notebook("truncated", json.dumps(SOLVED).encode()[:2000], passes=False),
+    Notebook("JSON but not a notebook", b"[1, 2, 3]", passes=False),
+    Notebook("deeply nested", b"[" * 100_000, passes=False),
     Notebook("with too many cells", _but(lambda n: n.update(cells=n["cells"] * 400)), passes=False),
 ]  # fmt: skip

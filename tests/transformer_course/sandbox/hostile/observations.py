@@ -1,4 +1,4 @@
-"""Submissions that want points from what is observed beside them, or from knowing what a case tests."""
+"""Submissions that forge observations, or try to find out what a case tests."""
 
 from tests.transformer_course.sandbox.hostile.submission import Answer, softmax_after
 from transformer_course.exercises import every_exercise
@@ -40,7 +40,7 @@ def of(exercise: str, name: str, source: str, points: int = 0, message: str = ""
 ANSWERS = [
     of(
         "leaks_future",
-        "asks the case for its label",
+        "reads the label of the case",
         f"{WALK}def leaks_future(model, tokens):\n  case = caller('case')\n"
         "  if not case.label: raise ValueError('nothing')\n  return 'does not leak' not in case.label",
         message="nothing",
@@ -53,19 +53,19 @@ ANSWERS = [
     ),
     of(
         "which_inputs",
-        "reads which inputs a model mixes",
+        "reads the weights of a model",
         "def which_inputs(model, x): return model.mixing.abs() > 1e-9",
     ),
     of(
         "leaks_future",
-        "looks for tables in memory",
+        "searches memory for tables",
         "import gc\ndef leaks_future(model, tokens):\n"
         "  n = tokens.shape[1]\n  found = [t for t in gc.get_objects() if isinstance(t, torch.Tensor) and t.dim() == 2"
         " and t.is_floating_point() and t.shape == (n, n)]\n  return any(bool(t.triu(1).any()) for t in found)",
     ),
     of(
         "leaks_future",
-        "reads the memory of who has the models",
+        "reads the memory of the model server",
         "import os\ndef leaks_future(model, tokens):\n"
         "  for pid in range(os.getpid() - 9, os.getpid() + 9):\n    try: return "
         "bool(open(f'/proc/{pid}/mem', 'rb').read(1))\n"
@@ -73,25 +73,25 @@ ANSWERS = [
     ),
     of(
         "leaks_future",
-        "asks for another operation",
+        "requests an unsupported operation",
         "from transformer_course.running import served_models\n"
         "def leaks_future(model, tokens): return bool(model._request('state_dict')['mixing'].triu(1).any())",
         message="KeyError",
     ),
     of(
         "leaks_future",
-        "serves itself",
+        "replaces the model server",
         "from transformer_course.running import served_models as s\n"
         "x = s.connect(lambda request: s.pack({'output': torch.zeros(1, 9, 9), 'caches': [], 'random_state': None}))\n"
         + RIGHT["leaks_future"],
     ),
     of(
         "leaks_future",
-        "floods who has the models",
+        "floods the model server",
         "import os\n"
         + RIGHT["leaks_future"].replace("    was_training", "    os.write(4, b'x' * 64)\n    was_training", 1),
     ),
-    of("leaks_future", "always says that it leaks", "def leaks_future(model, tokens): return True"),
+    of("leaks_future", "always returns True", "def leaks_future(model, tokens): return True"),
     of(
         "leaks_future",
         "answers by the number of the call",
@@ -99,13 +99,13 @@ ANSWERS = [
     ),
     of(
         "leaks_future",
-        "is right, after it has looked at everything",
+        "is right after searching all objects",
         "import gc\nx = gc.get_objects()\ndel x\n" + RIGHT["leaks_future"],
         4,
     ),
     of(
         "padding_difference",
-        "reads what a model does to padding",
+        "reads an attribute about padding",
         "def padding_difference(model, tokens, pad_id, n_pads): return float(model.hears_padding)",
     ),
     of(
@@ -115,36 +115,40 @@ ANSWERS = [
     ),
     of(
         "which_inputs",
-        "takes the jacobian, which is right",
+        "computes the Jacobian, which is right",
         "def which_inputs(model, x):\n  return torch.func.jacrev(model)(x).abs().amax(dim=(1, 3)) > 1e-5",
         4,
     ),
-    of("softmax", "hides that it writes", RECORD + "record._state_after_call = lambda value: []\n" + IN_PLACE),
-    of("softmax", "hides all that it leaves", RECORD + "record.to_plain_data = lambda value: value\n" + IN_PLACE),
+    of("softmax", "hides that it writes in place", RECORD + "record._state_after_call = lambda value: []\n" + IN_PLACE),
+    of(
+        "softmax",
+        "disables the conversion of its results",
+        RECORD + "record.to_plain_data = lambda value: value\n" + IN_PLACE,
+    ),
     of("softmax", "writes into a copy, which is right", IN_PLACE.replace("s -= s", "s = s - s"), 2),
     of(
         "softmax",
-        "sends what it would like to have observed",
+        "replaces its record",
         RECORD + "record.record = lambda *a: {'output': 1.0, 'changed': [], 'repeatable': True}\n" + IN_PLACE,
     ),
     of(
         "softmax",
-        "says that all is as expected",
+        "makes all comparisons return True",
         "import transformer_course.running.plain_data as p\n"
         "p.same = p.torch.equal = lambda *a, **k: True\ndef softmax(s): return s",
     ),
-    of("softmax", "says that it was never started", RECORD + "record.record_all = lambda *a: 1 / 0\n" + IN_PLACE),
+    of("softmax", "breaks the recorder", RECORD + "record.record_all = lambda *a: 1 / 0\n" + IN_PLACE),
     of(
         "sample_next",
         "sends exact frequencies",
         RECORD + "record._record_sampler = lambda attempt, case: {'frequencies':"
         " case.inputs['logits'].softmax(-1), 'n_samples': case.n_samples}\n" + LIKELIEST,
     ),
-    of("sample_next", "deals out what it should draw", DEALS),
-    of("sample_next", "draws by no generator", RIGHT["sample_next"].replace("generator=generator", "generator=None")),
+    of("sample_next", "deals out tokens instead of sampling", DEALS),
+    of("sample_next", "ignores the generator", RIGHT["sample_next"].replace("generator=generator", "generator=None")),
     of(
         "blockwise_attention",
-        "makes all scores unwatched",
+        "hides the computation of all scores",
         "from torch.utils._python_dispatch import _disable_current_modes"
         "\ndef blockwise_attention(queries, keys, values, block):\n  with _disable_current_modes():\n"
         "    return (queries @ keys.mT / queries.shape[-1] ** 0.5).softmax(-1) @ values",
@@ -152,7 +156,7 @@ ANSWERS = [
     ),
     of(
         "blockwise_attention",
-        "makes the scores of a quarter of the queries unwatched",
+        "hides the computation of a quarter of the scores",
         "from torch.utils._python_dispatch import _disable_current_modes"
         "\ndef attend(q, k, v):\n  e = (q @ k.mT).div_(q.shape[-1] ** 0.5)\n  e.sub_(e.amax(-1, keepdim=True)).exp_()\n"
         "  return e @ v / e.sum(-1, keepdim=True)\n"
@@ -163,7 +167,7 @@ ANSWERS = [
     ),
     of(
         "blockwise_attention",
-        "says that its tensors are small",
+        "disables the measurement of tensor sizes",
         "import transformer_course.running.tensor_sizes as t\n"
         "t.LargestTensor.__torch_dispatch__ = lambda self, f, types, a=(), k=None: f(*a, **(k or {}))\n"
         "def blockwise_attention(queries, keys, values, block):\n"
@@ -173,12 +177,12 @@ ANSWERS = [
     of("blockwise_attention", "works in blocks, which is right", RIGHT["blockwise_attention"], 4),
     of(
         "parameter_groups",
-        "counts copies as the model's own",
+        "makes copies count as parameters",
         RECORD + "record._ids = lambda value: iter(())\n"
         "def parameter_groups(model): return [p.clone() for p in model.parameters()], []",
     ),
     of("softmax", "forks, and is right", softmax_after("os.fork()"), 2),
-    of("softmax", "raises a text of megabytes", "def softmax(s): raise ValueError('a b ' * 10**6)"),
+    of("softmax", "raises an error with megabytes of text", "def softmax(s): raise ValueError('a b ' * 10**6)"),
     of(
         "softmax",
         "sleeps when it is traced",
@@ -186,7 +190,7 @@ ANSWERS = [
     ),
     of(
         "softmax",
-        "reads the answers",
+        "reads the file with the answer",
         "import transformer_course.running as r, os\nd = os.path.dirname(r.__path__[0])\n"
         "exec(open(d + '/exercises/lesson_01_lookup/softmax.py').read())",
     ),

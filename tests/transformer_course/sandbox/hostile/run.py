@@ -1,8 +1,8 @@
-"""Grade hostile and unlucky submissions in one sandbox, and print what each got; ``test_hostile_submissions`` starts
-it.
+"""Grade hostile and unlucky submissions in one sandbox, and print the points and the feedback of each.
 
-Run as ``python -m tests.transformer_course.sandbox.hostile.run [first N of each class]``. With ``NO_NAMESPACES`` in its
-environment, the sandbox does without them.
+``test_hostile_submissions`` runs ``python -m tests.transformer_course.sandbox.hostile.run [N]``, which grades the first
+N submissions of each class, or all of them. If the environment contains ``NO_NAMESPACES``, the sandbox does not use
+namespaces.
 """
 
 import json
@@ -45,18 +45,18 @@ SEED = 20_170_612
 
 
 def copy_without_namespaces(to: Path) -> None:
-    """Copy the course into the sandbox as for a system that gives ordinary users no namespaces."""
+    """Copy the course into the sandbox, changed so that the system seems not to support namespaces."""
     copy_course(to)
     with (to / "transformer_course" / "sandbox" / "linux" / "namespaces.py").open("a") as file:
         file.write("\n\ndef are_possible(): return False\n")
 
 
-if "NO_NAMESPACES" in os.environ:  # the worker imports this module, too
+if "NO_NAMESPACES" in os.environ:  # at import time, because the worker also imports this module
     sandbox.copy_course = copy_without_namespaces
 
 
 def grade_answer(worker: Worker, source: str, seconds: float, name: str = "softmax") -> tuple[int, str]:
-    """Return the points of an answer, and what is said about it."""
+    """Return the points of an answer, and its feedback."""
     cells = [{"id": name, "source": source}]
     limits = Limits(seconds=seconds, memory_mb=LIMITS.memory_mb)
     graded = worker.assess(Task(Submission("eve", Path("x.ipynb"), "01_lookup", cells), name, SEED, limits))
@@ -64,47 +64,46 @@ def grade_answer(worker: Worker, source: str, seconds: float, name: str = "softm
 
 
 def grade_notebook(worker: Worker, notebook: notebooks.Notebook, folder: Path) -> tuple[bool, str]:
-    """Return whether a notebook got all points; if it got only some, say so."""
+    """Return whether a notebook got all points, and its feedback, with a prefix if it got only some points."""
     folder.mkdir()
     (folder / notebook.file).write_bytes(notebook.data)
     [submission] = find_submissions([folder])
 
-    def assess_one(one: Submission, exercise: Exercise, limits: Limits, choice: AnswerChoice) -> GradedExercise:
-        return worker.assess(Task(one, exercise.name, SEED, limits, choice))
+    def assess_one(submission: Submission, exercise: Exercise, limits: Limits, choice: AnswerChoice) -> GradedExercise:
+        return worker.assess(Task(submission, exercise.name, SEED, limits, choice))
 
     graded = assess(submission, Allowance(LIMITS), assess_one)
-    passed = [one.verdict.passed for one in graded.exercises]
-    all_or_none = "" if len({*passed}) < 2 else "only some exercises passed: "
-    text = submission.problem or " | ".join(one.verdict.message[:200] for one in graded.exercises)
-    return bool(passed) and all(passed), f"{all_or_none}{text}"
+    passed = [exercise.verdict.passed for exercise in graded.exercises]
+    prefix = "" if len({*passed}) < 2 else "only some exercises passed: "
+    text = submission.problem or " | ".join(exercise.verdict.message[:200] for exercise in graded.exercises)
+    return bool(passed) and all(passed), f"{prefix}{text}"
 
 
 def main() -> None:
-    """Grade the first submissions of each class; print the guards, and by class and name what each got."""
+    """Grade the submissions of each class, and print the guards and the result of each submission as JSON."""
     n = int(sys.argv[1]) if len(sys.argv) > 1 else None
-    places = json.loads(os.environ["PLACES"])
-    text: dict[str, dict[str, Any]] = {}
-    mistake_recognition.MAX_PAIRS = (
-        0  # nothing here makes two mistakes at once, and looking for them takes longest of all
-    )
+    placeholders = json.loads(os.environ["PLACEHOLDERS"])
+    results: dict[str, dict[str, Any]] = {}
+    # No submission makes two mistakes, and the search for pairs would take most of the time.
+    mistake_recognition.MAX_PAIRS = 0
     with Worker(LIMITS) as worker:
         guards = worker.guards
         for kind, answers in CLASSES.items():
             for answer in answers[:n]:
                 source = answer.source
-                for word, place in places.items():
-                    source = source.replace(word, place)
+                for word, value in placeholders.items():
+                    source = source.replace(word, value)
                 started = time.monotonic()
                 points, message = grade_answer(worker, source, answer.seconds, answer.exercise)
                 seconds = time.monotonic() - started
-                text[f"{kind}: {answer.name}"] = {"points": points, "message": message, "seconds": seconds}
-            text[f"{kind}: a right answer after all these"] = dict(
+                results[f"{kind}: {answer.name}"] = {"points": points, "message": message, "seconds": seconds}
+            results[f"{kind}: a right answer at the end"] = dict(
                 zip(("points", "message"), grade_answer(worker, RIGHT["softmax"], LIMITS.seconds), strict=True)
             )
         for i, notebook in enumerate(notebooks.NOTEBOOKS[:n]):
             passed, message = grade_notebook(worker, notebook, Path(f"notebook-{i}"))
-            text[f"notebooks: {notebook.name}"] = {"points": passed, "message": message}
-    print(json.dumps({"guards": guards, "told": text}))
+            results[f"notebooks: {notebook.name}"] = {"points": passed, "message": message}
+    print(json.dumps({"guards": guards, "results": results}))
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""How a hostile or unlucky submission is written down."""
+"""Define hostile and unlucky answers and their expected results."""
 
 from dataclasses import dataclass
 
@@ -7,17 +7,17 @@ from tests.transformer_course.sandbox.sample_submissions import softmax_after
 
 @dataclass(frozen=True)
 class Answer:
-    """An answer, and what it deserves.
+    """An answer and its expected result.
 
     Args:
-        name: What it does.
-        source: Its code. ``VICTIM`` in it becomes the path of a folder of the grader's that must stay as it is,
-            ``LISTENER`` the number of a port that nothing may connect to, and ``MARK`` a text by which processes are
-            found that outlive the grading.
-        points: What it deserves: 2 where the answer is right, whatever it tried in vain beside that, and 0 where not.
-        message: Regular expression of what the feedback says.
-        seconds: Time limit.
-        exercise: What it answers.
+        name: A description of what the answer does.
+        source: The code, with placeholders. ``VICTIM`` is replaced by the path of a folder of the grader that must not
+            change, ``LISTENER`` by the number of a port to which the answer must not be able to connect, and ``MARK``
+            by a text that identifies processes that outlive the grading.
+        points: The expected points: all points if the answer is right, even if it also attempts an attack that fails.
+        message: A regular expression that the feedback must match.
+        seconds: Time limit in seconds.
+        exercise: The name of the exercise.
     """
 
     name: str
@@ -29,17 +29,17 @@ class Answer:
 
 
 def in_vain(name: str, body: str) -> Answer:
-    """Return an answer that is right, and tries something before, which fails with an error that it ignores."""
+    """Return a right answer to softmax that first runs a body, which may fail with an error that the answer ignores."""
     lines = "\n".join(f"  {line}" for line in body.splitlines())
     return Answer(name, softmax_after(f"try:\n{lines}\nexcept (OSError, ValueError): pass"), points=2)
 
 
 def right_after(name: str, statements: str) -> Answer:
-    """Return a right answer whose cell does something before it defines it."""
+    """Return a right answer to softmax whose cell runs other statements before the definition."""
     imports = "import os, sys, time, signal, threading, subprocess"
     return Answer(name, f"{imports}\n{statements}\ndef softmax(s): return s.softmax(-1)", points=2)
 
 
 def wrong(name: str, body: str, message: str = "", seconds: float = 20.0) -> Answer:
-    """Return an answer that does something which costs its points."""
+    """Return an answer to softmax that first runs a body that should cost all points."""
     return Answer(name, softmax_after(body), message=message, seconds=seconds)

@@ -1,4 +1,4 @@
-"""Control groups, tried on folders that look like those of a system which leaves some to its users."""
+"""Tests for control groups, on folders that imitate a system that delegates control groups to users."""
 
 from pathlib import Path
 
@@ -10,7 +10,7 @@ from transformer_course.sandbox.resource_limits import Limits
 
 @pytest.fixture
 def groups(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The groups of a user whose session is in one of them."""
+    """The folder of a user's group, which contains the group of the user's session."""
     session = tmp_path / "user" / "session"
     session.mkdir(parents=True)
     (tmp_path / "self").write_text("4:memory:/elsewhere\n0::/user/session\n")
@@ -21,7 +21,7 @@ def groups(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "user"
 
 
-def test_job_gets_a_limited_group_next_to_the_graders(groups: Path):
+def test_job_gets_limited_group_next_to_session(groups: Path):
     group = control_groups.make(Limits(memory_mb=100, disk_mb=20, processes=7))
     assert group is not None and group.parent == groups
     assert (group / "pids.max").read_text() == "7"
@@ -35,14 +35,14 @@ def test_job_gets_a_limited_group_next_to_the_graders(groups: Path):
 
 
 @pytest.mark.parametrize("missing", ["memory", "pids"])
-def test_missing_controller_means_no_group(groups: Path, missing: str):
+def test_make_returns_none_without_controller(groups: Path, missing: str):
     control = groups / "cgroup.subtree_control"
     control.write_text(control.read_text().replace(missing, ""))
     assert control_groups.make(Limits()) is None
     assert [path.name for path in groups.iterdir() if path.is_dir()] == ["session"]
 
 
-def test_works_without_groups(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_functions_accept_missing_groups(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(control_groups, "OWN_GROUP", tmp_path / "none")
     assert control_groups.make(Limits()) is None
     assert not control_groups.join(None) and not control_groups.ran_out_of_memory(None)

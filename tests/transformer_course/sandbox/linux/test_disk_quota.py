@@ -42,18 +42,18 @@ print(os.listdir(folder))
 @linux
 def test_private_disk_limits_size_and_number_of_files(sandbox: Sandbox, tmp_path: Path):
     if not sandbox.guards["own_disk"] or os.geteuid() != 0:
-        return  # for an ordinary user it is shown by the hostile submissions
+        return  # the hostile submissions test this for unprivileged users
     assert run_python(MOUNT, str(tmp_path)).stdout.splitlines() == ["True", "ENOSPC", "ENOSPC True", "[]"]
     assert list(tmp_path.iterdir()) == [] and not os.path.ismount(tmp_path)
 
 
 @linux
-def test_many_files_are_reported(sandbox: Sandbox):
+def test_excess_files_are_reported(sandbox: Sandbox):
     verdict = grade_answer(sandbox, softmax_after(once("for i in range(400_000): open(str(i), 'w').close()"))).verdict
     assert "the limit is 64 MB and 10000 files" in verdict.message or "more than 10000 files" in verdict.message
 
 
-def test_folder_is_watched_for_size_and_number(tmp_path: Path):
+def test_folder_watch_limits_size_and_number_of_files(tmp_path: Path):
     def is_exceeded() -> bool:
         return FolderWatch(str(tmp_path), TINY_LIMITS).is_exceeded()
 
@@ -62,7 +62,7 @@ def test_folder_is_watched_for_size_and_number(tmp_path: Path):
     for i in range(9):
         (tmp_path / "inner" / str(i)).touch()
     assert not is_exceeded()
-    (tmp_path / "inner" / "one more").touch()
+    (tmp_path / "inner" / "extra").touch()
     assert is_exceeded()
     shutil.rmtree(tmp_path / "inner")
     (tmp_path / "large").write_bytes(bytes(3 << 19))
@@ -70,7 +70,7 @@ def test_folder_is_watched_for_size_and_number(tmp_path: Path):
     assert not FolderWatch(str(tmp_path), TINY_LIMITS, is_needed=False).is_exceeded()
 
 
-def test_checks_only_at_intervals(tmp_path: Path):
+def test_folder_watch_checks_only_at_intervals(tmp_path: Path):
     watch = FolderWatch(str(tmp_path), TINY_LIMITS)
     assert not watch.is_exceeded()
     for i in range(11):
@@ -78,27 +78,27 @@ def test_checks_only_at_intervals(tmp_path: Path):
     assert not watch.is_exceeded()
 
 
-def test_uncountable_folder_is_over_the_limit(tmp_path: Path):
+def test_too_deep_folder_exceeds_limit(tmp_path: Path):
     make_nested_folders(tmp_path, 20, "a" * 250)
     try:
         assert FolderWatch(str(tmp_path), Limits()).is_exceeded()
     finally:
-        delete_tree(str(tmp_path))  # pytest could not
+        delete_tree(str(tmp_path))  # pytest cannot delete such deep folders
 
 
 @linux
 @pytest.mark.parametrize(("mode", "can_be_filled"), [(0o300, True), (0o000, False)])
-def test_unlistable_folder_is_over_the_limit(
+def test_unlistable_folder_exceeds_limit_if_writable(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mode: int, can_be_filled: bool
 ):
     closed = tmp_path / "closed"
     closed.mkdir(mode)
     list_folder = os.scandir
 
-    def refuse(path: str):
+    def scandir(path: str):
         if path == str(closed):
-            raise PermissionError(13, "closed")  # root could list it
+            raise PermissionError(13, "closed")  # without the patch, root could list the folder
         return list_folder(path)
 
-    monkeypatch.setattr(os, "scandir", refuse)
+    monkeypatch.setattr(os, "scandir", scandir)
     assert FolderWatch(str(tmp_path), Limits()).is_exceeded() == can_be_filled

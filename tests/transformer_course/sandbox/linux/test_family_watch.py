@@ -1,4 +1,4 @@
-"""What many processes take is added up."""
+"""Tests for the total memory of a job's processes."""
 
 import functools
 import os
@@ -31,7 +31,7 @@ time.sleep(1.0)
 
 
 def in_own_process(test: Callable[[], None]) -> Callable[[], None]:
-    """Run a test in a fork, which has no children but those that the test starts."""
+    """Run a test in a forked process, which has no children except those that the test starts."""
 
     @functools.wraps(test)
     def forked() -> None:
@@ -53,7 +53,7 @@ def in_own_process(test: Callable[[], None]) -> Callable[[], None]:
 
 @pytest.mark.parametrize(("mb", "points"), [(100, 0), (10, 2)])
 def test_memory_of_several_processes_counts_together(sandbox: Sandbox, mb: int, points: int):
-    """Each stays below the 256 MB that one may take."""
+    """Each process stays below the limit of 256 MB."""
     graded = grade_answer(sandbox, softmax_after("if os.path.exists('done'): return s.softmax(-1)\nopen('done', 'w')"
                                               + FORKS.format(mb=mb)))  # fmt: skip
     assert graded.points == points, graded.verdict.message
@@ -78,7 +78,7 @@ def test_forked_copy_adds_no_memory():
 
 @in_own_process
 def test_started_program_counts_in_full():
-    """The watching process holds more than the limit itself, but a program that was started shares nothing with it."""
+    """A started program shares no memory with the watching process, so its memory is not subtracted."""
     held = bytearray(os.urandom(1 << 20)) * 64
     watch = MemoryWatch(Limits(memory_mb=100), is_needed=True)
     code = "x = bytearray(60 << 20); print(flush=True); input()"
@@ -120,12 +120,12 @@ def test_memory_shared_by_forks_counts_once():
 def test_deleted_open_files_count(tmp_path: Path):
     code = f"f = open({str(tmp_path / 'x')!r}, 'wb'); f.write(bytes(3 << 20)); f.flush(); import os; "
     code += f"os.unlink({str(tmp_path / 'x')!r}); print(flush=True); input()"
-    (begin, message), (asked, end) = os.pipe(), os.pipe()
-    files = [(os.POSIX_SPAWN_DUP2, asked, 0), (os.POSIX_SPAWN_DUP2, message, 1)]
+    (reading, child_output), (child_input, writing) = os.pipe(), os.pipe()
+    files = [(os.POSIX_SPAWN_DUP2, child_input, 0), (os.POSIX_SPAWN_DUP2, child_output, 1)]
     child = os.posix_spawn(sys.executable, ["python", "-c", code], dict(os.environ), file_actions=files)
-    os.read(begin, 1)
+    os.read(reading, 1)
     assert deleted_bytes() >= 3 << 20
     os.kill(child, 9)
     os.waitpid(child, 0)
-    for pipe in (begin, message, asked, end):
+    for pipe in (reading, child_output, child_input, writing):
         os.close(pipe)

@@ -9,7 +9,7 @@ from transformer_course.sandbox.linux import landlock
 
 
 def confined(readable: Path, writable: Path, code: str) -> str:
-    """Try something in a process of its own that has only these two folders; return the error's name, if any."""
+    """Run code in a process that can access only these two folders, and print the name of any error."""
     script = f"""
 import ctypes, os, runpy, socket, sys
 ctypes.CDLL(None).prctl(38, 1, 0, 0, 0)  # no new privileges
@@ -25,14 +25,14 @@ except OSError as error:
 
 @pytest.fixture
 def folders(tmp_path: Path) -> list[Path]:
-    """Three folders, each with a file: one to read, one to write to, and a foreign one."""
+    """A readable, a writable and an inaccessible folder, each with a file."""
     if not landlock.version():
         pytest.skip("this kernel has no Landlock")
-    made = [tmp_path / name for name in ("readable", "writable", "foreign")]
-    for folder in made:
+    folders = [tmp_path / name for name in ("readable", "writable", "foreign")]
+    for folder in folders:
         folder.mkdir()
         (folder / "file").write_text("x")
-    return made
+    return folders
 
 
 @linux
@@ -61,17 +61,17 @@ def test_only_listed_paths_are_accessible(folders: list[Path], code: str, allowe
 
 
 @linux
-@pytest.mark.skipif(landlock.version() < 4, reason="this kernel's Landlock knows nothing of TCP")
+@pytest.mark.skipif(landlock.version() < 4, reason="this kernel's Landlock does not restrict TCP")
 def test_tcp_is_blocked(folders: list[Path]):
     assert confined(*folders[:2], "socket.create_connection(('127.0.0.1', 9))") == "PermissionError\n"
 
 
 @linux
-@pytest.mark.skipif(landlock.version() < 6, reason="this kernel's Landlock knows nothing of signals")
+@pytest.mark.skipif(landlock.version() < 6, reason="this kernel's Landlock does not restrict signals")
 def test_signals_are_blocked(folders: list[Path]):
     assert confined(*folders[:2], "os.kill(os.getppid(), 0)") == "PermissionError\n"
 
 
-def test_unsupported_system_is_reported(monkeypatch: pytest.MonkeyPatch):
+def test_version_is_zero_on_other_systems(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(sys, "platform", "darwin")
     assert landlock.version() == 0

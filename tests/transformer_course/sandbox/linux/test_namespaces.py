@@ -1,4 +1,4 @@
-"""Namespaces of its own for a process; that they hold against attacks is shown in test_hostile_submissions.py."""
+"""Tests for namespaces; test_hostile_submissions.py tests them against attacks."""
 
 import os
 import sys
@@ -12,8 +12,8 @@ LOOK = """
 import os, sys
 from transformer_course.sandbox.linux import namespaces
 
-if os.geteuid() == 0:  # ordinary users are whom it is for
-    os.setgroups([]); os.setresgid(65534, 65534, 65534); os.setresuid(65534, 65534, 65534)
+if os.geteuid() == 0:  # become an unprivileged user os.setgroups([]); os.setresgid(65534, 65534, 65534);
+    os.setresuid(65534, 65534, 65534)
 
 def look():
     if os.fork() == 0:
@@ -28,10 +28,10 @@ print("ended")
 
 
 @linux
-def test_first_process_sees_only_itself_and_ends_everything():
+def test_first_process_is_isolated_and_ends_all_others():
     run = run_python(LOOK)
     if "OSError" in run.stderr or "PermissionError" in run.stderr:
-        pytest.skip("this system gives ordinary users no namespaces")
+        pytest.skip("this system does not permit namespaces for unprivileged users")
     outside, inside, ended = run.stdout.splitlines()
     user, possible = outside.split()
     assert possible == "True"
@@ -39,7 +39,7 @@ def test_first_process_sees_only_itself_and_ends_everything():
     assert ended == "ended"
 
 
-def test_not_used_as_root_or_on_other_systems(monkeypatch: pytest.MonkeyPatch):
+def test_namespaces_are_unused_as_root_and_outside_linux(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(os, "geteuid", lambda: 0, raising=False)
     assert not namespaces.are_possible()
     monkeypatch.setattr(os, "geteuid", lambda: 1000, raising=False)

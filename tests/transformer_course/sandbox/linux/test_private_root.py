@@ -1,4 +1,4 @@
-"""A job sees no other files than Python's and its own; where the system lets it have a file system of its own."""
+"""Test that a job can access only its own files and Python's files, if the system permits a private root."""
 
 import os
 from pathlib import Path
@@ -12,9 +12,9 @@ from transformer_course.sandbox.sandbox import Sandbox
 pytestmark = linux
 
 
-def test_job_sees_no_metadata_outside(sandbox: Sandbox, tmp_path: Path):
+def test_job_cannot_read_metadata_outside_its_root(sandbox: Sandbox, tmp_path: Path):
     if not sandbox.guards["own_root"]:
-        pytest.skip("this system lets no job have a file system of its own")
+        pytest.skip("this system does not permit a private root")
     (tmp_path / "grades.csv").write_text("ada,1")
     (tmp_path / "link").symlink_to("grades.csv")
     body = f"""
@@ -30,9 +30,9 @@ for path in hidden:
 
 def test_programs_and_devices_work_in_a_job(sandbox: Sandbox):
     body = """
-def said(*command): return subprocess.run(command, capture_output=True, text=True, check=True).stdout
-assert said('sh', '-c', 'echo $((1 + 1))') == '2\\n'
-assert said(sys.executable, '-c', 'import math, json, numpy; print(6 * 7)') == '42\\n'
+def output(*command): return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+assert output('sh', '-c', 'echo $((1 + 1))') == '2\\n'
+assert output(sys.executable, '-c', 'import math, json, numpy; print(6 * 7)') == '42\\n'
 assert open('/dev/null', 'w').write('x') and len(open('/dev/urandom', 'rb').read(3)) == 3
 open('own', 'w').write('x')
 assert os.listdir() == ['own'] and os.path.samefile(os.environ['HOME'], '.') and os.stat('own').st_size == 1
@@ -41,21 +41,21 @@ assert os.listdir() == ['own'] and os.path.samefile(os.environ['HOME'], '.') and
     assert verdict.passed, verdict.message
 
 
-def test_root_contains_the_requested_paths_and_links(tmp_path: Path):
+def test_root_contains_requested_paths_and_links(tmp_path: Path):
     inside, outside = tmp_path / "a" / "b", tmp_path / "secret"
     inside.mkdir(parents=True)
     for folder in (inside, tmp_path / "a"):
         (folder / "file").write_text("x")
     outside.write_text("x")
     (tmp_path / "link").symlink_to("a")
-    (child := os.fork()) or _exit_with_what_is_visible(tmp_path)
+    (child := os.fork()) or _check_visible_paths_and_exit(tmp_path)
     code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
     if code == 77:
         pytest.skip("this system does not permit mounts")
     assert code == 0
 
 
-def _exit_with_what_is_visible(folder: Path) -> None:
+def _check_visible_paths_and_exit(folder: Path) -> None:
     root = str(folder / "root")
     if not private_root.make(root, [str(folder / "link" / "b"), str(folder / "gone")]):
         os._exit(77)

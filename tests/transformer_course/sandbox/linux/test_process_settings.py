@@ -13,11 +13,11 @@ for value in (0, 1):
 
 
 @linux
-def test_setting_is_changed_for_this_process():
+def test_prctl_changes_a_setting():
     assert run_python(LOOK).stdout.split() == ["0", "1"]
 
 
 @linux
-def test_unknown_setting_raises():
+def test_prctl_raises_for_unknown_setting():
     with pytest.raises(OSError, match=r"prctl\(12345, 1\)"):
         prctl(12345, 1)

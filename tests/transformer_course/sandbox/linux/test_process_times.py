@@ -1,4 +1,4 @@
-"""The kernel tells what a child has computed, and for how long it could have."""
+"""Tests for the measurement of the CPU time and the waiting time of child processes."""
 
 import os
 import time
@@ -20,7 +20,7 @@ pytestmark = linux
 
 @contextmanager
 def child(act: Callable[[], object]) -> Iterator[int]:
-    """Fork a child that calls a function again and again on one processor, and kill it after the block."""
+    """Fork a child process that calls a function repeatedly on one processor, and kill it after the block."""
     process = os.fork()
     if process == 0:
         os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
@@ -35,15 +35,16 @@ def child(act: Callable[[], object]) -> Iterator[int]:
 
 def test_processes_sharing_a_cpu_wait_for_each_other():
     if not os.path.exists("/proc/self/schedstat"):
-        pytest.skip("this kernel does not tell")
-    with child(lambda: None) as one, child(lambda: None) as other, child(lambda: time.sleep(99)) as sleeper:
+        pytest.skip("this kernel does not report waiting times")
+    with child(lambda: None) as first, child(lambda: None) as second, child(lambda: time.sleep(99)) as sleeper:
         before = time.monotonic()
-        while min(cpu_seconds(one), cpu_seconds(other)) < 0.05:
+        while min(cpu_seconds(first), cpu_seconds(second)) < 0.05:
             assert time.monotonic() < before + 60
             time.sleep(0.01)
-        assert min(delay_seconds(one), delay_seconds(other)) > 0.03  # each, while the other had its 0.05
+        # Each process waited while the other process used its 0.05 s.
+        assert min(delay_seconds(first), delay_seconds(second)) > 0.03
         sleeping = cpu_seconds(sleeper) + delay_seconds(sleeper)
-        assert sleeping < (cpu_seconds(one) + delay_seconds(one)) / 2
+        assert sleeping < (cpu_seconds(first) + delay_seconds(first)) / 2
 
 
 def test_missing_process_has_no_times():
@@ -52,24 +53,24 @@ def test_missing_process_has_no_times():
     assert cpu_seconds(ended) == delay_seconds(ended) == 0.0
 
 
-def test_ended_childrens_time_is_counted():
+def test_counts_time_of_ended_children():
     before = seconds_of_ended_children()
-    with child(lambda: None) as one:
-        while cpu_seconds(one) < 0.05:
+    with child(lambda: None) as process:
+        while cpu_seconds(process) < 0.05:
             time.sleep(0.01)
-        computed = cpu_seconds(one)
+        computed = cpu_seconds(process)
     assert seconds_of_ended_children() - before >= computed - 0.01
 
 
-def test_running_familys_time_is_counted():
+def test_counts_time_of_running_descendants():
     before = seconds_of_family()
-    with child(lambda: os.waitpid(os.fork() or _computes_and_ends(), 0)) as one:
+    with child(lambda: os.waitpid(os.fork() or _compute_and_exit(), 0)) as process:
         while seconds_of_family() - before < 0.3:
             time.sleep(0.01)
-        assert cpu_seconds(one) < 0.2  # most of it was that of its children
+        assert cpu_seconds(process) < 0.2  # its children used most of the time
 
 
-def _computes_and_ends() -> int:
+def _compute_and_exit() -> int:
     while time.process_time() < 0.1:
         pass
     os._exit(0)

@@ -1,4 +1,4 @@
-"""What the filter lets through and what not."""
+"""Tests for the system calls that the filter permits and denies."""
 
 import platform
 import sys
@@ -21,7 +21,7 @@ def call(number, *arguments):
 
 
 def run_filtered(code: str) -> str:
-    """Run code in a process of its own that has installed the filter; return what it prints."""
+    """Run code in a separate process that has installed the filter, and return its output."""
     run = run_python(INSTALL + code)
     assert run.returncode == 0, run.stderr
     return run.stdout.strip()
@@ -30,29 +30,27 @@ def run_filtered(code: str) -> str:
 @pytest.fixture(scope="module", autouse=True)
 def _available() -> None:
     if sys.platform == "linux" and run_filtered("print(installed)") != "True":
-        pytest.skip("this kernel has no seccomp, or this machine is of another kind")
+        pytest.skip("the kernel does not support seccomp, or the filter does not support this machine")
 
 
 WITH_ARGUMENTS = {
-    "prlimit64 of the parent": ("prlimit64", "os.getppid(), 0, None, None"),
-    "prlimit64 by its own number": ("prlimit64", "os.getpid(), 0, None, None"),
+    "prlimit64 for the parent": ("prlimit64", "os.getppid(), 0, None, None"),
+    "prlimit64 with its own process id": ("prlimit64", "os.getpid(), 0, None, None"),
     "fcntl that sends signals": ("fcntl", "0, 8, os.getppid()"),
     "ioctl that types on a terminal": ("ioctl", "0, 0x5412, b'x'"),
     "prctl that protects from the OOM killer": ("prctl", "1, 0, 0, 0, 0"),
-    "clone of a user namespace": ("clone", "0x10000000 | 17, 0, 0, 0, 0"),
-    "clone of a time namespace": ("clone", "0x80 | 17, 0, 0, 0, 0"),
+    "clone with a user namespace": ("clone", "0x10000000 | 17, 0, 0, 0, 0"),
+    "clone with a time namespace": ("clone", "0x80 | 17, 0, 0, 0, 0"),
 }
 
 
 @linux
-def test_every_dangerous_call_is_denied():
-    """Before the kernel looks at a single argument: else those that make no sense would be what is refused."""
+def test_denies_every_dangerous_call():
+    """The filter denies the calls with EPERM before the kernel can reject the invalid arguments."""
     numbers = {name: pair[COLUMN] for name, pair in DANGEROUS.items() if pair[COLUMN] >= 0}
     code = f"""
 for name, number in {numbers!r}.items():
-    try:
-        call(number, -1, -1, -1, -1, -1, -1)
-        print(name, "went through")
+    try: call(number, -1, -1, -1, -1, -1, -1) print(name, "succeeded")
     except OSError as error:
         if error.errno != 1: print(name, error)
 print("done")
@@ -61,23 +59,23 @@ print("done")
 
 
 @linux
-def test_calls_are_denied_with_some_arguments():
-    known = {**permitted_system_calls.ALLOWED_WITH, "clone": permitted_system_calls.CLONE}
+def test_denies_calls_with_some_arguments():
+    numbers = {**permitted_system_calls.ALLOWED_WITH, "clone": permitted_system_calls.CLONE}
     code = ""
-    for what, (name, arguments) in WITH_ARGUMENTS.items():
+    for description, (name, arguments) in WITH_ARGUMENTS.items():
         code += f"""
 try:
-    call({known[name][COLUMN]}, {arguments})
-    print({what!r}, "is not refused")
+    call({numbers[name][COLUMN]}, {arguments})
+    print({description!r}, "was not denied")
 except OSError as error:
-    assert error.errno == 1, {what!r}
+    assert error.errno == 1, {description!r}
 """
     assert run_filtered(code) == ""
 
 
 @linux
 def test_newer_calls_fail_as_not_implemented():
-    """As a program expects: glibc then takes an older call."""
+    """glibc handles this error by using an older call."""
     code = """
 for number in (435, 467, 1000):
     try: call(number, 0, 0)
@@ -87,8 +85,8 @@ for number in (435, 467, 1000):
 
 
 @linux
-@pytest.mark.skipif(platform.machine() != "x86_64", reason="only x86-64 knows the calls of other architectures")
-def test_calls_of_other_architectures_are_denied():
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="only x86-64 supports calls of other architectures")
+def test_denies_calls_of_other_architectures():
     code = """
 import mmap
 try: call(0x40000000 | 39)  # getpid of x32
@@ -115,12 +113,12 @@ resource.setrlimit(resource.RLIMIT_NOFILE, (50, 50))
 with tempfile.TemporaryDirectory() as folder:
     print(resource.getrlimit(resource.RLIMIT_NOFILE)[0], os.path.isdir(folder))
 inner = "import socket; print('inner'); socket.socket()"
-told = subprocess.run([sys.executable, "-I", "-c", inner], capture_output=True, text=True)
-print(told.stdout.strip(), "PermissionError" in told.stderr)
+done = subprocess.run([sys.executable, "-I", "-c", inner], capture_output=True, text=True)
+print(done.stdout.strip(), "PermissionError" in done.stderr)
 """
     assert run_filtered(code).split() == ["thread", "child", "50", "True", "inner", "True"]
 
 
-def test_unsupported_machine_is_not_filtered(monkeypatch: pytest.MonkeyPatch):
+def test_filter_is_not_installed_on_unsupported_machine(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("platform.machine", lambda: "riscv64")
     assert not seccomp.install_filter()
