@@ -108,7 +108,7 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 
 def _in_order(kind: str, content: bytes) -> bytes:
-    """Return the content of a file, with the header of a safetensors file in a fixed order."""
+    """Return the content of a file; the header of a safetensors file is sorted, so that equal files compare equal."""
     if kind != ".safetensors":
         return content
     end = 8 + int.from_bytes(content[:8], "little")

@@ -1,4 +1,4 @@
-"""Test that the class is graded and every student has a row, for any submitted file with any name.
+"""Test that a class is graded and every student has a row, no matter what a student submits.
 
 These tests don't run answers. They cover all code that reads, stores and writes text from students.
 """

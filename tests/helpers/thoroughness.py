@@ -41,6 +41,6 @@ def one_in(n: int, values: Iterable[object]) -> list[object]:
 
 
 def _thorough(value: object) -> object:
-    if isinstance(value, type(pytest.param())):  # with an id, marks, or several arguments
+    if isinstance(value, type(pytest.param())):  # pytest.param with an id, marks or several arguments
         return value._replace(marks=[*value.marks, pytest.mark.thorough])
     return pytest.param(value, marks=pytest.mark.thorough)

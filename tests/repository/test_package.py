@@ -105,7 +105,7 @@ def test_public_names_exist():
         transformer_lab.Transformers  # noqa: B018
 
 
-def test_type_checkers_see_the_same_public_names():
+def test_type_checkers_find_the_same_public_names():
     for package in (transformer_lab, transformer_course):
         tree = ast.parse(Path(package.__file__).read_text(encoding="utf-8"))
         [block] = [node for node in tree.body if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"]

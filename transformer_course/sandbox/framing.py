@@ -46,6 +46,6 @@ def _read_exactly(pipe: BinaryIO, length: int) -> bytes:
     while len(received) < length:
         chunk = pipe.read(min(length - len(received), 1 << 20))
         if not chunk:
-            raise BrokenFrame(f"the pipe ended after {len(received)} of {length} bytes")
+            raise BrokenFrame(f"the pipe closed after {len(received)} of {length} bytes")
         received += chunk
     return bytes(received)

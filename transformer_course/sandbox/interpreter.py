@@ -204,7 +204,7 @@ def _in_thread(seconds: float, act: Callable[[], T]) -> T:
     try:
         threading.Thread(target=wait, daemon=True).start()
     except RuntimeError as error:
-        raise SandboxError(f"the system has no process or thread left: {error}") from None
+        raise SandboxError(f"cannot start another thread: {error}") from None
     try:
         result = results.get(timeout=seconds)
     except Empty:

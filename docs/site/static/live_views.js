@@ -1,9 +1,9 @@
-// Views that live without a kernel: the model of each is only here.
+// Interactive views without a kernel: the state of each view is stored in the page.
 {
   const folder = new URL("views/", document.currentScript.src);
   const loading = {};
 
-  /** Load the script and the style sheet of a view, once for a page. */
+  /** Load the script and the style sheet of a view once per page. */
   const load = (name) =>
     (loading[name] ??= new Promise((loaded, failed) => {
       const sheet = Object.assign(document.createElement("link"), { rel: "stylesheet", href: new URL(`${name}.css`, folder) });
@@ -13,12 +13,12 @@
       document.head.append(sheet, script);
     }));
 
-  /** Put a view in the place of the picture before its state. */
+  /** Replace the picture before a view's state with the view. */
   async function show(state) {
     const { view, traits } = JSON.parse(state.textContent);
     const front = await load(view);
-    const place = [...state.closest(".cell_output").querySelectorAll("img, script.live-view")];
-    const picture = place[place.indexOf(state) - 1];
+    const nodes = [...state.closest(".cell_output").querySelectorAll("img, script.live-view")];
+    const picture = nodes[nodes.indexOf(state) - 1];
     const el = document.createElement("div");
     (picture ?? state).replaceWith(el);
     front.render({ model: front.modelOf(traits), el });

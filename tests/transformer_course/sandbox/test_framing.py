@@ -36,5 +36,5 @@ def test_rejects_too_long_frame():
 
 @pytest.mark.parametrize("piece", [b"", b"\x00" * 7, (5).to_bytes(8, "big") + b"four"])
 def test_rejects_truncated_frame(piece: bytes):
-    with pytest.raises(framing.BrokenFrame, match="the pipe ended after"):
+    with pytest.raises(framing.BrokenFrame, match="the pipe closed after"):
         through_a_pipe(piece, 10)

@@ -68,7 +68,7 @@ def mount_on(source: str, target: str, kind: str | None, flags: int, options: st
     texts = [None if text is None else os.fsencode(text) for text in (source, target, kind, options)]
     libc = ctypes.CDLL(None, use_errno=True)
     if libc.mount(texts[0], texts[1], texts[2], ctypes.c_ulong(flags), texts[3]) != 0:
-        raise OSError(ctypes.get_errno(), f"mount on {target}")
+        raise OSError(ctypes.get_errno(), f"cannot mount {target}")
 
 
 class FolderWatch:
