@@ -181,11 +181,16 @@ _STATE = """path => {
     const front = window.jupyterapp?.shell.currentWidget;
     const session = front?.context?.sessionContext;
     const code = [...front?.node.querySelectorAll('.jp-CodeCell .cm-content') ?? []];
-    const state = { front: front?.context?.path ?? front?.id, isLoaded: front?.context?.isReady, hasKernel:
-        session?.isReady, kernel: session?.kernelDisplayStatus, cells: front?.content?.widgets?.length, codeShown:
-        code.filter(node => node.offsetParent).length, dialogs: [...document.querySelectorAll('.jp-Dialog')].map(node =>
-        node.innerText), visible: [...window.jupyterapp?.shell.widgets('main') ?? []].filter(tab =>
-        tab.isVisible).map(tab => tab.id), focus: `${document.activeElement?.tagName} ${document.activeElement?.id}`,
+    const state = {
+        front: front?.context?.path ?? front?.id,
+        isLoaded: front?.context?.isReady,
+        hasKernel: session?.isReady,
+        kernel: session?.kernelDisplayStatus,
+        cells: front?.content?.widgets?.length,
+        codeShown: code.filter(node => node.offsetParent).length,
+        dialogs: [...document.querySelectorAll('.jp-Dialog')].map(node => node.innerText),
+        visible: [...window.jupyterapp?.shell.widgets('main') ?? []].filter(tab => tab.isVisible).map(tab => tab.id),
+        focus: `${document.activeElement?.tagName} ${document.activeElement?.id}`,
         isCovered: Boolean(document.querySelector('#jupyterlab-splash')),
     };
     return {...state, ready: state.front === path && state.isLoaded && state.hasKernel && state.codeShown > 0};

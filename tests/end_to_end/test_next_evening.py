@@ -53,8 +53,9 @@ def bar(page: Page) -> Locator:
 def activate(page: Page, cell: str) -> None:
     """Make a cell the active cell, like a click."""
     page.evaluate(
-        """cell => { const { content } = window.jupyterapp.shell.currentWidget; content.activeCellIndex =
-            content.widgets.findIndex(widget => widget.model.id === cell);
+        """cell => {
+            const { content } = window.jupyterapp.shell.currentWidget;
+            content.activeCellIndex = content.widgets.findIndex(widget => widget.model.id === cell);
         }""",
         cell,
     )

@@ -30,10 +30,11 @@ ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 SMALL = ["--steps", "2", "--warmup", "1", "--d-model", "8", "--n-heads", "2", "--n-layers", "1", "--d-ff", "8"]
 USE = """
-import importlib.metadata, torch, transformer_lab as lab torch.manual_seed(0)  # with other seeds, the text may end
-immediately model = lab.Transformer(lab.TransformerConfig(11, d_model=8, n_heads=2, d_ff=16, n_layers=1,
-max_length=20)).eval() shape = lab.greedy_decode(model, torch.tensor([[3, 4, 5]]), bos_id=1, eos_id=2,
-max_length=4).shape print(importlib.metadata.version("transformer-course"), lab.__file__, *shape)
+import importlib.metadata, torch, transformer_lab as lab
+torch.manual_seed(0)  # with other seeds, the text may end immediately
+model = lab.Transformer(lab.TransformerConfig(11, d_model=8, n_heads=2, d_ff=16, n_layers=1, max_length=20)).eval()
+shape = lab.greedy_decode(model, torch.tensor([[3, 4, 5]]), bos_id=1, eos_id=2, max_length=4).shape
+print(importlib.metadata.version("transformer-course"), lab.__file__, *shape)
 """
 
 

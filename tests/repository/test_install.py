@@ -22,7 +22,8 @@ class Hiding:
     def __init__(self, finder):
         self.finder = finder
 
-    def __getattr__(self, name):  # importlib.metadata uses other methods of a finder return getattr(self.finder, name)
+    def __getattr__(self, name):  # importlib.metadata uses other methods of a finder
+        return getattr(self.finder, name)
 
     def find_spec(self, name, *others):
         return None if name in absent else self.finder.find_spec(name, *others)

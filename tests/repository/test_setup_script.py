@@ -22,7 +22,8 @@ INSTALL_UV = """
 if 'uv>=0.8,<1' in sys.argv:
     import shutil
     shutil.copy({!r}, '.venv/bin/uv')
-elif 'install' in sys.argv: sys.exit('ERROR: pip should install only uv')
+elif 'install' in sys.argv:
+    sys.exit('ERROR: pip should install only uv')
 """
 CUDA_PLAN = "print('Would install 2 packages\\n + nvidia-nccl-cu13==2.29\\n + torch==2.13.0')"
 

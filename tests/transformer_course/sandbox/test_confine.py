@@ -36,15 +36,23 @@ def test_memory_limit_excludes_memory_of_torch(sandbox: Sandbox):
 def test_memory_test_job_cannot_start_processes(sandbox: Sandbox):
     """A job that tests memory use must not get memory that the limit does not count."""
     body = """
-import mmap private = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS def is_denied(act): try: act() except OSError: return True
-return False
+import mmap
+private = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS
+def is_denied(act):
+    try: act()
+    except OSError: return True
+    return False
 def fork():
     if os.fork() == 0: os._exit(0)
     os.wait()
 acts = [
     fork, lambda: subprocess.run([sys.executable, '-S', '-c', '']), lambda: mmap.mmap(-1, 1 << 20),
     lambda: mmap.mmap(-1, 1 << 20, private | 0x100),
-] thread = threading.Thread(target=int) thread.start() thread.join() raise ValueError([is_denied(act) for act in acts])
+]
+thread = threading.Thread(target=int)
+thread.start()
+thread.join()
+raise ValueError([is_denied(act) for act in acts])
 """
     messages = messages_with_memory(sandbox, body, [sandbox.limits.memory_mb, 32])
     assert "[False, False, False, False]" in messages[0] and "[True, True, True, True]" in messages[1], messages

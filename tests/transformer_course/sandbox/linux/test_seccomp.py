@@ -50,7 +50,9 @@ def test_denies_every_dangerous_call():
     numbers = {name: pair[COLUMN] for name, pair in DANGEROUS.items() if pair[COLUMN] >= 0}
     code = f"""
 for name, number in {numbers!r}.items():
-    try: call(number, -1, -1, -1, -1, -1, -1) print(name, "succeeded")
+    try:
+        call(number, -1, -1, -1, -1, -1, -1)
+        print(name, "succeeded")
     except OSError as error:
         if error.errno != 1: print(name, error)
 print("done")
