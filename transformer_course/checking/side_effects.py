@@ -91,7 +91,7 @@ def explain_gradients(known: Behavior, observed: Sequence[Observation], changed:
 
 
 def remembers_a_call(observed: Sequence[Observation]) -> bool:
-    """Return whether a second call returned the tensor of the first call, so that its inputs get no gradient."""
+    """Return whether a second call returned the first call's tensor, so that its inputs get no gradient."""
     return any(True for _ in _remarks(observed, "remembers"))
 
 
