@@ -75,7 +75,7 @@ def exercise_link_offers_to_run_cells_above(book: Notebook) -> None:
 def kernel_restart_offers_again(book: Notebook) -> None:
     page = book.page
     page.evaluate("window.jupyterapp.shell.currentWidget.sessionContext.session.kernel.restart()")
-    expect(bar(page)).to_contain_text(re.compile("4 cells above have not run in it. (They|Last time they) took"))
+    expect(bar(page)).to_contain_text(re.compile("4 cells above have not run yet. (They|Last time they) took"))
     bar(page).get_by_role("button", name="Not now").click()
     expect(bar(page)).to_be_hidden()
 
