@@ -175,12 +175,6 @@ ANSWERS = [
         message="more than 32 MB",
     ),
     of("blockwise_attention", "works in blocks, which is right", RIGHT["blockwise_attention"], 4),
-    of(
-        "parameter_groups",
-        "makes copies count as parameters",
-        RECORD + "record._ids = lambda value: iter(())\n"
-        "def parameter_groups(model): return [p.clone() for p in model.parameters()], []",
-    ),
     of("softmax", "forks, and is right", softmax_after("os.fork()"), 2),
     of("softmax", "raises an error with megabytes of text", "def softmax(s): raise ValueError('a b ' * 10**6)"),
     of(
