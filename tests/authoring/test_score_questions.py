@@ -23,7 +23,7 @@ DATA = json.loads(QUESTIONS.read_text(encoding="utf-8"))
 QUESTION = DATA["questions"][0]
 
 
-def test_file_has_four_scores_for_every_question_and_setting():
+def test_file_has_four_scores_for_every_question():
     assert [(run["template"], run["n_examples"]) for run in CARD["scores"]] == SETTINGS
     for run in CARD["scores"]:
         assert [len(options) for options in run["log_p"]] == [4] * 50

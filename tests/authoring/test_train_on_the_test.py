@@ -14,7 +14,7 @@ CARD = json.loads(FILE.read_text(encoding="utf-8"))
 QUESTION = {"question": "What is ice?", "options": ["water", "fire", "wood", "sand"], "right": 0}
 
 
-def test_file_has_row_for_every_model_seed_half_and_epoch():
+def test_file_has_row_for_every_epoch():
     assert CARD["command"] == COMMAND
     rows = [tuple(row[key] for key in ("model", "seed", "leaked half", "epochs")) for row in CARD["runs"]]
     expected = [(m, s, h, e) for m, seeds in SEEDS.items() for s in seeds for h in (0, 1) for e in EPOCHS]

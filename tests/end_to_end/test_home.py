@@ -32,7 +32,7 @@ CELLS = {
 pytestmark = [needs_browser, pytest.mark.slow]
 
 
-def test_home_page_leads_to_a_lesson_and_counts_passes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_home_page_opens_lesson_and_counts_passes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     lessons, settings = tmp_path / "lessons", tmp_path / "home"
     settings.mkdir()
     monkeypatch.setenv("TRANSFORMER_LAB_LESSONS", str(lessons))

@@ -19,7 +19,7 @@ CELLS = (
 
 @pytest.mark.slow
 @pytest.mark.thorough
-def test_map_runs_typed_text_and_shows_blocks_and_tokens(lab: Lab) -> None:
+def test_map_runs_typed_text_and_shows_blocks(lab: Lab) -> None:
     with open_view(lab, *CELLS) as displayed:
         displayed.expect_description("blocks.1.self_attention, GroupedQueryAttention: 3 tokens × 16")
         field = displayed.root.get_by_role("textbox", name="text")

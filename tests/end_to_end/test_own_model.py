@@ -15,7 +15,7 @@ from tests.end_to_end.test_model_map import CELLS
 @pytest.mark.slow
 @pytest.mark.thorough
 @needs_browser
-def test_own_model_runs_text_typed_on_the_home_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_own_model_runs_text_typed_on_home_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     lessons, settings = tmp_path / "lessons", tmp_path / "home"
     settings.mkdir()
     lessons.mkdir()

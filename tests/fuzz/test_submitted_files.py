@@ -222,7 +222,7 @@ def submit(**files: bytes) -> dict[str, dict[str, str]]:
     return check_class(put)
 
 
-def test_zip_with_too_many_notebooks_affects_only_its_student():
+def test_zip_with_too_many_notebooks_affects_one_student():
     [(student, row)] = submit(**{"eve.zip": zipped({f"{n}_01_lookup.ipynb": book() for n in range(51)})}).items()
     assert student == "eve" and row["status"] == "graded in part"
     assert "This folder has 51 notebooks; only the first 50 were read." in row["remarks"]

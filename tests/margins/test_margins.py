@@ -294,6 +294,6 @@ def test_noise_changes_training_and_seed_changes_samples(runs: Any) -> None:
     assert runs["another seed"][0][2]["drawn"] != published["drawn"]
 
 
-def test_slow_cells_do_not_rerun_after_a_later_change(runs: Any) -> None:
+def test_slow_cells_do_not_rerun_after_later_change(runs: Any) -> None:
     (kept, _, _), (text, _, _) = runs["changed"]
     assert kept == "kept" and len(text.split()[0]) == len("2.87")

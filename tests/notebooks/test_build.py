@@ -100,7 +100,7 @@ def test_cell_ids_come_from_marker_or_section(folder: Path) -> None:
     assert ids(folder) == ["title", "why-d-k", "why-d-k-2", "why-d-k-3", "softmax"]
 
 
-def test_new_cell_renames_only_later_cells_of_its_section(folder: Path) -> None:
+def test_new_cell_renames_only_later_cells(folder: Path) -> None:
     edit(folder, "# # 01 · A lesson\n", "# # 01 · A lesson\n\n# %%\nx = 1\n")
     assert ids(folder) == ["title", "01-a-lesson-1", "why-d-k", "why-d-k-2", "why-d-k-3", "softmax"]
 

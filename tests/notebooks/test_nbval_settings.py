@@ -63,7 +63,7 @@ def test_stored_output_must_match_the_new_output(tmp_path: Path) -> None:
     assert len(failed) + len(passed) == len(names), report
 
 
-def test_nbval_skips_cells_that_the_build_does_not_run() -> None:
+def test_nbval_skips_cells_that_build_skips() -> None:
     lesson = "notebooks/01_lookup.ipynb"
     command = [sys.executable, "-m", "pytest", "--collect-only", "-q", "-n", "0", "-p", "no:cacheprovider", lesson]
     plain = {**os.environ, "PYTEST_ADDOPTS": ""}  # with -v, the list of collected tests has a different format

@@ -199,7 +199,7 @@ def test_command_line_loads_commands_lazily():
     assert at_import <= {"transformer_course", "transformer_course.commands", "transformer_course.interrupts"}
 
 
-def test_every_module_has_a_test_file_at_the_same_path():
+def test_every_module_has_matching_test_file():
     named = [m for m, path in MODULES.items() if not path.name.startswith(("__", "patient_"))]
     # test_every_exercise.py and test_topics.py test these packages.
     tested_together = {"transformer_course.exercises", "transformer_course.diagrams"}

@@ -72,7 +72,7 @@ def test_readme_names_supported_platforms():
         assert "ARM" in words
 
 
-def test_readme_gives_size_and_reading_order_of_the_model():
+def test_readme_gives_size_and_reading_order():
     [(size, order)] = re.findall(r"the lessons build is ([\d,]+) lines of code; read (.*) \|$", README, re.MULTILINE)
     chapters = re.findall(r"`(\w+)`", order)
     assert chapters == ["attention", "layers", "models", "generation"]

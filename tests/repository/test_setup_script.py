@@ -149,7 +149,7 @@ def test_small_disk_stops_before_install(repository, command, size):
     assert not (repository.path / ".venv").exists()
 
 
-def test_disk_needs_space_for_cuda_if_uv_chooses_it(repository):
+def test_disk_needs_space_if_uv_chooses_cuda(repository):
     repository.uv(CUDA_PLAN)
     message = complaint(repository.run("lab", before=FREE_SPACE.format(2.9e9)))
     needs = f"the install, with CUDA, needs 6.5 GB of disk space, but {repository.path} has 2.9 GB left; "
@@ -157,7 +157,7 @@ def test_disk_needs_space_for_cuda_if_uv_chooses_it(repository):
     assert repository.installed == []
 
 
-def test_disk_needs_space_for_cuda_with_pip_on_linux(repository):
+def test_disk_needs_space_if_pip_chooses_cuda(repository):
     repository.pip("")
     before = f"{FREE_SPACE.format(2.9e9)}; {ON_LINUX}"
     assert "with CUDA, needs 6.5 GB" in complaint(repository.run("lab", before=before))

@@ -10,14 +10,14 @@ from tests.helpers.thoroughness import Thoroughness, one_in
 ROOT = Path(__file__).parents[2]
 
 
-def test_default_run_uses_one_seed_and_thorough_run_several():
+def test_thorough_run_uses_several_seeds():
     assert Thoroughness().seeds(5) == [0]
     assert Thoroughness(seed=7).seeds(5) == [7]
     assert Thoroughness(enabled=True).seeds(5) == [0, 1, 2, 3, 4]
     assert Thoroughness(enabled=True, seed=7).seeds(5) == [7, 0, 1, 2, 3, 4]
 
 
-def test_one_in_marks_all_except_every_nth_as_thorough():
+def test_one_in_keeps_every_nth_case():
     named = pytest.param("c", 3, id="see", marks=pytest.mark.slow)
     first, second, third = one_in(2, ["a", ("b", 2), "b"])
     assert (first, third) == ("a", "b")
@@ -28,7 +28,7 @@ def test_one_in_marks_all_except_every_nth_as_thorough():
     assert one_in(2, [named]) == [named]
 
 
-def test_every_test_is_in_one_shard_with_its_unit():
+def test_every_test_is_in_one_shard():
     tests = [f"tests/a/test_{number}.py::test_{name}" for number in range(60) for name in "ab"]
     shards = [{test for test in tests if test in Shard(number, 3)} for number in (1, 2, 3)]
     assert sorted(test for shard in shards for test in shard) == sorted(tests)

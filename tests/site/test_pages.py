@@ -151,7 +151,7 @@ def test_user_site_is_at_the_root() -> None:
     assert Repository("Ada/ada.github.io").site == "https://ada.github.io/"
 
 
-def test_front_page_map_links_lessons_and_view_shows_mistake(books: dict[str, NotebookNode]) -> None:
+def test_front_page_map_links_lessons(books: dict[str, NotebookNode]) -> None:
     page = pages.front_page((ROOT / pages.FRONT_PAGE).read_text(encoding="utf-8"), books)
     assert {name for name in books if f'<a class="tl-lesson" href="notebooks/{name}.html"' in page} == set(books)
     assert "Leak" not in page and "reaches the outputs at “cat”, “sat”" in page, (

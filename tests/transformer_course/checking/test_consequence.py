@@ -41,7 +41,7 @@ def test_describes_wrong_output(value, right, expected):
     assert sentence(value, right) == expected
 
 
-def test_mentions_sums_only_if_correct_rows_sum_to_1():
+def test_mentions_sums_only_if_rows_sum_to_1():
     others = (torch.tensor([[5.0]]), torch.tensor([[5.0]]))
     assert sentence(WEIGHTS / 2, WEIGHTS, others) == "Every number is 0.5 times what it should be."
 

@@ -222,7 +222,7 @@ def texts(exercise):
         yield mistake.message
 
 
-def test_message_of_correct_answer_does_not_announce_next_step():
+def test_message_of_correct_answer_omits_next_step():
     """If the lesson changed, the message would be wrong, and the line below the cell already names the next step."""
     assert not [exercise.name for exercise in every_exercise().values() if "Next" in exercise.verified]
 

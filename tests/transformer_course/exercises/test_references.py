@@ -574,7 +574,7 @@ def ngram_overlap(words, others, n):
     return found.count(True) / max(len(found), 1)
 
 
-def test_pass_at_k_is_unbiased_unlike_power_of_mean():
+def test_pass_at_k_is_unbiased():
     """If each sample is correct with probability p, the true value is 1 − (1 − p)^k."""
     n, k, p = 6, 3, 0.3
     odds = [math.comb(n, c) * p**c * (1 - p) ** (n - c) for c in range(n + 1)]

@@ -79,7 +79,7 @@ def test_describes_empty_figure_and_line_without_points():
     assert alternative_text(figure).endswith("lost: no points.")
 
 
-def test_notebook_stores_description_as_plain_text_and_alt_text(monkeypatch):
+def test_notebook_stores_description_twice(monkeypatch):
     class Shell:
         display_formatter = DisplayFormatter()
 

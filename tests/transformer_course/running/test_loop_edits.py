@@ -27,7 +27,7 @@ def test_moves_start_value_into_each_nested_loop():
     ]
 
 
-def test_moves_start_values_one_by_one_in_pairs_and_together():
+def test_moves_start_values_alone_and_together():
     starts = "a = []\nb = []\nc = []\n"
     code = f"{starts}for v in x:\n    a.append(v)\n    b.append(v)\n    c.append(v)"
     moved = [text.count("pass") for text in edited(code)["reset_in_loop"]]
@@ -39,7 +39,7 @@ def test_recognizes_names_that_a_loop_adds_to(change):
     assert "reset_in_loop" in edited(f"t = start\nfor v in x:\n    {change}")
 
 
-def test_ignores_names_that_a_loop_only_reads_or_sets():
+def test_ignores_names_that_loop_only_reads():
     assert edited("t = 0\nu = 1\nfor v in x:\n    t = u * v") == {}
 
 

@@ -96,7 +96,7 @@ def test_root_becomes_an_unprivileged_user(root: list[int], monkeypatch: pytest.
     assert confine.switch_to_own_user(7, ".") and root == [0]
 
 
-def test_keeps_read_access_if_only_root_can_read_python(root: list[int], monkeypatch: pytest.MonkeyPatch):
+def test_keeps_access_if_only_root_reads_python(root: list[int], monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(os, "access", lambda *_: False)
     assert confine.switch_to_own_user(7, ".") and root == [confine.CAP_DAC_READ_SEARCH]
 

@@ -53,7 +53,7 @@ def test_other_submissions_are_not_in_memory(sandbox: Sandbox):
     assert verdict.passed, verdict.message
 
 
-def test_parts_of_one_job_are_unreadable_in_next_job(sandbox: Sandbox):
+def test_parts_are_unreadable_in_next_job(sandbox: Sandbox):
     """The parts of one exercise contain the answer of the next, and both jobs have the same supervisor."""
     secret = "this is how the library does it"
     source = f"{FIND.format(reversed=secret[::-1])}\ndef g(s): return os.listdir('../../library')"

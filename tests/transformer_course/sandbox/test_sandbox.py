@@ -76,7 +76,7 @@ def test_outside_files_cannot_be_read_or_changed(sandbox: Sandbox):
         ),
     ],
 )
-def test_damage_by_one_answer_does_not_affect_the_next(sandbox: Sandbox, source: str):
+def test_damage_does_not_affect_next_answer(sandbox: Sandbox, source: str):
     grade_answer(sandbox, source)
     assert still_works(sandbox)
 

@@ -96,7 +96,7 @@ def test_slow_answer_is_stopped(sandbox: Sandbox):
         (61.1, 99.0, "busy"),
     ],
 )
-def test_time_of_other_programs_is_free_up_to_bound(
+def test_time_of_other_programs_is_free(
     monkeypatch: pytest.MonkeyPatch, clock: float, delay: float, message: str
 ):
     monkeypatch.setattr(supervisor, "delay_seconds", lambda _: delay)
