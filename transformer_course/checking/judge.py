@@ -102,7 +102,8 @@ def judge(
     idle = unused_inputs(observed_in_cases, known.expected) if status == "wrong" else []
     unused = [_unused_names(listed_layers(idle), is_one=len(idle) == 1)] if idle else []
     # If the reference draws random numbers, too, the output is wrong for a different reason.
-    if observation.get("repeatable") is False and known.reference_is_random(index):
+    is_random = observation.get("repeatable") is False and known.reference_is_random(index)
+    if is_random and _is_output_wrong(known, observed_in_cases, index):
         observation = cast(Observation, {**observation, "repeatable": True})
     first = _explain(exercise, where, case, observation, right, differences(observation, right))
     later = _other_failure(known, observed_in_cases, index)
@@ -113,14 +114,20 @@ def judge(
 def _first_explained(known: Behavior, observed: Sequence[Observation], wrong: Sequence[int]) -> int:
     """Return the first case whose output is random but should not be, or else the first wrong case.
 
-    In a small case, an output may be random and still repeat by chance. Explaining that case would be misleading.
+    In a small case, an output may be random and still repeat by chance. Explaining that case would be misleading. If
+    the reference draws random numbers, too, a case with a wrong output explains more than one that does not repeat.
     """
     if "error" in observed[wrong[0]]:
         return wrong[0]
     for index in wrong:
         if observed[index].get("repeatable") is False and not known.reference_is_random(index):
             return index
-    return wrong[0]
+    return next((index for index in wrong if _is_output_wrong(known, observed, index)), wrong[0])
+
+
+def _is_output_wrong(known: Behavior, observed: Sequence[Observation], index: int) -> bool:
+    """Check whether a case differs in more than the repetition of the call."""
+    return any(found.field != "repeatable" for found in differences(observed[index], known.expected[index]))
 
 
 def _has_same_errors(one: Sequence[Observation], other: Sequence[Observation]) -> bool:

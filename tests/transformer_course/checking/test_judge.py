@@ -126,6 +126,21 @@ def test_allows_randomness_if_reference_is_random():
     assert "called again" in verdict_on(lambda x: x + torch.rand(1)).message  # `double` is not random
 
 
+def test_explains_wrong_output_before_randomness_if_reference_is_random():
+    def has_negative(x: Float[Tensor, " n"]) -> bool:
+        return bool((torch.rand_like(x) < 0).any())
+
+    calls: list[int] = []
+
+    def attempt(x):
+        """Return True in every second call of the second case, and in the third case."""
+        calls.append(len(x))
+        return len(x) == 5 or (len(x) == 3 and calls.count(3) % 2 == 0)
+
+    exercise = Exercise(has_negative, lambda seed: CASES, [], [], 1, "None is below 0.")
+    assert verdict_on(attempt, exercise).message.startswith("Case 3 of 3 (5 numbers): the values are wrong.")
+
+
 def test_explains_first_wrong_case():
     assert verdict_on(lambda x: x * 2 if len(x) < 5 else x).message.startswith("Case 3 of 3 (5 numbers): the numbers")
 
