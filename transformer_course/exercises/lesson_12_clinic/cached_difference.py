@@ -169,7 +169,11 @@ MISTAKES = [
             "{summary}, so no token sees the earlier ones, and even a correct model shows a difference. Where do you "
             "create the cache?"
         ),
-        hints=["How many tokens does your cache hold before the third call, and how many should it hold?"],
+        hints=[
+            "How many tokens does your cache hold before the third call, and how many should it hold?",
+            "All calls for a text need the same cache, which grows by one token per call.",
+            "Call `model.new_cache()` once, before the loop.",
+        ],
     ),
     Mistake(
         "everything_so_far_with_the_cache",
@@ -180,16 +184,23 @@ MISTAKES = [
         summary="you pass all tokens so far in addition to the cache",
         message=(
             "In every round, you pass *all* tokens so far to the model. The cache already holds the earlier ones, so "
-            "the model reads them several times."
+            "the model reads them several times. Which tokens are new in a round?"
         ),
-        hints=["How many tokens does your cache hold after three rounds, and how many should it hold?"],
+        hints=[
+            "How many tokens does your cache hold after three rounds, and how many should it hold?",
+            "In each round, only the token at the current position is new.",
+            "In the loop, call `model(tokens[:, [position]], cache)`.",
+        ],
     ),
     Mistake(
         "the_whole_with_a_cache_too",
         STEPS.but(differences=then_all_with_the_cache),
         STEPS.but(differences=all_with_the_cache_first),
         summary="you run the model on the whole text with the cache as well",
-        message="{summary}. One run should use a cache and the other none, and they should share nothing.",
+        message=(
+            "{summary}, so your second run reads tokens that the first one left in the cache. Which of the two runs "
+            "needs no cache?"
+        ),
         hints=["After both runs, how many tokens does your cache hold?"],
     ),
     Mistake(
@@ -197,8 +208,8 @@ MISTAKES = [
         STEPS.but(cached=lambda evaluating, tokens: evaluating(tokens, evaluating.new_cache())).attempt,
         STEPS.but(differences=lambda cached: cached - cached).attempt,
         message=(
-            "You find no difference, not even in a model with a bug. Either you pass all tokens in one call, so that "
-            "the model reads nothing from the cache, or you compare a run with itself."
+            "You find no difference, not even in a model with a bug, because both of your outputs are computed in the "
+            "same way. Which of the two comes from one call per token, each of which reads the cache?"
         ),
         hints=[
             "With a cache, how many calls do you need for a text of 5 tokens? Which of them read from the cache?",
@@ -211,7 +222,7 @@ MISTAKES = [
         STEPS.but(cached=first_token_without_the_cache),
         STEPS.but(positions=lambda tokens: range(1, tokens.shape[1]), at_once=lambda at_once: at_once[:, 1:]),
         summary="you never read the first token with the cache",
-        message="{summary}, so it is missing for all later tokens. Where does your loop start?",
+        message="{summary}, so the cache lacks it for all later tokens. Where does your loop start?",
         hints=["What does your cache hold when you read the second token?"],
     ),
     Mistake(
@@ -219,10 +230,7 @@ MISTAKES = [
         STEPS.but(differences=lambda differences: differences[:, -1]),
         STEPS.but(differences=lambda differences: differences[:, -1:]),
         summary="you compare only the last position",
-        message=(
-            "You compare only the last position, or each round of your loop overwrites the result of the one before. "
-            "You miss an error at any earlier position."
-        ),
+        message="{summary}, so you miss an error at any earlier one. Does your code keep the logits of every round?",
         hints=["If a model is wrong only at its first token, which of your numbers shows it?"],
     ),
     Mistake(
@@ -230,7 +238,7 @@ MISTAKES = [
         STEPS.but(differences=lambda differences: differences[:, :-1]),
         STEPS.but(positions=lambda tokens: range(tokens.shape[1] - 1), at_once=lambda at_once: at_once[:, :-1]),
         summary="you don't compare the last position",
-        message="{summary}, so you miss an error that shows only there.",
+        message="{summary}, so you miss an error that shows only there. Which is the last position that you compare?",
         hints=["Which positions does `range(n - 1)` visit?"],
     ),
 ]
@@ -254,7 +262,8 @@ EXERCISE = Exercise(
     ],
     messages={
         "option_left_out_call": Wording(
-            "{summary}, so the model treats each token as a text of its own.",
+            "{summary}, so the model treats each token as a separate text. What does a call need to see the earlier "
+            "tokens?",
             summary="you don't pass the cache when you read single tokens",
         ),
         "number_positions": Wording(

@@ -169,33 +169,57 @@ MISTAKES = [
         STEPS.but(listed=lambda gradient: lambda name, parameter: gradient(parameter) is not None),
         summary="you leave out the parameters without a gradient",
         message="{summary}, but those are the ones that you want to find. What should their norm be if `grad` is None?",
-        hints=["How many names are in your dict, and how many parameters does the model have?"],
+        hints=[
+            "How many names are in your dict, and how many parameters does the model have?",
+            "Every name from `model.named_parameters()` should be a key of your dict, even if `grad` is None.",
+            "In the loop, use `0.0` as the norm if `parameter.grad is None`.",
+        ],
     ),
     Mistake(
         "mean_of_the_absolute_numbers",
         of_absolute_numbers(lambda sizes: sizes.mean()),
         summary="you take the mean of the absolute values instead of the norm",
         message="{summary}. For a gradient of [3, 4], you get 3.5. The norm is the length of the vector, 5.",
+        hints=[
+            "How long is the vector [3, 4]? What do you get?",
+            "The Euclidean norm is the square root of the sum of the squared entries.",
+            "`parameter.grad.norm()` computes it.",
+        ],
     ),
     Mistake(
         "numbers_that_cancel",
         of_signed_numbers(lambda numbers: numbers.sum()),
         of_signed_numbers(lambda numbers: numbers.mean()),
         summary="you add up the entries of a gradient with their signs",
-        message="{summary}, so a gradient of [3, −3] comes out as 0.",
-        hints=["How long is the vector [3, −3]?"],
+        message="{summary}, so a gradient of [3, −3] comes out as 0. What should happen to each entry before the sum?",
+        hints=[
+            "How long is the vector [3, −3]?",
+            "The norm is the square root of the sum of the *squared* entries, so no entries cancel.",
+            "`parameter.grad.norm()` computes it.",
+        ],
     ),
     Mistake(
         "norms_of_the_parameters",
         STEPS.but(gradient=lambda: lambda parameter: parameter.detach()),
         STEPS.but(gradient=lambda: lambda parameter: None if parameter.grad is None else parameter.detach()),
         summary="you take the norm of the parameter instead of its gradient",
-        message="{summary}. Which tensor does `loss.backward()` fill?",
+        message=(
+            "{summary}, so even a parameter that receives no gradient shows a norm above 0. Which tensor does "
+            "`loss.backward()` fill?"
+        ),
+        hints=[
+            "Does your result change if you run another `loss.backward()` without an optimizer step? Should it?",
+            "After `loss.backward()`, the gradient of a parameter is in its `grad`.",
+            "`parameter.grad.norm().item()`, or 0.0 if `parameter.grad is None`.",
+        ],
     ),
     Mistake(
         "one_norm_for_each_module",
         of_each_child,
-        message="You combine the parameters of each module into one norm. Return one norm for each *parameter*.",
+        message=(
+            "You combine the parameters of each module into one norm, so a bias that learns hides a weight that "
+            "doesn't. Return one norm for each *parameter*."
+        ),
         hints=[
             "How many names are in your dict, and how many parameters does the model have?",
             "A bias may learn while the weight next to it doesn't, so each needs a norm of its own.",
@@ -207,17 +231,25 @@ MISTAKES = [
         STEPS.but(listed=lambda: lambda name, parameter: parameter.requires_grad),
         summary="you leave out frozen parameters",
         message=(
-            "{summary}. In the table of a model, a frozen parameter should show as 0, like any other parameter "
-            "without a gradient."
+            "{summary}, so a layer that you froze by accident is missing from your dict. Which norm should a "
+            "parameter without a gradient have?"
         ),
-        hints=["How many names are in your dict, and how many parameters does the model have?"],
+        hints=[
+            "How many names are in your dict, and how many parameters does the model have?",
+            "A frozen parameter has no gradient, so its norm is 0, as for any other parameter without one.",
+            "Leave out the test of `requires_grad`.",
+        ],
     ),
     Mistake(
         "rounded_norms",
         *[STEPS.but(number=rounded(digits)) for digits in (2, 3, 4, 6)],
         summary="you round the norms",
         message="{summary}, so a gradient of size 10⁻⁸ shows as 0, as if no gradient had arrived.",
-        hints=["What does your code return for a norm of 0.00000002? How does that differ from a missing gradient?"],
+        hints=[
+            "What does your code return for a norm of 0.00000002? How does that differ from a missing gradient?",
+            "Return the norm with all of its digits.",
+            "`parameter.grad.norm().item()`, without `round`.",
+        ],
     ),
     Mistake(
         "short_names",
@@ -225,7 +257,11 @@ MISTAKES = [
         STEPS.but(key=lambda: lambda name, index: name.partition(".")[0]),
         summary="you shorten the names of the parameters",
         message="{summary}, so parameters of different layers overwrite each other. Use the whole name.",
-        hints=["What are the names of the weights of two layers, and what are the keys of your dict?"],
+        hints=[
+            "What are the names of the weights of two layers, and what are the keys of your dict?",
+            "`model.named_parameters()` gives each parameter a different name.",
+            "Use the `name` from `for name, parameter in model.named_parameters()` as the key, unchanged.",
+        ],
     ),
 ]
 
@@ -247,9 +283,21 @@ EXERCISE = Exercise(
     ],
     messages={
         "sibling_total: squares.amax()": Wording(
-            "{summary}. The norm is the square root of the sum of all squared entries. For a gradient of [3, 4], that "
-            "is 5.",
-            summary="you return the size of the largest entry of a gradient instead of its norm",
+            "{summary}. For a gradient of [3, 4], you get 4, but the length of that vector is 5. Which entries should "
+            "count?",
+            summary="you use only the entry of each gradient that is largest in size",
+        ),
+        "sibling_total: squares.mean()": Wording(
+            "{summary}. For a gradient of [3, 4], you get √12.5 = 3.5, but the length of that vector is 5.",
+            summary="you average the squared entries of a gradient instead of adding them up",
+        ),
+        "call_left_out_root": Wording(
+            "{summary}. For a gradient of [3, 4], you get 25, but the length of that vector is 5. What is missing?",
+            summary="you never take the square root of the sum of the squares",
+        ),
+        "number_missing": Wording(
+            "{summary}, so a parameter that gets no gradient looks as if it had one. Which norm does no gradient have?",
+            summary="you use a number other than 0 for a missing gradient",
         ),
     },
     mistakes=MISTAKES,

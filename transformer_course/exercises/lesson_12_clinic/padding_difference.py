@@ -102,7 +102,8 @@ def padding_difference_cases(seed: int) -> list[Case]:
         tokens = (pad + torch.randint(1, VOCAB_SIZE, (len(pads), n), generator=rng)) % VOCAB_SIZE
         for text, (left, right) in zip(tokens, pads, strict=True):
             text[:left], text[n - right :] = pad, pad
-        embedding = normal(rng, VOCAB_SIZE, VOCAB_SIZE)
+        # multiples of 1/64, whose sums are exact, so that a correct model has a difference of exactly 0
+        embedding = (64 * normal(rng, VOCAB_SIZE, VOCAB_SIZE)).round() / 64
         if sign:
             embedding = -sign * (0.2 + embedding.abs().clamp(max=1.0))
             embedding[pad] += 10 * sign
@@ -152,8 +153,8 @@ MISTAKES = [
         STEPS.but(longer=lambda pads, tokens: torch.cat([tokens, pads], dim=1)),
         summary="you put the pads to the right of the tokens",
         message=(
-            "{summary}. On that side, a causal mask hides the pads from every token and no token's position changes, "
-            "so you can't find the errors that padding on the left causes."
+            "{summary}. On that side, a causal mask hides the pads and no token's position changes, so you can't find "
+            "the errors that padding on the left causes."
         ),
         hints=["Print the padded texts. On which side are the pads?"],
     ),
@@ -161,7 +162,7 @@ MISTAKES = [
         "zeros_as_pads",
         STEPS.but(pads=lambda shape: torch.zeros(shape, dtype=torch.int64)),
         summary="you pad with token 0, whatever `pad_id` is",
-        message="{summary}. If `pad_id` is 3, token 0 is a real token.",
+        message="{summary}. If `pad_id` is 3, token 0 is a real token, and the model is right to read it.",
         hints=["If `pad_id` is 3, which tokens should you put to the left, and which tokens do you put there?"],
     ),
     Mistake(
@@ -170,8 +171,8 @@ MISTAKES = [
         STEPS.but(shape=lambda n_pads: (n_pads,)).attempt,
         STEPS.but(shape=lambda tokens, n_pads: (n_pads, len(tokens))).attempt,
         message=(
-            "Your pads have the wrong shape. They need one row for each text and `n_pads` columns, or they can't be "
-            "joined with the tokens."
+            "Your pads have the wrong shape, so you can't join them with the tokens. How many rows and how many "
+            "columns do the pads for 4 texts need?"
         ),
         hints=[
             "Which shape do your pads have, and which shape do the tokens have?",
@@ -183,7 +184,10 @@ MISTAKES = [
         "pads_over_the_first_tokens",
         STEPS.but(longer=over_the_first_tokens, padded=lambda logits: logits),
         summary="your pads replace the first tokens",
-        message="Your pads *replace* the first tokens of each text. Add them in front, so that no token is lost.",
+        message=(
+            "Your pads *replace* the first tokens of each text, so the model reads a different text. Add them in "
+            "front of the tokens."
+        ),
         hints=["How long is each text before and after you add the pads?"],
     ),
     Mistake(
@@ -201,8 +205,8 @@ MISTAKES = [
         "apart_by_one",
         STEPS.but(padded=lambda logits, n_pads: logits[:, n_pads - 1 : -1]),
         STEPS.but(all_differences=lambda padded, alone: padded[:, 1:] - alone[:, :-1], real=lambda real: real[:, 1:]),
-        summary="you compare each token with its neighbor",
-        message="{summary}: your slices of the two runs are off by one.",
+        summary="you compare the logits of each token with those of its neighbor",
+        message="{summary}, because your slices of the two runs are off by one. Where does each text start?",
         hints=["After you put 3 pads in front of a text, at which index is its first token?"],
     ),
     Mistake(
@@ -210,7 +214,10 @@ MISTAKES = [
         STEPS.but(differences=lambda all_differences: all_differences[:, -1]),
         STEPS.but(differences=lambda all_differences, real: all_differences[:, -1][real[:, -1]]),
         summary="you compare only the last position",
-        message="{summary}. An error may show at any other position, and in some texts the last one is padding.",
+        message=(
+            "{summary}, so you miss an error at any other one. In some texts, the last token is padding. Which "
+            "positions should count?"
+        ),
         hints=["If a text has padding at its end, which logits do you compare?"],
     ),
 ]
@@ -234,17 +241,28 @@ EXERCISE = Exercise(
     ],
     messages={
         "axis_longer: torch.cat([pads, tokens], dim=0)": Wording(
-            "{summary}, which counts the texts. Each text should get its pads in front of its own tokens.",
+            "{summary}, so the pads become additional texts. Each text should get its pads in front of its own tokens.",
             summary="you concatenate pads and tokens along dim 0",
         ),
         "left_out_padded: logits": Wording(
-            "{summary}, so the two tensors of logits have different lengths.",
+            "{summary}, so they have `n_pads` more positions than the logits without padding. Where does your slice "
+            "start?",
             summary="you don't cut off the logits at the new pads",
         ),
         "wrong_input_all_differences": Wording(
             "Your result is 0 for every model, because you compare two outputs for the same tokens. Which two outputs "
             "do you subtract?",
             summary="you compare two runs on the same tokens",
+        ),
+        "left_out_differences: all_differences": Wording(
+            "{summary}. Those logits are never used, so even a correct model may change them. Which positions "
+            "should count?",
+            summary="you also compare the logits at padding",
+            hints=["A text begins with 2 pads of its own. Does it matter what the model returns for them?"],
+        ),
+        "comparison_real": Wording(
+            "{summary}, so you miss every error at a real token. In your mask, which tokens should be True?",
+            summary="you compare the logits at padding instead of those at real tokens",
         ),
     },
     mistakes=[

@@ -187,13 +187,21 @@ def one_copy_for_all(x):
     return functools.partial(torch.Tensor.view_as, once := x.clone(), once)  # which has its own state
 
 
+def threshold(smallest):
+    return lambda: lambda sizes: sizes > smallest
+
+
 MISTAKES = [
     Mistake(
         "adds_the_same_to_all",
         STEPS.but(another=lambda: lambda vector: vector + 1),
         summary="you add the same number to every feature of an input",
-        message="{summary}. A norm removes such a shift, so you miss the dependence.",
-        hints=["What does LayerNorm return for x, and for x + 1?"],
+        message="{summary}. A norm removes such a shift, so you miss the dependence. Which change survives a norm?",
+        hints=[
+            "What does LayerNorm return for x, and for x + 1?",
+            "Replace the vector with one that is not a shifted or scaled copy of it.",
+            "`changed[position] = torch.randn_like(x[position])`.",
+        ],
     ),
     Mistake(
         "made_of_what_was_there",
@@ -201,28 +209,47 @@ MISTAKES = [
         STEPS.but(another=lambda: lambda vector: 2 * vector),
         summary="you multiply the old input by a number, such as 0 or 2",
         message="{summary}. One kind of input doesn't change if you do that. Which kind?",
-        hints=["What is your new input if the old one is all zeros, like the embedding of padding?"],
+        hints=[
+            "What is your new input if the old one is all zeros, like the embedding of padding?",
+            "Replace the vector with one that does not depend on it.",
+            "`changed[position] = torch.randn_like(x[position])`.",
+        ],
     ),
     Mistake(
         "the_other_axis_changed",
         STEPS.but(place=lambda: lambda position: (slice(None), position), positions=lambda x: range(x.shape[1])),
         summary="you change one feature of all inputs instead of one input",
-        message="{summary}. `x` has shape (n_in, d). Which dimension should you index?",
-        hints=["What does `x[:, 0]` select, and what does `x[0]` select?"],
+        message=(
+            "{summary}, so you can't tell which input an output depends on. `x` has shape (n_in, d). Which dimension "
+            "should you index?"
+        ),
+        hints=[
+            "What does `x[:, 0]` select, and what does `x[0]` select?",
+            "Change the vector at one position, which is one row of x.",
+            "`changed[position] = …`, with a position from `range(len(x))`.",
+        ],
     ),
     Mistake(
         "changes_pile_up",
         STEPS.but(copy=one_copy_for_all),
         summary="you keep the changes to all earlier inputs",
         message="{summary}, so an output that changes may depend on any of them. Where do you copy x?",
-        hints=["Print the changed x and the original one in each round. At how many positions do they differ?"],
+        hints=[
+            "Print the changed x and the original one in each round. At how many positions do they differ?",
+            "Each round needs a fresh copy of x, in which only one position changes.",
+            "Move `x.clone()` into the loop.",
+        ],
     ),
     Mistake(
         "writes_into_x",
         STEPS.but(copy=lambda x: lambda: x),
         summary="you change `x` itself instead of a copy",
-        message="{summary}, so the change stays for later positions and for the caller. `b = a` copies nothing.",
-        hints=["Print `x` before and after you call your function. Is it the same?"],
+        message="{summary}, so the change stays for later positions and for the caller. Which method copies a tensor?",
+        hints=[
+            "Print `x` before and after you call your function. Is it the same?",
+            "`b = a` makes no copy: both names refer to the same tensor.",
+            "Call `x.clone()` in each round, and change the copy.",
+        ],
     ),
     Mistake(
         "sums_of_the_outputs",
@@ -230,17 +257,56 @@ MISTAKES = [
         STEPS.but(size=lambda: lambda differences: differences.mean(dim=-1).abs()),
         summary="you sum the features of an output with their signs",
         message=(
-            "{summary} before you look at changes or gradients. If that sum is constant, as after a norm, you find no "
+            "{summary}, so changes of +1 and −1 cancel. If the sum is constant, as after a norm, you find no "
             "dependence at all."
         ),
-        hints=["The two features of an output change by +1 and −1. What is the sum of the changes?"],
+        hints=[
+            "The two features of an output change by +1 and −1. What is the sum of the changes?",
+            "An output depends on an input if *any* of its features changes.",
+            "`(model(changed) - before).abs().amax(dim=-1)` has the largest change of each output.",
+        ],
     ),
     Mistake(
         "one_answer_for_all_outputs",
         STEPS.but(size=lambda: lambda differences: differences.abs().max(), table=lambda columns: torch.stack(columns)),
         summary="you give one answer for all outputs together",
-        message="For each input, {summary}. The table needs a separate answer for each output.",
-        hints=["Which shape should the table have, and which shape does yours have?"],
+        message=(
+            "For each input, {summary}, so you can't see which output depends on it. Over which dimensions do you take "
+            "the maximum?"
+        ),
+        hints=[
+            "Which shape should the table have, and which shape does yours have?",
+            "Take the largest change over the features of an output, and keep the outputs apart.",
+            "`.amax(dim=-1)` keeps one number for each output.",
+        ],
+    ),
+    Mistake(
+        "assumes_causality",
+        STEPS.but(table=lambda table: table.tril()),
+        summary="you set every entry above the diagonal to False",
+        message=(
+            "{summary}, as if no output could depend on a later input. A model that leaks the future then looks "
+            "causal. Should you measure that or assume it?"
+        ),
+        hints=[
+            "One of the models depends only on *later* inputs. What does your table show for it?",
+            "Fill the table only with what you measure.",
+            "Leave out the triangular mask.",
+        ],
+    ),
+    Mistake(
+        "threshold_too_high",
+        *[STEPS.but(moved=threshold(smallest)) for smallest in (0.1, 0.05)],
+        summary="you count only large changes of an output",
+        message=(
+            "{summary}, so you miss a weak dependence. A change is real if it is larger than rounding. How large is "
+            "the rounding error of a float32 number near 1?"
+        ),
+        hints=[
+            "An output changes by 0.004. Does it depend on the input? What does your table show?",
+            "float32 has about 7 digits, so rounding errors are near 10⁻⁷ for numbers near 1.",
+            "Compare the change with 1e-5.",
+        ],
     ),
 ]
 

@@ -34,8 +34,8 @@ def of_the_mode(steps: InSteps, result: str, first: str) -> list[Mistake]:
             steps.but(evaluating=lambda model: model.train()),
             summary="you don't switch the model to eval mode",
             message=(
-                "{summary}, so if it is in training mode, dropout changes its logits at random. What you measure is "
-                "not what the model does in use."
+                "{summary}, so if it is in training mode, dropout changes its logits at random and you measure that. "
+                "What should you call before the first run?"
             ),
             hints=["Print `model.training` right before you call the model. What should it be?"],
         ),

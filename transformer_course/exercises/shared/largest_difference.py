@@ -69,7 +69,7 @@ def of_the_largest_difference(steps: InSteps, one: str, other: str, *axes: tuple
             several(lambda sizes: sizes),
             *[several(functools.partial(torch.amax, dim=dim)) for dim in axes],
             summary="you return more than one number",
-            message="{summary}. Return a single number, the largest of all absolute differences.",
+            message="{summary}. Which single number shows the largest error, at any position of any text?",
             hints=["What type does the annotation after `->` promise?"],
         ),
         Mistake(
@@ -107,12 +107,18 @@ def of_the_largest_difference(steps: InSteps, one: str, other: str, *axes: tuple
         Mistake(
             "mean_of_the_differences",
             steps.but(largest=lambda sizes: sizes.mean()),
-            steps.but(largest=lambda sizes: sizes.median()),
-            summary="you take the mean or the median of the differences instead of the largest",
+            summary="you average the differences instead of taking the largest",
             message=(
-                "{summary}, so a bug at a single position almost disappears: one logit of 1,000 that is off by 5 has "
-                "a mean difference of 0.005."
+                "{summary}, so a bug at a single position almost disappears: if one of 1,000 logits is off by 5, the "
+                "mean is only 0.005."
             ),
+            hints=["If only one of 1,000 logits is wrong, which should decide your result: all of them or that one?"],
+        ),
+        Mistake(
+            "median_of_the_differences",
+            steps.but(largest=lambda sizes: sizes.median()),
+            summary="you take the median of the differences instead of the largest",
+            message="{summary}, so you miss a bug completely if it changes fewer than half of the logits.",
             hints=["If only one of 1,000 logits is wrong, which should decide your result: all of them or that one?"],
         ),
         Mistake(
@@ -131,17 +137,29 @@ def of_the_largest_difference(steps: InSteps, one: str, other: str, *axes: tuple
             steps.but(sizes=lambda differences: differences.square(), largest=lambda sizes: sizes.mean().sqrt()),
             summary="you square the differences",
             message=(
-                "{summary}. Return the size of a difference itself: squared, 0.001 becomes 0.000001, which looks "
-                "like rounding."
+                "{summary}, so a difference of 0.001 becomes 0.000001, which looks like rounding. Return the size of "
+                "the difference itself."
             ),
             hints=["Which function drops the sign of −0.001 and leaves its size as it is?"],
         ),
         Mistake(
             "probabilities_compared",
             of_both(lambda logits: logits.softmax(dim=-1)),
+            summary="you compare the probabilities instead of the logits",
+            message=(
+                "{summary}. A softmax hides large errors: a difference of two probabilities is never above 1. Compare "
+                "the model's outputs as they are."
+            ),
+            hints=["Does your result change if you add 1 to all logits of one of the two outputs? Should it?"],
+        ),
+        Mistake(
+            "log_probabilities_compared",
             of_both(lambda logits: logits.log_softmax(dim=-1)),
-            summary="you compare probabilities or their logarithms instead of logits",
-            message="{summary}. Compare the outputs of the model as they are, before any softmax.",
+            summary="you compare the log-probabilities instead of the logits",
+            message=(
+                "{summary}. They don't change if you add the same number to all logits, so you miss such an error. "
+                "Compare the model's outputs as they are."
+            ),
             hints=["Does your result change if you add 1 to all logits of one of the two outputs? Should it?"],
         ),
         Mistake(
@@ -162,7 +180,10 @@ def of_the_largest_difference(steps: InSteps, one: str, other: str, *axes: tuple
             "yes_or_no",
             instead(lambda a, b: torch.tensor(torch.allclose(a, b))),
             instead(lambda a, b: torch.tensor(not torch.allclose(a, b))),
-            message="You return yes or no. Return *how large* the largest difference is.",
+            message=(
+                "You return True or False, which doesn't show whether a difference is rounding or a bug. Return *how "
+                "large* the largest difference is."
+            ),
             hints=[
                 "What type does the annotation after `->` promise?",
                 "The size of the difference tells rounding from a bug.",
@@ -173,7 +194,10 @@ def of_the_largest_difference(steps: InSteps, one: str, other: str, *axes: tuple
             "relative_difference",
             instead(lambda a, b: ((a - b).abs() / b.abs()).max()),
             instead(lambda a, b: (a - b).abs().max() / b.abs().max()),
-            message="You divide the difference by the size of the logits. Return the difference itself.",
+            message=(
+                "You divide the difference by the size of the logits, so the same error looks smaller if the logits "
+                "are large. Return the difference itself."
+            ),
             hints=[
                 "Does your result change if you multiply all logits by 2? Should it?",
                 "Subtract the logits and take the largest absolute value. Nothing has to be divided.",
