@@ -71,7 +71,11 @@ def _of_mask(value: Tensor, right: Tensor) -> str:
             return "Your output is True above the diagonal."
     wrong = (value != right).nonzero()[0].tolist()
     position = [f"{name} {index}" for name, index in zip(("row", "column"), wrong[-2:], strict=False)]
-    return f"In {', '.join(position)}, your output is {bool(value[tuple(wrong)])}." if len(position) == 2 else ""
+    return (
+        f"In {', '.join(position)}, your output is {bool(value[tuple(wrong)])} instead of {bool(right[tuple(wrong)])}."
+        if len(position) == 2
+        else ""
+    )
 
 
 def _of_numbers(value: Tensor, right: Tensor, *, are_distributions: bool) -> str:

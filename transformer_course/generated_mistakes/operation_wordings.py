@@ -32,6 +32,24 @@ SWAPPED_CALLS = {
     ("dot", "outer"): "take the dot product instead of the outer product",
 }
 """For each pair of functions (called, correct), an imperative for the learner's mistake."""
+CONSEQUENCES = {
+    ("mean", "sum"): "A mean also divides by the number of terms",
+    ("sum", "mean"): "A mean also divides by the number of terms",
+    ("amax", "sum"): "A maximum keeps only the largest term",
+    ("max", "sum"): "A maximum keeps only the largest term",
+    ("amin", "sum"): "A minimum keeps only the smallest term",
+    ("min", "sum"): "A minimum keeps only the smallest term",
+    ("norm", "sum"): "A norm squares the terms first and takes a square root at the end",
+    ("sum", "norm"): "A norm squares the entries first and takes a square root at the end",
+    ("log_softmax", "softmax"): "Logarithms of probabilities are never positive, and they don't sum to 1",
+    ("softmax", "log_softmax"): "You still need the logarithm",
+    ("sigmoid", "tanh"): "A sigmoid is between 0 and 1, and a tanh between −1 and 1",
+    ("tanh", "sigmoid"): "A tanh is between −1 and 1, and a sigmoid between 0 and 1",
+    ("relu", "tanh"): "A ReLU is never negative and has no upper limit",
+    ("sin", "cos"): "For an angle of 0, the sine is 0 and the cosine is 1",
+    ("cos", "sin"): "For an angle of 0, the sine is 0 and the cosine is 1",
+}
+"""For each pair of functions (called, correct), a sentence about how they differ, without a final period."""
 SYMBOLS = {
     "Mult": "*", "Div": "/", "Add": "+", "Sub": "-", "FloorDiv": "//", "Mod": "%", "MatMult": "@", "BitAnd": "&",
     "BitOr": "|", "Pow": "**",
@@ -226,12 +244,13 @@ def sibling(s: Slots) -> str:
         if one and two and len(clause.split()) <= MAX_CLAUSE_WORDS:
             return clause
         return f"you take the {larger[0]} of the two instead of the {larger[1]} {s.when_not(old)}"
+    advice = f". {CONSEQUENCES[new, old]}" if (new, old) in CONSEQUENCES else ""
     given = _input(code, s)
     if given and RESULT_NOUNS[old] not in given:
-        return f"you take the {RESULT_NOUNS[new]} of {given}, not the {RESULT_NOUNS[old]}"
+        return f"you take the {RESULT_NOUNS[new]} of {given}, not the {RESULT_NOUNS[old]}{advice}"
     where = s.when_not(old)
     instead = "" if where.startswith("where ") else f" instead of the {RESULT_NOUNS[old]}"
-    return f"you take the {RESULT_NOUNS[new]}{instead} {where}"
+    return f"you take the {RESULT_NOUNS[new]}{instead} {where}{advice}"
 
 
 def _input(code: ast.expr | None, s: Slots) -> str:

@@ -8,14 +8,17 @@ from transformer_course.running.instrumentation import Expression
 
 SENTENCES = {
     "reset_in_loop": (
-        "you set `{name}` only once, before the loop, so every round starts with what earlier rounds left there.",
+        "you set `{name}` only once, before the loop, so each iteration starts with the value from the one before.",
         "Which loop should reset `{name}`?",
     ),
     "set_before_loop": (
-        "you reset `{name}` in every round, so you lose what earlier rounds added.",
+        "you reset `{name}` in every iteration, so you lose what earlier iterations added.",
         "Where should this line be?",
     ),
-    "returns_in_loop": ("you return in the first round of the loop, so the other rounds never run.", ""),
+    "returns_in_loop": (
+        "you return in the first iteration of the loop, so the other iterations never run.",
+        "Where should the `return` be?",
+    ),
     "set_back": (
         "you set `{name}` back here, so you lose what it was before.",
         "When does this line run?",
@@ -25,28 +28,28 @@ SENTENCES = {
         "What does `{name}` hold before this line?",
     ),
     "adds_up": ("you add to `{name}` where you should overwrite it.", "What does `{name}` hold before this line?"),
-    "no_joining_dim": ("without `dim`, `{name}` uses the first dimension.", "Which one do you need?"),
+    "no_joining_dim": ("without `dim`, `{name}` uses dim 0.", "Which dimension do you need here?"),
     "dim": ("you use the wrong dimension here.", "What does each dimension stand for, and which one do you need?"),
     "no_dim": (
-        "without `dim`, `{name}` takes all numbers at once.",
+        "without `dim`, `{name}` uses all the numbers of the tensor at once.",
         "Which `dim` runs along a single vector?",
     ),
-    "range_stop": ("your loop stops one round too {late}.", "Which is the last value that `range` gives?"),
-    "range_start": ("your loop starts one round too {late}.", "Which is the first value that `range` gives?"),
+    "range_stop": ("your loop stops one iteration too {late}.", "What is the last value that `range` gives?"),
+    "range_start": ("your loop starts one iteration too {late}.", "What is the first value that `range` gives?"),
     "slice_stop": ("your slice ends one position too {late}.", "Which position is the last in `{old}`?"),
     "slice_start": ("your slice starts one position too {late}.", "Which position is the first in `{old}`?"),
     "index": ("your index is one too {low}.", "Which entry does `{old}` take?"),
     "swapped": ("you have the operands or arguments of `{old}` in the wrong order.", ""),
     "function": ("`{name}` is the wrong choice here.", "Which function or argument do you need instead?"),
     "operator": ("`{name}` is the wrong operator here.", "Which one do you need?"),
-    "sign": ("you flip the sign here.", "Should you?"),
+    "sign": ("the sign is wrong here.", "Should there be a minus?"),
     "root": ("you need the {power} of `{old}` here.", ""),
-    "truth": ("this should be the opposite.", ""),
+    "truth": ("True and False are swapped here.", "When should this be True?"),
     "call": ("you should leave out `{name}` here.", "What do you get without it?"),
     "line": ("this line should not run.", "What does it change?"),
-    "operand": ("only `{new}` should be here.", "What does the rest of `{old}` change?"),
+    "operand": ("here you need only `{new}`.", "What does the rest of `{old}` do to it?"),
     "number": ("`{old}` is the wrong number here.", "What should it be?"),
-    "name": ("you use `{old}`, but you need another of your values here.", "Which one?"),
+    "name": ("`{old}` is the wrong value here.", "Which of your other values do you need?"),
 }
 """For each kind of edit, a clause about the fault, and a question or ""."""
 

@@ -28,7 +28,7 @@ def sentence(value, right, *other_cases):
         (torch.ones(2) / 0, torch.ones(2), "Your output contains infinity."),
         (torch.ones(3, 3, dtype=torch.bool), CAUSAL, "Your output is True everywhere."),
         (CAUSAL.mT, CAUSAL, "Your output is True above the diagonal."),
-        (CAUSAL.tril(-1), CAUSAL, "In row 0, column 0, your output is False."),
+        (CAUSAL.tril(-1), CAUSAL, "In row 0, column 0, your output is False instead of True."),
         (2 * WEIGHTS.mT, WEIGHTS.mT, "Every number is 2 times what it should be."),
         (WEIGHTS.mT + 1, WEIGHTS.mT, "Every number is 1 too large."),
         (WEIGHTS.flip(-1), WEIGHTS, ""),

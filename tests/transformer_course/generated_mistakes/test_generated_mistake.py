@@ -75,7 +75,7 @@ def with_reading(first, second):
 
 def test_reading_selects_mistake_that_fits_code():
     mistake = with_reading(SUM, TWICE)
-    assert mistake.message == "You take the maximum of `weights`, not the sum."
+    assert mistake.message == "You take the maximum of `weights`, not the sum. A maximum keeps only the largest term."
     assert mistake.reading(code="return weights.max()") is mistake
     assert mistake.reading(code="return weights.sum() / 2").edit is TWICE
     fits_neither = with_reading(SUM, replace(SUM, new="weights.cos()"))
@@ -85,7 +85,10 @@ def test_reading_selects_mistake_that_fits_code():
 def test_in_effect_rewords_message_for_different_looking_code():
     mistake = GeneratedMistake(SUM, STEPS)
     assert mistake.fits("weights.max()") and not mistake.fits("weights[0]")
-    assert mistake.in_effect(mistake.message) == "In effect, you take the maximum of `weights`, not the sum."
+    assert (
+        mistake.in_effect(mistake.message)
+        == "In effect, you take the maximum of `weights`, not the sum. A maximum keeps only the largest term."
+    )
     assert GeneratedMistake(SUM, STEPS, {SUM.name: "You take one."}).fits("weights[0]")
 
 

@@ -36,8 +36,8 @@ def test_unmodified_loop_passes():
 @pytest.mark.parametrize(
     ("old", "new", "line", "sentence"),
     [
-        ("range(len(query))", "range(len(query) - 1)", 5, "your loop stops one round too early"),
-        ("range(len(query))", "range(1, len(query))", 5, "your loop starts one round too late"),
+        ("range(len(query))", "range(len(query) - 1)", 5, "your loop stops one iteration too early"),
+        ("range(len(query))", "range(1, len(query))", 5, "your loop starts one iteration too late"),
         ("keys[i, j]", "keys[i, j - 1]", 6, "your index is one too small"),
         ("total +=", "total =", 6, "you overwrite `total` where you should add to it"),
     ],
@@ -67,4 +67,4 @@ def test_slip_in_loop_replaces_message_about_effect():
         "    rows.append(torch.softmax(s, -1).unsqueeze(-2) @ values)",
         "return torch.cat(rows, -2)",
     )
-    assert "your loop stops one round too early" in checked(*lines).message
+    assert "your loop stops one iteration too early" in checked(*lines).message

@@ -25,8 +25,8 @@ def test_sentence_is_complete(kind):
 
 
 def test_sentence_depends_on_direction_of_edit():
-    assert "one round too early. Which" in fault_of(edit("range_stop", by=1)).problem
-    assert "one round too late. Which" in fault_of(edit("range_stop", by=-1)).problem
+    assert "one iteration too early. What" in fault_of(edit("range_stop", by=1)).problem
+    assert "one iteration too late. What" in fault_of(edit("range_stop", by=-1)).problem
 
 
 def test_last_hint_shows_edited_code():

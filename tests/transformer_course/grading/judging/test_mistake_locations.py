@@ -104,7 +104,7 @@ def {NAME}(queries, keys, values):
         rows.append(torch.softmax(scores, -1).unsqueeze(-2) @ values)
     return torch.cat(rows, -2)
 """
-    assert "Line 3: your loop stops one round too early." in grade_answer(sandbox, code, NAME).verdict.message
+    assert "Line 3: your loop stops one iteration too early." in grade_answer(sandbox, code, NAME).verdict.message
 
 
 def test_location_seed_differs_from_graded_seed():
