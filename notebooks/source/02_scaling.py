@@ -23,7 +23,8 @@
 #
 # <details><summary>All the scores of a query are doubled. What happens to its weights?</summary>
 #
-# They get sharper: the best key gets more, and the others together get less. The ranking of the keys does not change.
+# They get sharper: the best key gets more weight, and the others get less in total. The ranking of the keys does not
+# change.
 # </details>
 #
 # <details><summary>Is the dot product the cosine similarity?</summary>
@@ -316,8 +317,6 @@ print("rows add up to", [abs(round(x, 3)) for x in example.sum(dim=1).tolist()])
 
 
 # %% [markdown]
-# Now compare equal weights with weights close to 1 and 0.
-#
 # **Predict.** The weights are 0.999 and 0.001. If the first score grows by a tiny $\varepsilon$, the first weight grows
 # by $\varepsilon$ times how much?
 
@@ -334,33 +333,39 @@ print("if one weight is 1:", (parts.softmax_jacobian(torch.tensor([1.0, 0.0, 0.0
 # %% [markdown]
 # If one $p_i$ is 1 and the others are 0, *every* entry is 0. A small change of the scores changes no weight, so from
 # this query the model learns nothing about *which key to attend to*. Does that happen when queries and keys are wide?
-# We measure the size of the whole Jacobian (the root of the sum of its squares) with 64 keys: the median over 300
-# queries.
+# Here is the size of the Jacobian (the root of the sum of its squares), the median over 300 queries with 64 keys.
 
 # %% tags=["hide-input"]
 jacobian_size = {"scores / 1": [], "scores / √d_k": []}
+below = []  # the share of undivided queries with a Jacobian smaller than 0.01
 for d in widths:
     scores = (torch.randn(300, 1, d) @ torch.randn(300, 64, d).mT)[:, 0]
     for name, s in zip(jacobian_size, (scores, scores / d**0.5), strict=True):
         sizes = torch.stack([parts.softmax_jacobian(p).norm() for p in parts.softmax(s)])
         jacobian_size[name].append(sizes.median().item())
+        below += [(sizes < 0.01).float().mean().item()] if name == "scores / 1" else []
 by_the_root = [size / d**0.5 for size, d in zip(jacobian_size["scores / √d_k"], widths, strict=True)]
 ax = plots.lines(widths, jacobian_size, xlabel="width d_k", ylabel="size of the Jacobian (median)")
 ax.set(yscale="log")
 ax.set_xscale("log", base=2)
 ax.set_xticks(widths, widths)
 jacobian_size["scores / √d_k, times 1/√d_k"] = by_the_root
-pd.DataFrame(jacobian_size, index=pd.Index(widths, name="d_k")).map("{:.1g}".format)
+table = pd.DataFrame(jacobian_size, index=pd.Index(widths, name="d_k")).map("{:.1g}".format)
+table.assign(**{"scores / 1: queries below 0.01": [f"{share:.0%}" for share in below]})
 
 # %% [markdown]
-# With 64 keys, an undivided query typically passes back as much gradient as a scaled one up to width 64. (With 8 keys,
-# an eighth: 0.05 against 0.37.) At 1,024 half of all queries pass back next to nothing. Their weights are close
-# to 1 and 0, by chance, before training has begun: the softmax is **saturated**. That is the paper's reason: large
-# products push the softmax "into regions where it has extremely small gradients".
+# Up to width 64, an undivided query typically passes back as much gradient as a scaled one. But at 64, one in five
+# passes back hardly any (last column), and at 1,024 two in three. Their weights are close to 1 and 0, by chance, before
+# training has begun: the softmax is **saturated**.
+#
+# <details><summary>Is that the paper's reason?</summary>
+#
+# Yes: large products push the softmax "into regions where it has extremely small gradients".
+# </details>
 #
 # <details><summary>Doesn't dividing make the gradient smaller, too?</summary>
 #
-# Yes: it also scales the gradient from the score to the query by $1/\sqrt{d_k}$. With that factor, in the last column,
+# Yes: it also scales the gradient from the score to the query by $1/\sqrt{d_k}$. With that factor, in the third column,
 # the two are about equal at 256. But it is a constant factor, and a larger learning rate can make up for it. No
 # learning rate makes up for a gradient of zero.
 # </details>
@@ -371,17 +376,17 @@ pd.DataFrame(jacobian_size, index=pd.Index(widths, name="d_k")).map("{:.1g}".for
 # Does saturation matter in training? There are 32 items, each with a key and one of 10 labels. The query is a distorted
 # copy of one key (always distorted in the same hidden way), and the model has to return that item's label. It learns
 # two matrices, `w_q` and `w_k`, that project queries and keys to a common width d_k. Only the divisor differs. *Dead*
-# queries are those whose scores get hardly any gradient. Each setting is run three times.
+# queries are those whose scores get hardly any gradient.
 
 
 # %% tags=["hide-input"]
 def train(
-    divisor: float, d_k: int = 512, lr: float = 0.001, floor: float = 0.001, n_runs: int = 3, seed: int = 0
+    divisor: float, d_k: int = 512, lr: float = 1e-3, init: float = 1, eps: float = 1e-3, n_runs: int = 3, seed: int = 0
 ) -> dict[str, Tensor]:
     """Learn to find the right item in ``n_runs`` runs; return what was measured, averaged over every 20 steps."""
     torch.manual_seed(seed)
     hidden = torch.randn(n_runs, 1, 32, 32) / 32**0.5  # how queries are distorted: the model has to find out
-    w_q, w_k = (torch.nn.Parameter(torch.randn(n_runs, 1, 32, d_k) / 32**0.5) for _ in range(2))
+    w_q, w_k = (torch.nn.Parameter(init * torch.randn(n_runs, 1, 32, d_k) / 32**0.5) for _ in range(2))
     optimizer = torch.optim.Adam([w_q, w_k], lr=lr, fused=True)  # fused: the same, only faster
     seen = {"right": [], "typical score": [], "dead queries": []}
     for _ in range(300):
@@ -392,7 +397,7 @@ def train(
         scores.retain_grad()  # (run, batch, 1, item)
         weights, wanted = torch.softmax(scores, dim=-1)[:, :, 0], labels.take_along_dim(item, dim=2)
         p = (weights * (labels == wanted)).sum(dim=-1)  # all the attention to items with the right label
-        torch.autograd.backward(-torch.log(p + floor).mean(dim=-1).sum())
+        torch.autograd.backward(-torch.log(p + eps).mean(dim=-1).sum())
         optimizer.step()
         optimizer.zero_grad()
         answers = torch.zeros(n_runs, 32, 10).scatter_add(2, labels, weights.detach())
@@ -438,14 +443,14 @@ pd.DataFrame.from_dict(ranges, orient="index")
 # hardly learns for the first 100 steps: all weights are nearly equal. In the end all three learn, so the division makes
 # training easier; it doesn't make it possible.
 #
-# So scores that are too small are worse than scores that are too large? Not so fast.
+# So are small scores worse than large ones? Not so fast.
 
 # %% [markdown]
 # ### Is it the divisor or the learning rate?
 #
 # We have compared three divisors at *one* learning rate. A fair comparison gives each its own best rate.
 #
-# **Predict.** We try five. With each divisor at its best rate, which one has the worst accuracy over the 300 steps?
+# **Predict.** With each divisor at its best of five rates, which one has the worst accuracy?
 
 # %% tags=["prediction"]
 worst_at_its_best = ...  # "1", "√d_k" or "d_k"
@@ -473,12 +478,19 @@ compare(worst_at_its_best, min(best, key=lambda name: best[name]))
 curves = {f"scores / {name}": a for name, a in wide.items()}
 ax = plots.lines(rates, curves, xlabel="learning rate", ylabel="accuracy over 300 steps", legend_beside=True)
 ax.set_xscale("log")
+late = {name: train(divisor, lr=0.003)["right"][:, -1].mean() for name, divisor in {"1": 1, "√d_k": 512**0.5}.items()}
+print("rate 0.003, last 20 steps:", {f"/ {name}": f"{right:.2f}" for name, right in late.items()})
 table_of(wide)
 
 # %% [markdown]
 # The order has changed. With a rate 30 times as large, $1/d_k$ is nearly as good as $1/\sqrt{d_k}$: its gradients were
 # small but not zero, and a larger rate makes up for a constant factor. Without division, *none* of the rates is enough:
 # a large one makes the scores even larger. At each of the five rates, the undivided model stays behind √d_k.
+#
+# <details><summary>Does the undivided model get there in the end?</summary>
+#
+# An accuracy over 300 steps measures *speed*: at 0.003, the undivided model has 0.99 in the last 20 steps.
+# </details>
 
 # %% [markdown]
 # ### And at the paper's width, 64?
@@ -493,22 +505,29 @@ narrow = sweep(64)
 change = {name: (wide[name] - narrow[name]).mean(dim=0).abs().max().item() for name in wide}
 compare(same_at_both_widths, min(change, key=lambda name: change[name]))
 print("largest change from width 512 to width 64:", {f"/ {name}": round(x, 2) for name, x in change.items()})
+dead = {name: train(divisor, 64)["dead queries"][:, 0].mean() for name, divisor in {"1": 1, "√d_k": 8}.items()}
+print("dead queries, first 20 steps:", {f"/ {name}": f"{share:.1f}" for name, share in dead.items()})
 table_of(narrow)
 
 # %% [markdown]
-# At width 64, the undivided model is closer at its best rate, 0.93 against 0.97, but still behind. And $1/d_k$ has a
-# surprise: its row is nearly the same at both widths, so a learning rate tuned on the narrow model also suits the wide
-# one.
+# At width 64, the undivided model is closer at its best rate, 0.93 against 0.97, but still behind: about a third of its
+# queries start dead. Surprisingly, the row of $1/d_k$ is nearly the same at both widths. A rate of 0.01 suits √d_k at
+# both, too, but at 0.1, √d_k gets worse with width (0.90 at 64, 0.76 at 512), while $1/d_k$ stays at 0.96.
 
 # %% [markdown]
 # ### With another loss
 #
-# Our loss, $-\log(p + 0.001)$ for the weight $p$ of the right label, stays below 7 however small $p$ is. A plain
-# $-\log p$ is much steeper for a tiny $p$. Here are d_k = 512 and three of the rates:
+# Here are d_k = 512 and three of the rates with $-\log p$ as the loss.
+#
+# <details><summary>What is different about this loss?</summary>
+#
+# Our loss, $-\log(p + 0.001)$ for the weight $p$ of the right label, stays below 7 however small $p$ is.
+# A plain $-\log p$ is much steeper for tiny $p$.
+# </details>
 
 # %% id="plain-log" tags=["hide-input", "approximate"]
 plain = {
-    name: torch.stack([train(divisor, lr=lr, floor=1e-30)["right"].mean(dim=1) for lr in rates[:3]], dim=1)
+    name: torch.stack([train(divisor, lr=lr, eps=1e-30)["right"].mean(dim=1) for lr in rates[:3]], dim=1)
     for name, divisor in {"1": 1, "√d_k": 512**0.5}.items()
 }
 rows = {
@@ -519,8 +538,45 @@ rows = {
 pd.DataFrame(rows, index=rates[:3]).T.round(2)
 
 # %% [markdown]
-# With this loss, the undivided model comes closer at every rate, but it stays behind. So a saturated softmax *can*
-# learn if the loss is steep enough.
+# With this loss, the undivided model comes closer at every rate, but it stays behind.
+#
+# <details><summary>What follows from that?</summary>
+#
+# A saturated softmax *can* learn if the loss is steep enough.
+# </details>
+
+# %% [markdown]
+# ### Smaller matrices instead of a division
+#
+# What if we don't divide, but multiply `w_q` and `w_k` by $d_k^{-1/4}$ before training, so that scores start at a size
+# of 1?
+#
+# **Predict.** At width 512 and its best rate, is its accuracy nearest to 0.83 (as before), 0.9 or 0.98 (as with √d_k)?
+
+# %% tags=["prediction"]
+prediction = ...
+
+# %% id="small-start" tags=["hide-input", "approximate"]
+small = {
+    d: torch.stack([train(1, d, lr, init=d**-0.25)["right"].mean(dim=1) for lr in rates], dim=1) for d in (512, 64)
+}
+compare(prediction, measured=round(small[512].mean(dim=0).max().item(), 2), choices=(0.83, 0.9, 0.98))
+divided, shrunk = train(512**0.5, lr=0.01)["right"], train(1, lr=0.01 * 512**-0.25, init=512**-0.25)["right"]
+print(f"√d_k at rate 0.01: {divided.mean():.2f}; no division, start and rate times 512^(-1/4): {shrunk.mean():.2f}")
+print(f"largest difference at any time: {(divided - shrunk).abs().max():.2f}")
+rows = {f"{d}: scores / {name}": a[name].mean(dim=0) for d, a in ((512, wide), (64, narrow)) for name in ("1", "√d_k")}
+rows |= {f"{d}: scores / 1, small start": a.mean(dim=0) for d, a in small.items()}
+pd.DataFrame(rows, index=rates).T.sort_index(ascending=False).round(2)
+
+# %% [markdown]
+# The small start is as good as the division; only the best rate is lower.
+#
+# <details><summary>Why is it as good?</summary>
+#
+# Dividing by $\sqrt{d_k}$ divides both matrices by $d_k^{1/4}$. That equals a smaller start *and* smaller steps, since
+# the size of Adam's steps does not depend on the size of the gradient. T5 has no division: its query weights start
+# $\sqrt{d_k}$ times smaller.
+# </details>
 
 # %% [markdown]
 # ## Bug hunt
@@ -562,9 +618,9 @@ for name, f in {"the colleague's": attention_of_a_colleague, "yours or the libra
 # ## The scale is a temperature
 #
 # **The verdict, with its settings.** In 300 steps of Adam, at widths 64 and 512, each divisor at its best rate: √d_k
-# and d_k are about equally good, and no division is worse, by more at 512 than at 64. All that $1/\sqrt{d_k}$ does is
-# give scores a good size at the start of training. If we had stopped after the first experiment, we would have called a
-# fact about one learning rate a law of attention. Other seeds would not have told us.
+# and d_k are about equally good, and no division is worse, by more at 512 than at 64. With a small start it is just as
+# good: what matters is the size of the scores at the start. If we had stopped after the first experiment, we would have
+# called a fact about one learning rate a law of attention. Other seeds would not have told us.
 
 # %% [markdown]
 # **Half-way.** The question is answered, and this is a good place to stop for today. The second half shows the limits
@@ -592,11 +648,14 @@ pd.DataFrame({f"d_k = {d}": {"q·k / √d_k": round(x / d**0.5), "q·k / d_k": r
 # With 16 times the width, $q \cdot k / \sqrt{d_k}$ is 4 times as large, and $q \cdot k / d_k$ stays the same. This is
 # why **maximal update parametrization** (μP; Yang and Hu, 2021) divides by $d_k$, up to a constant factor:
 # hyperparameters that you tuned on a narrow model then also work for a wide one (Yang et al., 2022). You have seen it
-# above, where the row of $1/d_k$ was the same at width 64 and 512.
+# above: at 0.1, √d_k got worse with width, and $1/d_k$ did not.
+#
+# <details><summary>What is attention dropout?</summary>
 #
 # Many implementations also apply dropout to the attention weights, after the softmax: **attention dropout**. In
 # training, the weights of a query then no longer add up to 1. This course leaves it out, so that results can be
 # repeated and compared.
+# </details>
 
 # %% [markdown]
 # ## Additive attention
@@ -751,11 +810,10 @@ print("predicted:", prediction, " measured:", holds)
 # ## In short
 #
 # - A score is a sum of $d_k$ products: its variance is $d_k \sigma^4$, its standard deviation grows like $\sqrt{d_k}$.
-# - Scores that are too large saturate the softmax. No learning rate made up for that: within 300 steps, the undivided
-#   model stayed behind at each of five rates.
+# - Scores that are too large saturate the softmax. Within 300 steps, none of five learning rates made up for that; a
+#   smaller initialization did.
 # - Dividing by $\sqrt{d_k}$ makes sharpness independent of the width at the start of training.
-# - With $d_k$, scores are too small at first. A larger learning rate makes up for it, and the same rate suited both
-#   widths (μP).
+# - With $d_k$, scores are too small at first. A larger rate makes up for it, and suited both widths (μP).
 # - Overflow of exp is not the reason: softmax subtracts the maximum.
 # - Later, learned queries and keys set their own temperature.
 # - Additive attention has bounded scores, but computes a vector for each pair.
@@ -803,10 +861,11 @@ pd.DataFrame(shapes, columns=["module", "input shapes", "output shape", "paramet
 #
 # A dot product of d_k independent entries of variance 1 has variance d_k. Without the division, wide queries and keys
 # start with weights close to 0 and 1, where the softmax is saturated and has almost no gradient, so training starts
-# late. The division gives a good start, but it is not necessary: in our experiment, at a learning rate of 0.001, the
-# undivided model learned too, only later. It stayed behind at each of five rates, though. (At d_k 512 and the best rate
-# of each, its accuracy averaged over 300 steps was about 0.83, and 0.98 with √d_k.) (<i>What do large scores do?</i>,
-# <i>Explanation 2</i>, <i>Is it the divisor or the learning rate?</i>)
+# late. In our experiment, the undivided model stayed behind at each of five learning rates. (At d_k 512 and the best
+# rate of each, its accuracy averaged over 300 steps was about 0.83, and 0.98 with √d_k.) But the division is not the
+# only way: when both matrices started d_k^(1/4) times smaller, the undivided model reached 0.98, too. (<i>What do large
+# scores do?</i>, <i>Explanation 2</i>, <i>Is it the divisor or the learning rate?</i>, <i>Smaller matrices instead of a
+# division</i>)
 # </details>
 #
 # <details><summary>Why not divide the scores by d_k?</summary>
@@ -814,15 +873,16 @@ pd.DataFrame(shapes, columns=["module", "input shapes", "output shape", "paramet
 # At initialization the variance would then be 1/d_k: the scores of wide queries and keys vanish, and all keys get the
 # same weight. At a small learning rate, learning starts late. At a rate 30 times as large, 1/d_k was nearly as good as
 # 1/√d_k. After training, the products of a query and its key no longer cancel, and the score grows like d_k. So μP does
-# divide by d_k (times a constant): in our runs, one learning rate then suited both widths. (<i>Is it the divisor or the
-# learning rate?</i>, <i>After training, scores grow like d_k</i>)
+# divide by d_k (times a constant): in our runs, its accuracy at each rate was nearly the same at width 64 and 512; √d_k
+# got worse at the highest rate. (<i>Is it the divisor or the learning rate?</i>, <i>And at the paper's width,
+# 64?</i>, <i>After training, scores grow like d_k</i>)
 # </details>
 #
 # <details><summary>Is the division there to prevent overflow of the exponential?</summary>
 #
-# Not of the exponential: softmax implementations subtract the row's maximum, so scores of 1,000 are no problem. In
-# float16, though, the scores themselves can exceed 65,504: a plain product has to scale the queries first, and fused
-# kernels such as FlashAttention keep the scores in float32. (<i>Explanation 1</i>)
+# No, the exponential is not the problem: softmax implementations subtract the row's maximum first. In float16, though,
+# the scores themselves can exceed 65,504: a plain product has to scale the queries first, and fused kernels such as
+# FlashAttention keep the scores in float32. (<i>Explanation 1</i>)
 # </details>
 #
 # <details><summary>Does the scaling change which key gets the most attention?</summary>
