@@ -96,13 +96,27 @@ MISTAKES = [
     Mistake(
         "overwritten_in_the_loop",
         STEPS.but(total=lambda weighted: weighted[:, -1]),
-        STEPS.but(total=lambda weighted: weighted[:, 0]),
-        summary="your context contains only one of the weighted states",
-        message=(
-            "{summary}, the first or the last. If you use a loop, does it overwrite its result in each iteration, or "
-            "return during the first one?"
-        ),
+        summary="your context contains only the last of the weighted states",
+        message="{summary}. If you use a loop, does it add to its result, or overwrite it in each iteration?",
         hints=["How many of the states does your result depend on?"],
+    ),
+    Mistake(
+        "returned_in_the_loop",
+        STEPS.but(total=lambda weighted: weighted[:, 0]),
+        summary="your context contains only the first of the weighted states",
+        message="{summary}. If you use a loop, does it return during the first iteration?",
+        hints=["How many of the states does your result depend on?"],
+    ),
+    Mistake(
+        "not_squeezed",
+        STEPS.but(context=lambda context: context[:, None]),
+        STEPS.but(context=lambda context: context[:, :, None]),
+        summary="you leave a dimension of length 1 in the output",
+        message=(
+            "{summary}, so it has three dimensions instead of two. A product of shapes (batch, 1, n) and (batch, n, d) "
+            "has shape (batch, 1, d). Which method removes a dimension of length 1?"
+        ),
+        hints=["For 2 texts of width 3, which shape should the result have? Which shape does yours have?"],
     ),
     Mistake(
         "hard_pick",
@@ -161,6 +175,40 @@ EXERCISE = Exercise(
         "`(weights[:, :, None] * states).sum(dim=1)`.",
     ],
     messages={
+        "sibling_total: weighted.mean(dim=axis)": Wording(
+            "{summary}, which also divides by n. The weights already sum to 1, so your context is n times too small. "
+            "Should a weighted average divide by anything else?",
+            summary="you take the mean of the weighted states instead of the sum",
+            hints=["For the states [8] and [8] with weights of 0.75 and 0.25, what should the context be? What is it?"],
+        ),
+        "axis_total: weighted.sum(dim=0)": Wording(
+            "You sum over dim 0, which adds up the *texts* and leaves one vector for each state. Which dimension holds "
+            "the states?",
+            summary="you sum over dim 0, the texts, instead of dim 1, the states",
+            hints=["For 2 texts of 5 states, how many vectors should you return? How many do you return?"],
+        ),
+        "function_weights: weights.softmax(dim=-1)": Wording(
+            "{summary}: 0.75 and 0.25 become 0.62 and 0.38. Which step is already done when you get `weights`?",
+            summary="you apply a softmax to `weights`, which already sum to 1",
+            hints=["What do the weights of one text sum to before your softmax?"],
+        ),
+        "first_for_all_weights": Wording(
+            "{summary}. Text i should average its own states with its own weights. Which dimension of `weights` is the "
+            "batch?",
+            summary="you use the weights of the first text for every text",
+            hints=["If only the weights of the second text change, should its context change?"],
+        ),
+        "one_number_states: states[0]": Wording(
+            "{summary}. Text i should average its own states. Which dimension of `states` is the batch?",
+            summary="you use the states of the first text for every text",
+            hints=["If only the states of the second text change, should its context change?"],
+        ),
+        "slice_column": Wording(
+            "You give the weights the shape (batch, 1, n), so broadcasting pairs the n weights with the d *entries* of "
+            "a state. Your code crashes, or scales the wrong numbers if n = d. Which shape should the weights have?",
+            summary="you give the weights the shape (batch, 1, n) instead of (batch, n, 1)",
+            hints=["How does shape (2, 1, 5) broadcast against (2, 5, 3)? Which sizes does it line up?"],
+        ),
         "number_axis: 2": Wording(
             "You sum over dim 2, which adds up the entries of each state and leaves one number for each state. The "
             "context of a text should be a vector. Which dimension holds the states?",

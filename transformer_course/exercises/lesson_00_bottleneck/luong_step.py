@@ -157,13 +157,28 @@ MISTAKES = [
     Mistake(
         "every_state_counts_the_same",
         STEPS.but(weights=lambda weights: torch.full_like(weights, 1 / weights.shape[1])),
-        STEPS.but(weights=lambda weights: torch.ones_like(weights)),
-        STEPS.but(context=lambda states: states[:, -1]),
-        summary="your context doesn't depend on the decoder's state",
+        summary="your context is the plain mean of the encoder's states",
         message=(
-            "{summary}: it is the sum or the mean of the encoder's states, or one of them. (A softmax over a dimension "
-            "of length 1 always gives 1.) What are your weights computed from?"
+            "{summary}, so it doesn't depend on `state`. Every state gets the weight 1/n. What should the weights be "
+            "computed from?"
         ),
+        hints=["How should the context change if `state` changes?"],
+    ),
+    Mistake(
+        "every_weight_is_1",
+        STEPS.but(weights=lambda weights: torch.ones_like(weights)),
+        summary="your context is the plain sum of the encoder's states",
+        message=(
+            "{summary}, because every weight is 1. A softmax over a dimension of length 1 always gives 1. Which "
+            "dimension does your softmax run over?"
+        ),
+        hints=["How should the context change if `state` changes?"],
+    ),
+    Mistake(
+        "last_state_as_context",
+        STEPS.but(context=lambda states: states[:, -1]),
+        summary="you use the last of the encoder's states as the context",
+        message="{summary}, so it doesn't depend on `state`. Which average of all the states should it be?",
         hints=["How should the context change if `state` changes?"],
     ),
     Mistake(
@@ -186,10 +201,19 @@ MISTAKES = [
     ),
     Mistake(
         "divided_by_the_root_of_the_width",
-        STEPS.but(row=lambda row: row / row.shape[-1] ** 0.5),
+        STEPS.but(scores=lambda scores, state: scores / state.shape[-1] ** 0.5),
+        summary="you divide the scores by √d",
+        message=(
+            "{summary}, so your weights are too even. Lesson 02 explains why scaling can help; here, a score is the "
+            "plain dot product."
+        ),
+        hints=["What is the dot product of [1, 2] and [3, 4]? What is your score for them?"],
+    ),
+    Mistake(
+        "divided_by_the_root_of_the_number",
         STEPS.but(scores=lambda scores: scores / scores.shape[-1] ** 0.5),
-        summary="you divide the scores by √d or √n",
-        message="{summary}. Lesson 02 explains why scaling can help; here, a score is the plain dot product.",
+        summary="you divide the scores by √n, the square root of the number of states",
+        message="{summary}, so your weights are too even. Here, a score is the plain dot product.",
         hints=["What is the dot product of [1, 2] and [3, 4]? What is your score for them?"],
     ),
 ]
@@ -214,6 +238,40 @@ EXERCISE = Exercise(
         "multiply by `w_c.T`.",
     ],
     messages={
+        "one_number_states: states[0]": Wording(
+            "{summary}. Text i should average its own states. Which dimension of `states` is the batch?",
+            summary="you use the encoder's states of the first text for every text",
+            hints=["If only the states of the second text change, should its output change?"],
+        ),
+        "call_left_out_squashed": Wording(
+            "{summary}, so your output can be larger than 1. What is outside the product in the formula?",
+            summary="you never take the tanh",
+            hints=["Which range does a tanh have? Which range does your output have?"],
+        ),
+        "parts_exchanged_both": Wording(
+            "{summary}, so the columns of W_c meant for the context multiply the decoder's state. Which of the two "
+            "comes first in the formula?",
+            summary="you concatenate [s; c] instead of [c; s]",
+            hints=["With width 2, which columns of W_c multiply the context in W_c [c; s]? Which do in your code?"],
+        ),
+        "axis_weights: torch.softmax(scores, dim=0)": Wording(
+            "You take the softmax over dim 0, the batch, so the weights of one text depend on the other texts. With a "
+            "single text, every weight is 1. Which dimension holds the states?",
+            summary="you take the softmax over the batch instead of the states",
+            hints=["With 2 texts of 5 states, what should the weights of each text sum to? What do yours sum to?"],
+        ),
+        "sibling_context: weighted.mean(dim=1)": Wording(
+            "{summary}, which also divides by n. The weights already sum to 1, so your context is n times too small. "
+            "Should a weighted average divide by anything else?",
+            summary="you take the mean of the weighted states instead of the sum",
+            hints=["For the states [8] and [8] with weights of 0.75 and 0.25, what should the context be? What is it?"],
+        ),
+        "sibling_scores: products.mean(dim=-1)": Wording(
+            "{summary}, so every score is d times too small and your weights are too even. Does a dot product divide "
+            "by anything?",
+            summary="you take the mean of the products instead of the sum",
+            hints=["What is the dot product of [1, 2] and [3, 4]? What is your score for them?"],
+        ),
         "call_left_out_weights": Wording(
             "You average the states with the raw scores, which can be negative and don't sum to 1. Which function "
             "turns scores into weights?",

@@ -88,6 +88,13 @@ def rnn_step_cases(seed: int) -> list[Case]:
     ]
 
 
+def one_text_after_another(state, w_columns, read):
+    new = [state[0]]
+    for token in read:
+        new.append(torch.tanh(new[-1] @ w_columns + token))
+    return torch.stack(new[1:])
+
+
 MISTAKES = [
     Mistake(
         "reshapes_u",
@@ -103,10 +110,26 @@ MISTAKES = [
         "tanh_of_one_term",
         STEPS.but(squashed=lambda kept, read: torch.tanh(kept) + read),
         STEPS.but(squashed=lambda kept, read: kept + torch.tanh(read)),
+        summary="you take the tanh of only one of the two terms",
+        message="{summary}, so entries of your state can be larger than 1. What is inside the tanh in the formula?",
+        hints=["What is the largest value that tanh(W h + U x) can have? And tanh(W h) + U x?"],
+    ),
+    Mistake(
+        "tanh_of_each_term",
         STEPS.but(squashed=lambda kept, read: torch.tanh(kept) + torch.tanh(read)),
-        summary="you take the tanh of one or both terms before you add them",
-        message="{summary}, so your state can be larger than 1. What is inside the tanh in the formula?",
+        summary="you take the tanh of each term before you add them",
+        message="{summary}, so entries of your state can be larger than 1. What is inside the tanh in the formula?",
         hints=["What is the largest value that tanh(W h + U x) can have? And tanh(W h) + tanh(U x)?"],
+    ),
+    Mistake(
+        "one_text_after_another",
+        STEPS.but(squashed=one_text_after_another),
+        summary="you pass the state of each text on to the next text",
+        message=(
+            "{summary}, as if the texts of a batch were the tokens of one text. Row i of `state` belongs to text i. "
+            "Which state should you combine with row i of `token`?"
+        ),
+        hints=["If only the first text changes, should the new state of the second text change?"],
     ),
 ]
 
@@ -127,6 +150,27 @@ EXERCISE = Exercise(
         "Add the two products, and apply `torch.tanh` to the sum.",
     ],
     messages={
+        "one_number_state: state[0]": Wording(
+            "{summary}. Row i of `state` belongs to text i. Why do you select row 0?",
+            summary="you use the state of the first text for every text",
+            hints=["If only the state of the second text changes, should its new state change?"],
+        ),
+        "one_number_token: token[0]": Wording(
+            "{summary}. Row i of `token` belongs to text i. Why do you select row 0?",
+            summary="you use the token of the first text for every text",
+            hints=["If only the token of the second text changes, should its new state change?"],
+        ),
+        "call_left_out_squashed": Wording(
+            "{summary}, so entries of your state can be larger than 1 and can grow with every token. Which function "
+            "keeps them between −1 and 1?",
+            summary="you never take the tanh of the sum",
+            hints=["What is the largest value that an entry of the new state can have?"],
+        ),
+        "operator_kept: (state) * (w_columns)": Wording(
+            "{summary}, so you never add up the products of a row of W. Which operator is the matrix product?",
+            summary="you multiply the state and W element by element",
+            hints=["What is W h for W = [[0, 2], [0, 0]] and h = [0.5, 1]? What do you get?"],
+        ),
         "not_transposed_w_columns": Wording(
             "{summary}. Weights here have shape (out, in), as in `nn.Linear`: each *row* produces one output. What do "
             "you have to do to `w` before you multiply the state by it?",
