@@ -114,7 +114,7 @@ def evaluated_edits(known: Behavior) -> list[tuple[AnswerEdit, BehaviorKey]]:
     ]
     # build_catalog keeps the first of several mistakes that behave the same, so a mistake with a message for its exact
     # code comes before likelier ones
-    edits.sort(key=lambda edit: not any(key in known.exercise.messages for key in edit.keys[:1]))
+    edits.sort(key=lambda edit: not any(key in known.exercise.messages for key in edit.keys[:-1]))
     for edit in edits:
         observation = _results(known, edit)
         if observation is not None and any(

@@ -1,6 +1,6 @@
 """Describe the consequence of a mistake in one sentence, for the first case in which the output is wrong."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import torch
 from torch import Tensor
@@ -48,7 +48,8 @@ def consequence(observed: Sequence[Observation], expected: Sequence[Observation]
     outputs = []
     for observation, expectation in zip(observed, expected, strict=False):
         outputs.append((dict(observation).get("output"), dict(expectation).get("output")))
-    value, right = next((pair for pair in outputs if distance(*pair) > 1), (None, None))
+    wrong = [pair for pair in outputs if distance(*pair) > 1]
+    value, right = next(iter(wrong), (None, None))
     if not isinstance(value, Tensor) or not isinstance(right, Tensor) or value.is_complex():
         return ""
     if value.shape != right.shape:
@@ -58,7 +59,8 @@ def consequence(observed: Sequence[Observation], expected: Sequence[Observation]
         return ""
     if right.dtype == torch.bool:
         return _of_mask(value, right)
-    return _of_numbers(value, right, are_distributions=all(is_distribution(expected) for _, expected in outputs))
+    sentence = _of_numbers(value, right, are_distributions=all(is_distribution(expected) for _, expected in outputs))
+    return "" if sentence.startswith("Every number") and not _holds(sentence, wrong[1:]) else sentence
 
 
 def _of_mask(value: Tensor, right: Tensor) -> str:
@@ -88,6 +90,17 @@ def _of_numbers(value: Tensor, right: Tensor, *, are_distributions: bool) -> str
         return sentence
     relation = explain_relation(value, right.to(value.dtype))
     return relation if relation.startswith("Every number") else ""
+
+
+def _holds(relation: str, others: Iterable[tuple[object, object]]) -> bool:
+    """Return whether a relation holds in these cases as well. Constant outputs are skipped: they have no relation."""
+    for value, right in others:
+        if not isinstance(value, Tensor) or not isinstance(right, Tensor) or value.shape != right.shape:
+            return False
+        is_constant = bool((right == right.flatten()[:1]).all())
+        if not is_constant and explain_relation(value, right.to(value.dtype)) != relation:
+            return False
+    return True
 
 
 def _of_nan(a: Tensor) -> str:

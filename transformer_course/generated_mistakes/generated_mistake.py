@@ -63,11 +63,13 @@ class AnswerEdit:
     def keys(self) -> tuple[str, ...]:
         """Keys of this mistake in an exercise's ``messages``: its name with the code, or its name alone.
 
-        Empty if the mistake occurs only when an option is given, because the messages don't mention that condition.
+        The code is the new code of the edited expression or, where several edits share it, of the whole step. Empty if
+        the mistake occurs only when an option is given, because the messages don't mention that condition.
         """
         if any(re.match(r"if \w+ is None:\n", body) for body in self.code.values()):
             return ()
-        return f"{self.name}: {self.new}", self.name
+        of_step = [f"{self.name}: {one_line(self.code[self.step])}"] if list(self.code) == [self.step] else []
+        return tuple(dict.fromkeys((*of_step, f"{self.name}: {self.new}", self.name)))
 
     @property
     def crashes(self) -> bool:
@@ -128,8 +130,11 @@ class GeneratedMistake(Mistake):
 
     @property
     def advice(self) -> str:
-        """A composed sentence about the correct code, or "" if there is none."""
-        return f"{capitalized(self._words.advice)}." if self._words.advice and not self._own_words else ""
+        """A composed sentence or question about the correct code, or "" if there is none."""
+        advice = self._words.advice
+        if not advice or self._own_words:
+            return ""
+        return capitalized(advice) if advice.endswith("?") else f"{capitalized(advice)}."
 
     @property
     def message(self) -> str:  # type: ignore[override]

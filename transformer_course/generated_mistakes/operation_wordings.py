@@ -50,6 +50,10 @@ CONSEQUENCES = {
     ("cos", "sin"): "For an angle of 0, the sine is 0 and the cosine is 1",
 }
 """For each pair of functions (called, correct), a sentence about how they differ, without a final period."""
+MAX_ASKED_WORDS = 5
+"""Maximum number of words of a value's name in a question."""
+MAX_ASKING_WORDS = 18
+"""Maximum number of words in a clause that is followed by a question."""
 SYMBOLS = {
     "Mult": "*", "Div": "/", "Add": "+", "Sub": "-", "FloorDiv": "//", "Mod": "%", "MatMult": "@", "BitAnd": "&",
     "BitOr": "|", "Pow": "**",
@@ -66,7 +70,14 @@ def wrong_input(s: Slots) -> str:
         return s.size_of(s.new, s.old)
     if s.passes_value_on:
         return f"you {s.use} {s.new} instead of {s.old}"
-    return s.instead(code, s.edit.old, s.edit.new)
+    clause = s.instead(code, s.edit.old, s.edit.new)
+    return clause + _which_variable(s) if len(clause.split()) <= MAX_ASKING_WORDS else clause
+
+
+def _which_variable(s: Slots) -> str:
+    """Ask which variable holds the right value, if that value is the result of another step with a short name."""
+    is_value = s.edit.old in s.steps.steps and not _is_constant(s.steps, s.edit.old) and s.old.startswith("the ")
+    return f". Which of your variables holds {s.old}?" if is_value and len(s.old.split()) <= MAX_ASKED_WORDS else ""
 
 
 def _is_constant(steps: InSteps, name: str) -> bool:
@@ -150,11 +161,10 @@ def _right_operation(old: str, new: str, right: str, *, is_many: bool) -> str:
         return {"0.5": "taking the square root", "2": "squaring it"}.get(right, GERUNDS[old])
     if old in ("Div", "FloorDiv") and new in ("Add", "Sub"):
         return "dividing" if old == "Div" else GERUNDS[old]
-    them = "them" if is_many else "the two"
     it = "them" if is_many else "it"
     gerunds = {
-        "Mult": f"multiplying {them}",
-        "Add": f"adding {them}",
+        "Mult": "multiplying",
+        "Add": "adding them",
         "Div": f"dividing by {it}",
         "Sub": f"subtracting {it}",
     }
@@ -267,7 +277,7 @@ def comparison(s: Slots) -> str:
     if " is " in new:
         return f"you swap the cases with and without {s.noun(compared_in(s.edit.old)) or 'a value'} {s.when}"
     if new.strip("=") == old.strip("=") and new != old and "!" not in new + old:
-        return f"you compare with `{new}` instead of `{old}` {s.when}"
+        return f"you compare with `{new}` instead of `{old}` {s.when}. What should happen if both sides are equal?"
     return f"your comparison is inverted: you use `{new}` instead of `{old}` {s.when}"
 
 

@@ -24,7 +24,7 @@ def test_composed_texts_are_short_and_in_second_person(name):
     for message in {mistake.message for mistake in mistakes}:
         assert re.match(r"(?:You|Your)\b", message), message
         assert len(re.findall(r"[.?!](?= |$)", message)) <= 3, message
-        assert message.endswith("."), message
+        assert message.endswith((".", "?")), message
         assert message.count("`") % 2 == 0, message
         assert len(message.split()) <= MAX_WORDS, message
         outside_code = re.sub(r"`[^`]*`", "code", message)
@@ -53,7 +53,7 @@ def test_each_stored_mistake_has_three_distinct_hints(name):
         (
             "attention",
             AnswerEdit("weights", "wrong_input", "scores", "keys"),
-            "You take the softmax of `keys` instead of the scores.",
+            "You take the softmax of `keys` instead of the scores. Which of your variables holds the scores?",
         ),
         (
             "attention",
