@@ -83,7 +83,11 @@ def _should_be(expression: Expression, noun: str, difference: str) -> str:
     is_value = expression.is_name or re.fullmatch(r"-?[\d.]+(?:e-?\d+)?", expression.text) is not None
     use = "use" if is_value else "compute"
     line = f"Line {expression.line}:"
-    if crash := re.fullmatch(r"it crashes \((\w+)\)", difference):
+    crash = re.fullmatch(r"it crashes \((\w+)\)", difference)
+    if crash and crash[1] == "UnboundLocalError" and expression.is_name:
+        name = f"`{expression.text}`"
+        return f"{line} {name} has no value here. It should be {noun}. In which cases does your code set {name}?"
+    if crash:
         return f"{line} your code crashes here ({crash[1]}). You should {use} {noun} here."
     is_unchanged = noun.endswith(", unchanged")
     if not is_unchanged and (values := re.fullmatch(r"it is (.+) instead of (.+)", difference)):

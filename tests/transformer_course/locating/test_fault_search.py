@@ -58,6 +58,21 @@ def test_reports_shapes_in_line_that_crashes():
     assert verdict.message.count("scores = queries @ keys.mT @ keys") == 1
 
 
+def test_names_value_that_is_not_set_in_every_branch():
+    message = Session(every_exercise()).check(cell(BRANCHES, "memory_bill")).message
+    assert "`kept` has no value here" in message and "In which cases does your code set `kept`?" in message
+
+
+BRANCHES = """\
+def memory_bill(n_parameters, n_layers, d_model, n_kept, n_tokens, n_workers, checkpointing):
+    share = 4 * n_parameters / n_workers
+    if checkpointing:
+        kept = n_layers * d_model + n_kept
+    activations = 4 * kept * n_tokens
+    return {"parameters": share, "gradients": share, "optimizer": 2 * share, "activations": activations}
+"""
+
+
 def test_ignores_random_values_if_reference_is_random():
     body = (
         "import torch\ndef which_inputs(model, x):\n    before, columns = model(x), []\n    for i in range(len(x)):\n"
