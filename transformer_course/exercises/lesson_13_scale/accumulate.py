@@ -56,29 +56,46 @@ MISTAKES = [
         "mean_of_means",
         STEPS.but(loss=lambda losses, n_tokens: (losses / n_tokens).mean()),
         summary="you average the means of the micro-batches",
-        message="{summary}, so a token in a short micro-batch counts more than one in a long micro-batch.",
+        message=(
+            "{summary}, so a token in a short micro-batch counts more than one in a long micro-batch. In which order "
+            "should you add and divide?"
+        ),
         hints=["With micro-batches of 2 and 11 tokens, how much does each of the 13 tokens count in your loss?"],
     ),
     Mistake(
         "sum_of_means",
         STEPS.but(loss=lambda losses, n_tokens: (losses / n_tokens).sum()),
         summary="you add up the means of the micro-batches",
-        message="{summary}, so your loss grows with the number of micro-batches.",
+        message=(
+            "{summary}, so your loss grows with the number of micro-batches. What should you divide the sum of all "
+            "losses by?"
+        ),
         hints=["If you cut the same batch into twice as many parts, should the loss double?"],
     ),
     Mistake(
         "divides_by_the_micro_batches",
         STEPS.but(count=lambda losses: len(losses)),
         summary="you divide by the number of micro-batches instead of tokens",
-        message="{summary}. The loss is a mean over tokens.",
+        message="{summary}, so your loss depends on how you cut the batch. Over what should the loss be a mean?",
         hints=["A single micro-batch has 7 tokens and a loss sum of 14. What is the mean loss of a token?"],
     ),
     Mistake(
         "weights_the_sums",
         STEPS.but(total=lambda losses, n_tokens: (losses * n_tokens).sum()),
         summary="you multiply the sums by their numbers of tokens before you add them up",
-        message="You multiply each loss by its number of tokens, as if it were a mean. Each loss is already a sum.",
+        message=(
+            "You multiply each loss by its number of tokens, as if it were a mean. Each loss is already a sum, so a "
+            "long micro-batch counts too much."
+        ),
         hints=["A single micro-batch has 7 tokens and a loss sum of 14. What is the loss, and what do you get?"],
+    ),
+    Mistake(
+        "last_left_out",
+        STEPS.but(losses=lambda losses: losses[:-1], n_tokens=lambda n_tokens: n_tokens[:-1]),
+        STEPS.but(losses=lambda losses: losses[:-1]),
+        summary="you leave out the loss of the last micro-batch",
+        message="{summary}, so its tokens don't count in your result. Where does your loop or your slice end?",
+        hints=["With two micro-batches, how many losses do you add up?"],
     ),
     Mistake(
         "all_as_long_as_the_longest",
@@ -104,8 +121,17 @@ EXERCISE = Exercise(
     ],
     messages={
         "sibling_total: losses.mean()": Wording(
-            "You divide the sum by the number of tokens *and* by the number of micro-batches. Divide only once.",
+            "You divide the sum by the number of tokens *and* by the number of micro-batches, so with 2 micro-batches "
+            "the loss is half of what it should be.",
             summary="you divide by the number of micro-batches as well",
+        ),
+        "part_left_out_loss: total": Wording(
+            "{summary}, so the loss grows with the number of tokens. What turns this sum into a mean?",
+            summary="you add up the losses without dividing by the number of tokens",
+        ),
+        "order_loss": Wording(
+            "{summary}. If the losses double, should the result double or be halved?",
+            summary="you divide the number of tokens by the sum of the losses",
         ),
     },
     mistakes=MISTAKES,

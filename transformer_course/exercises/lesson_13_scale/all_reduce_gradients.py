@@ -87,7 +87,7 @@ MISTAKES = [
         summary="you average the workers' gradients as if all had the same number of tokens",
         message=(
             "You give all workers the same weight, so a token of a worker with few tokens counts more than a token of "
-            "a worker with many."
+            "a worker with many. Which argument has the weights?"
         ),
         hints=["One worker has 1 token and another has 9. How much does each of the 10 tokens count in your result?"],
     ),
@@ -95,14 +95,14 @@ MISTAKES = [
         "sum_over_the_workers",
         STEPS.but(mean=lambda gradients: gradients.sum(dim=0)),
         summary="you add up the workers' gradients without dividing",
-        message="{summary}, so the step grows with the number of workers.",
+        message="{summary}, so the step grows with the number of workers. What weight should each gradient have?",
         hints=["If two workers have the same texts, should the gradient be twice that of one worker?"],
     ),
     Mistake(
         "divides_by_the_workers",
         STEPS.but(count=lambda gradients: len(gradients)),
         summary="you divide by the number of workers instead of tokens",
-        message="{summary}. Your sum runs over the tokens of all workers.",
+        message="{summary}. Your sum runs over the tokens of all workers. How many tokens are that?",
         hints=["A single worker has 6 tokens. What do you multiply its gradient by, and what do you divide it by?"],
     ),
     Mistake(
@@ -110,7 +110,7 @@ MISTAKES = [
         STEPS.but(reduced=lambda of_sums, count: of_sums / count),
         STEPS.but(reduced=lambda gradients: gradients * 1.0),
         summary="you leave each worker with its own gradient",
-        message="{summary}, so the workers' models differ after the first step.",
+        message="{summary}, so the workers' models differ after the first step. Which gradient should all of them use?",
         hints=["Are the rows of your result equal, and should they be?"],
     ),
     Mistake(
@@ -131,6 +131,16 @@ MISTAKES = [
             "{summary}. Every worker needs the mean to take the same step, even a worker whose batch is all padding."
         ),
         hints=["Does your result have one row for every worker, and are all of its rows equal?"],
+    ),
+    Mistake(
+        "running_sums",
+        STEPS.but(reduced=lambda of_sums, count: of_sums.cumsum(dim=0) / count),
+        summary="you give each worker only the sum over the workers up to its own row",
+        message=(
+            "{summary}, so only the last worker gets the gradients of all workers, and the models differ after the "
+            "first step."
+        ),
+        hints=["Are the rows of your result equal, and should they be?"],
     ),
     Mistake(
         "another_number_of_rounds",
@@ -157,7 +167,8 @@ MISTAKES = [
         STEPS.but(mean=lambda gradients, n_tokens: (n_tokens.float().softmax(dim=0)[:, None] * gradients).sum(dim=0)),
         summary="you weight the workers by a softmax of their numbers of tokens",
         message=(
-            "{summary}, so the worker with the most tokens gets nearly all of the weight. It should be proportional."
+            "{summary}, so the worker with the most tokens gets nearly all of the weight. A worker with twice as many "
+            "tokens should get twice the weight."
         ),
         hints=[
             "Two workers have 10 and 12 tokens. Which weights should they get, and what is the softmax of 10 and 12?"
@@ -183,13 +194,28 @@ EXERCISE = Exercise(
     ],
     messages={
         "part_left_out_of_sums: gradients": Wording(
-            "You add up gradients of means as if they were gradients of sums, and then divide by the number of all "
-            "tokens. That makes the result too small.",
+            "You divide by the number of all tokens, but each gradient is already divided by its own worker's number "
+            "of tokens. With a single worker of 6 tokens, your result is 6 times too small.",
             summary="you don't multiply each gradient by its worker's number of tokens",
         ),
         "call_left_out_reduced: mean": Wording(
-            "{summary}. *All*-reduce gives the result to every worker.",
+            "{summary}. An *all*-reduce gives the result to every worker. How many rows should your output have?",
             summary="you return one gradient instead of one for each worker",
+        ),
+        "part_left_out_mean: total": Wording(
+            "{summary}, so you get the gradient of a sum over tokens, not of a mean. With a single worker of 6 tokens, "
+            "it is 6 times too large.",
+            summary="you never divide the sum by the number of all tokens",
+        ),
+        "sibling_total: of_sums.mean(dim=0)": Wording(
+            "{summary}. With 2 workers, the gradient is half of what it should be.",
+            summary="you divide by the number of workers in addition to the number of tokens",
+            hints=["With 2 workers that have the same texts, what should the gradient be? What is it in your code?"],
+        ),
+        "operator_of_sums: (gradients) / (n_tokens[:, None])": Wording(
+            "{summary}, so a worker with *more* tokens gets less weight. Each gradient belongs to a mean. How do you "
+            "get the gradient of the sum?",
+            summary="you divide each gradient by its worker's number of tokens instead of multiplying by it",
         ),
         "done_again_reduced: of_sums": Wording(
             "With 5 workers, your gradient is 5 times too large, as if you divided by the *mean* number of tokens of a "

@@ -66,7 +66,10 @@ MISTAKES = [
         STEPS.but(shards=lambda matrix, n_devices: torch.stack(matrix.chunk(n_devices, dim=0))),
         STEPS.but(products=by_rows),
         summary="you split the matrix along its rows instead of its columns",
-        message="{summary}, so a device can compute only part of a sum, not whole output features.",
+        message=(
+            "{summary}, so a device computes only a part of each sum, not whole output features. Which `dim` counts "
+            "the columns?"
+        ),
         hints=["With 2 devices and d_out = 4, how many output features should one device compute?"],
     ),
     Mistake(
@@ -93,21 +96,27 @@ MISTAKES = [
         "puts_the_parts_together",
         STEPS.but(products=lambda x, shards: torch.cat([x @ shard for shard in shards], dim=-1)),
         summary="you concatenate the parts of all devices",
-        message="{summary}. That would need communication. Here each device keeps its own part.",
-        hints=["What does the first dimension of the output count?"],
+        message=(
+            "{summary}, which needs communication between them. Here each device keeps its own part. What should the "
+            "first dimension of your output count?"
+        ),
+        hints=["Which shape should your output have, and which shape does it have?"],
     ),
     Mistake(
         "number_taken_for_a_size",
         STEPS.but(shards=lambda matrix, n_devices: torch.stack(matrix.split(n_devices, dim=1))),
         summary="you use the number of devices as the number of columns per device",
-        message="{summary}. `chunk` takes the number of parts, and `split` takes the size of a part.",
-        hints=["With 2 devices and 6 columns, how many columns should each device get?"],
+        message=(
+            "{summary}. With 2 devices and 6 columns, you get 3 parts of 2 columns. `chunk` takes the number of parts, "
+            "`split` the size of a part."
+        ),
+        hints=["With 2 devices and 6 columns, how many parts do you need, and how many columns has each?"],
     ),
     Mistake(
         "devices_second",
         STEPS.but(products=lambda products: products.transpose(0, 1)),
         summary="you put the device dimension second, after the rows of x",
-        message="{summary}. It should come first: (n_devices, n, d_shard).",
+        message="{summary}, so indexing the output with a device gives you a row of x. Which `dim` do you stack along?",
     ),
     Mistake(
         "reshapes_the_product",

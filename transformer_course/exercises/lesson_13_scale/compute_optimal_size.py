@@ -82,6 +82,17 @@ def best_of(n_parameters, losses):
     return float(n_parameters[losses.index(min(losses))])
 
 
+def best_on_the_curve(n_parameters, powers, coefficients):
+    """Return the trained size at which the fitted parabola is lowest."""
+    return float(n_parameters[int((powers @ coefficients).argmin())])
+
+
+def around_the_best(losses):
+    """Return the indices of the model with the lowest loss and of its neighbors."""
+    best = max(1, min(losses.index(min(losses)), len(losses) - 2))
+    return slice(best - 1, best + 2)
+
+
 MISTAKES = [
     Mistake(
         "best_of_those_trained",
@@ -92,11 +103,18 @@ MISTAKES = [
         hints=["If you train only the sizes 1,000 and 10,000, can the best size be 3,000?"],
     ),
     Mistake(
+        "lowest_of_the_fitted",
+        STEPS.but(size=best_on_the_curve),
+        summary="you return the trained size at which the parabola is lowest",
+        message="{summary}. The minimum of the parabola can be between two trained sizes. At which x is its slope 0?",
+        hints=["If you train only the sizes 1,000 and 10,000, can the best size be 3,000?"],
+    ),
+    Mistake(
         "no_logarithm",
         STEPS.but(x=lambda n_parameters: floats(n_parameters), size=lambda bottom: bottom.item()),
         STEPS.but(x=lambda n_parameters: floats(n_parameters), size=lambda bottom: bottom.log().item()),
         summary="you fit the parabola in N instead of log N",
-        message="{summary}, so the largest size, which is far from all the others, dominates the fit.",
+        message="{summary}, so the largest size dominates the fit. What should the horizontal axis of the fit be?",
         hints=["How far is 10,000 from 1,000 and from 100,000? How far apart are their logarithms?"],
     ),
     Mistake(
@@ -115,25 +133,36 @@ MISTAKES = [
             size=lambda coefficients, bottom: (coefficients @ torch.stack([bottom**2, bottom, bottom**0])).item()
         ),
         summary="you return the loss at the minimum instead of the size",
+        message="{summary}. A parabola has its minimum at the point (x, loss). Which of the two do you need?",
         hints=["Which axis of the plot shows what you return, and which one should it be?"],
     ),
     Mistake(
         "only_three_sizes",
         STEPS.but(powers=lambda powers: powers[:3], y=lambda y: y[:3]),
         STEPS.but(powers=lambda powers: powers[-3:], y=lambda y: y[-3:]),
+        STEPS.but(
+            powers=lambda powers, losses: powers[around_the_best(losses)],
+            y=lambda y, losses: y[around_the_best(losses)],
+        ),
         summary="you fit only three of the points and ignore the others",
+        message=(
+            "{summary}. Every loss is noisy, and a fit to all points averages the noise. How many rows should your "
+            "matrix have?"
+        ),
         hints=["If the last loss changes, should your result change? And if the first one changes?"],
     ),
     Mistake(
         "two_points_of_the_axis",
         STEPS.but(size=lambda x: x.mean().exp().item()),
         summary="you return the geometric mean of the sizes, whatever the losses are",
+        message="{summary}. If the largest model has the lowest loss, should your answer move towards it?",
         hints=["If you shuffle the losses, should your result change?"],
     ),
     Mistake(
         "logarithm_of_the_losses",
         STEPS.but(y=lambda losses: floats(losses).log()[:, None]),
         summary="you fit the logarithms of the losses instead of the losses",
+        message="{summary}, which moves the minimum: with 3 points, it is no longer the parabola through their losses.",
         hints=["Which axis of the plot is logarithmic, that of the sizes or that of the losses?"],
     ),
 ]
@@ -155,17 +184,27 @@ EXERCISE = Exercise(
     ],
     messages={
         "index_bottom: coefficients[-1]": Wording(
-            "{summary}. Which coefficient does your fit return first?",
+            "{summary}. Some functions return the coefficient of x² first, others the constant. What does yours return "
+            "first?",
             summary="you mix up the coefficients of the parabola",
             hints=["Fit a parabola that you know, such as x² − 2x. In which order do its coefficients come out?"],
         ),
         "sign_bottom": Wording(
             "{summary}. The slope of a x² + b x + c is 2a x + b. At which x is it 0?",
-            summary="your minimum has the wrong sign",
+            summary="your minimum is at +b / 2a instead of −b / 2a",
         ),
         "part_left_out_bottom: coefficients[0]": Wording(
-            "{summary}. The slope of a x² + b x + c is 2a x + b. At which x is it 0?",
-            summary="your x at the minimum is twice as large as it should be",
+            "{summary}, so your x is twice as large as it should be. The slope of a x² + b x + c is 2a x + b. At which "
+            "x is it 0?",
+            summary="you leave out the 2 in the position of the minimum",
+        ),
+        "call_left_out_size": Wording(
+            "{summary}. The minimum of the parabola is at log N = 7.3, for example. Which N is that?",
+            summary="you return the logarithm of the size instead of the size",
+        ),
+        "left_out_size": Wording(
+            "{summary}. The minimum of the parabola is at log N = 7.3, for example. Which N is that?",
+            summary="you return the logarithm of the size instead of the size",
         ),
         "sibling_powers: torch.zeros_like(x)": Wording(
             "{summary}, so it always passes through a loss of 0 at x = 0.",

@@ -62,6 +62,24 @@ def memory_bill_cases(seed: int) -> list[Case]:
     return [Case(dict(zip(STEPS.arguments.parameters, row, strict=False)), row[-1]) for row in rows]
 
 
+def per_token_with_checkpointing(count):
+    """Return the step that counts the activations of one token differently with checkpointing."""
+    return lambda per_token, n_layers, d_model, n_kept, checkpointing: (
+        count(n_layers, d_model, n_kept) if checkpointing else per_token
+    )
+
+
+def per_token_without_checkpointing(count):
+    """Return the step that counts the activations of one token differently without checkpointing."""
+    return lambda per_token, n_layers, d_model, n_kept, checkpointing: (
+        per_token if checkpointing else count(n_layers, d_model, n_kept)
+    )
+
+
+def in_larger_units(unit):
+    return lambda bill: {line: n_bytes / unit for line, n_bytes in bill.items()}
+
+
 MISTAKES = [
     Mistake(
         "divides_activations",
@@ -76,7 +94,7 @@ MISTAKES = [
         "activations_of_all_workers",
         STEPS.but(activations=lambda activations, n_workers: activations * n_workers),
         summary="you count the activations of all workers instead of one",
-        message="{summary}, so with 8 workers they come out 8 times too large.",
+        message="{summary}, so with 8 workers they are 8 times too large. Whose tokens does `n_tokens` count?",
     ),
     Mistake(
         "computes_all_again",
@@ -84,7 +102,133 @@ MISTAKES = [
             per_token=lambda n_layers, d_model, n_kept, checkpointing: n_layers * (n_kept + checkpointing * d_model)
         ),
         summary="with checkpointing, you keep every layer's input *and* its `n_kept` numbers",
-        message="{summary}, which is more than without it. How many layers need their `n_kept` numbers at a time?",
+        message=(
+            "{summary}, which is more than without checkpointing. How many layers need their `n_kept` numbers at the "
+            "same time?"
+        ),
+    ),
+    Mistake(
+        "input_of_one_layer",
+        STEPS.but(per_token=per_token_with_checkpointing(lambda n_layers, d_model, n_kept: d_model + n_kept)),
+        summary="with checkpointing, you keep the input of only one layer",
+        message=(
+            "{summary}. The backward pass computes every layer again from its input. With 3 layers, how many inputs "
+            "are in memory?"
+        ),
+    ),
+    Mistake(
+        "no_inputs",
+        STEPS.but(per_token=per_token_with_checkpointing(lambda n_layers, d_model, n_kept: n_kept)),
+        summary="with checkpointing, you leave out the inputs of the layers",
+        message="{summary}. From which numbers does the backward pass compute a layer again?",
+    ),
+    Mistake(
+        "one_input_too_few",
+        STEPS.but(
+            per_token=per_token_with_checkpointing(lambda n_layers, d_model, n_kept: (n_layers - 1) * d_model + n_kept)
+        ),
+        summary="with checkpointing, you keep the inputs of only n_layers − 1 layers",
+        message="{summary}. Which layer could be computed again without its input?",
+    ),
+    Mistake(
+        "square_root_of_the_layers",
+        STEPS.but(
+            per_token=per_token_with_checkpointing(lambda n_layers, d_model, n_kept: n_layers**0.5 * d_model + n_kept)
+        ),
+        summary="with checkpointing, you keep the inputs of only √n_layers layers",
+        message="{summary}. Some libraries place their checkpoints that way, but here *every* layer keeps its input.",
+    ),
+    Mistake(
+        "larger_of_the_two",
+        STEPS.but(
+            per_token=per_token_with_checkpointing(lambda n_layers, d_model, n_kept: max(n_layers * d_model, n_kept))
+        ),
+        summary="with checkpointing, you take the larger of two parts instead of their sum",
+        message="{summary}. While a layer is computed again, are the inputs of the layers still in memory?",
+    ),
+    Mistake(
+        "n_kept_of_one_token",
+        STEPS.but(
+            activations=lambda activations, n_kept, n_tokens, size, checkpointing: (
+                activations - size * (n_tokens - 1) * n_kept if checkpointing else activations
+            )
+        ),
+        summary="with checkpointing, you count `n_kept` for only one token",
+        message="{summary}, because you multiply only the inputs by `n_tokens`. Where do you need parentheses?",
+    ),
+    Mistake(
+        "one_layer_without_checkpointing",
+        STEPS.but(per_token=per_token_without_checkpointing(lambda n_layers, d_model, n_kept: n_kept)),
+        summary="without checkpointing, you count the activations of only one layer",
+        message="{summary}. The backward pass needs those of every layer. How many numbers do 3 layers keep?",
+    ),
+    Mistake(
+        "inputs_without_checkpointing",
+        STEPS.but(
+            per_token=per_token_without_checkpointing(lambda n_layers, d_model, n_kept: n_layers * (n_kept + d_model))
+        ),
+        summary="without checkpointing, you count the layers' inputs in addition to `n_kept`",
+        message="{summary}. `n_kept` already counts all numbers that a layer keeps for a token.",
+    ),
+    Mistake(
+        "n_kept_times_d_model",
+        STEPS.but(n_kept=lambda n_kept, d_model: n_kept * d_model),
+        summary="you multiply `n_kept` by `d_model`",
+        message="{summary}. How many numbers does a layer keep for a token, if `n_kept` is 41?",
+    ),
+    Mistake(
+        "parameters_not_sharded",
+        STEPS.but(bill=lambda bill, share, n_workers: bill | {"parameters": share * n_workers}),
+        summary="you don't divide the parameters among the workers",
+        message="{summary}, which is ZeRO stage 2. Here a worker keeps only its share of the parameters as well.",
+    ),
+    Mistake(
+        "gradients_not_sharded",
+        STEPS.but(bill=lambda bill, share, n_workers: bill | {"gradients": share * n_workers}),
+        summary="you don't divide the gradients among the workers",
+        message="{summary}. With 8 workers, each keeps only the gradients of its own eighth of the parameters.",
+    ),
+    Mistake(
+        "optimizer_not_sharded",
+        STEPS.but(optimizer=lambda optimizer, n_workers: optimizer * n_workers),
+        summary="you don't divide the optimizer state among the workers",
+        message="{summary}. With 8 workers, each keeps the running means of only its own eighth of the parameters.",
+    ),
+    Mistake(
+        "optimizer_divided_twice",
+        STEPS.but(optimizer=lambda optimizer, n_workers: optimizer / n_workers),
+        summary="you divide the optimizer state by the number of workers twice",
+        message="{summary}. Is the number that you compute it from already divided?",
+    ),
+    Mistake(
+        "gradients_of_each_token",
+        STEPS.but(bill=lambda bill, share, n_tokens: bill | {"gradients": share * n_tokens}),
+        summary="you count a separate gradient for each token",
+        message="{summary}. The gradients of all tokens are added up. How many numbers has their sum per parameter?",
+    ),
+    Mistake(
+        "parameters_times_layers",
+        STEPS.but(n_parameters=lambda n_parameters, n_layers: n_parameters * n_layers),
+        summary="you multiply `n_parameters` by `n_layers`",
+        message="{summary}. Does `n_parameters` count the parameters of one layer or of the whole model?",
+    ),
+    Mistake(
+        "larger_units",
+        *[STEPS.but(bill=in_larger_units(unit)) for unit in (10**9, 10**6, 2**30, 2**20)],
+        summary="you convert the bytes to a larger unit",
+        message="{summary}. Return plain bytes, without dividing by a power of 10 or 2.",
+    ),
+    Mistake(
+        "rounds_down",
+        STEPS.but(share=lambda n_parameters, n_workers, size: size * (n_parameters // n_workers)),
+        summary="you round down when you divide the parameters among the workers",
+        message="{summary}. 1,100 parameters on 8 workers are 137.5 per worker on average, not 137.",
+    ),
+    Mistake(
+        "bits_as_bytes",
+        STEPS.but(size=lambda: 32),
+        summary="you count 32 bytes for each number",
+        message="{summary}. A float32 has 32 *bits*. How many bytes is that?",
     ),
     Mistake(
         "only_the_optimizer_is_shared",
@@ -92,12 +236,15 @@ MISTAKES = [
             bill=lambda bill, share, n_workers: bill | dict.fromkeys(["parameters", "gradients"], share * n_workers)
         ),
         summary="you divide only the optimizer state among the workers",
-        message="{summary}, which is ZeRO stage 1. Here the parameters and the gradients are sharded as well.",
+        message=(
+            "{summary}, which is ZeRO stage 1. Here the parameters and the gradients are sharded as well. How much of "
+            "them does one of 8 workers keep?"
+        ),
     ),
     Mistake(
         "lines_exchanged",
         STEPS.but(bill=lambda bill: bill | {"gradients": bill["optimizer"], "optimizer": bill["gradients"]}),
-        summary="you swap the gradient line and the optimizer line",
+        summary="you swap the bytes of the gradients and those of the optimizer state",
         message="{summary}. Which of the two holds two numbers for each parameter?",
     ),
 ]
@@ -118,11 +265,63 @@ EXERCISE = Exercise(
     ],
     messages={
         "scaled_n_tokens: n_tokens / 2": Wording(
-            "{summary}. How many bytes do you count for each number, and how many tokens?",
-            summary="your activations are half of what they should be",
+            "{summary}. How many bytes does a float32 take?",
+            summary="you count 2 bytes instead of 4 for each activation",
+        ),
+        "number_size: 2": Wording(
+            "{summary}, as for float16 or bfloat16. How many bytes does a float32 take?",
+            summary="you count 2 bytes for each number",
+        ),
+        "number_size: 8": Wording(
+            "{summary}, as for float64. How many bytes does a float32 take?",
+            summary="you count 8 bytes for each number",
+        ),
+        "number_size: 1": Wording(
+            "{summary}, so your result is how many numbers are stored. How many bytes does a float32 take?",
+            summary="you count one byte for each number",
+        ),
+        "number_optimizer: 3": Wording(
+            "{summary}. How many running means does Adam keep for each parameter? The gradient has its own line.",
+            summary="you count three numbers per parameter for the optimizer state",
+        ),
+        "number_optimizer: 4": Wording(
+            "{summary}. How many running means does Adam keep for each parameter?",
+            summary="you count four numbers per parameter for the optimizer state",
+        ),
+        "part_left_out_share: size * n_parameters": Wording(
+            "{summary}. With 8 workers, each keeps only an eighth of them. Which argument do you leave out?",
+            summary="you don't divide the parameters, the gradients and the optimizer state among the workers",
+        ),
+        "part_left_out_share: n_parameters": Wording(
+            "{summary}. How many bytes does a float32 take?",
+            summary="you count the parameters, the gradients and the optimizer state in numbers instead of bytes",
+        ),
+        "operator_share: (size * n_parameters) * (n_workers)": Wording(
+            "{summary}. If more workers share the model, should each of them keep more of it or less?",
+            summary="you multiply by the number of workers instead of dividing by it",
+        ),
+        "part_left_out_per_token: n_layers * d_model": Wording(
+            "{summary}. While the backward pass computes a layer again, what else is in memory?",
+            summary="with checkpointing, you count only the inputs of the layers",
+        ),
+        "condition_per_token": Wording(
+            "{summary}. Checkpointing should save memory: in a model of 3 layers, which of your two counts is smaller?",
+            summary="you swap the cases with and without checkpointing",
+        ),
+        "always_one_per_token: n_layers * n_kept": Wording(
+            "{summary}. With checkpointing, which numbers does a layer keep, and which does it compute again?",
+            summary="you count the activations as if `checkpointing` were always False",
+        ),
+        "always_one_per_token: n_layers * d_model + n_kept": Wording(
+            "{summary}. Without checkpointing, how many numbers does each layer keep?",
+            summary="you count the activations as if `checkpointing` were always True",
+        ),
+        "part_left_out_activations: per_token": Wording(
+            "{summary}. How many numbers do 7 tokens keep, if one token keeps 41?",
+            summary="you count the activations of only one token",
         ),
         "left_out_optimizer: share": Wording(
-            "{summary}. How many running averages does Adam keep for each parameter?",
+            "{summary}. How many running means does Adam keep for each parameter?",
             summary="you count one number per parameter for the optimizer state",
         ),
         "part_left_out_activations: per_token * n_tokens": Wording(

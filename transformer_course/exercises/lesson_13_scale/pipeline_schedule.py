@@ -225,21 +225,28 @@ MISTAKES = [
         STEPS.but(room=no_limit, choice=all_forward_first),
         summary="you run all forward passes before the first backward pass",
         message=(
-            "{summary}. That is GPipe: it takes as long, but each stage keeps the activations of *all* micro-batches."
+            "{summary}. That is GPipe: it takes the same time, but each stage keeps the activations of *all* "
+            "micro-batches. When could the first backward pass start?"
         ),
     ),
     Mistake(
         "one_too_few",
         STEPS.but(room=lambda n_stages: lambda stage: n_stages - stage - 1),
         summary="you let each stage hold one micro-batch too few",
-        message="{summary}, and the last stage none. Stages are counted from 0. What is n_stages − stage for the last?",
+        message=(
+            "{summary}, so the last stage holds none and never starts. Stages are counted from 0. What is "
+            "n_stages − stage for the last?"
+        ),
     ),
     Mistake(
         "limit_the_wrong_way_round",
         STEPS.but(room=last_room_first),
         STEPS.but(room=last_room_first, ticks=ticks_until_done()),
         summary="you let the first stage hold one micro-batch and the last stage the most",
-        message="{summary}. The first stage waits longest for a micro-batch to come back.",
+        message=(
+            "{summary}. A micro-batch comes back to the first stage last, so this stage is idle in between. Which "
+            "stage needs the highest limit?"
+        ),
     ),
     Mistake(
         "seen_in_the_same_tick",
@@ -261,21 +268,30 @@ MISTAKES = [
         "no_backward_passes",
         STEPS.but(may_backward=never, room=no_limit),
         summary="you schedule no backward passes",
-        message="{summary}: no number in your schedule is negative. Every stage has to run one for each micro-batch.",
+        message=(
+            "{summary}: no number in your schedule is negative. When does a stage have what it needs for a backward "
+            "pass?"
+        ),
     ),
     Mistake(
         "nothing_comes_back",
         STEPS.but(returned=own_forward),
         STEPS.but(returned=own_forward, ticks=ticks_until_done()),
         summary="you run a stage's backward pass without waiting for the next stage",
-        message="{summary}. The gradient comes from there, after the next stage has run its own backward pass.",
+        message=(
+            "{summary}, which sends back the gradient that it needs. When has the next stage finished with this "
+            "micro-batch?"
+        ),
         hints=["Where does the first stage get the gradient of its outputs from?"],
     ),
     Mistake(
         "ends_with_the_last_stage",
         STEPS.but(n_ticks=lambda n_stages, n_microbatches: n_stages + 2 * n_microbatches - 1),
         summary="you end the schedule when the *last* stage has run all of its backward passes",
-        message="{summary}. The gradients still have to go back through the earlier stages.",
+        message=(
+            "{summary}. The gradients still have to go back through the earlier stages. Which stage runs the last "
+            "backward pass of all?"
+        ),
     ),
     Mistake(
         "forward_in_every_tick",
@@ -299,14 +315,17 @@ MISTAKES = [
         "numbers_from_zero",
         STEPS.but(schedule=lambda schedule: from_zero(schedule)),
         summary="you number the micro-batches from 0",
-        message="{summary}, so 0 can mean a forward pass, a backward pass or nothing.",
+        message=(
+            "{summary}, so 0 can mean a forward pass, a backward pass or nothing. Which number should the first "
+            "micro-batch have?"
+        ),
         hints=["Which number do you write for the first micro-batch, and which for a stage that waits?"],
     ),
     Mistake(
         "backward_without_minus",
         STEPS.but(schedule=lambda schedule: schedule.abs()),
         summary="you write the backward passes without a minus sign",
-        message="{summary}, so they look like forward passes.",
+        message="{summary}, so they look like forward passes. How does the schedule tell the two apart?",
     ),
 ]
 
@@ -330,11 +349,12 @@ EXERCISE = Exercise(
     ],
     messages={
         "comparison_may_forward: (held) <= (room(stage))": Wording(
-            "{summary}: with 4 stages, the first one may hold 5 instead of 4.",
+            "{summary}: with 4 stages, the first one may hold 5 instead of 4. Before a stage starts another, how many "
+            "may it hold?",
             summary="you let each stage hold one micro-batch too many",
         ),
         "not_transposed_schedule": Wording(
-            "{summary}. Rows and columns are swapped.",
+            "{summary}, so rows and columns are swapped. Which dimension of the output counts the stages?",
             summary="you return one row per tick instead of one row per stage",
         ),
         "part_left_out_room": Wording(
@@ -343,7 +363,7 @@ EXERCISE = Exercise(
         ),
         "part_left_out_may_forward: -(backwards[stage])": Wording(
             "{summary}. The first stage starts one in every tick until its first backward pass, and its memory fills "
-            "up.",
+            "up. How many may it hold?",
             summary="you let a stage start as many micro-batches as it can get",
         ),
     },

@@ -74,7 +74,10 @@ MISTAKES = [
         STEPS.but(output=lambda partial: side_by_side(partial)),
         STEPS.but(output=lambda partial, bias: side_by_side(partial) + bias.repeat(len(partial))),
         summary="you concatenate the devices' parts instead of adding them up",
-        message="{summary}. That is right for shards of columns, but with *rows* a device has a part of every sum.",
+        message=(
+            "{summary}, so your output has too many columns. Concatenate shards of *columns*. With rows, a device "
+            "has a part of every sum."
+        ),
         hints=["Which shape does one device's part have, and which shape should the output have?"],
     ),
     Mistake(
@@ -85,8 +88,8 @@ MISTAKES = [
         STEPS.but(rows=lambda matrix, x_shards: matrix.reshape(-1, len(x_shards), matrix.shape[1]).transpose(0, 1)),
         summary="you give each device every n_devices-th row",
         message=(
-            "{summary}: with 4 rows and 2 devices, device 0 gets rows 0 and 2. Device 0 has the *first* features of "
-            "x. Which rows does it need?"
+            "{summary}: with 4 rows and 2 devices, device 0 gets rows 0 and 2. But device 0 has features 0 and 1 of x. "
+            "Which rows does it need?"
         ),
         hints=["Which row of the matrix is multiplied by feature 0 of x, and which by feature 1?"],
     ),
@@ -94,15 +97,18 @@ MISTAKES = [
         "number_taken_for_a_size",
         STEPS.but(rows=lambda matrix, x_shards: torch.stack(matrix.split(len(x_shards), dim=0))),
         summary="you use the number of devices as the number of rows per device",
-        message="{summary}. Does the function that you split with take the number of parts or the size of a part?",
-        hints=["With 2 devices and 6 rows, how many rows should each device get?"],
+        message=(
+            "{summary}. With 2 devices and 6 rows, you get 3 parts of 2 rows. Does your function take the number of "
+            "parts or the size of a part?"
+        ),
+        hints=["With 2 devices and 6 rows, how many parts do you need, and how many rows has each?"],
     ),
     Mistake(
         "every_device_keeps_its_own",
         STEPS.but(total=lambda partial: partial),
         STEPS.but(output=lambda partial: partial * 1.0),
         summary="you don't add up the devices' parts",
-        message="{summary}, so each device keeps a partial sum, and none has the output.",
+        message="{summary}, so each device keeps a partial sum, and none has the output. Over which `dim` do you sum?",
         hints=["Which shape should the output have, and which shape does yours have?"],
     ),
     Mistake(
@@ -110,21 +116,24 @@ MISTAKES = [
         STEPS.but(total=lambda partial: partial[0]),
         STEPS.but(total=lambda partial: partial[-1]),
         summary="you use only one device's part",
-        message="{summary}. The other devices have the rest of every sum.",
+        message="{summary}. The other devices have the rest of every sum. Where do you add their parts?",
         hints=["If the features on the other devices change, should your output change?"],
     ),
     Mistake(
         "joins_x_by_reshaping",
         STEPS.but(total=lambda x_shards, matrix: x_shards.reshape(x_shards.shape[1], -1) @ matrix),
         summary="you join the shards of x by a reshape, which mixes its rows",
-        message="{summary}. You don't need to join them: each device can multiply its own features.",
+        message=(
+            "{summary}: the second half of a row then comes from another row. You don't need to join them. What can "
+            "each device multiply its own features by?"
+        ),
         hints=["Print `torch.arange(8).view(2, 2, 2).reshape(2, -1)`. Does its first row hold the first row of x?"],
     ),
     Mistake(
         "a_copy_for_every_device",
         STEPS.but(output=lambda total, bias, x_shards: (total + bias).repeat(len(x_shards), 1, 1)),
         summary="you return one copy of the output for each device",
-        message="{summary}, as an all-reduce would. Return the output once.",
+        message="{summary}, as an all-reduce would. Which shape should the output have?",
         hints=["How many dimensions should the output have, and how many does yours have?"],
     ),
 ]
@@ -146,21 +155,27 @@ EXERCISE = Exercise(
     ],
     messages={
         "moved_total: output": Wording(
-            "{summary}, so the sum contains the bias n_devices times.",
+            "{summary}, so the sum contains the bias n_devices times. When should you add it?",
             summary="you add the bias on every device",
             hints=["With 4 devices and x = 0, what should the output be, and what is yours?"],
         ),
         "done_again_output: partial": Wording(
+            "{summary}. With 2 devices, your output contains the bias 3 times.",
             summary="you add the bias on each device and again to the sum",
             hints=["With a single device, how many times is the bias in your result?"],
         ),
         "sibling_total: partial.mean(dim=0)": Wording(
-            "{summary}. Each device has a part of one long sum.",
+            "{summary}, so with 2 devices the product is half of what it should be. Each device has a part of one long "
+            "sum.",
             summary="you average the devices' parts instead of adding them up",
             hints=[
                 "A dot product of 4 features is a sum of 4 numbers. If 2 devices have 2 of them each, how do you get "
                 "the sum?"
             ],
+        ),
+        "part_left_out_output: total": Wording(
+            "{summary}. For x = 0, the output should be the bias, and yours is 0.",
+            summary="you never add the bias",
         ),
         "axis_rows: matrix.chunk(len(x_shards), dim=1)": Wording(
             "{summary}. A device has d_shard features of x. Which entries of the matrix are they multiplied by?",

@@ -59,14 +59,20 @@ MISTAKES = [
         "too_many_operations",
         STEPS.but(of_a_token=lambda n_parameters: 8 * n_parameters),
         summary="you count 8 operations for each parameter and token",
-        message="{summary}, which is too many. Which of them are in the forward pass, and which in the backward pass?",
+        message=(
+            "{summary}. The forward pass takes 2, a multiplication and an addition. If no pass runs twice, how many "
+            "does the backward pass take?"
+        ),
     ),
     count_mistakes.a_float(STEPS.but(flops=lambda flops: float(flops)), "Operations"),
     Mistake(
         "four_operations",
         STEPS.but(of_a_token=lambda n_parameters: 4 * n_parameters),
         summary="you count 4 operations for each parameter and token",
-        message="{summary}. Either both passes cost the same in your count, or you leave out the forward pass.",
+        message=(
+            "{summary}. The forward pass takes 2. The backward pass computes two gradients: of the inputs and of the "
+            "parameters. How much is that in total?"
+        ),
         hints=["Which passes does a training step have, and which one costs more?"],
     ),
 ]
@@ -89,6 +95,10 @@ EXERCISE = Exercise(
             "{summary}. *Each* token passes through all parameters.",
             summary="you add the number of tokens instead of multiplying by it",
         ),
+        "part_left_out_flops: of_a_token": Wording(
+            "{summary}. Every token passes through all parameters. What else should the operations depend on?",
+            summary="you count the operations of only one token",
+        ),
         "brackets_flops": Wording(
             "{summary}, and the other counts for a single token. Where do you need parentheses?",
             summary="you multiply only one of the passes by the number of tokens",
@@ -99,7 +109,8 @@ EXERCISE = Exercise(
             summary="you count 3 operations for each parameter and token",
         ),
         "part_left_out_of_a_token: forward": Wording(
-            "{summary}. The forward pass alone takes 2. How many does the backward pass take?",
+            "{summary}. The forward pass alone takes 2, a multiplication and an addition. How many does the backward "
+            "pass take?",
             summary="you count only 2 operations for each parameter and token",
         ),
     },

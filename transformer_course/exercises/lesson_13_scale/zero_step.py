@@ -149,7 +149,10 @@ MISTAKES = [
         "own_gradients_only",
         STEPS.but(gradient=own_parts),
         summary="you take each worker's shard from its *own* gradient instead of the average",
-        message="{summary}. A worker sees only part of the batch, so its shard needs the gradients of all workers.",
+        message=(
+            "{summary}. A worker sees only part of the batch, so the rest of the batch has no effect on its shard. "
+            "What should come before the split?"
+        ),
         hints=["If the gradient of worker 1 changes, should the shard of worker 0 change?"],
     ),
     Mistake(
@@ -160,7 +163,10 @@ MISTAKES = [
         ),
         STEPS.but(cut=lambda n_padding, means: lambda x: F.pad(x, (0, n_padding)).view(means.shape[::-1]).T),
         summary="you give each worker every n_workers-th number",
-        message="{summary}. Each worker should get *neighboring* numbers: worker 0 should get the first n_shard.",
+        message=(
+            "{summary}, so the numbers don't line up with the rows of `means`. Each worker should get *neighboring* "
+            "numbers: worker 0 the first n_shard of them."
+        ),
         hints=["With 6 parameters and 2 workers, which parameters does row 0 of `means` describe?"],
     ),
     Mistake(
@@ -179,8 +185,8 @@ MISTAKES = [
         STEPS.but(unbiased=lambda new_means: new_means, unbiased_squares=lambda new_mean_squares: new_mean_squares),
         summary="you apply no bias correction",
         message=(
-            "{summary}. Both means start at 0, so in the first step they are a tenth and a thousandth of what they "
-            "should be."
+            "{summary}. Both running means start at 0, so in the first step they are a tenth and a thousandth of what "
+            "they should be. What do you divide them by?"
         ),
         hints=["In the first step, what is 0.9 · 0 + 0.1 · g? What should the mean of a single gradient g be?"],
     ),
@@ -217,7 +223,9 @@ MISTAKES = [
         ),
         STEPS.but(new_mean_squares=lambda mean_squares, gradient: 0.9 * mean_squares + 0.1 * gradient**2),
         summary="you use 0.9 for the mean square instead of 0.999",
-        message="{summary}, so it follows about 10 steps instead of about 1,000.",
+        message=(
+            "{summary}, so it averages over about 10 steps instead of about 1,000. Adam has a second decay for it, β₂."
+        ),
     ),
     Mistake(
         "old_and_new_exchanged",
@@ -227,14 +235,19 @@ MISTAKES = [
             new_mean_squares=lambda mean_squares, gradient: 0.001 * mean_squares + 0.999 * gradient**2,
         ),
         summary="you swap the weights of the old mean and the new gradient",
-        message="{summary}, so a single batch decides most of the running mean. It should change slowly.",
+        message=(
+            "{summary}, so a single batch decides most of the running mean. A running mean should change slowly: which "
+            "weight should the old mean have?"
+        ),
         hints=["With a running mean of 1 and a gradient of 0, should the new mean be 0.9 or 0.1?"],
     ),
     Mistake(
         "epsilon_under_the_root",
         STEPS.but(update=lambda unbiased, unbiased_squares, rate: rate * unbiased / (unbiased_squares + 1e-8).sqrt()),
         summary="you add 10⁻⁸ inside the square root",
-        message="{summary}. √10⁻⁸ is 10⁻⁴, ten thousand times larger than intended.",
+        message=(
+            "{summary}. √10⁻⁸ is 10⁻⁴, ten thousand times larger than intended. Add 10⁻⁸ after you take the root."
+        ),
         hints=["What is √(0.0001² + 10⁻⁸), and what is √(0.0001²) + 10⁻⁸?"],
     ),
     Mistake(
@@ -242,7 +255,10 @@ MISTAKES = [
         *[STEPS.but(**other_decay(beta)) for beta in (0.99, 0.98, 0.95)],
         *[STEPS.but(new_mean_squares=other_decay(beta)["new_mean_squares"]) for beta in (0.99, 0.98, 0.95)],
         summary="you use a decay other than 0.999 for the mean square",
-        message="{summary}. Other values are common as well, but here β₂ is 0.999.",
+        message=(
+            "{summary}. Large models are often trained with a smaller β₂, but here it is 0.999: the new square has "
+            "weight 0.001."
+        ),
         hints=["How much of a new squared gradient should go into the running mean square?"],
     ),
 ]
@@ -286,8 +302,33 @@ EXERCISE = Exercise(
             summary="you don't apply the bias correction to the running mean",
         ),
         "not_indexed_gathered": Wording(
-            "{summary}, so you return more parameters than you got.",
+            "{summary}, so you return more parameters than you got. With 5 parameters, how many should you return?",
             summary="you don't drop the zeros that pad the last shard",
+        ),
+        "shifted_step: step + 1": Wording(
+            "{summary} in the bias correction, so the first step is corrected like the second. `step` already counts "
+            "from 1.",
+            summary="you use `step + 1` instead of `step`",
+            hints=["In the first step, `step` is 1. What should 1 − βˢᵗᵉᵖ be?"],
+        ),
+        "shifted_step: step - 1": Wording(
+            "{summary} in the bias correction, so in the first step you divide by 1 − β⁰ = 0. `step` already counts "
+            "from 1.",
+            summary="you use `step - 1` instead of `step`",
+            hints=["In the first step, `step` is 1. What should 1 − βˢᵗᵉᵖ be?"],
+        ),
+        "call_left_out_update: unbiased_squares": Wording(
+            "{summary}, so the size of a step depends on the scale of the gradient: with gradients ten times as large, "
+            "your steps are a tenth as large.",
+            summary="you divide by the mean square instead of its square root",
+        ),
+        "part_left_out_new_mean_squares: gradient": Wording(
+            "{summary}, so it can become negative, and then its root is NaN. A mean *square* averages which numbers?",
+            summary="you update the mean square with the gradient instead of its square",
+        ),
+        "call_left_out_averaged: gradients": Wording(
+            "{summary}. One row of `gradients` comes from one worker. Which `dim` counts the workers?",
+            summary="you never average the gradients over the workers",
         ),
         "call_left_out_gathered: updated": Wording(
             "{summary}. The next forward pass needs all parameters on every worker, which takes an all-gather.",
@@ -295,7 +336,8 @@ EXERCISE = Exercise(
             hints=["Which shape should the first of the three returned values have?"],
         ),
         "operator_updated: (own) + (update)": Wording(
-            "{summary}. The gradient points in the direction in which the loss increases.",
+            "{summary}. The gradient points in the direction in which the loss increases, so your steps make the loss "
+            "larger.",
             summary="you add the update to the parameters instead of subtracting it",
             hints=["If the gradient is positive, should the parameter grow?"],
         ),
