@@ -1,7 +1,7 @@
-"""Train lesson 05's models with more depths, head widths, lengths and learning rates than in the lesson.
+"""Train lesson 05's models with more depths, heads, bases, lengths and learning rates than in the lesson.
 
 ``python -m authoring.train_position_runs`` uses the lesson's own code and stores the accuracies for the lesson. It
-takes about five minutes on one core.
+takes about seven minutes on one core.
 """
 
 from collections.abc import Iterator
@@ -20,10 +20,12 @@ COMMAND = "python -m authoring.train_position_runs"
 FILE = FOLDER / "position-runs" / "accuracy.json"
 LESSON, NEEDED = "05_positions", {"train", "two_before", "trained"}
 SEEDS, LEARNING_RATES = (0, 1, 2), (0.003, 0.01)
-SCHEMES = ("sinusoidal", "learned", "rotary", "alibi")
+SCHEMES = ("sinusoidal", "learned", "rotary", "alibi", "none")
 DEPTHS_AND_STEPS = ((1, 200), (2, 600))
-HEAD_WIDTHS, BASES, D_MODEL = (8, 16, 32, 64), (1e4, 1e6, 1e9), 64
-LONG_LENGTH, LONG_STEPS = 64, 400
+HEAD_SCHEMES, FEWER_HEADS = ("rotary", "alibi"), (1, 2)
+HEAD_WIDTHS, BASES, D_MODEL = (8, 16, 32, 64), (30.0, 1e2, 1e4, 1e6, 1e9), 64
+TWO_HEAD_BASES = (1e4, 1e6)
+LONG_LENGTHS, LONG_STEPS = (32, 64), 400
 COUNTERS = {
     "without <bos>": (False, 2, 0.005, 200),
     "with <bos>": (True, 2, 0.005, 200),
@@ -61,11 +63,18 @@ class Setting:
 
 def settings() -> Iterator[tuple[str, Setting]]:
     """Yield every setting with the name of its table."""
-    yield "trained length", Setting("rotary", steps=LONG_STEPS, length=LONG_LENGTH)
+    for length in LONG_LENGTHS:
+        yield "trained length", Setting("rotary", steps=LONG_STEPS, length=length)
     for width, base in product(HEAD_WIDTHS, BASES):
         yield "bases", Setting("rotary", 0.005, 300, d_model=D_MODEL, n_heads=D_MODEL // width, rotary_base=base)
+    for width, base in product(HEAD_WIDTHS, TWO_HEAD_BASES):
+        yield "two heads", Setting("rotary", 0.005, 300, d_model=2 * width, n_heads=2, rotary_base=base)
+    for base in TWO_HEAD_BASES:
+        yield "larger rate", Setting("rotary", 0.015, 300, d_model=D_MODEL, n_heads=2, rotary_base=base)
     for (n_layers, steps), scheme, rate in product(DEPTHS_AND_STEPS, SCHEMES, LEARNING_RATES):
         yield "schemes", Setting(scheme, rate, steps, n_layers=n_layers)
+    for n_heads, scheme, rate in product(FEWER_HEADS, HEAD_SCHEMES, LEARNING_RATES):
+        yield "heads", Setting(scheme, rate, 600, n_layers=2, n_heads=n_heads)
 
 
 def accuracies(setting: Setting, seed: int, lesson: dict[str, Any]) -> list[float]:

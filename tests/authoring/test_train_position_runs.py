@@ -73,6 +73,11 @@ def test_command_reproduces_stored_alibi_run():
     _check_stored_run("schemes", scheme="alibi", n_layers=2, rate=0.01)
 
 
+@pytest.mark.thorough
+def test_command_reproduces_stored_run_with_one_head():
+    _check_stored_run("heads", scheme="rotary", n_heads=1, rate=0.003)
+
+
 @pytest.mark.parametrize("name", ["with <bos>", *[pytest.param(n, marks=pytest.mark.thorough) for n in COUNTERS]])
 def test_command_reproduces_counting_model(name: str):
     assert sum(counted(name, 0)) / 16 == pytest.approx(sum(CARD["counting"][name][0]) / 16, abs=0.1)
