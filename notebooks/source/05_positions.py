@@ -8,8 +8,8 @@
 # the two schemes that replaced it, RoPE and ALiBi, and say what decides whether a model still works on texts longer
 # than its training texts.
 #
-# Reading: 37 minutes. Exercises: 35 minutes (three core; two stretch ★ take 25 more). With all predictions, runs and
-# questions: about 100 minutes, with a good place to stop half-way.
+# Reading: 39 minutes. Exercises: 35 minutes (three core; two stretch ★ take 25 more). With all predictions, runs and
+# questions: about 105 minutes, with a good place to stop half-way.
 
 # %% [markdown]
 # ## Before you start
@@ -83,7 +83,7 @@ print("largest change of an entry, by word:", {word: f"{change:.3f}" for word, c
 # %% [markdown]
 # Each word gets the same vector as before. Only the rows of the output change places, just as the words did: attention
 # is **permutation-equivariant**. So no head can see who bites whom. We have to put the order into the vectors, or into
-# the scores. This lesson tries both.
+# the scores.
 
 # %% [markdown]
 # ## First idea: write the position into the vector
@@ -154,8 +154,12 @@ diagrams.positions.clocks([0, 1, 2, 3, 44], d_model=8)
 
 # %% [markdown]
 # The fast pair tells 0 from 1, but at position 44, after seven full turns, it is almost back where it started. The slow
-# pairs hardly differ between neighbors. You need all pairs to read the position reliably. (Why 10000? The paper gives
-# no reason. With this base, the slowest pair needs nearly 2π · 10000 ≈ 62,832 positions for one turn.)
+# pairs hardly differ between neighbors. You need all pairs to read the position reliably.
+#
+# <details><summary>Why 10000?</summary>
+#
+# The paper gives no reason. In a wide model, the slowest pair needs nearly 2π · 10000 ≈ 62,832 positions for one turn.
+# </details>
 
 # %% [markdown]
 # ## What the encodings say about distance
@@ -179,9 +183,9 @@ print("10 apart, starting at 0, 300, 1000:", [f"{value:.1f}" for value in produc
 print("with the sines alone:", [f"{value:.0f}" for value in sines])
 
 # %% [markdown]
-# The claim holds, thanks to the cosines. With sines alone, the product depends on where we are. With both, only the
-# **distance** counts: $\operatorname{PE}(m) \cdot \operatorname{PE}(n) = g(m - n)$. This is a property of points on a
-# circle, whose dot product is the cosine of the angle between them. Each pair contributes
+# The claim holds, thanks to the cosines. With sines alone, the product depends on the absolute positions. With both,
+# only the **distance** counts: $\operatorname{PE}(m) \cdot \operatorname{PE}(n) = g(m - n)$. This is a property of
+# points on a circle, whose dot product is the cosine of the angle between them. Each pair contributes
 #
 # $$\sin a \sin b + \cos a \cos b = \cos(a - b), \quad a = m\,\theta_i,\; b = n\,\theta_i$$
 #
@@ -247,7 +251,7 @@ print(f"one matrix moves 1000 positions by 3, largest error: {error:.3f}")
 #
 # $$(x_m + p_m)^\top H\,(x_n + p_n) = x_m^\top H x_n + x_m^\top H p_n + p_m^\top H x_n + p_m^\top H p_n$$
 #
-# Only the last term contains both positions, so it has to carry all that the score knows about their distance.
+# Only the last term contains both positions, so it alone can depend on their distance.
 #
 # **Predict.** Let $H$ be `three_on`, the rotation by 3 positions. For the query at position 50, which key has the
 # largest $p_m^\top H\,p_n$: the key at 47, 50 or 53?
@@ -283,8 +287,8 @@ pd.DataFrame.from_dict(rows, orient="index", columns=columns).rename_axis("H")
 #
 # ---
 #
-# **Half-way.** This is a good place to stop for today. The second half shows what later models do instead, and what
-# happens to each scheme on longer texts.
+# **Half-way.** A good place to stop for today. The second half shows what later models do instead, and what happens to
+# each scheme on longer texts.
 
 # %% [markdown]
 # ## RoPE: rotate the queries and keys instead
@@ -295,9 +299,8 @@ pd.DataFrame.from_dict(rows, orient="index", columns=columns).rename_axis("H")
 #
 # $$(a, b) \;\to\; (a \cos \varphi - b \sin \varphi,\; a \sin \varphi + b \cos \varphi), \quad \varphi = t\,\theta_i$$
 #
-# In $\theta_i$, the width d of a head replaces d_model. (The clocks above turn clockwise from 12, since their pairs
-# begin with the sine; RoPE's pairs turn counterclockwise from 3. Many libraries pair feature $i$ with $i + d/2$: lesson
-# 11.)
+# In $\theta_i$, the width d of a head replaces d_model. (The clocks above turn clockwise from 12; RoPE's pairs turn
+# counterclockwise from 3. Many libraries pair feature $i$ with $i + d/2$: lesson 11.)
 #
 # **Exercise.** Write it for any number of leading dimensions. Row j of `x` is at position `positions[j]`, which need
 # not be j.
@@ -325,8 +328,9 @@ print(f"largest change of a query's length: {longer.abs().max():.3f}")
 diagrams.positions.rotary_hands([(2, 0), (7, 5)])
 
 # %% [markdown]
-# The picture shows a fast pair and a slow pair of a query and a key. When both positions move by 5, both vectors turn
-# further, but the shaded angle between them stays the same. If you rotate a query by $m\theta$ and a key by $n\theta$,
+# The picture shows a fast pair and a slow pair of a query and a key. Two positions ahead of the key, the query turns by
+# 2 in the fast pair, and the shaded angle grows from 0.5 to 2.5. When both positions move by 5, both vectors turn
+# further, but the angle stays the same. If you rotate a query by $m\theta$ and a key by $n\theta$,
 # the angle *between* them changes by $(m - n)\theta$. So the score depends on the positions only through the offset
 # $m - n$, for *any* query and key, whatever the projections learn. Values are not rotated: positions decide where to
 # attend, not what is read there.
@@ -369,8 +373,8 @@ views.PositionClock(8, 64, scheme="rotary", query_position=50, key_position=48)
 #
 # $$-2^{-8h/n_\text{heads}} \cdot |m - n|$$
 #
-# to the score of a query at $m$ and a key at $n$, after the division by $\sqrt{d_k}$. (If the number of heads is not a
-# power of 2, the authors' code uses another rule.) The mask decides whether a query may attend to later keys.
+# to the score of a query at $m$ and a key at $n$, after the division by $\sqrt{d_k}$. The mask decides whether a query
+# may attend to later keys.
 #
 # **Exercise.** Write the bias. If there are fewer queries than keys, the queries are the last ones: the last query and
 # the last key have the same position. (A model that generates text processes one query at a time, the newest.)
@@ -434,7 +438,7 @@ def train(model, answers, bos: bool = False, rate: float = 1e-2, steps: int = 20
         return (model(tokens).argmax(dim=-1) == answers(tokens)).float().mean(dim=0)
 
 
-# %% id="trained"
+# %% id="trained" tags=["hide-input"]
 def two_before(tokens: Tensor) -> Tensor:
     """Return the right answers; −100 tells the loss to skip the first two positions, which have none."""
     return F.pad(tokens, (2, 0), value=-100)[:, :-2]
@@ -449,8 +453,8 @@ def trained(scheme: str, seed: int, rate: float = 1e-2, steps: int = 200, length
 
 
 # %% [markdown]
-# **Predict.** We train one layer for 200 steps. Which scheme is still right on texts *twice* as long as the training
-# texts: `"sinusoidal"`, `"learned"`, `"rotary"` or `"alibi"`? (Twelve models: about 10 seconds.)
+# **Predict.** We train one layer with four heads for 200 steps. Which scheme is still right on texts *twice* as long as
+# the training texts: `"sinusoidal"`, `"learned"`, `"rotary"` or `"alibi"`? (Twelve models: about 10 seconds.)
 
 # %% tags=["prediction"]
 prediction = ...
@@ -472,8 +476,8 @@ means = {s: {at: a[:, i:j].mean(dim=1) for at, (i, j) in stretches.items()} for 
 pd.DataFrame(means).T.map(lambda three: round(three.mean().item(), 2))
 
 # %% [markdown]
-# To the right of the gray line, the models have to **extrapolate**. Sinusoids and learned positions fail at once,
-# though both were perfect before the line. Position 20 has a sinusoidal encoding, but the model never saw it in
+# Right of the gray line, the models have to **extrapolate**. Sinusoids and learned positions fail as soon as they cross
+# the line, though both were perfect before it. Position 20 has a sinusoidal encoding, but the model never saw it in
 # training, so the paper's hope fails here. RoPE works up to twice the length and fails well before four times. What do
 # its heads attend to? (The logarithm of a weight is its score, up to a constant per row.)
 
@@ -497,14 +501,13 @@ print("best distance for heads 0 to 3, among the first 16:", best[16], " among a
 # and raises them again, so wrong keys win at distances of 40 and more. No training text had keys that far back.
 
 # %% [markdown]
-# And **ALiBi**? With one layer and 200 steps, it has not even learned the task within the trained length. You could
-# conclude that a distance penalty can express "near" but not "exactly two back". Before you believe this, change
-# something other than the seed.
+# And **ALiBi**? With one layer and 200 steps, it has not even learned the task within the trained length. Perhaps a
+# distance penalty can't express "exactly two back"? Before you believe this, change something other than the seed.
 #
 # ### Change the depth, the steps and the learning rate
 #
-# We trained all four schemes again with two layers for 600 steps, at two learning rates. That takes minutes, so the
-# accuracies are stored; the same code trained the models. Every scheme gets its better learning rate.
+# We trained all four schemes, and models without any positions (`none`), again with two layers for 600 steps. That
+# takes minutes, so the accuracies are stored. Every scheme gets the better of two learning rates.
 #
 # **Predict.** Which scheme is now the most accurate at positions 32 to 63?
 
@@ -522,10 +525,34 @@ print(f"{card['command']}: {card['cpu_minutes']} minutes on one core; means of t
 at_best_rate.round(2)
 
 # %% [markdown]
-# The verdict on ALiBi turns around. With two layers and 600 steps, it solves the task within the trained length and is
-# the most accurate at four times the length, as its paper found on language (Press et al., 2022). The first experiment
-# measured one layer and 200 steps, not the scheme. Sinusoids and learned positions fail beyond the trained length at
-# both settings, and RoPE reaches twice the length at both.
+# The verdict on ALiBi turns around. With two layers, 600 steps and four heads of width 8, it solves the task within the
+# trained length and is the most accurate at four times the length, as its paper found on language (Press et al., 2022).
+# Sinusoids and learned positions fail beyond the trained length at both settings, and RoPE reaches twice the length at
+# both.
+
+# %% [markdown]
+# ### Change the number of heads
+#
+# Change one more thing: keep the 32 features in two heads or in one.
+#
+# **Predict.** With *one* head (two layers, 600 steps), which scheme is more accurate at positions 32 to 63: `"rotary"`
+# or `"alibi"`?
+
+# %% tags=["prediction"]
+prediction = ...
+
+# %% id="fewer-heads" tags=["hide-input"]
+two_layers = stored[(stored["n_layers"] == 2) & stored["scheme"].isin(["rotary", "alibi"])]
+heads_and_rate = two_layers.groupby(["n_heads", "scheme", "rate"])[reach].mean()
+by_heads = heads_and_rate.loc[heads_and_rate.mean(axis=1).groupby(["n_heads", "scheme"]).idxmax()].droplevel("rate")
+compare(prediction, measured=by_heads.loc[1, "four times"].idxmax())
+by_heads.round(2)
+
+# %% [markdown]
+# It turns around again: with one head, RoPE is right at four times the length, and ALiBi has not even learned the task.
+# Four heads of ALiBi have slopes from 1/4 to 1/256; one head has only 1/256 and does hardly better than `none` above.
+# One head of RoPE is four times as wide and has four times as many pairs. So name the heads, too, when you say which
+# scheme extrapolates best.
 
 # %% [markdown]
 # ## Bug hunt
@@ -571,12 +598,11 @@ for name, rotate in {"the colleague's": rotary_of_a_colleague, "yours or the lib
 # %% [markdown]
 # ## The best base depends on the width of a head
 #
-# Is twice the length a limit of RoPE, then? Its two fastest pairs set that limit here, so the result may depend on the
-# number of pairs in a head and on the base. A larger base slows all pairs but the first. Llama 3 has a base of 500,000.
+# RoPE's reach also depends on its base: a larger base slows all pairs but the first. Llama 3's base is 500,000.
 #
 # **Predict.** We train one layer with d_model = 64 (300 steps, learning rate 0.005) and split it into 8, 4, 2 or 1
-# heads, which are 8, 16, 32 or 64 wide. With heads of 8, a base of 1e6 does better than 1e4 at positions 32 to 63. Does
-# it with heads of 64, `"yes"` or `"no"`?
+# heads, which are 8, 16, 32 or 64 wide. With 8-wide heads, a base of 1e6 does better than 1e4 at positions 32 to 63.
+# Does it with 64-wide heads, `"yes"` or `"no"`?
 
 # %% tags=["prediction"]
 prediction = ...
@@ -585,34 +611,70 @@ prediction = ...
 bases = stored[stored["table"] == "bases"].assign(width=lambda run: run["d_model"] // run["n_heads"])
 by_width = bases.pivot_table("four times", "width", "rotary_base")
 compare(prediction, measured="yes" if by_width.loc[64, 1e6] - by_width.loc[64, 1e4] > 0.05 else "no")
-from_64 = stored[stored["table"] == "trained length"]["four times"].tolist()
-print("heads of 8, base 1e4, trained on 64 tokens: accuracy at positions 128 to 255 of three runs:", from_64)
-by_width.rename(columns="base {:.0e}".format).rename_axis(index="width of a head", columns="").round(2)
+by_width[[1e4, 1e6, 1e9]].rename(columns="base {:.0e}".format).rename_axis(index="width of a head", columns="").round(2)
 
 # %% [markdown]
-# With heads of 8, base 1e6 is right where 1e4 fails. With heads of 16, no base reaches four times the length, and the
-# largest comes closest. With heads of 32, bases 1e4 and 1e6 are right and 1e9 fails. With heads of 64, a usual width in
-# real models, all three are right.
+# With 8-wide heads, the model with base 1e6 is accurate where the one with base 1e4 fails. With 16-wide heads, none of
+# these three bases reaches four times the length. With 32-wide heads, 1e4 and 1e6 do, and 1e9 does not. With 64-wide
+# heads, a usual width in real models, all three do. Is there a rule?
+
+# %% [markdown]
+# ### Count the pairs that complete a turn
 #
-# The length of the training texts matters as much. With heads of 8 and base 1e4, a model trained on 64 tokens is right
-# on texts of 256. So "a larger base helps" and "RoPE reaches twice the length" are each the result of one setting. What
-# to ask is the same in every row: at the distances you care about, which angles did training never show?
+# Count the pairs of a head that complete a full turn within the 16 trained tokens: $16\,\theta_i \ge 2\pi$. Training
+# has shown all their angles. The first pair always completes 2.5 turns, but alone it can hardly tell distance 2 from 8.
+# With base 1e4, 8-wide heads have one such pair, 32-wide heads two.
+#
+# **Predict.** With base 100, 16-wide heads have two such pairs. What accuracy do you expect at positions 32 to 63?
+
+# %% tags=["prediction"]
+prediction = ...
+
+
+# %% id="turning-pairs"
+def turning_pairs(width: int, base: float, length: int) -> int:
+    """Return how many pairs complete a full turn within this many tokens."""
+    return sum(length * base ** (-2 * i / width) >= 2 * math.pi for i in range(width // 2))
+
+
+compare(prediction, measured=round(by_width.loc[16, 100], 2))
+pairs = {base: {width: turning_pairs(width, base, 16) for width in by_width.index} for base in by_width}
+shown = {f"base {b:g}": {w: f"{by_width.loc[w, b]:.2f} ({n})" for w, n in of.items()} for b, of in pairs.items()}
+pd.DataFrame(shown).rename_axis(index="width of a head", columns="accuracy (pairs)")
+
+# %% [markdown]
+# With two or more pairs, every model in the table reaches four times the length. With one, only one does: base 1e6 with
+# 8-wide heads, whose second pair makes less than half a turn even in 63 positions. Does the count predict other
+# settings, too?
+
+# %% id="turning-pairs-elsewhere" tags=["hide-input"]
+others = stored[stored["table"].isin(["heads", "trained length", "two heads", "larger rate"])]
+others = others[others["scheme"] == "rotary"].assign(width=lambda run: run["d_model"] // run["n_heads"])
+others["pairs"] = [turning_pairs(run.width, run.rotary_base, run.length) for run in others.itertuples()]
+columns = ["pairs", "length", "n_layers", "steps", "rate", "n_heads", "width", "rotary_base"]
+elsewhere = others.groupby(columns, as_index=False)["four times"].mean()
+elsewhere.assign(rotary_base=elsewhere["rotary_base"].map("{:g}".format)).round(2)
+
+# %% [markdown]
+# Yes, at other lengths, depths and numbers of heads. With one pair, only base 1e6 with 8-wide heads gets there again.
+# With two or more, all do but one: at three times the learning rate, base 1e6 with 32-wide heads, whose second pair
+# just completes its turn. And 8-wide heads with base 1e4, trained on 64 tokens, have two pairs and are right on texts
+# of 256. So "RoPE reaches twice the length" and "a larger base helps" were each the result of one setting.
 
 # %% [markdown]
 # ## Interpolation and YaRN: longer texts for a trained model
 #
-# Can you change a model that was trained on 16 tokens *afterwards*, so that it reads 64? There are several ways
-# to change RoPE's frequencies:
+# Can you change a model that was trained on 16 tokens *afterwards*, so that it reads 64? You can change RoPE's
+# frequencies:
 #
-# - **Position interpolation** divides all of them by 4. Position 60 then looks like 15, and no angle is much
-#   larger than in training.
+# - **Position interpolation** divides all of them by 4. Position 60 then looks like 15.
 # - **YaRN** counts the turns of each pair within the trained length. It divides the frequencies of pairs with less than
 #   α = 1 turn by 4, keeps those with at least β = 32 turns, and uses a linear ramp in between. It also multiplies the
 #   scores by 1.3, which sharpens the softmax.
 # - Llama 3.1 uses a ramp from 1 to 4 turns and leaves the scores alone. We also try 1 to 2 turns.
 
 # %% [markdown]
-# **Predict.** Our RoPE models (heads of 8, base 1e4) get new frequencies but no training. Which way is the most
+# **Predict.** Our RoPE models (8-wide heads, base 1e4) get new frequencies but no training. Which way is the most
 # accurate at positions 32 to 63: `"interpolation"`, `"YaRN"`, `"Llama 3.1"` or `"1 to 2 turns"`?
 
 # %% tags=["prediction"]
@@ -634,7 +696,7 @@ def accuracy_with(scaling, model: LanguageModel, texts: Tensor, sharpen: float =
     return right.float().mean(dim=0)
 
 
-# %%
+# %% tags=["hide-input"]
 ways = {"as trained": (None, 1.0), "interpolation": (LinearScaling(4.0), 1.0)}
 ways["YaRN"] = Llama3Scaling(4.0, 16, low=1.0, high=32.0), (0.1 * math.log(4) + 1) ** 2
 ways["Llama 3.1"] = Llama3Scaling(4.0, 16, low=1.0, high=4.0), 1.0
@@ -655,7 +717,7 @@ pd.DataFrame(means).T.map(lambda three: round(three.mean().item(), 2))
 
 # %% [markdown]
 # Interpolation fails even on texts of 16: the fastest pair, which told distance 2 from 1 and 3, now turns a quarter as
-# far. (Chen et al., below, therefore train a little longer afterwards.) The ramps of YaRN and Llama 3.1 fail for the
+# far. (Chen et al. therefore train further.) The ramps of YaRN and Llama 3.1 fail for the
 # same reason. In 16 tokens, the fastest pair completes 2.5 turns, so both ramps slow it. A ramp that ends at 2 turns
 # leaves it alone, and the models are right at four times their length. So the idea works here and YaRN's numbers do
 # not: they were chosen for a model trained on 4,096 tokens, whose fastest pairs complete 650 turns.
@@ -664,10 +726,9 @@ pd.DataFrame(means).T.map(lambda three: round(three.mean().item(), 2))
 # ## ★ Transfer: relative position bias, a learned number for every distance
 #
 # The model T5 (Raffel et al., 2020) adds a number to each score that it *learns* for each head and each offset from
-# query to key: a **relative position bias**. (In T5, distant offsets share a number, in buckets.) Offset −2 means a key
-# two positions *before* the query. `table[h]` holds the numbers for the offsets −reach … reach, and has 2 · reach + 1
-# entries. Offsets beyond the table use its last entry on that side. As in `alibi_bias`, the queries are the last ones.
-# Write the lookup.
+# query to key: a **relative position bias**. Offset −2 means a key two positions *before* the query. `table[h]` holds
+# the numbers for the offsets −reach … reach, and has 2 · reach + 1 entries. Offsets beyond the table use its last entry
+# on that side. As in `alibi_bias`, the queries are the last ones. Write the lookup.
 
 
 # %% id="relative_bias" tags=["exercise"]
@@ -693,11 +754,52 @@ ax = plots.weights(weights)
 print("weight two positions back, from position 5:", round(weights[5, 3].item(), 2))
 
 # %% [markdown]
+# ## Who bites whom? Four answers
+#
+# Back to the three words, now with positions: sinusoids, RoPE, ALiBi with slope 1/4, or a relative bias of 1 for the
+# word before and −1 for the word after.
+#
+# **Predict.** "Dog bites man" again becomes "man bites dog". With which scheme does the output for `dog` *still* stay
+# the same: `"sinusoids"`, `"RoPE"`, `"ALiBi"`, `"relative bias"` or `"none"` of them?
+
+# %% tags=["prediction"]
+prediction = ...
+
+
+# %% id="who-bites-whom-answered" tags=["hide-input"]
+def attend_with(scheme: str, *words: str) -> dict[str, Tensor]:
+    x = torch.stack([vectors[word] for word in words])
+    if scheme == "sinusoids":
+        x = x + parts.sinusoidal_encoding(3, 8)
+    turned = parts.apply_rotary(x, torch.arange(3)) if scheme == "RoPE" else x
+    scores = turned @ turned.T / 8**0.5
+    if "ALiBi" in scheme:
+        scores = scores + parts.alibi_bias(4, 3, 3)[0]
+    if scheme == "relative bias":
+        scores = scores + parts.relative_bias(torch.tensor([[1.0, 0.0, -1.0]]), 3, 3)[0]
+    if "causal" in scheme:
+        scores = scores.masked_fill(~parts.causal_mask(3), -torch.inf)
+    return dict(zip(words, parts.softmax(scores) @ x))
+
+
+changes = {}
+for scheme in ["sinusoids", "RoPE", "ALiBi", "relative bias", "ALiBi, causal mask"]:
+    one, other = attend_with(scheme, "dog", "bites", "man"), attend_with(scheme, "man", "bites", "dog")
+    changes[scheme] = {word: round((one[word] - other[word]).abs().max().item(), 3) for word in vectors}
+compare(prediction, measured=next((scheme for scheme, change in changes.items() if change["dog"] < 1e-6), "none"))
+pd.DataFrame.from_dict(changes, orient="index")
+
+# %% [markdown]
+# With ALiBi alone, *still* no head can tell who bites whom. The penalty depends on $|m - n|$, which is the same before
+# and after, and one sentence is the other one reversed. A table with different numbers for the two directions breaks
+# this symmetry. So does a causal mask, and ALiBi was made for decoders, which have one. What can the mask do alone?
+
+# %% [markdown]
 # ## Is a causal model blind to order?
 #
 # A causal mask shows each position one more token than the position before it. The task now: at each position, say
 # *which position it is*. The models are causal and have no positional encoding (**NoPE**). They read random texts of 16
-# tokens, with or without a `<bos>` in front, and were trained by `authoring/train_position_runs.py`.
+# tokens, with or without a `<bos>` in front.
 #
 # **Predict.** What is the accuracy of each kind with two layers and 200 steps? (Guessing is right 0.06 of the time.)
 
@@ -716,7 +818,8 @@ print({name: [round(run.mean().item(), 2) for run in of_kind] for name, of_kind 
 # causal model can know the position although nothing encodes it (Haviv et al., 2022). Without `<bos>`, the same model
 # does better than guessing but stays far from perfect. It could never count *equal* tokens: their average is the same
 # vector however many there are. Random tokens differ, and a deeper model that trains for longer (four layers, 1,000
-# steps) makes use of that: in one of three runs it is right almost everywhere, even without `<bos>`.
+# steps) makes use of that: in one of three runs it is right almost everywhere, even without `<bos>`. (NoPE failed at
+# our first task, `none` above. Kazemnejad et al. (2023) found tasks on which it extrapolates best.)
 
 # %% [markdown]
 # ## Your experiment
@@ -743,15 +846,16 @@ print("predicted:", prediction, " measured:", holds)
 # %% [markdown]
 # ## In short
 #
-# - Attention is permutation-equivariant, so the order has to be added.
-# - Sinusoids are pairs of sine and cosine, from fast to slow. Their dot products depend only on the distance, and a
-#   step is a rotation. Learned projections need not preserve this.
+# - Attention is permutation-equivariant, so you have to add the order yourself.
+# - Sinusoids are pairs of sine and cosine. Their dot products depend only on the distance, which learned projections
+#   need not preserve.
 # - RoPE rotates queries and keys after the projections, so scores depend on the offset alone. ALiBi lowers scores by
-#   distance.
-# - Which scheme extrapolates depends on the setting. Sinusoids and learned positions failed at both settings. RoPE with
-#   heads of 8 reached twice the length. ALiBi reached furthest with two layers and 600 steps, but did not learn the
-#   task with one layer and 200. RoPE's best base depends on the width of a head.
-# - A causal model with a `<bos>` can count its positions without any encoding.
+#   distance; without a mask, it cannot tell before from after.
+# - Sinusoids and learned positions failed beyond the trained length. With two layers and 600 steps, ALiBi reached
+#   furthest with four heads, RoPE with one.
+# - RoPE reached four times the length where two pairs of a head complete a turn in training, so the best base depends
+#   on the width of a head.
+# - With a `<bos>`, a causal model can count its positions without any encoding.
 
 # %%
 tokens = torch.randint(16, (2, 16))
@@ -829,18 +933,21 @@ trace_shapes(LanguageModel(rotary), tokens)
 # <details><summary>How do the schemes behave on texts longer than those seen in training?</summary>
 #
 # Learned positions have rows that were never trained, or none at all; sinusoids exist there, but the model never saw
-# them. In our task both failed right away. RoPE with heads of 8, trained on 16 tokens, worked up to twice the length.
-# ALiBi reached furthest with two layers and 600 steps; with one layer and 200 steps it did not even learn the task. So
-# name the depth, the steps and the head width before you compare. (<i>Which scheme extrapolates to longer texts?</i>)
+# them. In our task both failed right away. RoPE with 8-wide heads, trained on 16 tokens, worked up to twice the length.
+# With two layers and 600 steps, ALiBi reached furthest with four heads, and RoPE with one. With one layer and 200
+# steps, ALiBi did not even learn the task. So name the depth, the steps and the heads before you compare. (<i>Which
+# scheme extrapolates to longer texts?</i>, <i>Change the number of heads</i>)
 # </details>
 #
 # <details><summary>How do you make a RoPE model reach further?</summary>
 #
-# Keep the angles within what training has shown. You can train on longer texts; train with a larger base, which slows
-# the slow pairs (with heads of 8, 1e4 failed at four times the length and 1e6 did not; with heads of 64, both worked);
-# or rescale a trained model like YaRN, which slows the pairs that completed few turns and keeps the fast ones. Position
-# interpolation slows all pairs and needs further training: without it, ours failed at every length. (<i>The best base
-# depends on the width of a head</i>, <i>Interpolation and YaRN</i>)
+# Let training show the angles that the model will need. You can train on longer texts, or change the base: with 8-wide
+# heads, a base of 1e4 failed at four times the length and a base of 1e6 did not; with 16-wide heads, a base of 100 was
+# right and both others failed; with 64-wide heads, all worked. Nearly all that worked had two pairs that complete a
+# turn in training. Or rescale a trained model like YaRN, which slows the pairs that completed few turns and keeps the
+# fast ones. Position interpolation slows all pairs and needs further training: without it, ours failed at every length.
+# (<i>The best base depends on the width of a head</i>, <i>Count the pairs that complete a turn</i>, <i>Interpolation
+# and YaRN</i>)
 # </details>
 #
 # <details><summary>Is a decoder without positional encoding order-blind?</summary>

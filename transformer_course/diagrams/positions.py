@@ -55,7 +55,7 @@ def clocks(positions: Sequence[int], d_model: int) -> Diagram:
 
 
 def rotary_hands(
-    moves: Sequence[tuple[int, int]], frequencies: Sequence[float] = (1.0, 0.1), query: float = 0.3, key: float = 1.1
+    moves: Sequence[tuple[int, int]], frequencies: Sequence[float] = (1.0, 0.1), query: float = 0.8, key: float = 0.3
 ) -> Diagram:
     """Draw one pair of features of a query and of a key as two clock hands, before and after RoPE rotates them.
 

@@ -52,7 +52,7 @@ def test_angle_between_hands_depends_only_on_distance():
     assert between[1:4] == pytest.approx([(between[0] + 2) % (2 * pi)] * 3)
     assert between[4] == pytest.approx((between[0] + 3) % (2 * pi))
     labels = [label.words for label in d.labels if "angle" in label.words]
-    assert labels[:4] == ["angle between them 0.8", *["angle between them 1.2"] * 3]
+    assert labels[:4] == ["angle between them 0.5", *["angle between them 2.5"] * 3]
 
 
 def test_heat_map_shows_encoding_with_position_0_first():
