@@ -6,6 +6,7 @@ about fifteen minutes on one core. If you interrupt the command, run it again to
 
 import json
 from collections.abc import Iterator
+from itertools import product
 from typing import Any, NamedTuple
 
 import torch
@@ -17,21 +18,42 @@ from transformer_course.stored_models.stored_model import FOLDER
 COMMAND = "python -m authoring.train_stack_runs"
 FILE = FOLDER / "stack-runs" / "results.json"
 LESSON = "06_encoder"
-NEEDED = {"stack", "Stacked", "fit", "learn_facts", "draw_texts", "name_the_token_before"}
+NEEDED = {
+    "size",
+    "alike",
+    "stack",
+    "as_drawn",
+    "measure",
+    "NormsOnly",
+    "Stacked",
+    "fit",
+    "learn_facts",
+    "draw_texts",
+    "name_the_token_before",
+}
 NEEDED |= {"NoFFN", "NoReLU", "SumsOnly", "PreNormNoFFN"}
 NEEDED |= {"days", "texts", "CHARACTERS", "LENGTH", "encode", "tests", "training", "GapFiller", "draw_gaps"}
 NEEDED |= {"text_rows", "months_at", "wanted_letters", "questions", "fill_gaps", "attention_of_the_gap"}
-SEEDS, TABLES = (0, 1, 2), ("facts", "runs", "gaps", "heads")
+SEEDS, TABLES = (0, 1, 2), ("facts", "runs", "gaps", "letters", "heads", "default_matrices")
 FACTS_KINDS = {
     "one layer": ("EncoderLayer", 1, (0.003, 0.01, 0.03)),
     "one layer without FFN": ("NoFFN", 1, (0.003, 0.01)),
     "one layer without ReLU": ("NoReLU", 1, (0.003, 0.01)),
-    "three attentions": ("NoFFN", 3, (0.003, 0.01)),
+    "three attention layers": ("NoFFN", 3, (0.003, 0.01)),
     "one layer, pre-norm": ("PreNormEncoderLayer", 1, (0.003, 0.01, 0.03)),
-    "three attentions, pre-norm": ("PreNormNoFFN", 3, (0.003, 0.01)),
+    "three attention layers, pre-norm": ("PreNormNoFFN", 3, (0.003, 0.01)),
     "one layer, sums only": ("SumsOnly", 1, (0.003, 0.01, 0.03)),
 }
 """Models that learn facts: class of the layers, number of layers, and learning rates."""
+FACTS_STEPS, LONG_FACTS_STEPS, GAPS_STEPS = 250, 1000, (300, 1200)
+RUNS = [("post-norm", 8, 0.003, 1000, 0), ("post-norm", 8, 0.003, 1000, 300)]
+RUNS += [("post-norm", 8, 0.001, 1000, 0), ("post-norm", 4, 0.003, 1000, 0), ("post-norm", 12, 0.003, 1000, 300)]
+RUNS += [("pre-norm", 8, 0.003, 200, 0), ("pre-norm", 8, 0.001, 200, 0)]
+"""Stacks that predict the previous token: layout, depth, learning rate, steps, and steps of warm-up."""
+UNTRAINED = {"norms only": "NormsOnly", "sums only": "SumsOnly"}
+UNTRAINED |= {"post-norm": "EncoderLayer", "pre-norm": "PreNormEncoderLayer"}
+UNTRAINED_DEPTHS = (24, 96)
+"""Classes of the layers in stacks that are measured with torch's default matrices, and their depths."""
 
 
 class Setting(NamedTuple):
@@ -46,15 +68,17 @@ class Setting(NamedTuple):
 
 def settings() -> Iterator[Setting]:
     """Yield every setting of the stacks that predict the previous token."""
-    for warmup in (0, 300):
-        yield Setting("post-norm", 8, 0.003, 1000, warmup)
+    for run in RUNS:
+        yield Setting(*run)
 
 
-def facts_settings() -> Iterator[tuple[str, float]]:
-    """Yield every model that learns facts, with each of its learning rates."""
+def facts_settings() -> Iterator[tuple[str, float, int]]:
+    """Yield every model that learns facts, with each of its learning rates and numbers of steps."""
     for kind, (_, _, rates) in FACTS_KINDS.items():
         for rate in rates:
-            yield kind, rate
+            yield kind, rate, FACTS_STEPS
+        if "sums only" not in kind:
+            yield kind, 0.01, LONG_FACTS_STEPS
 
 
 MASKS = {"both ways": "padding_mask", "only back": "decoder_mask"}
@@ -73,15 +97,24 @@ def losses(setting: Setting, lesson: dict[str, Any]) -> list[float]:
     return [round(train(layer_class(names[name], lesson), depth, seed, *rest), 2) for seed in SEEDS]
 
 
-def facts(kind: str, rate: float, lesson: dict[str, Any]) -> list[float]:
+def facts(kind: str, rate: float, steps: int, lesson: dict[str, Any]) -> list[float]:
     """Return the fraction of facts recalled after training, for each seed."""
     name, depth, _ = FACTS_KINDS[kind]
-    return [round(lesson["learn_facts"](layer_class(name, lesson), depth, seed, rate), 2) for seed in SEEDS]
+    kind_of_layer = layer_class(name, lesson)
+    return [round(lesson["learn_facts"](kind_of_layer, depth, seed, rate, steps), 2) for seed in SEEDS]
 
 
-def gaps(mask: str, lesson: dict[str, Any]) -> list[float]:
+def gaps(mask: str, steps: int, lesson: dict[str, Any]) -> list[float]:
     """Return the fraction of months whose first letter a model with this mask predicts, for each seed."""
-    return [round(lesson["fill_gaps"](getattr(lesson["parts"], MASKS[mask]), seed)[1], 2) for seed in SEEDS]
+    make_mask = getattr(lesson["parts"], MASKS[mask])
+    return [round(lesson["fill_gaps"](make_mask, seed, steps)[1], 2) for seed in SEEDS]
+
+
+def default_matrices(name: str, depth: int, lesson: dict[str, Any]) -> dict[str, list[float]]:
+    """Return the measures of a stack's last layer with torch's default matrices, for each seed."""
+    kind = layer_class(UNTRAINED[name], lesson)
+    found = [lesson["measure"](kind, seed, depth, "torch's default") for seed in SEEDS]
+    return {what: [float(f"{run[what][-1]:.2g}") for run in found] for what in ("cosine", "RMS", "w_q")}
 
 
 def main() -> None:
@@ -98,20 +131,28 @@ def main() -> None:
         print(*row)
 
     known = {tuple(row[:-1]) for row in card["facts"]}
-    for kind, rate in facts_settings():
-        if (kind, rate) not in known:
-            store("facts", kind, rate, facts(kind, rate, lesson))
+    for facts_setting in facts_settings():
+        if facts_setting not in known:
+            store("facts", *facts_setting, facts(*facts_setting, lesson))
     trained = {Setting(*row[:-1]) for row in card["runs"]}
     for setting in settings():
         if setting not in trained:
             store("runs", *setting, losses(setting, lesson))
-    for mask in MASKS:
-        if mask not in dict(card["gaps"]):
-            store("gaps", mask, gaps(mask, lesson))
+    filled = {tuple(row[:-1]) for row in card["gaps"]}
+    for mask, steps in product(MASKS, GAPS_STEPS):
+        if (mask, steps) not in filled:
+            store("gaps", mask, steps, gaps(mask, steps, lesson))
     if not card["heads"]:
-        model, _ = lesson["fill_gaps"](lesson["parts"].padding_mask, SEEDS[-1])
-        for weights in lesson["attention_of_the_gap"](model).tolist():
-            store("heads", *(round(weight, 2) for weight in weights))
+        fillers = [lesson["fill_gaps"](lesson["parts"].padding_mask, seed)[0] for seed in SEEDS]
+        letters, weights = zip(*map(lesson["attention_of_the_gap"], fillers), strict=True)
+        for letter in letters:
+            store("letters", letter)
+        for row in weights[-1].tolist():
+            store("heads", *(round(weight, 2) for weight in row))
+    measured = {tuple(row[:-1]) for row in card["default_matrices"]}
+    for stack in product(UNTRAINED, UNTRAINED_DEPTHS):
+        if stack not in measured:
+            store("default_matrices", *stack, default_matrices(*stack, lesson))
 
 
 if __name__ == "__main__":

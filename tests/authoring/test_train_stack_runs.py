@@ -1,6 +1,7 @@
 """Tests that the results stored for lesson 06 match its own layers and support its claims."""
 
 import json
+from itertools import product
 
 import pytest
 
@@ -9,11 +10,15 @@ from authoring.train_stack_runs import (
     COMMAND,
     FACTS_KINDS,
     FILE,
+    GAPS_STEPS,
     LESSON,
     MASKS,
     NEEDED,
     SEEDS,
+    UNTRAINED,
+    UNTRAINED_DEPTHS,
     Setting,
+    default_matrices,
     facts,
     facts_settings,
     layer_class,
@@ -21,15 +26,17 @@ from authoring.train_stack_runs import (
     settings,
 )
 
-UNTRAINED = {"size", "alike", "stack", "measure", "NormsOnly", "SumsOnly", "Neither", "CutStream"}
+NEEDED_TO_MEASURE = {"size", "alike", "stack", "as_drawn", "measure", "NormsOnly", "SumsOnly", "Neither", "CutStream"}
 CARD = json.loads(FILE.read_text(encoding="utf-8"))
 
 
 def test_file_has_result_for_every_setting_and_seed():
     assert CARD["command"] == COMMAND
-    assert {(kind, rate) for kind, rate, _ in CARD["facts"]} == set(facts_settings())
+    assert {tuple(row[:-1]) for row in CARD["facts"]} == set(facts_settings())
     assert {Setting(*row[:-1]) for row in CARD["runs"]} == set(settings())
-    assert set(dict(CARD["gaps"])) == set(MASKS)
+    assert {tuple(row[:-1]) for row in CARD["gaps"]} == set(product(MASKS, GAPS_STEPS))
+    assert len(CARD["letters"]) == len(SEEDS)
+    assert {tuple(row[:-1]) for row in CARD["default_matrices"]} == set(product(UNTRAINED, UNTRAINED_DEPTHS))
     assert {len(row[-1]) for row in CARD["facts"] + CARD["runs"] + CARD["gaps"]} == {len(SEEDS)}
 
 
@@ -47,27 +54,51 @@ def test_losses_are_per_seed_and_depend_on_warmup():
 
 
 def test_stored_results_support_claims_of_lesson():
-    known = {(kind, rate): sum(found) / len(SEEDS) for kind, rate, found in CARD["facts"]}
+    known = {(kind, rate): sum(found) / len(SEEDS) for kind, rate, steps, found in CARD["facts"] if steps == 250}
+    later = {kind: sum(found) / len(SEEDS) for kind, _, steps, found in CARD["facts"] if steps == 1000}
+    assert later["one layer without ReLU"] - later["one layer without FFN"] < 0.1
+    assert later["one layer"] - later["one layer without ReLU"] > 0.25
+    assert min(known for kind, known in later.items() if "without" not in kind) > 0.98
     assert known["one layer", 0.01] > 0.9
     for rate in (0.003, 0.01):
         assert known["one layer without ReLU", rate] - known["one layer without FFN", rate] < 0.1
         assert known["one layer", rate] - known["one layer without ReLU", rate] > 0.25
-    assert known["one layer", 0.01] - known["three attentions", 0.01] > 0.08
+    assert known["one layer", 0.01] - known["three attention layers", 0.01] > 0.08
     for layout in ("", ", pre-norm"):
-        assert known[f"three attentions{layout}", 0.003] - known[f"one layer{layout}", 0.003] > 0.1
+        assert known[f"three attention layers{layout}", 0.003] - known[f"one layer{layout}", 0.003] > 0.1
     assert known["one layer, pre-norm", 0.03] - known["one layer, sums only", 0.03] > 0.3
     assert known["one layer, sums only", 0.03] > known["one layer", 0.03]
-    ends = {Setting(*setting).warmup: losses for *setting, losses in CARD["runs"]}
-    assert min(ends[0]) > 2.2 and max(ends[300]) < 0.5
-    found = dict(CARD["gaps"])
-    assert 0.7 < sum(found["both ways"]) / 3 < 0.9 and max(found["only back"]) < 0.25
+    ends = {Setting(*setting): losses for *setting, losses in CARD["runs"]}
+    assert min(ends["post-norm", 8, 0.003, 1000, 0]) > 2.2 and max(ends["post-norm", 8, 0.003, 1000, 300]) < 0.5
+    assert min(ends["post-norm", 8, 0.001, 1000, 0]) > 1.5 and min(ends["post-norm", 12, 0.003, 1000, 300]) > 1.5
+    assert max(ends["post-norm", 4, 0.003, 1000, 0]) < 0.5 and max(ends["pre-norm", 8, 0.003, 200, 0]) < 0.5
+    assert min(ends["pre-norm", 8, 0.001, 200, 0]) > 1.5
+    found = {(mask, steps): fractions for mask, steps, fractions in CARD["gaps"]}
+    assert 0.7 < sum(found["both ways", 300]) / 3 < 0.9
+    assert max(found["only back", 300] + found["only back", 1200]) < 0.2
+    assert CARD["letters"] == [["m"]] * len(SEEDS)
     assert max(sum(weights[3:]) for weights in CARD["heads"]) > 0.5, "a head attends to tokens after the gap"
+
+
+def test_default_matrices_support_claims_of_lesson():
+    last = {(name, depth): found for name, depth, found in CARD["default_matrices"]}
+    assert max(last["norms only", 24]["w_q"] + last["norms only", 96]["w_q"]) < 1e-6
+    assert min(last["sums only", 96]["w_q"]) > 1 > max(last["sums only", 24]["w_q"])
+    assert min(last["post-norm", 96]["cosine"]) > 0.99 and max(last["post-norm", 96]["w_q"]) < 1e-4
+    assert max(last["pre-norm", 96]["cosine"]) < 0.95 and min(last["pre-norm", 96]["w_q"]) > 1e-4
+    assert min(last["post-norm", 24]["w_q"] + last["pre-norm", 24]["w_q"]) > 1e-3
+
+
+def test_default_matrices_are_measured_with_every_seed():
+    found = default_matrices("pre-norm", 2, defined(NEEDED, LESSON))
+    assert {len(numbers) for numbers in found.values()} == {len(SEEDS)}
+    assert len(set(found["w_q"])) > 1, "the seed matters"
 
 
 @pytest.mark.slow
 def test_untrained_stacks_support_claims_of_lesson():
     """Uses 24 layers and the library's initialization, as in the lesson, but more seeds."""
-    lesson = defined(UNTRAINED, LESSON)
+    lesson = defined(NEEDED_TO_MEASURE, LESSON)
     parts, seeds = lesson["parts"], range(5)
     kinds = {name: lesson[name] for name in ("NormsOnly", "SumsOnly", "Neither", "CutStream")}
     kinds |= {"post-norm": parts.EncoderLayer, "pre-norm": parts.PreNormEncoderLayer}
@@ -92,5 +123,5 @@ def test_untrained_stacks_support_claims_of_lesson():
 
 @pytest.mark.thorough
 def test_command_reproduces_stored_facts_run():
-    (stored,) = [known for kind, rate, known in CARD["facts"] if (kind, rate) == ("one layer", 0.01)]
-    assert facts("one layer", 0.01, defined(NEEDED, LESSON)) == pytest.approx(stored, abs=0.05)
+    (stored,) = [known for *setting, known in CARD["facts"] if setting == ["one layer", 0.01, 250]]
+    assert facts("one layer", 0.01, 250, defined(NEEDED, LESSON)) == pytest.approx(stored, abs=0.05)
