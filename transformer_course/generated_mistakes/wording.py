@@ -91,7 +91,7 @@ TEMPLATES: dict[str, Template] = {
         (r"exp\(\)\.sum\(\)", "you divide by the sum of the whole tensor. Divide each row by its own sum"),
         (r"exp\(\)\.sum", "you take `exp` without subtracting the maximum first, so large scores overflow"),
         (r"\.sum", "you divide the scores by their sum without taking `exp` first"),
-        ("", "you take `exp` but never divide by the sum, so the rows don't sum to 1"),
+        ("", "you take `exp` but never divide by the sum, so the rows don't sum to 1. Divide each row by its own sum"),
     ),
     "filled_with": operation_wordings.filled_with,
     "times_mask": operation_wordings.times_mask,

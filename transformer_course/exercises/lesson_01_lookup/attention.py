@@ -51,7 +51,11 @@ EXERCISE = Exercise(
         "`parts.attention_weights(queries, keys) @ values`.",
     ],
     messages={
-        "axis_weights: scores.softmax(dim=-2)": attention_mistakes.SOFTMAX_OVER_THE_QUERIES,
+        **attention_mistakes.TOLD_OF_THE_WEIGHTS,
+        **attention_mistakes.SOFTMAX_OVER_A_FIXED_DIMENSION,
+        "scaled_weights: § / §.shape[-1]": attention_mistakes.DIVIDED_BY_THE_NUMBER_OF_KEYS,
+        "sign_scores": attention_mistakes.WORST_MATCH_FIRST,
+        "values_exchanged_queries: keys": attention_mistakes.QUERIES_AND_KEYS_SWAPPED,
         "other_axes_turned: keys.T": attention_mistakes.TRANSPOSES_THE_BATCH,
         "product_scores: (turned).mT @ (queries)": Wording(
             "You multiply the keys by the queries, as in a lookup for a single query. Each *row* of `queries` is a "

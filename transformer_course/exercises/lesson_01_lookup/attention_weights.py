@@ -4,7 +4,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from transformer_course.exercise import Exercise
+from transformer_course.exercise import Exercise, Wording
 from transformer_course.exercises.shared import attention_mistakes
 from transformer_course.exercises.shared.attention_steps import turned, weights
 from transformer_course.exercises.shared.draw_cases import attention_cases
@@ -62,7 +62,15 @@ EXERCISE = Exercise(
         "`queries @ keys.mT` computes the scores. Then take the softmax over the keys, the last dimension.",
     ],
     messages={
-        "axis_weights: scores.softmax(dim=-2)": attention_mistakes.SOFTMAX_OVER_THE_QUERIES,
+        **attention_mistakes.TOLD_OF_THE_WEIGHTS,
+        **attention_mistakes.SOFTMAX_OVER_A_FIXED_DIMENSION,
+        "sign_scores": attention_mistakes.WORST_MATCH_FIRST,
+        "values_exchanged_queries: keys": attention_mistakes.QUERIES_AND_KEYS_SWAPPED,
+        "transposed_weights": Wording(
+            "{summary}, so each row belongs to a key instead of a query. Which of the two comes first in the product?",
+            summary="your weights are transposed",
+            hints=["With 2 queries and 3 keys, which shape should the weights have? Which shape do yours have?"],
+        ),
         "other_axes_turned: keys.T": attention_mistakes.TRANSPOSES_THE_BATCH,
     },
     mistakes=MISTAKES,

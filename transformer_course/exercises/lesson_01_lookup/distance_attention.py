@@ -61,7 +61,7 @@ MISTAKES = [
     Mistake(
         "still_dot_products",
         STEPS.but(scores=lambda queries, keys: queries @ keys.mT),
-        summary="your weights are those of dot products",
+        summary="your weights are the same as with dot products",
         message=(
             "{summary}: for the query [1], the key [10] gets a larger weight than the key [1], although [1] is an "
             "exact match. Which keys should get the largest weight?"
@@ -103,9 +103,32 @@ EXERCISE = Exercise(
         "scores = −½ Σ (q − k)². Then take the softmax over the keys and multiply by the values.",
     ],
     messages={
-        "axis_weights: scores.softmax(dim=-2)": attention_mistakes.SOFTMAX_OVER_THE_QUERIES,
+        **{
+            key: wording
+            for key, wording in attention_mistakes.TOLD_OF_THE_WEIGHTS.items()
+            if key != "not_transposed_turned"
+        },
+        **attention_mistakes.SOFTMAX_OVER_A_FIXED_DIMENSION,
+        "scaled_weights: § / §.shape[-1]": attention_mistakes.DIVIDED_BY_THE_NUMBER_OF_KEYS,
+        "sign_scores": Wording(
+            "{summary}, so the *farthest* keys get the largest weights. Which keys should get them?",
+            summary="you leave out the minus sign of the scores",
+            hints=["For the query [1], which of the keys [1] and [10] should get more weight?"],
+        ),
+        "part_left_out_halves": Wording(
+            "{summary}, so every score is twice as large as it should be, and your weights are too sharp. What does "
+            "the formula do to the squared distance?",
+            summary="you don't divide the squared distances by 2",
+            hints=["For the query [0, 0] and the key [3, 4], what should the score be? What is yours?"],
+        ),
+        "sibling_distances: squares.mean(dim=-1)": Wording(
+            "{summary}, so every distance is d times too small, and your weights are too even. What is the squared "
+            "distance of [0, 0] and [3, 4]?",
+            summary="you take the mean of the squared differences instead of the sum",
+            hints=["Does a squared distance divide by anything?"],
+        ),
         "function_distances: §.sqrt()": Wording(
-            "{summary}. `torch.cdist` and `norm` take a square root at the end. Which distance does the formula have?",
+            "{summary}. `torch.cdist` and `norm` take a square root at the end. Which of the two is in the formula?",
             summary="your scores use the distance instead of the squared distance",
             hints=["For the query [0, 0] and the key [3, 4], which number does the formula halve: 5 or 25?"],
         ),

@@ -76,11 +76,20 @@ MISTAKES = [
     Mistake(
         "distance",
         STEPS.but(sums=lambda query, keys: (keys - query).norm(dim=-1)),
-        STEPS.but(products=lambda keys, row: (keys - row) ** 2),
         summary="you measure how far each key is from the query",
         message=(
-            "You compute a distance, or its square, which grows as a key moves *away* from the query. A similarity "
-            "should do the opposite."
+            "You compute a distance, which grows as a key moves *away* from the query. A similarity should do the "
+            "opposite. Which product of the query and a key is in the formula?"
+        ),
+        hints=["What do you return if the key equals the query? Should the best match get the smallest score?"],
+    ),
+    Mistake(
+        "squared_distance",
+        STEPS.but(products=lambda keys, row: (keys - row) ** 2),
+        summary="you compute the squared distance of each key from the query",
+        message=(
+            "{summary}, which grows as a key moves *away* from the query. A similarity should do the opposite. Which "
+            "product of the query and a key is in the formula?"
         ),
         hints=["What do you return if the key equals the query? Should the best match get the smallest score?"],
     ),
@@ -104,20 +113,45 @@ MISTAKES = [
     Mistake(
         "one_product_only",
         STEPS.but(sums=lambda products: products[:, -1]),
-        STEPS.but(sums=lambda products: products[:, 0]),
-        summary="you keep only one product for each key",
+        summary="you keep only the last product for each key",
         message=(
-            "{summary}, the first or the last: for the query [1, 2] and the key [3, 4], you return 3 or 8. If you "
-            "use a loop, does it overwrite its result or end too early?"
+            "{summary}: for the query [1, 2] and the key [3, 4], you return 8 instead of 11. If you use a loop, does "
+            "it add to its result, or overwrite it in each iteration?"
         ),
         hints=["For the query [1, 2] and the key [3, 4], which products does the dot product add up?"],
     ),
     Mistake(
+        "first_product_only",
+        STEPS.but(sums=lambda products: products[:, 0]),
+        summary="you keep only the first product for each key",
+        message=(
+            "{summary}: for the query [1, 2] and the key [3, 4], you return 3 instead of 11. If you use a loop, does "
+            "it end after the first iteration?"
+        ),
+        hints=["For the query [1, 2] and the key [3, 4], which products does the dot product add up?"],
+    ),
+    Mistake(
+        "last_entry_left_out",
+        STEPS.but(sums=lambda products: products[:, :-1].sum(dim=-1)),
+        summary="you leave out the last entry of the query and of each key",
+        message=(
+            "{summary}: for the query [1, 2] and the key [3, 4], you return 3 instead of 11. If you use a loop, what "
+            "is the last index that it uses?"
+        ),
+        hints=["For vectors of width 3, which indices should a loop go through? Which does yours go through?"],
+    ),
+    Mistake(
         "one_key_left_out",
         STEPS.but(sums=lambda sums: torch.cat([sums[:-1], torch.zeros_like(sums[-1:])])),
+        summary="you leave out the last key, so its score is 0",
+        message="{summary}. The other scores are right. If you use a loop, what is the last index that it uses?",
+        hints=["For 3 keys, which indices should a loop go through? Which does yours go through?"],
+    ),
+    Mistake(
+        "first_key_left_out",
         STEPS.but(sums=lambda sums: torch.cat([torch.zeros_like(sums[:1]), sums[1:]])),
-        summary="you leave out the first or the last key, so its score is 0",
-        message="{summary}. The other scores are right. If you use a loop, how many times does it run for 2 keys?",
+        summary="you leave out the first key, so its score is 0",
+        message="{summary}. The other scores are right. If you use a loop, what is the first index that it uses?",
         hints=["For 3 keys, which indices should a loop go through? Which does yours go through?"],
     ),
     Mistake(
@@ -149,6 +183,24 @@ EXERCISE = Exercise(
         "`(keys * query).sum(dim=-1)`, or `keys @ query`.",
     ],
     messages={
+        "function_scores: §.softmax(dim=-1)": Wording(
+            "{summary}, which turns the scores into weights. That step comes later: here, return the dot products "
+            "themselves.",
+            summary="you apply a softmax to the dot products",
+            hints=["What is the dot product of [2, −1] and [3, 1]? Which number do you return for it?"],
+        ),
+        "normalized_keys: keys / keys.norm(dim=-1, keepdim=True)": Wording(
+            "{summary}, so a key that is twice as long gets the same score. Its dot product should be twice as large. "
+            "Does the formula divide by anything?",
+            summary="you divide each key by its length",
+            hints=["For the query [2, 0] and the key [3, 0], what is 2·3 + 0·0? What is your score?"],
+        ),
+        "normalized_query: query / query.norm(dim=-1, keepdim=True)": Wording(
+            "{summary}, so a query that is twice as long gets the same scores. Its dot products should be twice as "
+            "large. Does the formula divide by anything?",
+            summary="you divide the query by its length",
+            hints=["For the query [2, 0] and the key [3, 0], what is 2·3 + 0·0? What is your score?"],
+        ),
         "axis_sums: products.sum(dim=0)": Wording(
             "You sum over the keys instead of over the entries, so you mix different keys into one number. Which "
             "dimension should disappear?",
@@ -156,10 +208,10 @@ EXERCISE = Exercise(
             hints=["For 2 keys of width 3, how many scores should there be? How many do you return?"],
         ),
         "sibling_sums: products.mean(dim=axis)": Wording(
-            "You take the mean of the products, so every score is too small by a factor of d: for [1, 2] and [3, 4] "
-            "you return 5.5 instead of 11.",
+            "You take the mean of the products instead of the sum, so every score is d times too small: for [1, 2] "
+            "and [3, 4], you return 5.5 instead of 11. Does a dot product divide by anything?",
             summary="you take the mean of the products instead of the sum",
-            hints=["Does a dot product divide by anything?"],
+            hints=["What is 1·3 + 2·4? What do you return for [1, 2] and [3, 4]?"],
         ),
         "slice_row": Wording(
             "You turn the query into a column, so broadcasting lines up its entries with the *keys*. Your code "

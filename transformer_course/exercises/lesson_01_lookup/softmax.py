@@ -187,13 +187,22 @@ MISTAKES = [
         hints=["What is `torch.exp(torch.tensor(1000.0))`? And infinity divided by infinity?"],
     ),
     Mistake(
-        "shifts_only_one",
+        "shifts_only_the_numerator",
         STEPS.but(total=lambda scores: torch.exp(scores).sum(dim=-1, keepdim=True)),
-        STEPS.but(shares=lambda scores, total: torch.exp(scores) / total),
-        summary="you subtract the maximum only in the numerator or only in the sum",
+        summary="you subtract the maximum only in the numerator, not in the sum",
         message=(
-            "{summary}, so your rows don't sum to 1. The shift cancels only if it is in both. From which scores do you "
-            "subtract the maximum before `exp`?"
+            "{summary}, so your rows don't sum to 1. The shift cancels only if it is in both. Which scores should you "
+            "pass to `exp` in the sum?"
+        ),
+        hints=["In exp(s − c) / Σ exp(s − c), where is c? Where is it in your code?"],
+    ),
+    Mistake(
+        "shifts_only_the_sum",
+        STEPS.but(shares=lambda scores, total: torch.exp(scores) / total),
+        summary="you subtract the maximum only in the sum, not in the numerator",
+        message=(
+            "{summary}, so your rows don't sum to 1. The shift cancels only if it is in both. Which scores should you "
+            "pass to `exp` in the numerator?"
         ),
         hints=["In exp(s − c) / Σ exp(s − c), where is c? Where is it in your code?"],
     ),
@@ -226,6 +235,18 @@ EXERCISE = Exercise(
         "returns a pair, the values and their indices.) Subtract it before `exp`.",
     ],
     messages={
+        "operator_shifted: (scores) / (largest)": Wording(
+            "{summary}, so the scores [1, 2] and [11, 12] get different weights, and a row of zeros becomes nan. Which "
+            "operation shifts all the scores of a row by the same amount?",
+            summary="you divide each score by the largest score of its row instead of subtracting it",
+            hints=["In exp(s − c) / Σ exp(s − c), c cancels. Does it in exp(s / c) / Σ exp(s / c)?"],
+        ),
+        "axis_largest: scores.amax(dim=0, keepdim=True)": Wording(
+            "You subtract the largest score of each *column*, so the scores of one row are shifted by different "
+            "amounts, and the shift doesn't cancel. Which `dim` runs along a row?",
+            summary="you subtract the largest score of each column instead of each row",
+            hints=["In exp(s − c) / Σ exp(s − c), is c the same for all the scores of one of your rows?"],
+        ),
         "sibling_largest": Wording(
             "You subtract something other than the largest score of each row. With the largest, every exponent is at "
             "most 0, so `exp` can't overflow, and one exponent is 0, so the sum can't be 0.",

@@ -26,8 +26,13 @@ from transformer_course.exercises.shared.attention_mistakes.scaling import (
     root_of_the_number,
 )
 from transformer_course.exercises.shared.attention_mistakes.weights import (
+    DIVIDED_BY_THE_NUMBER_OF_KEYS,
+    QUERIES_AND_KEYS_SWAPPED,
+    SOFTMAX_OVER_A_FIXED_DIMENSION,
     SOFTMAX_OVER_THE_QUERIES,
+    TOLD_OF_THE_WEIGHTS,
     TRANSPOSES_THE_BATCH,
+    WORST_MATCH_FIRST,
     of_the_mixture,
     of_the_products,
     of_the_transposition,
@@ -36,12 +41,17 @@ from transformer_course.exercises.shared.attention_mistakes.weights import (
 )
 
 __all__ = [
+    "DIVIDED_BY_THE_NUMBER_OF_KEYS",
     "MASK_INVERTED",
+    "QUERIES_AND_KEYS_SWAPPED",
     "ROOT_OF_D_MODEL",
+    "SOFTMAX_OVER_A_FIXED_DIMENSION",
     "SOFTMAX_OVER_THE_QUERIES",
     "TOLD_OF_THE_MASK",
     "TOLD_OF_THE_SCALING",
+    "TOLD_OF_THE_WEIGHTS",
     "TRANSPOSES_THE_BATCH",
+    "WORST_MATCH_FIRST",
     "heads_interleaved",
     "no_scaling",
     "of_a_mask_that_may_be_none",

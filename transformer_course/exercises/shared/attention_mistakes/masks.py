@@ -61,7 +61,7 @@ def of_the_mask(steps: InSteps) -> list[Mistake]:
             "smallest_visible_score",
             filled(lambda scaled, visible: torch.where(visible, scaled, scaled.amin(dim=-1, keepdim=True))),
             filled(lambda scaled, visible: torch.where(visible, scaled, scaled.amin())),
-            summary="you give hidden keys the smallest score of the row or of the whole tensor",
+            summary="you give hidden keys the smallest score instead of −∞",
             message="{summary}, so they still get weight. Which score gives a weight of exactly 0?",
             hints=["If all scores of a row are equal, which weight do your hidden keys get?"],
         ),

@@ -8,14 +8,14 @@ from transformer_course.steps import InSteps
 
 TOLD_OF_THE_SCALING = {
     "part_left_out_divisor: width": Wording(
-        "In total, you divide the scores by d_k instead of √d_k. Their variance then shrinks from d_k to 1/d_k, so "
-        "for large d_k the weights become nearly uniform.",
+        "You divide the scores by d_k instead of √d_k. Their variance shrinks from d_k to 1/d_k instead of 1, so for "
+        "large d_k the weights become nearly uniform. Which power of d_k keeps the variance at 1?",
         summary="you divide by d_k instead of √d_k",
         hints=["If you divide all scores by c, by which number do you divide their variance?"],
     ),
     "operator_divisor: (width) / (0.5)": Wording(
-        "You divide the scores by 2 · d_k instead of √d_k. Because `**` binds more tightly than `/`, `d_k ** 1 / 2` "
-        "means `(d_k ** 1) / 2`. Where do you need parentheses?",
+        "You divide the scores by 2 · d_k instead of √d_k. Python computes `**` before `/`, so in `d_k ** 1 / 2` or "
+        "`d_k ** -1 / 2`, the 2 is not part of the exponent. Where do you need parentheses?",
         summary="you divide by 2 · d_k instead of √d_k",
         hints=["In a new cell, try `64 ** 1 / 2`. Is it 8?"],
     ),
@@ -38,9 +38,9 @@ def no_scaling(steps: InSteps) -> Mistake:
         summary="you don't divide by √d_k",
         message=(
             "You don't divide the scores by √d_k. For large d_k, the scores become so large that most rows put nearly "
-            "all their weight on one key."
+            "all their weight on one key. How does the variance of a score grow with d_k?"
         ),
-        hints=["How does the variance of q·k grow with d_k? `score_variance` of lesson 02 computes it."],
+        hints=["`score_variance` of lesson 02 computes the variance of q·k. What do you have to divide by to get 1?"],
     )
 
 
@@ -62,7 +62,10 @@ def of_scaling_too_early(steps: InSteps) -> list[Mistake]:
             "scaled_too_early",
             steps.but(scores=lambda scores, queries: scores / queries.shape[-1] ** 0.5),
             summary="you divide the scores by √d",
-            message="{summary}. Transformers do that, and lesson 02 explains why; here, use the plain dot products.",
+            message=(
+                "{summary}, which makes the weights more even. Transformers do that, and lesson 02 explains why; here, "
+                "use the plain dot products."
+            ),
             hints=["The formula of this lesson is softmax(q kᵀ). Is anything divided in it?"],
         ),
         Mistake(
@@ -70,8 +73,11 @@ def of_scaling_too_early(steps: InSteps) -> list[Mistake]:
             steps.but(scores=lambda queries, keys: F.normalize(queries, dim=-1) @ F.normalize(keys, dim=-1).mT),
             steps.but(scores=lambda queries, keys: _unit(queries) @ _unit(keys).mT),
             summary="you divide queries and keys by their lengths",
-            message="{summary}, which gives cosines. Here, use the plain dot products.",
-            hints=["If you make a query 10 times longer, should its weights get sharper? Do yours?"],
+            message=(
+                "{summary}, so your scores are cosines, and a query that is 10 times longer gets the same weights. "
+                "Here, use the plain dot products."
+            ),
+            hints=["What is the dot product of [1, 2] and [3, 4]? What is your score for them?"],
         ),
     ]
 

@@ -70,6 +70,60 @@ SOFTMAX_OVER_THE_QUERIES = Wording(
     hints=["Print `weights.sum(dim=-1)` and `weights.sum(dim=-2)`. Which of the two should be all ones?"],
 )
 
+TOLD_OF_THE_WEIGHTS = {
+    "call_left_out_weights": Wording(
+        "{summary}. Raw scores can be negative and don't sum to 1, so your output is not a weighted average. Which "
+        "function turns scores into weights?",
+        summary="you use the raw scores as weights, without a softmax",
+        hints=["What should the weights of one query sum to? What do yours sum to?"],
+    ),
+    "axis_weights: scores.softmax(dim=-2)": SOFTMAX_OVER_THE_QUERIES,
+    "not_transposed_turned": Wording(
+        "{summary}. A matrix product pairs the rows on its left with the *columns* on its right, and here the keys are "
+        "rows. What do you have to do to the keys before the product?",
+        summary="you don't transpose the keys",
+        hints=["In (n_query, d) @ (n_key, d), which sizes would have to be equal?"],
+    ),
+    "twice_weights": Wording(
+        "{summary}, which makes them much too even. Which of the functions that you call already returns weights?",
+        summary="you apply the softmax twice, the second time to the weights",
+        hints=["What do you get if you take the softmax of the weights 0.9 and 0.1?"],
+    ),
+}
+"""Messages for generated mistakes in the weights, in exercises without a mask."""
+SOFTMAX_OVER_A_FIXED_DIMENSION = {
+    "axis_weights: scores.softmax(dim=0)": Wording(
+        "You take the softmax over dim 0, which holds the queries, or the batch if there is one. Each *row* of the "
+        "weights should sum to 1. Which `dim` runs over the keys for any number of dimensions?",
+        summary="you take the softmax over dim 0 instead of the keys",
+        hints=["Scores have the shape (…, n_query, n_key). Which dimension holds the keys?"],
+    ),
+    "axis_weights: scores.softmax(dim=1)": Wording(
+        "You take the softmax over dim 1. In a matrix, dim 1 holds the keys, but in a batch of shape "
+        "(batch, n_query, n_key), it holds the queries. Which `dim` runs over the keys in both?",
+        summary="you take the softmax over dim 1, which in a batch holds the queries",
+        hints=["Scores have the shape (…, n_query, n_key). Which dimension holds the keys, counted from the end?"],
+    ),
+}
+"""Messages for a softmax over a dimension that is counted from the front, if the scores have 2 or 3 dimensions."""
+DIVIDED_BY_THE_NUMBER_OF_KEYS = Wording(
+    "{summary}. The weights of a query already sum to 1, so your output is n_key times too small. Should a weighted "
+    "average divide by anything else?",
+    summary="you also divide by the number of keys",
+    hints=["If all the values are 8, what should the output be? What is yours?"],
+)
+WORST_MATCH_FIRST = Wording(
+    "{summary}, so the keys that match *worst* get the largest weights. Which keys should get them?",
+    summary="you flip the sign of the scores",
+    hints=["For the query [1], which of the keys [2] and [−2] should get more weight?"],
+)
+QUERIES_AND_KEYS_SWAPPED = Wording(
+    "{summary}, so each row of your weights belongs to a key instead of a query. Which of the two comes first in the "
+    "product?",
+    summary="you swap the queries and the keys",
+    hints=["With 2 queries and 3 keys, which shape should the scores have? Which shape do yours have?"],
+)
+
 
 def softmax_over_the_queries(steps: InSteps, *variants: Variant) -> Mistake:
     """Return the mistake of normalizing over the queries, for exercises with a mask.
@@ -121,5 +175,19 @@ def of_the_mixture(steps: InSteps) -> list[Mistake]:
                 "Over which dimension of the weights should the product sum, the queries or the keys?"
             ),
             hints=["In (n_key, n_query) @ (n_key, d_v), which sizes have to be equal?"],
+        ),
+        Mistake(
+            "averages_the_keys",
+            steps.but(mixture=lambda weights, keys: weights @ keys),
+            summary="you average the keys instead of the values",
+            message=(
+                "{summary}. The keys only determine how much weight each position gets. Which tensor holds what a "
+                "query should get from these positions?"
+            ),
+            hints=[
+                "If only `value` changes, should your output change?"
+                if "value" in steps.arguments.parameters
+                else "If only `values` changes, should your output change?"
+            ],
         ),
     ]
