@@ -1,7 +1,7 @@
-"""Record the attention weights of SmolLM2 in a few sentences, for lesson 03.
+"""Record the attention weights of SmolLM2 in a few sentences, and remove a few of its heads, for lesson 03.
 
 ``python -m authoring.record_heads FOLDER`` loads the model from the folder that ``published("smollm2")`` returns and
-writes the weights for the lesson. It takes about a minute on one core. The lesson can then run without a network
+writes the weights for the lesson. It takes about two minutes on one core. The lesson can then run without a network
 connection or the model.
 """
 
@@ -9,8 +9,10 @@ import json
 import random
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import torch
 from tokenizers import Tokenizer
@@ -42,6 +44,14 @@ VERBS = ("chased", "followed", "found", "heard", "pushed", "helped", "watched")
 ENDINGS = ("ran away", "fell down", "came back", "went home", "sat down", "woke up")
 QUESTION = " The animal that ran away was the"
 ANIMALS = ("cat", "dog")
+HEAD = (13, 8)
+"""Layer and index of the head that lesson 03 tests."""
+AGREEMENT_TEMPLATES = ("The {a} that the {b} {verb}", "The {a} that {verb} the {b}", "The {a} next to the {b}")
+"""Beginnings of sentences. The next word, "was" or "were", has to agree with the first noun."""
+N_AGREEMENT_SENTENCES = 96
+"""Number of sentences per template. In half of them, the first noun is plural; the second noun is the opposite."""
+REGULAR_NOUNS = tuple(noun for noun in NOUNS if noun not in {"man", "woman", "child", "fox", "wolf"})
+"""Nouns that form the plural with -s, in one token."""
 
 
 @cache
@@ -77,6 +87,76 @@ def from_verb_to_nouns(template: str, words: dict[str, str]) -> Tensor:
     return torch.stack([weights[:, :, verb, tokens.index(noun)] for noun in nouns], dim=-1)
 
 
+def words_to_nouns(template: str) -> list[tuple[str, float, float]]:
+    """Return each token with the mean weights that ``HEAD`` gives, from there, to the subject and the other noun."""
+    subject = TEMPLATES[template]
+    names = ("a", "b") if subject == "a" else ("b", "a")
+    of_sentences = []
+    for words in filled():
+        tokens, weights, _ = read(template.format(**words))
+        of_sentences.append(torch.stack([weights[HEAD][:, tokens.index(words[name])] for name in names], dim=-1))
+    labels = read(template.format(a="A", b="B", verb="chased", end="ran away"))[0]
+    means = torch.stack(of_sentences).mean(dim=0).tolist()
+    return [(label, *(round(weight, 2) for weight in row)) for label, row in zip(labels, means, strict=True)]
+
+
+def self_attention(layer: int) -> Any:
+    """Return the attention module of a layer."""
+    return loaded()[0].blocks[layer].self_attention
+
+
+@contextmanager
+def without(head: tuple[int, int] | None) -> Iterator[None]:
+    """Set the output of one head to zero while the block runs. None removes no head."""
+    if head is None:
+        yield
+        return
+    layer, index = head
+    attention = self_attention(layer)
+
+    def remove(_: torch.nn.Module, inputs: tuple[Tensor]) -> tuple[Tensor]:
+        merged = inputs[0].clone()  # (batch, n, n_heads · d_k)
+        merged.chunk(attention.n_heads, dim=-1)[index].zero_()
+        return (merged,)
+
+    hook = attention.w_o.register_forward_pre_hook(remove)
+    try:
+        yield
+    finally:
+        hook.remove()
+
+
+def agreement_sentences(template: str) -> Iterator[tuple[str, str, str]]:
+    """Yield the beginnings of sentences, with the form of "be" that agrees with the first noun, and the other form."""
+    draw = random.Random(1)
+    for i in range(N_AGREEMENT_SENTENCES):
+        a, b = draw.sample(REGULAR_NOUNS, 2)
+        verb, is_plural = draw.choice(VERBS), i % 2
+        a, b = (f"{a}s", b) if is_plural else (a, f"{b}s")
+        yield template.format(a=a, b=b, verb=verb), *(("were", "was") if is_plural else ("was", "were"))
+
+
+def agreement(template: str, head: tuple[int, int] | None) -> float:
+    """Return in what fraction of the sentences the form that agrees is more probable after removing a head."""
+    model, tokenizer = loaded()
+    texts, right, wrong = zip(*agreement_sentences(template), strict=True)
+    ids = torch.tensor([tokenizer.encode(text).ids for text in texts])  # all have the same number of tokens
+    token = {form: tokenizer.encode(f" {form}").ids[0] for form in ("was", "were")}
+    forms = torch.tensor([[token[form] for form in pair] for pair in zip(right, wrong, strict=True)])
+    with without(head), torch.no_grad():
+        logits = model(ids)[:, -1].gather(1, forms)  # (sentence, [right, wrong])
+    return round((logits[:, 0] > logits[:, 1]).float().mean().item(), 3)
+
+
+def removed_heads() -> dict[str, dict[str, float]]:
+    """Return the agreement with no head removed, and without each head of the layer of ``HEAD``."""
+    layer, _ = HEAD
+    heads = {"none": None} | {f"{layer}, {i}": (layer, i) for i in range(self_attention(layer).n_heads)}
+    return {
+        template: {name: agreement(template, head) for name, head in heads.items()} for template in AGREEMENT_TEMPLATES
+    }
+
+
 def answers(sentence: str) -> dict[str, float]:
     """Return the probability of each animal as the next token after the sentence and ``QUESTION``."""
     _, tokenizer = loaded()
@@ -98,6 +178,8 @@ def main() -> None:
         "tokens": tokens,
         "templates": [[template, TEMPLATES[template]] for template in TEMPLATES],
         "words": list(filled()),
+        "words_to_nouns": {template: words_to_nouns(template) for template in TEMPLATES},
+        "agreement_without_head": removed_heads(),
         "question": QUESTION,
         "answers": {sentence: answers(sentence) for sentence in (SENTENCE, swapped)},
     }

@@ -1,7 +1,7 @@
 """Train lesson 03's models that predict both neighbors, with more settings and longer runs than in the lesson.
 
 ``python -m authoring.train_neighbor_runs`` uses the lesson's own code and stores the accuracies for the lesson. It
-takes about four minutes on one core.
+takes about six minutes on one core.
 """
 
 from collections.abc import Iterator
@@ -14,33 +14,48 @@ from transformer_course.stored_models.stored_model import FOLDER
 COMMAND = "python -m authoring.train_neighbor_runs"
 FILE = FOLDER / "neighbor-runs" / "accuracy.json"
 LESSON, NEEDED = "03_heads", {"Neighbors", "train"}
-SEEDS, WIDTH = (0, 1, 2), 64
-LONG_RUN_STEPS, SHORT_RUN_STEPS = 3000, 300
+WIDTH, RATES = 64, (0.001, 0.003, 0.01)
+LESSON_RATE = RATES[1]
+SEEDS, MORE_SEEDS = range(3), range(8)
+SHORT_RUN_STEPS, LONGER_RUN_STEPS, LONG_RUN_STEPS = 300, 1000, 3000
 INPUTS = tuple(product(("positions", "both"), ("characters", "both")))
 """Inputs of the queries and keys, and inputs of the values."""
+TRANSFORMER_INPUTS = INPUTS[-1]
 
 
 def accuracies(
-    n_heads: int, compared: str, averaged: str, seed: int, steps: int, lesson: dict[str, Any]
+    n_heads: int, compared: str, averaged: str, rate: float, seed: int, steps: int, lesson: dict[str, Any]
 ) -> dict[str, float]:
-    """Return the mean accuracy over the last 20 steps of a short run and a long run."""
+    """Return the mean accuracy over 20 steps after 300, 1,000 and 3,000 steps, as far as the run goes."""
     inputs = {"compared": compared, "averaged": averaged, "width": WIDTH}
-    right = lesson["train"](n_heads, seed=seed, steps=steps, **inputs)[1]
-    return {str(n): round(right[n - 20 : n].mean().item(), 2) for n in (SHORT_RUN_STEPS, LONG_RUN_STEPS) if n <= steps}
+    right = lesson["train"](n_heads, seed=seed, steps=steps, rate=rate, **inputs)[1]
+    ends = {SHORT_RUN_STEPS, LONGER_RUN_STEPS if n_heads > 1 else LONG_RUN_STEPS}
+    return {str(n): round(right[n - 20 : n].mean().item(), 2) for n in sorted(ends) if n <= steps}
 
 
-def settings() -> Iterator[dict[str, Any]]:
-    """Yield every setting except the seed. Two heads need no long runs."""
+def settings() -> Iterator[tuple[dict[str, Any], range]]:
+    """Yield every setting except the seed, and its seeds.
+
+    One head always gets a long run. With the inputs of a Transformer, both numbers of heads are trained at three
+    learning rates, and two heads with more seeds, because some of their runs fail.
+    """
     for compared, averaged in INPUTS:
-        yield {"n_heads": 1, "compared": compared, "averaged": averaged, "steps": LONG_RUN_STEPS}
-        yield {"n_heads": 2, "compared": compared, "averaged": averaged, "steps": SHORT_RUN_STEPS}
+        inputs = {"compared": compared, "averaged": averaged}
+        yield {"n_heads": 1, **inputs, "rate": LESSON_RATE, "steps": LONG_RUN_STEPS}, SEEDS
+        if (compared, averaged) != TRANSFORMER_INPUTS:
+            yield {"n_heads": 2, **inputs, "rate": LESSON_RATE, "steps": SHORT_RUN_STEPS}, SEEDS
+    inputs = dict(zip(("compared", "averaged"), TRANSFORMER_INPUTS, strict=True))
+    for rate in RATES:
+        if rate != LESSON_RATE:
+            yield {"n_heads": 1, **inputs, "rate": rate, "steps": LONG_RUN_STEPS}, SEEDS
+        yield {"n_heads": 2, **inputs, "rate": rate, "steps": LONGER_RUN_STEPS}, MORE_SEEDS
 
 
 def rows() -> Iterator[dict[str, Any]]:
     """Yield the accuracies of each setting and seed."""
     lesson = defined(NEEDED, LESSON)
-    for setting in settings():
-        for seed in SEEDS:
+    for setting, seeds in settings():
+        for seed in seeds:
             found = accuracies(seed=seed, lesson=lesson, **setting)
             yield {key: value for key, value in setting.items() if key != "steps"} | {"seed": seed} | found
 

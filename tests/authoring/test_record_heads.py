@@ -1,12 +1,24 @@
 """Tests that the attention weights stored for lesson 03 match SmolLM2."""
 
 import json
+from types import SimpleNamespace
 
 import pytest
 import torch
 
 from authoring import record_heads
-from authoring.record_heads import ANIMALS, COMMAND, N_SENTENCES, SENTENCE, SENTENCES, TEMPLATES, WEIGHTS
+from authoring.record_heads import (
+    AGREEMENT_TEMPLATES,
+    ANIMALS,
+    COMMAND,
+    HEAD,
+    N_AGREEMENT_SENTENCES,
+    N_SENTENCES,
+    SENTENCE,
+    SENTENCES,
+    TEMPLATES,
+    WEIGHTS,
+)
 from transformer_course.published_models.published import published
 from transformer_lab.tensor_files import read_tensors
 
@@ -20,6 +32,10 @@ def test_files_have_row_for_every_sentence():
     assert CARD["words"] == list(record_heads.filled())
     assert RECORDED["from_verb_to_nouns"].shape == (len(TEMPLATES), N_SENTENCES, 30, 9, 2)
     assert [set(probabilities) for probabilities in CARD["answers"].values()] == [set(ANIMALS)] * 2
+    heads = ["none", *(f"{HEAD[0]}, {i}" for i in range(9))]
+    assert {template: list(row) for template, row in CARD["agreement_without_head"].items()} == {
+        template: heads for template in AGREEMENT_TEMPLATES
+    }
 
 
 def test_weights_sum_to_one_and_ignore_later_tokens():
@@ -28,6 +44,37 @@ def test_weights_sum_to_one_and_ignore_later_tokens():
     assert weights.shape == (30, 9, n, n)
     torch.testing.assert_close(weights.sum(dim=-1), torch.ones(30, 9, n), atol=2e-3, rtol=0)
     assert not weights.triu(1).any()
+
+
+@pytest.mark.parametrize("template", TEMPLATES)
+def test_weights_by_word_match_weights_of_verb(template):
+    verb = next(row for row in CARD["words_to_nouns"][template] if row[0] == "ran")
+    pattern = list(TEMPLATES).index(template)
+    means = RECORDED["from_verb_to_nouns"][pattern, :, *HEAD].float().mean(dim=0)
+    torch.testing.assert_close(torch.tensor(verb[1:]), means, atol=6e-3, rtol=0)
+
+
+@pytest.mark.parametrize("template", AGREEMENT_TEMPLATES)
+def test_agreement_sentences_have_nouns_of_different_number(template):
+    sentences = list(record_heads.agreement_sentences(template))
+    assert len(sentences) == N_AGREEMENT_SENTENCES
+    for text, right, wrong in sentences:
+        is_plural = [word.rstrip("s") in record_heads.REGULAR_NOUNS and word.endswith("s") for word in text.split()]
+        assert sum(is_plural) == 1
+        assert {right, wrong} == {"was", "were"}
+        assert (right == "were") == is_plural[1]
+
+
+@pytest.mark.parametrize(("head", "removed"), [(None, slice(0)), ((1, 2), slice(6, 9))])
+def test_without_sets_output_of_one_head_to_zero(monkeypatch, head, removed):
+    attention = SimpleNamespace(n_heads=4, w_o=torch.nn.Identity())
+    blocks = [SimpleNamespace(self_attention=None), SimpleNamespace(self_attention=attention)]
+    monkeypatch.setattr(record_heads, "loaded", lambda: (SimpleNamespace(blocks=blocks), None))
+    expected = torch.ones(1, 5, 12)
+    expected[..., removed] = 0
+    with record_heads.without(head):
+        torch.testing.assert_close(attention.w_o(torch.ones(1, 5, 12)), expected)
+    torch.testing.assert_close(attention.w_o(torch.ones(1, 5, 12)), torch.ones(1, 5, 12))
 
 
 def test_from_verb_to_nouns_puts_subject_first(monkeypatch):

@@ -1,7 +1,6 @@
 """Tests that the accuracies stored for lesson 03 match its own models."""
 
 import json
-from itertools import product
 
 import pytest
 import torch
@@ -12,11 +11,13 @@ from authoring.train_neighbor_runs import (
     FILE,
     INPUTS,
     LESSON,
+    LESSON_RATE,
     LONG_RUN_STEPS,
+    LONGER_RUN_STEPS,
     NEEDED,
-    SEEDS,
     SHORT_RUN_STEPS,
     accuracies,
+    settings,
 )
 
 CARD = json.loads(FILE.read_text(encoding="utf-8"))
@@ -24,24 +25,26 @@ CARD = json.loads(FILE.read_text(encoding="utf-8"))
 
 def test_file_has_row_for_every_setting_and_seed():
     assert CARD["command"] == COMMAND
-    found = [(run["n_heads"], run["compared"], run["averaged"], run["seed"]) for run in CARD["runs"]]
-    assert sorted(found) == sorted((n, *inputs, seed) for n, inputs, seed in product((1, 2), INPUTS, SEEDS))
+    keys = ("n_heads", "compared", "averaged", "rate")
+    found = [(*(run[key] for key in keys), run["seed"]) for run in CARD["runs"]]
+    assert found == [(*(setting[key] for key in keys), seed) for setting, seeds in settings() for seed in seeds]
     assert all((str(LONG_RUN_STEPS) in run) == (run["n_heads"] == 1) for run in CARD["runs"])
 
 
-def test_accuracies_are_means_over_the_last_20_steps():
-    def train(n_heads, **arguments):
-        assert (n_heads, arguments.pop("steps")) == (3, LONG_RUN_STEPS)
-        assert arguments == {"seed": 7, "compared": "both", "averaged": "positions", "width": 64}
-        return None, torch.arange(float(LONG_RUN_STEPS))
+@pytest.mark.parametrize(("n_heads", "steps"), [(1, LONG_RUN_STEPS), (2, LONGER_RUN_STEPS)])
+def test_accuracies_are_means_over_20_steps(n_heads, steps):
+    def train(heads, **arguments):
+        assert (heads, arguments.pop("steps")) == (n_heads, steps)
+        assert arguments == {"seed": 7, "rate": 0.5, "compared": "both", "averaged": "positions", "width": 64}
+        return None, torch.arange(float(steps))
 
-    found = accuracies(3, "both", "positions", 7, LONG_RUN_STEPS, {"train": train})
-    assert found == {str(SHORT_RUN_STEPS): SHORT_RUN_STEPS - 10.5, str(LONG_RUN_STEPS): LONG_RUN_STEPS - 10.5}
+    found = accuracies(n_heads, "both", "positions", 0.5, 7, steps, {"train": train})
+    assert found == {str(SHORT_RUN_STEPS): SHORT_RUN_STEPS - 10.5, str(steps): steps - 10.5}
 
 
 def test_command_reproduces_run_with_two_heads():
     [stored] = [run for run in CARD["runs"] if (run["n_heads"], run["seed"]) == (2, 0) and _inputs(run) == INPUTS[0]]
-    again = accuracies(2, *INPUTS[0], 0, SHORT_RUN_STEPS, defined(NEEDED, LESSON))
+    again = accuracies(2, *INPUTS[0], LESSON_RATE, 0, SHORT_RUN_STEPS, defined(NEEDED, LESSON))
     assert again[str(SHORT_RUN_STEPS)] == pytest.approx(stored[str(SHORT_RUN_STEPS)], abs=0.1)
 
 
