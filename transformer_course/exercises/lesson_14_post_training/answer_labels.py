@@ -65,6 +65,19 @@ def answer_labels_cases(seed: int) -> list[Case]:
     ]
 
 
+def answers_first(tokens, prompt_lengths, pad_id):
+    """Move each answer to the start of its row."""
+    labels = torch.full_like(tokens, pad_id)
+    for row, length in enumerate(prompt_lengths.tolist()):
+        labels[row, : tokens.shape[1] - length] = tokens[row, length:]
+    return labels
+
+
+def slice_to_one_before(ends, tokens):
+    """Return the ends of ``[: length - 1]``. For a length of 0, the slice leaves out only the last token."""
+    return torch.where(ends > 0, ends, tokens.shape[1]) - 1
+
+
 MISTAKES = [
     Mistake(
         "one_length_for_all",
@@ -81,14 +94,33 @@ MISTAKES = [
         STEPS.but(labels=lambda tokens, prompt_lengths: tokens[:, int(prompt_lengths.max()) :]).attempt,
         STEPS.but(labels=lambda tokens, prompt_lengths: tokens[:, int(prompt_lengths[0]) :]).attempt,
         message=(
-            "You cut the prompts off, so your labels are shorter than the logits. Labels should have the same shape as "
-            "the tokens."
+            "You cut the prompts off, so your labels are shorter than the logits. Which shape should the labels have?"
         ),
         hints=[
             "Which shape do the tokens have, and which shape do your labels have?",
             "The loss compares labels and logits position by position, so no token may move.",
             "Keep the tokens of the answers, and replace those of the prompts with `pad_id`.",
         ],
+    ),
+    Mistake(
+        "keeps_the_last_prompt_token",
+        STEPS.but(ends=lambda ends: ends - 1),
+        STEPS.but(ends=slice_to_one_before),
+        summary="you keep the last token of each prompt in the labels",
+        message=(
+            "{summary}. The loss takes care of the shift by one. Here, each label is the token at its own position."
+        ),
+        hints=["Is the last token of the prompt part of the answer?"],
+    ),
+    Mistake(
+        "answers_first",
+        STEPS.but(labels=answers_first),
+        summary="you move each answer to the start of its row",
+        message=(
+            "{summary}, but the loss compares labels and logits position by position. At which position should the "
+            "label of a token be?"
+        ),
+        hints=["The first token of an answer is at position 3 of its row. At which position is it in your labels?"],
     ),
     Mistake(
         "moved_to_the_left",
@@ -134,11 +166,6 @@ EXERCISE = Exercise(
             "{summary}, so the model never learns how an answer begins.",
             summary="you also mask out the first token of each answer",
             hints=["A prompt of 3 tokens is at positions 0, 1 and 2. Where does its answer begin?"],
-        ),
-        "shifted_ends: § - 1": Wording(
-            "{summary}. The loss takes care of the shift by one. Here, each label is the token at its own position.",
-            summary="you keep the last token of each prompt in the labels",
-            hints=["Is the last token of the prompt part of the answer?"],
         ),
     },
     mistakes=MISTAKES,

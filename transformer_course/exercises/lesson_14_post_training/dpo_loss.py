@@ -94,8 +94,24 @@ MISTAKES = [
             rejected_gain=lambda rejected, reference_rejected: rejected.exp() - reference_rejected.exp(),
         ),
         summary="you compare probabilities instead of log-probabilities",
-        message="{summary}. The arguments are log-probabilities. You can subtract them as they are.",
+        message=(
+            "{summary}. The probability of a long answer, such as e⁻⁶⁰, is too small to compare. What can you do with "
+            "the log-probabilities directly?"
+        ),
         hints=["How large is e⁻⁶⁰, and what is left of the difference of two such numbers?"],
+    ),
+    Mistake(
+        "ratio_of_log_probabilities",
+        STEPS.but(
+            chosen_gain=lambda chosen, reference_chosen: chosen / reference_chosen,
+            rejected_gain=lambda rejected, reference_rejected: rejected / reference_rejected,
+        ),
+        summary="you divide log-probabilities by each other",
+        message=(
+            "{summary}, so your ratio *falls* when the chosen answer becomes likelier. Which operation on log p and "
+            "log q gives log(p / q)?"
+        ),
+        hints=["With log-probabilities of −2 and −4, which answer is likelier, and by which factor?"],
     ),
     Mistake(
         "no_reference",
@@ -109,19 +125,28 @@ MISTAKES = [
         STEPS.but(losses=lambda scaled: (1 - scaled).relu()),
         STEPS.but(losses=lambda scaled: (-scaled).relu()).attempt,
         summary="you use a hinge loss, a straight line that is cut off at 0",
-        message="{summary}. The loss of DPO is −log σ(β · margin).",
+        message="{summary}, so beyond that point a pair has no gradient. The loss of DPO is −log σ(β · margin).",
         hints=["What should the loss be at a margin of 0, and what is yours?"],
     ),
     Mistake(
         "log_of_the_sigmoid",
         STEPS.but(log_probabilities=lambda scaled: scaled.sigmoid().log()),
         STEPS.but(log_probabilities=lambda scaled: -(1 + (-scaled).exp()).log()),
+        summary="you compute the log-sigmoid in several steps",
+        message=(
+            "{summary}. For β · margin = −600, σ = e⁻⁶⁰⁰ is too small for float32, and your loss becomes infinite. "
+            "Which function of torch computes log σ directly?"
+        ),
+        hints=["In a new cell, try `torch.tensor(-300.0).sigmoid().log()`. What should it be?"],
+    ),
+    Mistake(
+        "log_of_the_sigmoid_plus_epsilon",
         guarded(1e-9),
         *[guarded(tiny).attempt for tiny in (1e-6, 1e-7, 1e-8, 1e-10, 1e-12)],
-        summary="you compute the log-sigmoid in two steps, which fails for margins far below 0",
+        summary="you add a tiny number to the sigmoid before you take its logarithm",
         message=(
-            "If the margin is far below 0, your sigmoid underflows or your exponential overflows before you take the "
-            "logarithm. The loss is then infinite or cut off."
+            "{summary}, so the loss is cut off: with 10⁻⁹, it is never above 20.7. Which function of torch computes "
+            "log σ directly?"
         ),
         hints=["In a new cell, try `torch.tensor(-300.0).sigmoid().log()`. What should it be?"],
     ),
@@ -167,6 +192,45 @@ EXERCISE = Exercise(
             ),
             summary="you add the reference model's margin instead of subtracting it",
             hints=["If the model is its own reference, what should the margin be? What is it in your code?"],
+        ),
+        "order_margin: (rejected_gain) - (chosen_gain)": Wording(
+            "{summary}, so the loss falls when the *rejected* answer gains more. Which answer should gain more?",
+            summary="you subtract the gain of the chosen answer from the gain of the rejected one",
+        ),
+        "operator_margin: (chosen_gain) + (rejected_gain)": Wording(
+            "{summary}, so the loss also falls when the *rejected* answer becomes likelier. What should happen to its "
+            "gain?",
+            summary="you add the gain of the rejected answer instead of subtracting it",
+        ),
+        "moved_loss: scaled": Wording(
+            "{summary}, so a pair that is right by far hides a pair that is wrong. What should you average?",
+            summary="you average the margins of the pairs before you take the log-sigmoid",
+        ),
+        "sibling_loss: losses.sum()": Wording(
+            "{summary}, so the loss grows with the number of pairs. What should you divide it by?",
+            summary="you add up the losses of the pairs instead of averaging them",
+        ),
+        "inverse_beta": Wording(
+            "{summary}: with β = 0.1, the margin becomes ten times as large instead of a tenth.",
+            summary="you divide the margin by β instead of multiplying it",
+        ),
+        "left_out_scaled: margin": Wording(
+            "{summary}, so your loss is the same for β = 0.1 and β = 1. What should β scale?",
+            summary="you never multiply the margin by β",
+        ),
+        "call_left_out_log_probabilities": Wording(
+            "{summary}, so the loss of a pair is −β · margin, which has no lower limit. Which function flattens it for "
+            "pairs that are already right?",
+            summary="you never take the log-sigmoid",
+        ),
+        "wrong_input_losses: margin": Wording(
+            "{summary}, without a log-sigmoid, so the loss has no lower limit. What should you negate?",
+            summary="you use minus the margin as the loss of a pair",
+        ),
+        "sign_losses": Wording(
+            "{summary}, so an optimizer makes the margin as small as it can. A log-sigmoid is never above 0. Should a "
+            "loss be?",
+            summary="your loss has the wrong sign",
         ),
         "moved_log_probabilities: margin": Wording(
             "{summary}. Should β scale the loss, or the argument of the sigmoid?",

@@ -122,25 +122,39 @@ MISTAKES = [
         "fraction_of_right_tokens",
         STEPS.but(rewards=lambda same: same.float().mean(dim=-1).amax(dim=-1)),
         summary="you return the fraction of matching tokens as the reward",
-        message="{summary}. An answer with a single wrong token is wrong, so its reward should be 0.",
+        message=(
+            "{summary}. An answer with a single wrong token is wrong, so its reward should be 0. Over which dimension "
+            "must all tokens match?"
+        ),
         hints=["Which two values can a reward have here?"],
     ),
     Mistake(
         "counts_the_forms",
         STEPS.but(rewards=lambda whole: whole.float().sum(dim=-1)),
-        STEPS.but(rewards=lambda whole: whole.float().mean(dim=-1)),
-        summary="you count or average the forms that match",
-        message="{summary}. A right answer should get 1, however many forms it matches.",
+        summary="you count the forms that match",
+        message="{summary}, so an answer gets 2 if its form is listed twice. Which reward should it get?",
         hints=["If the same form is listed twice, which reward should a right answer get?"],
+    ),
+    Mistake(
+        "averages_the_forms",
+        STEPS.but(rewards=lambda whole: whole.float().mean(dim=-1)),
+        summary="you average over the accepted forms",
+        message="{summary}, so a right answer gets 0.5 if there are two forms. How many of them does it have to match?",
+        hints=["A date is written with dashes. Can it match a form with slashes as well?"],
     ),
     Mistake(
         "only_the_first_form",
         STEPS.but(right=lambda whole: whole[:, 0]),
+        summary="your reward depends only on the first accepted form",
+        message="{summary}, so a right answer in any other form gets 0. Which forms should you compare it with?",
+    ),
+    Mistake(
+        "only_the_last_form",
         STEPS.but(right=lambda whole: whole[:, -1]),
-        summary="your reward depends on only one of the accepted forms",
+        summary="your reward depends only on the last accepted form",
         message=(
-            "{summary}, the first or the last, so a right answer in any other form gets 0. If you use a loop, can a "
-            "later form overwrite an earlier match?"
+            "{summary}, so a right answer in any other form gets 0. If you use a loop, can a later form overwrite an "
+            "earlier match?"
         ),
     ),
     Mistake(
@@ -164,7 +178,10 @@ MISTAKES = [
         "forms_of_all_prompts",
         STEPS.but(same=lambda beside, accepted: beside == accepted.flatten(0, 1)),
         summary="you accept an answer that is right for any prompt of the batch",
-        message="{summary}. Only row i of `accepted` has the right answers to prompt i.",
+        message=(
+            "{summary}, so the answer to another prompt gets 1. Which row of `accepted` has the right answers to "
+            "prompt i?"
+        ),
     ),
     Mistake(
         "without_the_last_token",
@@ -190,7 +207,7 @@ EXERCISE = Exercise(
     ],
     messages={
         "sibling_right": Wording(
-            "{summary}. One matching form is enough.",
+            "{summary}, so a right answer gets 0 if there are two different forms. How many of them can it match?",
             summary="you require an answer to match all accepted forms at once",
             hints=["A date is written with dashes. Can it match a form with slashes as well?"],
         ),

@@ -74,6 +74,13 @@ def group_advantages_cases(seed: int) -> list[Case]:
     ]
 
 
+def normalized_again(correction, adds_eps):
+    """Return the step that subtracts the mean of all advantages and divides by their standard deviation."""
+    return lambda advantages, eps: (
+        (advantages - advantages.mean()) / (advantages.std(correction=correction) + adds_eps * eps)
+    )
+
+
 def constant(number):
     return lambda: number
 
@@ -86,7 +93,10 @@ MISTAKES = [
             variance=lambda above: above.square().mean(dim=0, keepdim=True),
         ),
         summary="you take the mean and the standard deviation over the prompts instead of the samples",
-        message="{summary}. Each *row* is a group.",
+        message=(
+            "{summary}, so you compare samples of different prompts. Each *row* is a group. Which `dim` runs along a "
+            "row?"
+        ),
         hints=["In the shape (n_prompts, n_samples), which dimension counts the samples of one prompt?"],
     ),
     Mistake(
@@ -94,6 +104,39 @@ MISTAKES = [
         STEPS.but(advantages=lambda advantages, rewards: advantages * rewards.shape[1] / (rewards.shape[1] - 1)),
         summary="you compare each reward with the mean of the *other* samples of its group",
         message="{summary}, which is the baseline of RLOO. Here the mean includes all samples of the group.",
+    ),
+    Mistake(
+        "deviation_of_the_batch",
+        STEPS.but(deviation=lambda rewards: rewards.std(correction=0)),
+        STEPS.but(deviation=lambda rewards: rewards.std()),
+        summary="you take the standard deviation of the whole batch instead of each group",
+        message=(
+            "{summary}, so the advantages of one prompt depend on the rewards of the others. Which shape should the "
+            "standard deviations have?"
+        ),
+        hints=["If you add a prompt to the batch, should the advantages of the other prompts change?"],
+    ),
+    Mistake(
+        "deviation_over_the_prompts",
+        STEPS.but(deviation=lambda rewards: rewards.std(dim=0, keepdim=True, correction=0)),
+        STEPS.but(deviation=lambda rewards: rewards.std(dim=0, keepdim=True)),
+        summary="you take the standard deviation over the prompts instead of the samples",
+        message="{summary}. Each *row* is a group. Which `dim` runs along a row?",
+        hints=["In the shape (n_prompts, n_samples), which dimension counts the samples of one prompt?"],
+    ),
+    Mistake(
+        "normalizes_again",
+        *[
+            STEPS.but(advantages=normalized_again(correction, adds_eps))
+            for correction in (0, 1)
+            for adds_eps in (True, False)
+        ],
+        summary="you normalize the advantages a second time, over the whole batch",
+        message=(
+            "{summary}, so the advantages of one prompt depend on the rewards of the others. GRPO normalizes only "
+            "within each group."
+        ),
+        hints=["If you add a prompt to the batch, should the advantages of the other prompts change?"],
     ),
     Mistake(
         "fixed_eps",
@@ -151,8 +194,26 @@ EXERCISE = Exercise(
             hints=["What are the mean and the standard deviation of 1, 1, 1, 1?"],
         ),
         "moved_deviation: divisor": Wording(
-            "{summary}. It should be added to the standard deviation.",
+            "{summary}. With a variance of 0.75 and eps = 0.5, you divide by √1.25 = 1.12. You should divide by "
+            "√0.75 + 0.5 = 1.37.",
             summary="you add `eps` to the variance, inside the square root",
+        ),
+        "moved_divisor: advantages": Wording(
+            "{summary}. If all rewards of a group are equal, you divide 0 by 0. To what should you add `eps`?",
+            summary="you add `eps` to the advantages instead of the standard deviation",
+        ),
+        "all_axes_variance": Wording(
+            "{summary}, so the advantages of one prompt depend on the rewards of the others. Which `dim` runs along a "
+            "group?",
+            summary="you average the squared differences over the whole batch instead of each group",
+        ),
+        "axis_baseline": Wording(
+            "{summary}, so you compare each sample with samples of other prompts. Which `dim` runs along a group?",
+            summary="you take the mean over the prompts instead of the samples",
+        ),
+        "axis_variance": Wording(
+            "{summary}. Each *row* is a group. Which `dim` runs along a row?",
+            summary="you average the squared differences over the prompts instead of the samples",
         ),
         "part_left_out_advantages: above": Wording(
             "{summary}, so a group whose rewards differ ten times as much gets ten times the advantages.",

@@ -133,7 +133,10 @@ MISTAKES = [
         "clips_the_logarithm",
         STEPS.but(clipped=lambda log_p, log_p_before, clip: (log_p - log_p_before).clamp(-clip, clip).exp()),
         summary="you clip the difference of the log-probabilities instead of the ratio",
-        message="{summary}. With clip 0.2, your ratio is between 0.82 and 1.22 instead of 0.8 and 1.2.",
+        message=(
+            "{summary}. With clip 0.2, your ratio is between 0.82 and 1.22 instead of 0.8 and 1.2. What should come "
+            "first, `exp` or `clamp`?"
+        ),
     ),
     Mistake(
         "ratio_of_log_probabilities",
@@ -146,7 +149,10 @@ MISTAKES = [
         "ratio_to_the_reference",
         STEPS.but(ratio=lambda log_p, log_p_reference: (log_p - log_p_reference).exp()),
         summary="you take the ratio to the reference instead of the model that sampled",
-        message="{summary}. Which argument has the log-probabilities from the time of sampling?",
+        message=(
+            "{summary}, so even freshly sampled answers have ratios other than 1. Which argument has the "
+            "log-probabilities from the time of sampling?"
+        ),
     ),
     Mistake(
         "difference_as_drift",
@@ -228,6 +234,18 @@ EXERCISE = Exercise(
             "{summary}, so you reward the model for moving away from the reference.",
             summary="you add beta times the drift to the gain instead of subtracting it",
             hints=["When the drift grows, should the loss grow or shrink?"],
+        ),
+        "part_left_out_drift: behind.exp() - behind": Wording(
+            "{summary}. For d = 0, the drift should be 0. What is it in your code?",
+            summary="you leave out the 1 in exp(d) − d − 1",
+        ),
+        "part_left_out_drift: behind.exp()": Wording(
+            "{summary}. Your drift is negative for every d below 0, and exp(d) − d − 1 never is.",
+            summary="you leave out the d in exp(d) − d − 1",
+        ),
+        "call_left_out_drift: behind": Wording(
+            "{summary}, so your drift is −1 for every token. For d = 0, it should be 0.",
+            summary="you leave out the exponential in exp(d) − d − 1",
         ),
         "sign_loss": Wording(
             "{summary}, so the optimizer makes the gain as small as it can.",

@@ -81,8 +81,8 @@ MISTAKES = [
         STEPS.but(passed=lambda n, c, k: k * c / n),
         STEPS.but(passed=lambda n, c, k: min(1.0, k * c / n)),
         summary="you use the expected number of right samples as the probability of at least one",
-        message="{summary}. Two right samples among the k should count once.",
-        hints=["With n = 4, c = 2 and k = 2, can both draws be wrong? Which probability do you return?"],
+        message="{summary}. With n = 4, c = 2 and k = 2, that number is 1. Can both samples still be wrong?",
+        hints=["If two of the k samples are right, how often does that choice count? How often should it?"],
     ),
     Mistake(
         "all_right",
@@ -92,11 +92,58 @@ MISTAKES = [
         hints=["With c = 1 and k = n, is at least one of the k samples right?"],
     ),
     Mistake(
+        "exactly_one",
+        STEPS.but(passed=lambda n, c, k: c * math.comb(n - c, k - 1) / math.comb(n, k)),
+        summary="you count the choices with exactly one right sample",
+        message="{summary}, so a choice with two right samples doesn't count. Which choices should not count?",
+        hints=["With all samples right and k = 2, how many right samples does each choice have?"],
+    ),
+    Mistake(
+        "zero_if_few_are_wrong",
+        STEPS.but(passed=lambda passed, n_wrong, k: 0.0 if n_wrong < k else passed),
+        summary="you return 0 if there are fewer than k wrong samples",
+        message="{summary}. In that case, can all k samples be wrong? Which probability of a right sample follows?",
+        hints=["With n = 2, c = 1 and k = 2, which samples do you draw?"],
+    ),
+    Mistake(
+        "first_draw_left_out",
+        STEPS.but(
+            missed=lambda n_wrong, n, k: math.prod((max(n_wrong - i, 0) / (n - i) for i in range(1, k)), start=1.0)
+        ),
+        summary="you leave out the first of the k draws",
+        message="{summary}, so for k = 1 your product is empty and you get 0. Which i belongs to the first draw?",
+        hints=["How many factors does your product have for k = 1, and how many should it have?"],
+    ),
+    Mistake(
+        "last_factor_left_out",
+        STEPS.but(
+            missed=lambda n, n_wrong, k: (
+                0.0 if n_wrong < k else math.prod((1 - k / i for i in range(n_wrong + 1, n)), start=1.0)
+            )
+        ),
+        summary="you leave out the last factor of the product, 1 − k/n",
+        message="{summary}, so with a single right sample your product is empty and you get 0. Where does `range` end?",
+        hints=["With n = 4 and c = 1, which values does your `range` give?"],
+    ),
+    Mistake(
+        "n_in_every_draw",
+        STEPS.but(missed=lambda n_wrong, n, k: math.prod(((n_wrong - i) / n for i in range(k)), start=1.0)),
+        summary="you divide by n in every draw",
+        message=(
+            "{summary}, so the probability of only wrong samples is too small. After the first draw, how many of the n "
+            "samples are left?"
+        ),
+        hints=["You draw 2 of 5 samples, and the first is wrong. How many are left, and how many of them are wrong?"],
+    ),
+    Mistake(
         "order_counts_once",
         STEPS.but(all_wrong=lambda n_wrong, k: math.perm(n_wrong, k)),
         STEPS.but(choices=lambda n, k: math.perm(n, k)),
         summary="you count ordered choices in one of the two numbers and unordered choices in the other",
-        message="{summary}. One counts (A, B) and (B, A) as two choices, and the other counts them as one.",
+        message=(
+            "{summary}, so (A, B) and (B, A) are two choices in one of them, and only one "
+            "choice in the other. Which two functions do you use?"
+        ),
     ),
 ]
 
@@ -119,6 +166,10 @@ EXERCISE = Exercise(
             "{summary}, so you get 1 as soon as a single sample is right.",
             summary="you draw all n samples instead of k",
             hints=["With n = 10, c = 1 and k = 1, how probable is a right sample?"],
+        ),
+        "shifted_k: k - 1": Wording(
+            "{summary}, so for k = 1 you get 0. How many factors or samples should there be?",
+            summary="you draw only k − 1 samples",
         ),
         "left_out_passed: missed": Wording(
             "{summary}. If all samples are right, you get 0 instead of 1.",
