@@ -208,8 +208,8 @@ MISTAKES = [
         STEPS.but(cached=lambda evaluating, tokens: evaluating(tokens, evaluating.new_cache())).attempt,
         STEPS.but(differences=lambda cached: cached - cached).attempt,
         message=(
-            "You find no difference, not even in a model with a bug, because both of your outputs are computed in the "
-            "same way. Which of the two comes from one call per token, each of which reads the cache?"
+            "You find no difference, not even in a model with a bug, because both of your outputs contain the same "
+            "numbers. Which of the two should come from one call per token, each of which reads the cache?"
         ),
         hints=[
             "With a cache, how many calls do you need for a text of 5 tokens? Which of them read from the cache?",
