@@ -67,7 +67,7 @@ MISTAKES = [
         "mean_over_the_width",
         STEPS.but(scores=lambda hidden, w: (hidden * w).mean(dim=-1)),
         summary="you take the mean over d_h instead of the sum",
-        message="{summary}, so every score is divided by d_h. A dot product is a sum.",
+        message="{summary}, so every score is d_h times too small. Does a dot product divide by anything?",
         hints=["For w = [1, 1] and tanh(…) = [0.5, 0.25], what is the dot product? What do you get?"],
     ),
     Mistake(
@@ -111,7 +111,7 @@ MISTAKES = [
         summary="your scores don't depend on `w`",
         message=(
             "{summary}: you add up the entries of each hidden vector as they are. `w` determines how much each entry "
-            "counts."
+            "counts. Which product with `w` is in the formula?"
         ),
         hints=["What is `w` multiplied by in w · tanh(W_q q + W_k k)?"],
     ),
@@ -145,10 +145,33 @@ EXERCISE = Exercise(
         "Take the tanh of the sums, then the dot product with `w` over the last dimension: `@ w`.",
     ],
     messages={
+        "call_left_out_hidden": Wording(
+            "{summary}, so each score is a query term plus a key term, and every query ranks the keys in the same "
+            "order. Which function does the formula apply to the sum?",
+            summary="you never apply tanh to the sums",
+            hints=["If a score is a query term plus a key term, can two queries prefer different keys?"],
+        ),
+        "inputs_exchanged_sums: from_keys": Wording(
+            "{summary}, so row i of your scores belongs to key i instead of query i. The scores should have shape "
+            "(batch, n_query, n_key). At which dimension do the queries need a new one?",
+            summary="you put the keys in dim 1 and the queries in dim 2 of the sums",
+            hints=["For 3 queries and 5 keys, which shape should the scores have? Which shape do yours have?"],
+        ),
+        "function_scores: §.softmax(dim=-1)": Wording(
+            "{summary}, which turns them into weights. That step comes later: here, return the scores themselves.",
+            summary="you apply a softmax to the scores",
+            hints=["Is there a softmax in w · tanh(W_q q + W_k k)?"],
+        ),
+        "not_transposed_from_keys": Wording(
+            "You multiply the keys by `w_k` without transposing it. Its shape is (d_h, d_k), so your code crashes, or "
+            "gives wrong scores if d_k = d_h. Do you transpose `w_q`?",
+            summary="you don't transpose `w_k`",
+            hints=["In (n_key, d_k) @ (d_h, d_k), which sizes would have to be equal?"],
+        ),
         "not_indexed_sums: from_queries": Wording(
             "{summary}, so queries and keys don't form pairs. Print the two shapes that you add: the batch should "
             "come first in both.",
-            summary="you leave out or misplace the new dimension of the projected queries",
+            summary="you don't add a dimension for the keys to the projected queries",
             hints=["For 3 queries and 5 keys, how many sums should there be for each text?"],
         ),
         "not_transposed_from_queries": Wording(
@@ -165,7 +188,7 @@ EXERCISE = Exercise(
         ),
         "wrong_input_from_keys: w_q": Wording(
             "You use `w_q` for the keys too. Your code crashes if queries and keys have different widths; if they have "
-            "the same width, your scores are wrong.",
+            "the same width, your scores are wrong. Which of the two matrices is for the keys?",
             summary="you multiply the keys by `w_q` instead of `w_k`",
             hints=["Which shapes do `w_q` and `w_k` have? Which of them fits keys of width d_k?"],
         ),

@@ -115,25 +115,37 @@ MISTAKES = [
         hints=["How many cosines are there between 2 queries and 3 keys?"],
     ),
     Mistake(
-        "another_length",
+        "squared_length",
         measured(lambda x: x.square().sum(dim=-1, keepdim=True)),
+        summary="you divide by the squared lengths",
+        message="{summary}, so your vectors don't have length 1: (3, 4) becomes (0.12, 0.16). How long is (3, 4)?",
+        hints=["The length of (3, 4) is not 25. Which function turns 25 into the length?"],
+    ),
+    Mistake(
+        "sum_of_absolute_values",
         measured(lambda x: x.abs().sum(dim=-1, keepdim=True)),
-        summary="you divide by something other than the Euclidean lengths",
-        message="{summary}, so your vectors don't have length 1. How do you compute the length of (3, 4)?",
-        hints=["How long is (3, 4)? It is not 7, and not 25."],
+        summary="you divide by the sums of the absolute values",
+        message="{summary}, so your vectors don't have length 1: (3, 4) becomes (0.43, 0.57). How long is (3, 4)?",
+        hints=["The length of (3, 4) is not 7. What does the theorem of Pythagoras say?"],
     ),
     Mistake(
         "divides_by_the_root_too",
         STEPS.but(scores=lambda scores, queries: scores / queries.shape[-1] ** 0.5),
         summary="you also divide the scores by √d_k",
-        message="{summary}. Cosines are between −1 and 1 for any d_k, so they don't grow with d_k as dot products do.",
+        message=(
+            "{summary}. Cosines are between −1 and 1 for any d_k, so they don't grow with d_k as dot products do. What "
+            "does this formula divide by?"
+        ),
         hints=["What are the largest and the smallest value of a cosine at d_k = 4? And at d_k = 512?"],
     ),
     Mistake(
         "root_instead_of_temperature",
         STEPS.but(scores=lambda products, queries: products / queries.shape[-1] ** 0.5),
         summary="you divide the cosines by √d_k instead of the temperature",
-        message="{summary}, so your output doesn't depend on `temperature`.",
+        message=(
+            "{summary}, so your output doesn't depend on `temperature`. Which number should control how sharp the "
+            "weights are?"
+        ),
         hints=["What does the formula divide the cosines by?"],
     ),
     attention_mistakes.overflows(STEPS),
@@ -162,7 +174,52 @@ EXERCISE = Exercise(
         "with the values.",
     ],
     messages={
-        "axis_weights: scores.softmax(dim=-2)": attention_mistakes.SOFTMAX_OVER_THE_QUERIES,
+        **attention_mistakes.TOLD_OF_THE_WEIGHTS,
+        **attention_mistakes.SOFTMAX_OVER_A_FIXED_DIMENSION,
+        "scaled_weights: § / §.shape[-1]": attention_mistakes.DIVIDED_BY_THE_NUMBER_OF_KEYS,
+        "sign_scores": attention_mistakes.WORST_MATCH_FIRST,
+        "part_left_out_unit_keys: keys": Wording(
+            "{summary}, so a key that is 10 times longer gets a score that is 10 times larger. A cosine doesn't depend "
+            "on lengths. What do you divide the queries by?",
+            summary="you don't divide the keys by their lengths",
+            hints=["If you make a key 10 times longer, should its cosine with a query change? Does yours?"],
+        ),
+        "part_left_out_unit_queries: queries": Wording(
+            "{summary}, so a query that is 10 times longer gets scores that are 10 times larger. A cosine doesn't "
+            "depend on lengths. What do you divide the keys by?",
+            summary="you don't divide the queries by their lengths",
+            hints=["If you make a query 10 times longer, should its cosine with a key change? Does yours?"],
+        ),
+        "part_left_out_scores: products": Wording(
+            "{summary}, so your output doesn't depend on it, and your weights are always nearly even. What should you "
+            "divide by it?",
+            summary="you never divide by the temperature",
+            hints=["What are the largest and the smallest score that you can get?"],
+        ),
+        "operator_scores: (products) * (temperature)": Wording(
+            "{summary}, so a *small* temperature makes your weights more even instead of sharper. What does the "
+            "formula do with the temperature?",
+            summary="you multiply the cosines by the temperature instead of dividing by it",
+            hints=["For a cosine of 1 and a temperature of 0.1, what should the score be? What is yours?"],
+        ),
+        "moved_scores: weights": Wording(
+            "{summary}. The temperature then doesn't change how sharp the weights are, and they no longer sum to 1. "
+            "What should you divide instead?",
+            summary="you divide by the temperature after the softmax instead of before it",
+            hints=["What does a row of your weights sum to after the division?"],
+        ),
+        "number_query_lengths: 1": Wording(
+            "You compute the lengths over dim 1 (the default of `F.normalize`). In a batch of shape (batch, n, d_k), "
+            "dim 1 holds the positions, not the features. Which `dim` runs along a vector, with or without a batch?",
+            summary="you compute the lengths over dim 1, which in a batch doesn't hold the features",
+            hints=["In keys of shape (7, 3, 4), which `dim` runs along one key?"],
+        ),
+        "number_query_lengths: 2": Wording(
+            "{summary}, so each *column* gets length 1. Each *row* should, because it is one query or key. Which `dim` "
+            "runs along a row?",
+            summary="you compute the lengths over dim −2 instead of dim −1",
+            hints=["For 3 keys, how many lengths should there be? How many do you compute?"],
+        ),
         "other_axes_turned: unit_keys.T": attention_mistakes.TRANSPOSES_THE_BATCH,
         "moved_unit_keys: unit_queries": Wording(
             "Your key lengths have shape (n_key, 1), so you divide *row* i of the scores by the length of key i, but "

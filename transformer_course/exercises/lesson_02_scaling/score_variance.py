@@ -84,7 +84,8 @@ EXERCISE = Exercise(
             hints=["If k were always 1, what would the variance of q·k be? Is it the same if k varies?"],
         ),
         "function_of_the_score: § ** 0.5": Wording(
-            "{summary}. Return the variance itself.",
+            "{summary}: for 2 products of entries with variance 3, you return 4.24 instead of 18. What is the square "
+            "of a standard deviation?",
             summary="you take a square root at the end, which gives a standard deviation",
             hints=[
                 "If you double every q and k, the variance of q·k grows by a factor of 16. By which factor does your "

@@ -131,6 +131,23 @@ EXERCISE = Exercise(
         "holds every p_i p_j.",
     ],
     messages={
+        "order_difference: (products) - (own)": Wording(
+            "{summary}, so every entry has the wrong sign. If score i rises, weight i should rise too, but your "
+            "diagonal is negative. Which of the two terms has the minus sign in p_i δ_ij − p_i p_j?",
+            summary="you subtract p_i δ_ij from p_i p_j instead of the reverse",
+            hints=["For the weights 0.8 and 0.2, should the first entry be positive or negative?"],
+        ),
+        "part_left_out_own: column": Wording(
+            "{summary}: for the weights 0.8 and 0.2, row 0 should start from 0.8 and 0, not from 0.8 and 0.8. What is "
+            "δ_ij off the diagonal?",
+            summary="your first term is p_i in every column instead of only on the diagonal",
+            hints=["What do the rows of your matrix sum to? They should sum to 0."],
+        ),
+        "function_probabilities: probabilities.softmax(dim=-1)": Wording(
+            "{summary}: 0.8 and 0.2 become 0.65 and 0.35. Which step is already done when you get `probabilities`?",
+            summary="you apply a softmax to `probabilities`, which already sum to 1",
+            hints=["What do the probabilities sum to before your softmax?"],
+        ),
         "part_left_out_difference: -(products)": Wording(
             "Your entries −p_i p_j are right off the diagonal. On the diagonal, the numerator of p_i depends on s_i "
             "as well. Which term does that add?",
@@ -138,8 +155,7 @@ EXERCISE = Exercise(
             hints=["What do the rows of your matrix sum to? They should sum to 0."],
         ),
         "wrong_input_products: own": Wording(
-            "{summary}, as if each weight depended only on its own score. Off the diagonal, the derivative is −p_i "
-            "p_j.",
+            "{summary}, as if each weight depended only on its own score. If score j rises, what happens to weight i?",
             summary="you fill only the diagonal",
             hints=["If one score rises and the weights still sum to 1, what happens to the other weights?"],
         ),
@@ -150,8 +166,8 @@ EXERCISE = Exercise(
             hints=["For the weights 0.5 and 0.5, what is your first entry? It should be 0.25."],
         ),
         "slice_row: probabilities[:, None]": Wording(
-            "You multiply each weight by itself, p_i p_i, instead of every weight by every weight, p_i p_j. Along "
-            "which dimension should each of the two factors run?",
+            "You use p_i for both factors of the product p_i p_j, so all the products in a row are p_i². Which index "
+            "should the second factor have?",
             summary="you multiply each weight only by itself",
             hints=[
                 "For the weights 0.8 and 0.2, which product should be at row 0, column 1? Which one do you have there?"

@@ -20,7 +20,9 @@ from transformer_course.exercises.shared.attention_mistakes.modules import (
 )
 from transformer_course.exercises.shared.attention_mistakes.scaling import (
     ROOT_OF_D_MODEL,
+    TOLD_OF_THE_ROOT,
     TOLD_OF_THE_SCALING,
+    WIDTH_OF_THE_VALUES,
     no_scaling,
     of_scaling_too_early,
     root_of_the_number,
@@ -48,9 +50,11 @@ __all__ = [
     "SOFTMAX_OVER_A_FIXED_DIMENSION",
     "SOFTMAX_OVER_THE_QUERIES",
     "TOLD_OF_THE_MASK",
+    "TOLD_OF_THE_ROOT",
     "TOLD_OF_THE_SCALING",
     "TOLD_OF_THE_WEIGHTS",
     "TRANSPOSES_THE_BATCH",
+    "WIDTH_OF_THE_VALUES",
     "WORST_MATCH_FIRST",
     "heads_interleaved",
     "no_scaling",

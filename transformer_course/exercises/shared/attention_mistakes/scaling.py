@@ -21,6 +21,26 @@ TOLD_OF_THE_SCALING = {
     ),
 }
 """Messages for generated mistakes in the divisor."""
+TOLD_OF_THE_ROOT = {
+    "power_divisor: (width) ** (-(0.5))": Wording(
+        "{summary}. Their variance grows from d_k to d_k² instead of shrinking to 1. Dividing by `d_k ** -0.5` has the "
+        "same effect.",
+        summary="you multiply the scores by √d_k instead of dividing by it",
+        hints=["For d_k = 64, by which number do you multiply the scores? By which number should you divide them?"],
+    ),
+    "operator_divisor: (width) * (0.5)": Wording(
+        "{summary}: for d_k = 64, by 32 instead of 8. Which operator raises a number to the power 0.5?",
+        summary="you divide the scores by half of d_k instead of √d_k",
+        hints=["In a new cell, try `64 * 0.5`. Is it 8?"],
+    ),
+}
+"""Messages for generated mistakes in the square root, in exercises that divide by √d_k themselves."""
+WIDTH_OF_THE_VALUES = Wording(
+    "{summary}, which can have another width, d_v. Each score adds up d_k products of a query and a key. Which tensors "
+    "have the width d_k?",
+    summary="you compute d_k from `values`",
+    hints=["For queries of shape (5, 6) and values of shape (7, 2), how many products does a score add up?"],
+)
 
 ROOT_OF_D_MODEL = Wording(
     "{summary}. Each head compares vectors of width d_k = d_model / n_heads, so each score is a sum of only d_k "
