@@ -97,6 +97,16 @@ MISTAKES = [
         ),
         hints=["How many of the outputs of `w_q` does one head use?"],
     ),
+    Mistake(
+        "d_model_biases_for_every_head",
+        STEPS.but(total=lambda total, biases, n_heads: total + 3 * (n_heads - 1) * biases),
+        summary="you count d_model biases for every head of `w_q`, `w_k` and `w_v`",
+        message=(
+            "{summary}, so each of these layers gets n_heads · d_model biases. A layer has one bias for each of its "
+            "d_model outputs. How many of the outputs belong to one head?"
+        ),
+        hints=["With d_model = 6 and 2 heads, how many biases does `w_q` have? How many do you count?"],
+    ),
 ]
 
 
@@ -115,6 +125,18 @@ EXERCISE = Exercise(
         "Four times (d_model² + d_model), or four times d_model² without biases.",
     ],
     messages={
+        "number_layers: 3": Wording(
+            "{summary}. After the projections of queries, keys and values, one more layer combines the merged heads. "
+            "Which layer do you leave out?",
+            summary="you count 3 layers instead of 4",
+            hints=["For d_model = 2, how many parameters does each layer have? How many layers make up the 24?"],
+        ),
+        "always_one_biases": Wording(
+            "{summary}, so your count is right only if `bias` is False. How many biases does a layer with d_model "
+            "outputs have?",
+            summary="you never count the biases",
+            hints=["For d_model = 2 with biases, the count should be 4 · (4 + 2). What do you return?"],
+        ),
         "ignored_bias": Wording(
             "You count the biases even if `bias` is False. For d_model = 6 and no biases, the count should be 4 · 36.",
             summary="you count biases even if `bias` is False",

@@ -80,6 +80,26 @@ MISTAKES = [
         hints=["In the merged vector, where are the features of head 0?"],
     ),
     Mistake(
+        "first_columns_for_every_head",
+        STEPS.but(own=lambda heads: lambda head: slice(0, heads.shape[3])),
+        summary="you give every head the first d_k columns of w_o",
+        message=(
+            "{summary}. Those are the columns of head 0, and head i has its own d_k columns. At which column does the "
+            "slice of head i begin?"
+        ),
+        hints=["In the merged vector, where are the features of head 1?"],
+    ),
+    Mistake(
+        "averaged_over_the_heads",
+        STEPS.but(scaled=lambda scaled, heads: scaled / heads.shape[1]),
+        summary="you divide each contribution by the number of heads",
+        message=(
+            "{summary}, so your contributions add up to only 1/n_heads of the output. The output is their *sum*. "
+            "Should you divide by anything?"
+        ),
+        hints=["What should the contributions of all heads add up to? What do yours add up to?"],
+    ),
+    Mistake(
         "the_whole_output",
         STEPS.but(terms=lambda heads, w_o: merged(heads) @ w_o.T),
         summary="you add up the contributions of all heads",
@@ -126,6 +146,12 @@ EXERCISE = Exercise(
         "For head i: `heads[:, i] @ w_o[:, i * d_k : (i + 1) * d_k].T`. Stack these along dim 1.",
     ],
     messages={
+        "not_transposed_columns": Wording(
+            "{summary}. The *columns* of w_o correspond to the features of the merged heads, and its rows to the "
+            "outputs. Which of the two should you slice for head i?",
+            summary="you take d_k rows of w_o for each head instead of d_k columns",
+            hints=["`w_o` has shape (d_out, d_merged). Which of its numbers should head 0 get?"],
+        ),
         "product_terms: (heads[:, i]) @ (columns[own(i)]).mT": Wording(
             "You multiply a head by its columns of w_o without transposing them: (n, d_k) @ (d_out, d_k). Your code "
             "crashes, or gives wrong numbers if d_out = d_k. Which dimension should the product sum over?",

@@ -81,14 +81,33 @@ MISTAKES = [
     Mistake(
         "sum_of_the_heads",
         STEPS.but(merged=lambda x: x.sum(dim=1)),
-        STEPS.but(merged=lambda x: x.mean(dim=1)),
-        STEPS.but(merged=lambda x: x.mean(dim=1).repeat(1, 1, x.shape[1])),
-        summary="you add up or average the heads",
+        summary="you add up the heads",
         message=(
-            "{summary}, so the separate features of each head are lost. Put the heads side by side: 2 heads of width 3 "
-            "make 6 features."
+            "{summary}, so the separate features of each head are lost. They should be side by side. How many features "
+            "do 2 heads of width 3 make?"
         ),
         hints=["With 2 heads of width 3, how wide should the result be? How wide is yours?"],
+    ),
+    Mistake(
+        "mean_of_the_heads",
+        STEPS.but(merged=lambda x: x.mean(dim=1)),
+        STEPS.but(merged=lambda x: x.mean(dim=1).repeat(1, 1, x.shape[1])),
+        summary="you average the heads",
+        message=(
+            "{summary}, so the separate features of each head are lost. They should be side by side. How many features "
+            "do 2 heads of width 3 make?"
+        ),
+        hints=["With 2 heads of 2 features each, which 4 numbers should a row of the result hold?"],
+    ),
+    Mistake(
+        "batch_and_positions_in_one_dimension",
+        STEPS.but(merged=lambda merged: merged.flatten(0, 1)),
+        summary="you flatten batch and positions into one dimension",
+        message=(
+            "{summary}, so the positions of all texts end up in one long matrix. Which three dimensions should the "
+            "output have?"
+        ),
+        hints=["For a batch of 2 and 5 positions, which first two sizes should the output have?"],
     ),
 ]
 
@@ -108,6 +127,12 @@ EXERCISE = Exercise(
         "from dim 2 on.",
     ],
     messages={
+        "transposed_swapped": Wording(
+            "{summary}: with 2 heads, head 0 fills columns 0, 2, 4 … instead of neighboring ones. In which order "
+            "should the dimensions be before you flatten the last two?",
+            summary="you interleave the features of the heads",
+            hints=["With 2 heads of width 2, which columns of a merged row should head 0 fill?"],
+        ),
         "call_left_out_swapped: x": Wording(
             "You never swap the head and position dimensions, so each output row mixes features of different "
             "positions. Which dimension should come right after the batch when you merge the heads?",

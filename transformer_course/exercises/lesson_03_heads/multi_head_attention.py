@@ -240,6 +240,7 @@ MISTAKES = [
     Mistake(
         "one_big_head",
         STEPS.but(split=lambda self: lambda x: x.unsqueeze(1), merged=lambda mixture: mixture.squeeze(1)),
+        STEPS.but(split=lambda self: lambda x: x.unsqueeze(1), merged=lambda mixture: mixture.mean(dim=1)),
         summary="you use one head as wide as the model",
         message=(
             "{summary} instead of several, so each sentence has only one matrix of attention weights. Does your output "
@@ -295,6 +296,50 @@ EXERCISE = Exercise(
         "`scores` is `q @ k.transpose(-2, -1)` divided by √d_k.",
     ],
     messages={
+        "call_left_out_weights": attention_mistakes.TOLD_OF_THE_WEIGHTS["call_left_out_weights"],
+        **attention_mistakes.TOLD_OF_THE_ROOT,
+        "ignored_mask": Wording(
+            "{summary}, so every query attends to all the keys, even to those that the mask hides. Which score should "
+            "a hidden key get before the softmax?",
+            summary="you don't use `mask`",
+            hints=["If one entry of the mask changes, should your output change?"],
+        ),
+        "wrong_input_from_value: key": Wording(
+            "{summary}, so `value` has no effect on your output. The two are the same tensor in self-attention, but "
+            "not in general. Which input does each of the three layers project?",
+            summary="you apply `w_v` to `key` instead of `value`",
+            hints=["If only `value` changes, should your output change?"],
+        ),
+        "wrong_layer_from_key: w_q": Wording(
+            "{summary}, so queries and keys share a layer, and `w_k` would never be trained. Which layer is for the "
+            "keys?",
+            summary="you project the keys with `w_q` instead of `w_k`",
+            hints=["After `output.sum().backward()`, for which layers is `.weight.grad` None?"],
+        ),
+        "wrong_layer_from_value: w_k": Wording(
+            "{summary}, so keys and values share a layer, and `w_v` would never be trained. Which layer is for the "
+            "values?",
+            summary="you project the values with `w_k` instead of `w_v`",
+            hints=["After `output.sum().backward()`, for which layers is `.weight.grad` None?"],
+        ),
+        "wrong_layer_from_value: w_q": Wording(
+            "{summary}, so queries and values share a layer, and `w_v` would never be trained. Which layer is for the "
+            "values?",
+            summary="you project the values with `w_q` instead of `w_v`",
+            hints=["After `output.sum().backward()`, for which layers is `.weight.grad` None?"],
+        ),
+        "call_left_out_from_key: key": Wording(
+            "You use `key` itself instead of `w_k(key)`, so `w_k` would never be trained. Do you use all of the other "
+            "three layers: `w_q`, `w_v` and `w_o`?",
+            summary="you don't project the keys with `w_k`",
+            hints=["After `output.sum().backward()`, for which layers is `.weight.grad` None?"],
+        ),
+        "call_left_out_from_value: value": Wording(
+            "You use `value` itself instead of `w_v(value)`, so `w_v` would never be trained. Do you use all of the "
+            "other three layers: `w_q`, `w_k` and `w_o`?",
+            summary="you don't project the values with `w_v`",
+            hints=["After `output.sum().backward()`, for which layers is `.weight.grad` None?"],
+        ),
         **attention_mistakes.TOLD_OF_THE_SCALING,
         **attention_mistakes.TOLD_OF_THE_MASK,
         "inverted_mask: ~mask if mask is not None else None": attention_mistakes.MASK_INVERTED,

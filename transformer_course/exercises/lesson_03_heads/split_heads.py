@@ -104,6 +104,12 @@ EXERCISE = Exercise(
         "`x.view(batch, n, n_heads, d_model // n_heads)`, then swap dims 1 and 2 with `.transpose(1, 2)`.",
     ],
     messages={
+        "transposed_heads": Wording(
+            "{summary}, in shape (batch, n_heads, d_k, n). Each *row* of a head should hold the features of one "
+            "position. In which order do you need the dimensions?",
+            summary="you put the positions after the features of each head",
+            hints=["For x of shape (2, 5, 12) and 3 heads, which shape should the result have? Which is yours?"],
+        ),
         "other_axes_heads: cut.transpose(-2, -1)": Wording(
             "You return shape (batch, n, d_k, n_heads), with the head dimension last. It should come right after the "
             "batch. Which two dimensions should you swap?",

@@ -44,7 +44,7 @@ WIDTH_OF_THE_VALUES = Wording(
 
 ROOT_OF_D_MODEL = Wording(
     "{summary}. Each head compares vectors of width d_k = d_model / n_heads, so each score is a sum of only d_k "
-    "products.",
+    "products. Your scores become too small and your weights too even.",
     summary="you divide by √d_model instead of √d_k",
     hints=["With d_model = 12 and 3 heads, how many products does each score add up?"],
 )
