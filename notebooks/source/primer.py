@@ -8,7 +8,7 @@
 # **Afterwards you can** work out the shape of a result before you run the line, let PyTorch compute any gradient, and
 # read and write the training loop that all lessons share.
 #
-# Reading: 37 minutes. With all predictions, runs and questions: about 60 minutes. If you know PyTorch, try the
+# Reading: 38 minutes. With all predictions, runs and questions: about 60 minutes. If you know PyTorch, try the
 # [self-check](#Self-check); if nothing in it surprises you, go on to [lesson 00](00_bottleneck.ipynb).
 
 # %% [markdown]
@@ -17,8 +17,9 @@
 # you are: `prediction = "same", "70 %"`. At the end you will see how often you were confident and wrong.)
 
 # %% id="imports"
+import math
 import re
-import time
+import timeit
 from collections import Counter
 
 import pandas as pd
@@ -223,8 +224,7 @@ matrix = torch.arange(6).view(2, 3)
 print(matrix.tolist())
 
 # %% [markdown]
-# **Predict.** What is the first row of `matrix.view(3, 2)`, and what is that of `matrix.T`? Write them as lists, such
-# as `[0, 5]`.
+# **Predict.** What is the first row of `matrix.view(3, 2)`, and of `matrix.T`? Write them as lists, such as `[0, 5]`.
 
 # %% tags=["prediction"]
 by_view, by_transpose = ..., ...
@@ -283,20 +283,29 @@ prediction = ...
 
 # %% tags=["words-only"]
 rows, columns = torch.randn(50, 64), torch.randn(64, 50)
-start = time.perf_counter()
-for row in rows:
-    for column in columns.T:
-        row @ column
-middle = time.perf_counter()
-for _ in range(100):
-    rows @ columns
-end = time.perf_counter()
-compare(prediction, measured="loop" if middle - start > end - middle else "products")
-print(f"one by one, a dot product takes {100 * (middle - start) / (end - middle):.0f} times as long")
+
+
+def loop() -> None:
+    for row in rows:
+        for column in columns.T:
+            row @ column
+
+
+def products() -> None:
+    for _ in range(100):
+        rows @ columns
+
+
+# The shortest of five times is the least disturbed by other programs.
+in_loop, in_products = (min(timeit.repeat(work, number=1, repeat=5)) for work in (loop, products))
+magnitude = math.log10(100 * in_loop / in_products)  # 2 if both take equally long
+compare(prediction, measured="loop" if magnitude > 2 else "products")
+print(f"one by one, a dot product takes about 10^{magnitude:.0f} times as long")
 
 # %% [markdown]
-# Almost none of the loop's time goes into arithmetic: a call costs far more than the 64 multiplications in it. So give
-# PyTorch a lot to do in each call. Most of the work in a Transformer is matrix products, which computers do very fast.
+# That is the order of magnitude, and yours may differ. Almost none of the loop's time goes into
+# arithmetic: a call costs far more than the 64 multiplications in it. So give PyTorch a lot to do in each call. Most of
+# the work in a Transformer is matrix products, which computers do very fast.
 
 # %% [markdown]
 # ## Softmax turns scores into probabilities
@@ -385,19 +394,21 @@ neighbors = {word: nearest(word) for word in words}
 pd.DataFrame.from_dict(neighbors, orient="index", columns=["nearest", "second", "third"])
 
 # %% [markdown]
-# No one told the program what a word means. But we picked these eight words by hand. A fairer test: are words more
-# similar to their own plurals than to other words?
+# No one told the program what a word means. But we picked these eight words by hand. A fairer test: is a word more
+# similar to its own plural than to half of the other words? And is the plural its nearest word?
 
 # %% tags=["hide-input"]
 plurals = [(word, word + "s") for word in vocabulary if len(word) > 2 and word + "s" in number]
-own = torch.stack([cosines[number[one], number[several]] for one, several in plurals])
-print(f"{len(plurals)} words and their plurals, such as {plurals[0]}: median cosine {own.median():.2f}")
-print(f"any two words: {cosines.median():.2f}")
+is_above_median = [cosines[number[one], number[several]] > cosines[number[one]].median() for one, several in plurals]
+is_nearest = [nearest(one)[0] == several for one, several in plurals]
+print(f"of {len(plurals)} words with a plural, such as {plurals[0]}:")
+print(f"  the plural is more similar than half of all words: {sum(is_above_median) / len(plurals):.0%}")
+print(f"  the plural is the nearest word: {sum(is_nearest) / len(plurals):.0%}")
 
 # %% [markdown]
-# They usually are. But look at `max` and `min`, `true` and `false`, `zeros` and `ones` above: they are *opposites*.
-# Wherever one can appear, so can the other. These vectors capture which words occur together, and that is not quite the
-# same as meaning.
+# The plural is nearly always in the more similar half, but rarely the nearest word. And look at `max` and `min`, `true`
+# and `false`, `zeros` and `ones` above: they are *opposites*. Wherever one can appear, so can the other. These
+# vectors capture which words occur together, and that is not quite the same as meaning.
 
 # %% [markdown]
 # ## Gradients
@@ -513,9 +524,8 @@ class MonthReader(nn.Module):
 # ## The training loop
 #
 # *März, marzo, maaliskuu, март*: our data are the names of the months in many languages, in full and abbreviated. (They
-# come with Babel, which is installed with the course.) We fill up shorter names with id 0 at the end, which is called
-# **padding**. About one name in five is left out of training. These names are the **held-out set**, on which we test
-# the model.
+# come with Babel, which is installed with the course.) We pad shorter names at the end with id 0 (**padding**). About
+# one name in five is left out of training. These names are the **held-out set**, on which we test the model.
 
 # %%
 month_of = {}
@@ -569,37 +579,76 @@ print("of probabilities (wrong):  ", round(F.cross_entropy(scores.softmax(-1), t
 # %% tags=["prediction"]
 prediction = ...
 
+# %% id="measuring" tags=["hide-input"]
+groups = {"training set": ~held_out, "held-out set": held_out}
+accuracy, losses = ({group: [] for group in groups} for _ in range(2))
+
+
+@torch.no_grad()
+def measure() -> None:
+    """Append the model's accuracy and its loss on both sets to their lists."""
+    for group, chosen in groups.items():
+        logits = model(names[chosen])
+        is_right = logits.argmax(dim=-1) == months[chosen]  # the month with the largest logit
+        accuracy[group].append(is_right.float().mean().item())  # the fraction that is True
+        losses[group].append(F.cross_entropy(logits, months[chosen]).item())
+
+
 # %% tags=["approximate"]
 model = MonthReader(len(characters))
 print("before training, the loss is", round(F.cross_entropy(model(names), months).item(), 1))
 optimizer = torch.optim.Adam(model.parameters(), lr=0.01)
-accuracy = {"training set": [], "held-out set": []}
 for _ in range(300):
     loss = F.cross_entropy(model(names[~held_out]), months[~held_out])
     optimizer.zero_grad()
     loss.backward()
     optimizer.step()
-    with torch.no_grad():
-        is_right = model(names).argmax(dim=-1) == months  # the month with the largest logit
-    accuracy["training set"].append(is_right[~held_out].float().mean().item())  # the fraction that is True
-    accuracy["held-out set"].append(is_right[held_out].float().mean().item())
+    measure()  # folded above: accuracy and loss on both sets
 compare(prediction, measured=round(accuracy["held-out set"][-1], 1))
 ax = plots.lines(range(300), accuracy, xlabel="step", ylabel="accuracy")
 
-# %%
+# %% tags=["hide-input"]
 learned = {(name[:3], month) for (name, month), held in zip(month_of.items(), held_out) if not held}
 new = [(name[:3], month) for (name, month), held in zip(month_of.items(), held_out) if held]
 print(f"held-out names that begin like a training name of their month: {sum(p in learned for p in new) / len(new):.0%}")
 
-# %% id="accuracy-by-step" tags=["approximate"]
+# %% id="accuracy-by-step" tags=["hide-input", "approximate"]
 at = (0, 50, 100, 200, 299)
 pd.DataFrame({group: [curve[step] for step in at] for group, curve in accuracy.items()}, index=at).round(1)
 
 # %% [markdown]
 # The model **generalizes**: it reads about 6 in 10 of the names that it never saw. This is partly because languages
 # share words, as in avril, aprile, april (the count above). But the training curve ends near 1, far above the held-out
-# curve: the difference is memorized, which is called **overfitting**. So judge a model by its held-out set, and look at
-# the curves: a loop that runs without an error proves nothing.
+# curve: the difference is memorized.
+#
+# The folded cell runs the same loop for 900 more steps.
+#
+# **Predict.** What happens to the *loss* on the held-out set between step 150 and step 1,200? Write `"falls"`, `"stays
+# the same"` (within a tenth) or `"rises"`.
+
+# %% id="later-loss-prediction" tags=["prediction"]
+prediction = ...
+
+# %% id="later-loss" tags=["hide-input", "approximate"]
+for _ in range(900):
+    loss = F.cross_entropy(model(names[~held_out]), months[~held_out])
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+    measure()
+growth = losses["held-out set"][-1] / losses["held-out set"][149]
+compare(prediction, measured="rises" if growth > 1.1 else "falls" if growth < 0.9 else "stays the same")
+ax = plots.lines(range(1200), losses, xlabel="step", ylabel="loss")
+at = (0, 149, 299, 599, 1199)
+curves = {"accuracy": accuracy, "loss": losses}
+by_step = {(what, group): [of[group][i] for i in at] for what, of in curves.items() for group in groups}
+pd.DataFrame(by_step, index=[i + 1 for i in at]).round(2)
+
+# %% [markdown] id="overfitting"
+# The accuracy changes little, and yet the loss doubles! The model grows more and more confident, even where it is
+# wrong, and the loss punishes confident mistakes. Getting better on the training data but not on held-out data is
+# called **overfitting**. So judge a model by its held-out set, look at loss *and* accuracy, and stop when the held-out
+# loss is lowest (*early stopping*): a loop that runs without an error proves nothing.
 #
 # And `srma`? All that the model sees of a name is the *mean* of the embeddings of its letters and the padding.
 
@@ -622,8 +671,8 @@ print("equal logits:", torch.allclose(mars, srma, atol=1e-4))
 #
 # Our training set fits into one batch. For larger data, a `DataLoader` shuffles the examples in every epoch and returns
 # them in batches. A model and its data also have to be on the same **device**, the CPU or a GPU; `.to(device)` moves
-# them. Some modules behave differently in training and in testing, and `train()` and `eval()` switch between the two
-# (lesson 06 has an example). This is the same loop with all three:
+# them. Some modules behave differently during training and evaluation, and `train()` and `eval()` switch between the
+# two (lesson 06 has an example). This is the same loop with all three:
 #
 # ```python
 # device = "cuda" if torch.cuda.is_available() else "cpu"
@@ -644,14 +693,14 @@ print("equal logits:", torch.allclose(mars, srma, atol=1e-4))
 # %% [markdown]
 # ## Your experiment
 #
-# Ungraded, about 15 minutes. In this course we predict, run three seeds, and say what they show. Test a claim of your
-# own in this way, or start with this one:
+# Ungraded, about 15 minutes. In this course you predict a result, run three seeds and report what they show. Test a
+# claim of your own in this way, or start with this one:
 #
 # **Claim.** A model with vectors of width 4 instead of 32 can memorize less, and so reads *more* of the held-out names.
 #
 # **Prediction.** Before you run anything, write down in how many of the three runs the claim will hold.
 #
-# **Verdict.** Say in one sentence what you may claim now. A claim that fails is a result, too.
+# **Verdict.** State in one sentence what your runs support. A claim that fails is a result, too.
 
 # %% id="experiment" tags=["experiment", "skip-execution"]
 prediction = ...  # in how many of the three runs will the claim hold?
@@ -672,7 +721,8 @@ print("predicted:", prediction, " measured:", holds)
 # - `view` cuts the same numbers into other rows; `transpose` swaps axes.
 # - (n, k) @ (k, m) → (n, m): n · m dot products at once.
 # - `backward` adds gradients to `.grad`; `no_grad` records nothing.
-# - Loss, `zero_grad`, `backward`, `step`; and judge by the held-out set.
+# - Each step: compute the loss, then `zero_grad`, `backward`, `step`. Judge the model by its accuracy and its loss on
+#   the held-out set.
 #
 # The shapes once more, for 5 names:
 
@@ -815,8 +865,9 @@ tally()
 #
 # <details><summary>Accuracy still rises on the training set, but not on the held-out set. What is happening?</summary>
 #
-# Overfitting: the model memorizes what does not generalize. More data, a smaller model, dropout or early stopping may
-# help; and only a held-out set shows it. (<i>The training loop</i>)
+# Overfitting: the model memorizes what does not generalize. Only a held-out set shows it, and its loss shows it
+# earlier than its accuracy: ours doubled while the accuracy changed little. More data, a smaller model, dropout or
+# early stopping may help. (<i>The training loop</i>)
 # </details>
 
 # %% [markdown]
