@@ -8,7 +8,7 @@
 # **Afterwards you can** write attention from scratch, explain what queries, keys and values are and which of their
 # sizes must agree, and tell self-attention from cross-attention.
 #
-# Reading: 33 minutes. Exercises: 35 minutes (four core, one stretch ★). With all predictions, runs and questions: about
+# Reading: 34 minutes. Exercises: 35 minutes (four core, one stretch ★). With all predictions, runs and questions: about
 # 85 minutes.
 
 # %% [markdown]
@@ -91,8 +91,7 @@ compare(prediction, measured=(weights * values).sum())
 # **values**.
 #
 # The name comes from human attention. *The street was loud and the room was small, but we loved it*: did the writer
-# like the hotel? You attend to what follows the *but*. In a photo you attend to the main object and barely notice
-# the background.
+# like the hotel? You attend to what follows the *but*.
 
 # %% [markdown]
 # ## Step 1: a score for every key
@@ -174,8 +173,8 @@ measures.round(2)
 #
 # $$-\tfrac12 \|q - k\|^2 = q \cdot k - \tfrac12 \|q\|^2 - \tfrac12 \|k\|^2$$
 #
-# If all keys have the same length, the last two terms are the same for every key. Then dot product, cosine and distance
-# must rank the keys in the same order. We rank 1,000 keys both ways and count the differences:
+# If all keys have the same length, the last two terms are the same for every key. Then the dot product, the cosine and
+# the distance rank the keys identically. We rank 1,000 keys both ways and count the differences:
 
 # %%
 directions = torch.nn.functional.normalize(torch.randn(1000, 8), dim=-1)
@@ -295,8 +294,8 @@ weights = parts.softmax(parts.similarity(fruit, keys))
 print(f"the price of fruit: {weights @ values:.2f}")
 
 # %% [markdown]
-# This time, you computed the weights 0.6, 0.4 and 0, and a price of nearly 8, from vectors. (We chose the vectors to
-# give these numbers; in real models they are learned.)
+# This time, you computed the weights 0.6, 0.4 and 0 from vectors. (We chose the vectors to give these numbers; in real
+# models they are learned.)
 #
 # You do the same in a reading test. The question is the query: *When was Bob born?* Each sentence of the text is
 # *about* something (its key) and *says* something (its value): "Bob was born in 1998" is about Bob's birth and says
@@ -376,8 +375,8 @@ sharper = parts.attention(3 * piece_queries, piece_keys, piece_values)
 print(f"with queries 3 times as long: {sharper[0].item():.0f}")
 
 # %% [markdown]
-# Soft attention never quite ignores the other keys: `3` and `mars` get about 2% each, and since both have the value 3,
-# they pull the answer down by 71 years. Longer queries give larger scores, and larger scores give sharper weights, so a
+# Soft attention never quite ignores the other keys: `3` and `mars` get about 2% each and pull the answer down by 71
+# years. Longer queries give larger scores, and larger scores give sharper weights, so a
 # model that needs an exact answer can *learn* longer queries. Lesson 02 is about scores that become large
 # unintentionally.
 
@@ -403,7 +402,7 @@ print(f"with queries 3 times as long: {sharper[0].item():.0f}")
 diagrams.lookup.one_head(piece_queries, piece_keys, piece_values, questions, pieces)
 
 # %% [markdown]
-# This map of the Transformer highlights what you have built. Later lessons add the rest.
+# This map of the Transformer highlights what you have built.
 
 # %%
 diagrams.architecture.you_are_here(1)
@@ -435,10 +434,10 @@ print("last output with the queries reversed:", [round(x, 2) for x in turned[-1]
 
 # %% [markdown]
 # Nothing in the formula depends on the position of a key. Keys and values form pairs, and the pairs can come in any
-# order: attention is **permutation-invariant** in these pairs. If you shuffle only the keys, they get the wrong values.
+# order: attention is **permutation-invariant** in these pairs. If you shuffle only the keys, they get wrong values.
 # If you reorder (permute) the queries, the outputs are reordered in the same way: attention is
-# **permutation-equivariant** in the queries. Language needs the order: "dog bites man" and "man bites dog" are
-# different sentences. Lesson 05 adds positions.
+# **permutation-equivariant** in the queries. Language needs the order ("dog bites man"): lesson 05 adds
+# positions.
 
 # %% [markdown]
 # ## Self-attention and cross-attention
@@ -456,7 +455,7 @@ print("cross-attention:", tuple(parts.attention(iso, french, french).shape))
 print("self-attention: ", tuple(parts.attention(french, french, french).shape))
 
 # %% [markdown]
-# The output has one row per query, however many keys there are.
+# The output has one row per query.
 #
 # What is self-attention good for? A word has one embedding, so `bank` starts out as the same vector in every sentence.
 # We choose a vector between money and water, and let every word in two short texts attend to all the words in its own
@@ -471,15 +470,16 @@ neighbors = {word: vectors[word] for word in ("loan", "river")}
 diagrams.lookup.moved("bank", vectors["bank"], after, neighbors, ("money", "water"))
 
 # %% [markdown]
-# The same word now has two vectors. `bank` has moved toward its neighbor, so the next layer reads the bank *of a river*
-# or a bank that *lends money*. This is the idea behind an attention layer. (A real layer first projects the vectors,
-# and adds the result to the old vector instead of replacing it: lessons 03 and 06.)
+# The same word now has two vectors. `bank` has moved toward its neighbor (far, because `loan` and `river` are
+# longer), so the next layer reads the bank *of a river* or a bank that *lends money*. This is the idea
+# behind an attention layer. (A real layer first projects the vectors, and adds the result to the old vector instead of
+# replacing it: lessons 03 and 06.)
 
 # %% [markdown]
 # ### Does a word attend most to itself?
 #
-# In self-attention, each vector is also one of the keys; the weight it gives itself is on the diagonal of the matrix of
-# weights. Does each vector match itself best? Look at `bank` next to `loan`:
+# In self-attention, each vector is also one of the keys; the weight it gives to itself is on the diagonal of the weight
+# matrix. Does each vector match itself best? Look at `bank` next to `loan`:
 
 # %%
 of_bank = parts.attention_weights(in_text["bank loan"], in_text["bank loan"])[0]
@@ -508,16 +508,20 @@ def on_diagonal(queries: Tensor, keys: Tensor) -> int:
 
 compare(prediction_raw, measured=on_diagonal(x, x))
 compare(prediction_projected, measured=on_diagonal(x @ w_q, x @ w_k))
-lengths = 3 ** (2 * torch.rand(200, 50, 1) - 1)  # from a third to three times as long
-for d in (8, 32, 512):
-    uneven = torch.nn.functional.normalize(torch.randn(200, 50, d), dim=-1) * lengths * d**0.5
-    print(f"raw vectors of different lengths, width {d}: {on_diagonal(uneven, uneven)}%")
+percent = {}
+for spread, factor in {"equal lengths": 1, "lengths 1/3 to 3": 3, "lengths 1/10 to 10": 10}.items():
+    lengths = factor ** (2 * torch.rand(200, 50, 1) - 1)
+    equal = [d**0.5 * torch.nn.functional.normalize(torch.randn(200, 50, d), dim=-1) for d in (8, 32, 512)]
+    percent[spread] = [on_diagonal(lengths * v, lengths * v) for v in equal]
+print("percentage of rows with their largest weight on the diagonal")
+pd.DataFrame(percent, index=["width 8", "width 32", "width 512"])
 
 # %% [markdown]
 # If all vectors are about equally long, each one attends most to itself: $x \cdot x$ is a sum of squares, while
 # positive and negative terms cancel in the dot product of two different vectors. If their lengths differ, a longer key
-# can win: in most rows at width 8, in about a third at width 32, in none at width 512. With two random projections, the
-# diagonal is largest only by chance, in about 1 row in 50.
+# can win: for lengths from 1/3 to 3, in most rows at width 8 and in none at width 512; from 1/10 to 10, in a third of
+# the rows even at width 512. Width and lengths both count. With two random projections, the diagonal is
+# largest only by chance, in about 1 row in 50.
 
 # %% [markdown]
 # ## Bug hunt
@@ -579,21 +583,41 @@ check(distance_attention)
 
 # %% [markdown]
 # Here are 40 noisy points on a sine curve: their positions are the keys, their heights the values. The queries are 200
-# positions along the curve.
+# positions along the curve. We multiply queries and keys by a factor, which determines what counts as near.
+
+
+# %% id="known-points" tags=["hide-input"]
+new_positions = torch.linspace(0.3, 5.7, 200)[:, None]
+sine = torch.sin(new_positions[:, 0])
+
+
+def known_points() -> tuple[Tensor, Tensor]:
+    positions = torch.rand(40, 1) * 6
+    return positions, torch.sin(positions) + 0.1 * torch.randn(40, 1)
+
+
+def largest_error(factor: float) -> float:
+    """Return the median of 20 sets of points."""
+    sets = [known_points() for _ in range(20)]
+    return torch.stack([(predicted(factor, *points) - sine).abs().max() for points in sets]).median().item()
+
 
 # %%
-positions = torch.rand(40, 1) * 6
-heights = torch.sin(positions) + 0.1 * torch.randn(40, 1)
-new_positions = torch.linspace(0.3, 5.7, 200)[:, None]
-smooth = parts.distance_attention(4 * new_positions, 4 * positions, heights)  # times 4: standard deviation 1/4
-curves = {"attention": smooth[:, 0], "sine": torch.sin(new_positions[:, 0])}
+def predicted(factor: float, positions: Tensor, heights: Tensor) -> Tensor:
+    return parts.distance_attention(factor * new_positions, factor * positions, heights)[:, 0]
+
+
+points, factors = known_points(), (1, 4, 16)  # try other factors
+curves = {f"factor {factor}": predicted(factor, *points) for factor in factors} | {"sine": sine}
 ax = plots.lines(new_positions[:, 0], curves, xlabel="position (query)", ylabel="height (value)")
-ax.plot(positions, heights, ".", color=plots.INK, label="known points")
+ax.plot(*points, ".", color=plots.INK, label="known points")
 ax.legend()
-print(f"largest error: {(smooth - torch.sin(new_positions)).abs().max():.1f}")
+print("largest error:", {f"factor {factor}": round(largest_error(factor), 2) for factor in factors})
 
 # %% [markdown]
-# Without any training, attention has drawn a smooth curve through 40 noisy points.
+# Without any training, attention has drawn a smooth curve through 40 noisy points, if the factor is about 4. The factor
+# is the temperature again: it multiplies every score by its square. At 1, distant points count too much and the curve
+# is too flat; at 16, it jumps from point to point. (In statistics, 1/factor is the **bandwidth** of the kernel.)
 #
 # **Predict.** If all keys have the same length, do dot-product attention and distance-based attention give the `"same"`
 # output or `"different"` ones?
@@ -687,6 +711,7 @@ pd.DataFrame(shapes, columns=["module", "input shapes", "output shape", "paramet
 # - **cross-attention**: attention whose queries come from one sequence, and keys and values from another.
 # - **projection**: the product of a vector with a learned matrix.
 # - **Nadaraya–Watson kernel regression**: a prediction by averaging known values, weighted by nearness.
+# - **bandwidth**: the distance within which a kernel gives known points much weight.
 
 # %% [markdown]
 # ## Interview questions
@@ -744,16 +769,17 @@ pd.DataFrame(shapes, columns=["module", "input shapes", "output shape", "paramet
 #
 # <details><summary>Is the diagonal of a self-attention matrix always the largest?</summary>
 #
-# No. It depends on the lengths of the vectors and on the projections. With raw vectors of equal length each position
-# attends most to itself; a longer vector can get a larger weight, as `loan` does for `bank`. After two different random
-# projections, the diagonal entry of a row is no more likely to be the largest than any other. Training can change that.
-# (<i>Does a word attend most to itself?</i>)
+# No. It depends on the lengths and the width of the vectors and on the projections. With raw vectors of equal length
+# each position attends most to itself; a longer vector can get a larger weight, as `loan` does for `bank`. After two
+# different random projections, the diagonal entry of a row is no more likely to be the largest than any other. Training
+# can change that. (<i>Does a word attend most to itself?</i>)
 # </details>
 #
 # <details><summary>What does attention have to do with kernel regression?</summary>
 #
 # Nadaraya–Watson regression averages known values with weights that fall with distance. With a Gaussian kernel the
-# weights are softmax(−½‖q − k‖²), which for keys of equal length equals softmax(q · k). (<i>★ Transfer</i>)
+# weights are softmax(−½‖q − k‖²), which for keys of equal length equals softmax(q · k). A wider kernel is a higher
+# temperature. (<i>★ Transfer</i>)
 # </details>
 
 # %% [markdown]
