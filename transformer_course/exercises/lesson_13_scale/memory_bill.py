@@ -80,6 +80,18 @@ def in_larger_units(unit):
     return lambda bill: {line: n_bytes / unit for line, n_bytes in bill.items()}
 
 
+WITH_CHECKPOINTING = (
+    "A model has 3 layers, `d_model` is 5 and `n_kept` is 41. With checkpointing, which numbers of a token are in "
+    "memory while the last layer is computed again?"
+)
+WITHOUT_CHECKPOINTING = (
+    "A model has 3 layers, and `n_kept` is 41. Without checkpointing, how many numbers does a token keep?"
+)
+OF_8_WORKERS = (
+    "With 1,100 parameters and 8 workers, how many numbers does one worker keep on each of the first three lines?"
+)
+
+
 MISTAKES = [
     Mistake(
         "divides_activations",
@@ -89,12 +101,14 @@ MISTAKES = [
             "{summary}. `n_tokens` already counts only one worker's tokens. Can another worker keep the activations "
             "of these tokens?"
         ),
+        hints=["Worker 0 reads 7 tokens. Which worker keeps the activations of these tokens?"],
     ),
     Mistake(
         "activations_of_all_workers",
         STEPS.but(activations=lambda activations, n_workers: activations * n_workers),
         summary="you count the activations of all workers instead of one",
         message="{summary}, so with 8 workers they are 8 times too large. Whose tokens does `n_tokens` count?",
+        hints=["Worker 0 reads 7 tokens. Which worker keeps the activations of these tokens?"],
     ),
     Mistake(
         "computes_all_again",
@@ -106,6 +120,7 @@ MISTAKES = [
             "{summary}, which is more than without checkpointing. How many layers need their `n_kept` numbers at the "
             "same time?"
         ),
+        hints=[WITH_CHECKPOINTING],
     ),
     Mistake(
         "input_of_one_layer",
@@ -115,12 +130,14 @@ MISTAKES = [
             "{summary}. The backward pass computes every layer again from its input. With 3 layers, how many inputs "
             "are in memory?"
         ),
+        hints=[WITH_CHECKPOINTING],
     ),
     Mistake(
         "no_inputs",
         STEPS.but(per_token=per_token_with_checkpointing(lambda n_layers, d_model, n_kept: n_kept)),
         summary="with checkpointing, you leave out the inputs of the layers",
         message="{summary}. From which numbers does the backward pass compute a layer again?",
+        hints=[WITH_CHECKPOINTING],
     ),
     Mistake(
         "one_input_too_few",
@@ -129,6 +146,7 @@ MISTAKES = [
         ),
         summary="with checkpointing, you keep the inputs of only n_layers − 1 layers",
         message="{summary}. Which layer could be computed again without its input?",
+        hints=[WITH_CHECKPOINTING],
     ),
     Mistake(
         "square_root_of_the_layers",
@@ -137,6 +155,7 @@ MISTAKES = [
         ),
         summary="with checkpointing, you keep the inputs of only √n_layers layers",
         message="{summary}. Some libraries place their checkpoints that way, but here *every* layer keeps its input.",
+        hints=[WITH_CHECKPOINTING],
     ),
     Mistake(
         "larger_of_the_two",
@@ -145,6 +164,7 @@ MISTAKES = [
         ),
         summary="with checkpointing, you take the larger of two parts instead of their sum",
         message="{summary}. While a layer is computed again, are the inputs of the layers still in memory?",
+        hints=[WITH_CHECKPOINTING],
     ),
     Mistake(
         "n_kept_of_one_token",
@@ -155,12 +175,14 @@ MISTAKES = [
         ),
         summary="with checkpointing, you count `n_kept` for only one token",
         message="{summary}, because you multiply only the inputs by `n_tokens`. Where do you need parentheses?",
+        hints=[WITH_CHECKPOINTING],
     ),
     Mistake(
         "one_layer_without_checkpointing",
         STEPS.but(per_token=per_token_without_checkpointing(lambda n_layers, d_model, n_kept: n_kept)),
         summary="without checkpointing, you count the activations of only one layer",
         message="{summary}. The backward pass needs those of every layer. How many numbers do 3 layers keep?",
+        hints=[WITHOUT_CHECKPOINTING],
     ),
     Mistake(
         "inputs_without_checkpointing",
@@ -169,66 +191,80 @@ MISTAKES = [
         ),
         summary="without checkpointing, you count the layers' inputs in addition to `n_kept`",
         message="{summary}. `n_kept` already counts all numbers that a layer keeps for a token.",
+        hints=[WITHOUT_CHECKPOINTING],
     ),
     Mistake(
         "n_kept_times_d_model",
         STEPS.but(n_kept=lambda n_kept, d_model: n_kept * d_model),
         summary="you multiply `n_kept` by `d_model`",
         message="{summary}. How many numbers does a layer keep for a token, if `n_kept` is 41?",
+        hints=[WITHOUT_CHECKPOINTING],
     ),
     Mistake(
         "parameters_not_sharded",
         STEPS.but(bill=lambda bill, share, n_workers: bill | {"parameters": share * n_workers}),
         summary="you don't divide the parameters among the workers",
         message="{summary}, which is ZeRO stage 2. Here a worker keeps only its share of the parameters as well.",
+        hints=[OF_8_WORKERS],
     ),
     Mistake(
         "gradients_not_sharded",
         STEPS.but(bill=lambda bill, share, n_workers: bill | {"gradients": share * n_workers}),
         summary="you don't divide the gradients among the workers",
         message="{summary}. With 8 workers, each keeps only the gradients of its own eighth of the parameters.",
+        hints=[OF_8_WORKERS],
     ),
     Mistake(
         "optimizer_not_sharded",
         STEPS.but(optimizer=lambda optimizer, n_workers: optimizer * n_workers),
         summary="you don't divide the optimizer state among the workers",
         message="{summary}. With 8 workers, each keeps the running means of only its own eighth of the parameters.",
+        hints=[OF_8_WORKERS],
     ),
     Mistake(
         "optimizer_divided_twice",
         STEPS.but(optimizer=lambda optimizer, n_workers: optimizer / n_workers),
         summary="you divide the optimizer state by the number of workers twice",
         message="{summary}. Is the number that you compute it from already divided?",
+        hints=[OF_8_WORKERS],
     ),
     Mistake(
         "gradients_of_each_token",
         STEPS.but(bill=lambda bill, share, n_tokens: bill | {"gradients": share * n_tokens}),
         summary="you count a separate gradient for each token",
-        message="{summary}. The gradients of all tokens are added up. How many numbers has their sum per parameter?",
+        message=(
+            "{summary}. The gradients of all tokens are added up. How many numbers does their sum have for each "
+            "parameter?"
+        ),
+        hints=["After `loss.backward()` on 7 tokens, which shape does the `grad` of a parameter have?"],
     ),
     Mistake(
         "parameters_times_layers",
         STEPS.but(n_parameters=lambda n_parameters, n_layers: n_parameters * n_layers),
         summary="you multiply `n_parameters` by `n_layers`",
         message="{summary}. Does `n_parameters` count the parameters of one layer or of the whole model?",
+        hints=["If you print `sum(p.numel() for p in model.parameters())`, which layers are in it?"],
     ),
     Mistake(
         "larger_units",
         *[STEPS.but(bill=in_larger_units(unit)) for unit in (10**9, 10**6, 2**30, 2**20)],
         summary="you convert the bytes to a larger unit",
         message="{summary}. Return plain bytes, without dividing by a power of 10 or 2.",
+        hints=["How many bytes do 22 float32 numbers take? What do you return for them?"],
     ),
     Mistake(
         "rounds_down",
         STEPS.but(share=lambda n_parameters, n_workers, size: size * (n_parameters // n_workers)),
         summary="you round down when you divide the parameters among the workers",
         message="{summary}. 1,100 parameters on 8 workers are 137.5 per worker on average, not 137.",
+        hints=[OF_8_WORKERS],
     ),
     Mistake(
         "bits_as_bytes",
         STEPS.but(size=lambda: 32),
         summary="you count 32 bytes for each number",
         message="{summary}. A float32 has 32 *bits*. How many bytes is that?",
+        hints=["How many bits does a byte have?"],
     ),
     Mistake(
         "only_the_optimizer_is_shared",
@@ -240,12 +276,14 @@ MISTAKES = [
             "{summary}, which is ZeRO stage 1. Here the parameters and the gradients are sharded as well. How much of "
             "them does one of 8 workers keep?"
         ),
+        hints=[OF_8_WORKERS],
     ),
     Mistake(
         "lines_exchanged",
         STEPS.but(bill=lambda bill: bill | {"gradients": bill["optimizer"], "optimizer": bill["gradients"]}),
         summary="you swap the bytes of the gradients and those of the optimizer state",
         message="{summary}. Which of the two holds two numbers for each parameter?",
+        hints=["A parameter has one gradient. How many running means does it have?"],
     ),
 ]
 
@@ -271,6 +309,7 @@ EXERCISE = Exercise(
         "number_size: 2": Wording(
             "{summary}, as for float16 or bfloat16. How many bytes does a float32 take?",
             summary="you count 2 bytes for each number",
+            hints=["How many bits does a float32 have, and how many bits does a byte have?"],
         ),
         "number_size: 8": Wording(
             "{summary}, as for float64. How many bytes does a float32 take?",

@@ -201,7 +201,7 @@ MISTAKES = [
         "old_state_returned",
         STEPS.but(result=lambda gathered, means, mean_squares: (gathered, means, mean_squares)),
         summary="you return the old running means",
-        message="{summary}, so the optimizer forgets each gradient after its step.",
+        message="{summary}, so the optimizer forgets each gradient after its step. Which means should it keep?",
         hints=["Which of your tensors contain the new gradient after the step?"],
     ),
     Mistake(
@@ -226,6 +226,7 @@ MISTAKES = [
         message=(
             "{summary}, so it averages over about 10 steps instead of about 1,000. Adam has a second decay for it, β₂."
         ),
+        hints=["How much of a new squared gradient should go into the running mean square?"],
     ),
     Mistake(
         "old_and_new_exchanged",
