@@ -23,7 +23,7 @@ EXPECTED = {
     "lesson_05_positions:37": ("You clamp some offsets that the table still covers", "`clamp`"),
     "lesson_05_positions:39": ("1. You line up the first query with the first key", "`n_key` belongs"),
     "lesson_07_decoder:22": ("1. You add bos to each row twice", "2 stands"),
-    "lesson_09_language_model:19": ("The probabilities of the kept tokens should sum to 1 again", "has hidden"),
+    "lesson_09_language_model:19": ("you add up probabilities that aren't renormalized after top-k", "has hidden"),
     "lesson_11_modern_block:18": ("no position attends to later positions", "behind"),
     "lesson_12_clinic:13": ("both of your outputs contain the same numbers", "compare a run with itself"),
     "lesson_13_scale:19": ("The backward pass computes two gradients", "you leave out the forward pass"),

@@ -67,8 +67,8 @@ MISTAKES = [
     Mistake(
         "per_bit_of_the_text",
         STEPS.but(n_bytes=lambda n_bytes: 8 * n_bytes),
-        summary="you divide by 8 as well, the number of bits in which a byte is stored",
-        message=("{summary}. But here, bits measure how hard the bytes are to predict, not how they are stored."),
+        summary="you also divide by 8, the number of bits in a stored byte",
+        message=("{summary}. Here, bits measure how hard the bytes are to predict, not how they are stored."),
         hints=["256 equally likely bytes cost 8 bits each. What does your function return for them?"],
     ),
 ]
@@ -88,13 +88,35 @@ EXERCISE = Exercise(
     ],
     messages={
         "values_exchanged_n_tokens: n_bytes": Wording(
-            "{summary}, so the more bytes a token has, the worse the model looks.",
+            "{summary}, so the more bytes a token has, the worse the model looks. Is `loss` the cost of a token or "
+            "of a byte?",
             summary="you swap `n_tokens` and `n_bytes`",
             hints=[
                 "A text of 2 tokens has 10 bytes, and `loss` is 5. How many nats does the whole text cost?",
                 "`loss` is the cost of one token. You want the cost of one byte.",
                 "Multiply by `n_tokens`, and divide by `n_bytes`.",
             ],
+        ),
+        "part_left_out_nats: loss": Wording(
+            "{summary}, so you divide the loss of a single token by the bytes of the whole text. How many nats do "
+            "all tokens cost together?",
+            summary="you never multiply by `n_tokens`",
+        ),
+        "part_left_out_bits: nats": Wording(
+            "You return nats per byte, because `loss` uses the natural logarithm. How many nats are in a bit?",
+            summary="you don't convert nats to bits",
+        ),
+        "part_left_out_per_byte: bits": Wording(
+            "You return the bits of the whole text, so a longer text gets a larger result. What should you divide by?",
+            summary="you never divide by the number of bytes",
+        ),
+        "operator_bits: (nats) * (nats_in_a_bit)": Wording(
+            "{summary}, so you get fewer bits than nats. A bit is only 0.69 nats: are there more bits or more nats?",
+            summary="you multiply by log 2 instead of dividing by it",
+        ),
+        "operator_per_byte: (bits) * (n_bytes)": Wording(
+            "{summary}, so a longer text gets a larger result. What does *per byte* mean?",
+            summary="you multiply by `n_bytes` instead of dividing by it",
         ),
     },
     mistakes=MISTAKES,

@@ -136,7 +136,7 @@ MISTAKES = [
         summary="you pass the model the *first* tokens of the text instead of the last",
         message=(
             "Once the text is longer than the context window, you pass the model its *beginning*, so it never sees "
-            "the newest tokens."
+            "the newest tokens. Which tokens should it get instead?"
         ),
         hints=["With context_length = 3, which tokens of the text 5, 6, 7, 8 should the model get?"],
     ),
@@ -144,7 +144,7 @@ MISTAKES = [
         "shows_the_prompt_only",
         STEPS.but(shown=lambda tokens, context_length: lambda so_far: tokens[:, -context_length:]),
         summary="you pass the model only the prompt in every iteration",
-        message="{summary}, so it never sees what it has generated.",
+        message="{summary}, so it never sees what it has generated. What should it get in the next iteration?",
         hints=["Which tokens should the model get in the second iteration? Which does it get in your code?"],
     ),
     Mistake(
@@ -204,7 +204,9 @@ MISTAKES = [
         "probabilities",
         STEPS.but(next_logits=lambda: lambda logits: logits[:, -1].softmax(dim=-1)),
         summary="you pass probabilities to `sample` instead of logits",
-        message="{summary}. `sample` takes the softmax itself.",
+        message=(
+            "{summary}. `sample` takes the softmax itself, and a second softmax makes the probabilities more equal."
+        ),
         hints=["What does `sample` do first with the numbers that it gets?"],
     ),
     Mistake(
@@ -215,10 +217,9 @@ MISTAKES = [
         ).attempt,
         summary="you choose the tokens yourself instead of calling `sample`",
         message=(
-            "You choose the tokens yourself, by taking the likeliest ones or by drawing them. That choice is the "
-            "caller's: `sample` picks tokens from logits."
+            "{summary}. The caller decides how to pick a token from the logits, for example greedily or at random."
         ),
-        hints=["Where do you use the argument `sample`?"],
+        hints=["If the caller passes a `sample` that always returns token 0, which tokens should you append?"],
     ),
     Mistake(
         "cropped_once",
@@ -263,6 +264,26 @@ EXERCISE = Exercise(
                 summary="your predictions depend on only one token of the text",
                 hints=["With context_length = 3, which tokens of the text 5, 6, 7, 8 should the model get?"],
             )
+        ),
+        "shifted_context_length: context_length - 1": Wording(
+            "{summary}, so it never sees the oldest token that still fits. How many tokens can the model read?",
+            summary="you pass the model at most context_length − 1 tokens",
+        ),
+        "shifted_context_length: context_length + 1": Wording(
+            "{summary}, one more than it can read. How many tokens does your slice keep?",
+            summary="you pass the model up to context_length + 1 tokens",
+        ),
+        "range_text: range(n_rounds - 1)": Wording(
+            "{summary}, so you append max_new_tokens − 1 tokens. How many values does your `range` give?",
+            summary="you run the loop one time too few",
+        ),
+        "range_text: range(n_rounds + 1)": Wording(
+            "{summary}, so you append max_new_tokens + 1 tokens. How many values does your `range` give?",
+            summary="you run the loop one time too often",
+        ),
+        "slice_next_logits: logits[:, 0]": Wording(
+            "{summary}, which depend on the first token alone. Which position predicts the next token?",
+            summary="you sample from the logits of the *first* position",
         ),
     },
     mistakes=MISTAKES,

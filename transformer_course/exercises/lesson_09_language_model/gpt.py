@@ -114,6 +114,45 @@ EXERCISE = Exercise(
             summary="you take a softmax of the logits",
             hints=["What does `F.cross_entropy` do first with its input?"],
         ),
+        "call_left_out_normed: output": Wording(
+            "{summary}. Pre-norm blocks normalize only their inputs, so the output of the last block can be "
+            "arbitrarily large. Which module from `__init__` comes before the logits?",
+            summary="you never normalize the output of the last block",
+        ),
+        "part_left_out_first_input: embedded": Wording(
+            "{summary}, so a token enters the first block as the same vector at every position. What is "
+            "`self.positions` for?",
+            summary="you never add the positions to the embeddings",
+        ),
+        "length_length: tokens.shape[-2]": Wording(
+            "{summary}. For a single text, every token then gets row 0 of `self.positions`. Which dimension of "
+            "`tokens` counts the tokens of a text?",
+            summary="you use the batch size as the number of tokens",
+        ),
+        "not_transposed_logits": Wording(
+            "{summary}, so your code crashes: its shape is (vocab_size, d_model). Which shape turns d_model numbers "
+            "into vocab_size logits?",
+            summary="you multiply by `self.embedding.weight` without transposing it",
+        ),
+        "part_left_out_logits: normed": Wording(
+            "{summary}. They have d_model entries, but every token of the vocabulary needs a logit. Which matrix has "
+            "a row for each of these tokens?",
+            summary="you return the normalized vectors instead of the logits",
+        ),
+        "moved_normed: first_input": Wording(
+            "{summary}. Pre-norm blocks already normalize their own inputs. What still has to be normalized before "
+            "the logits?",
+            summary="you normalize the input of the first block instead of the output of the last one",
+        ),
+        "not_indexed_encodings": Wording(
+            "{summary}, however short the text is, so the shapes don't match and your code crashes. How many rows do "
+            "n tokens need?",
+            summary="you add all rows of `self.positions`",
+        ),
+        "operator_first_input: (embedded) - (encodings)": Wording(
+            "{summary}. A network can learn with either sign, but published weights work only with the sum.",
+            summary="you subtract the positions from the embeddings instead of adding them",
+        ),
     },
     mistakes=[
         *stack.layer_mistakes(STEPS)[:-1],  # an additional norm before the last one changes almost nothing
@@ -138,6 +177,55 @@ EXERCISE = Exercise(
                 "you return?"
             ),
             hints=["What does `F.cross_entropy` do first with its input?"],
+        ),
+        Mistake(
+            "positions_from_the_end",
+            STEPS.but(encodings=lambda self, length: self.positions[-length:]),
+            summary="you take the *last* rows of `self.positions`",
+            message=(
+                "{summary}, so the first token of a short text gets the encoding of a late position. Which row belongs "
+                "to position 0?"
+            ),
+            hints=["With a context length of 7 and 3 tokens, which rows do you take?", stack.ROW_BY_ROW, stack.SLICE],
+        ),
+        Mistake(
+            "positions_from_one",
+            STEPS.but(encodings=lambda self, length: self.positions[1 : length + 1]),
+            summary="you start at row 1 of `self.positions` instead of row 0",
+            message=(
+                "{summary}, so a text as long as the context window gets one row too few. Which row belongs to the "
+                "first token?"
+            ),
+            hints=["With 3 tokens, which rows do you take?", stack.ROW_BY_ROW, stack.SLICE],
+        ),
+        *stack.of_the_positions(STEPS),
+        Mistake(
+            "scaled_embeddings",
+            STEPS.but(embedded=lambda embedded: embedded * embedded.shape[-1] ** 0.5),
+            summary="you multiply the embeddings by √d_model",
+            message=(
+                "{summary}, as the original Transformer does. GPT adds its positions to the embeddings as they are. "
+                "Which factors does its formula have?"
+            ),
+            hints=["What is the input of the first block, according to the text of this exercise?"],
+        ),
+        Mistake(
+            "last_position_only",
+            STEPS.but(normed=lambda normed: normed[:, -1]),
+            STEPS.but(logits=lambda logits: logits[:, -1:]).attempt,
+            summary="you compute logits for the last position only",
+            message=(
+                "{summary}. Training needs a prediction at every position: for 3 tokens, return logits of shape "
+                "(batch, 3, vocab_size). Where do you drop the other positions?"
+            ),
+            hints=["Which function picks the last position when a text is generated, your model or its caller?"],
+        ),
+        Mistake(
+            "logits_divided_by_a_root",
+            STEPS.but(logits=lambda logits, normed: logits / normed.shape[-1] ** 0.5),
+            summary="you divide the logits by √d_model",
+            message="{summary}. Attention scales its scores like this, but logits are used as they are.",
+            hints=["By which factor are your logits too small? Is it the same in every case?"],
         ),
     ],
 )

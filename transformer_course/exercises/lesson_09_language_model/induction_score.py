@@ -85,6 +85,13 @@ MISTAKES = [
         message="{summary}, so no head can reach a score of 1. How many queries are in your sum?",
         hints=["A text of 8 tokens has the period 4. How many queries have something to copy?"],
     ),
+    Mistake(
+        "last_query_left_out",
+        STEPS.but(repeated=lambda repeated: repeated[..., :-1]),
+        summary="you leave out the last query",
+        message="{summary}, although it has a token to copy as well. Which is the last query in your mean?",
+        hints=["A text of period 3 has 6 tokens. Which three positions have something to copy?"],
+    ),
 ]
 
 
@@ -120,11 +127,25 @@ EXERCISE = Exercise(
         ),
         "sign_followed": (
             Wording(
-                "All of your scores are 0, because you read the weights on *later* tokens, which a causal head never "
-                "attends to. Did you swap query and key, or is the sign of the diagonal wrong?",
+                "You read the weights above the main diagonal, on *later* tokens. A causal head never attends to "
+                "them, so all of your scores are 0. Which index is the query, and which is the key?",
                 summary="you read the weights on later tokens",
                 hints=["In the table of a causal head, on which side of the main diagonal are all weights 0?"],
             )
+        ),
+        "slice_repeated: followed[..., 2:]": Wording(
+            "{summary}, so the first query with a token to copy doesn't count. How many queries of the diagonal are "
+            "in the first period?",
+            summary="you leave out two queries of the diagonal instead of one",
+        ),
+        "slice_repeated: followed[..., :-1]": Wording(
+            "{summary}. The first one is still in the first period, so it has nothing to copy.",
+            summary="you leave out the last query of the diagonal instead of the first",
+        ),
+        "sibling_score: repeated.sum(dim=(0, -1))": Wording(
+            "{summary}, so longer texts give larger scores. Which score should a head get that always puts all its "
+            "weight on the token to copy?",
+            summary="you add up the weights instead of averaging them",
         ),
     },
     mistakes=MISTAKES,

@@ -194,7 +194,10 @@ MISTAKES = [
         "mean_of_means",
         STEPS.but(loss=lambda losses, real: (row_sums(losses, real) / real.sum(dim=1)).mean()),
         summary="you average the losses within each text and then average over the texts",
-        message="{summary}, so a token in a short text counts more than a token in a long one.",
+        message=(
+            "{summary}, so a token in a short text counts more than a token in a long one. How many divisions does one "
+            "mean need?"
+        ),
         hints=[
             "Two texts have 1 and 9 predictions. How much should each of the 10 count? How much does it in your code?",
         ],
@@ -249,6 +252,6 @@ EXERCISE = Exercise(
         "`torch.log_softmax(…, dim=-1)`, `.gather(-1, targets.unsqueeze(-1)).squeeze(-1)`, and `losses[targets != "
         "pad_id].mean()`.",
     ],
-    messages={**mean_loss_mistakes.TOLD, **log_probability.TOLD},
+    messages={**mean_loss_mistakes.TOLD, **log_probability.TOLD_OF_GIVEN_TARGETS},
     mistakes=MISTAKES,
 )

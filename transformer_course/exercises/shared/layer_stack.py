@@ -133,24 +133,9 @@ def inverted(mask: str) -> Wording:
     )
 
 
-def input_mistakes(steps: InSteps) -> list[Mistake]:
-    """Return the mistakes in embedding tokens and adding positions."""
+def of_the_positions(steps: InSteps) -> list[Mistake]:
+    """Return the mistakes in selecting rows of the table of positions."""
     return [
-        Mistake(
-            "scaled_by_the_root_of_something_else",
-            steps.but(width=lambda tokens: tokens.shape[1]),
-            steps.but(width=lambda self: self.embedding.num_embeddings),
-            steps.but(width=lambda self: len(self.positions)).attempt,
-            summary="you scale by the square root of a size other than d_model",
-            message=(
-                "{summary}. The factor is √d_model, where d_model is the width of an embedding. Where can you read "
-                "that width?"
-            ),
-            hints=[
-                "The batch, the tokens of a sentence, the vocabulary, the rows of the table, the width: which of "
-                "these sizes is under your square root?"
-            ],
-        ),
         Mistake(
             "one_position",
             steps.but(encodings=lambda self, length: self.positions[length - 1]),
@@ -168,6 +153,30 @@ def input_mistakes(steps: InSteps) -> list[Mistake]:
             ),
             hints=["Which row does token 5 get at position 0, and which at position 3?"],
         ),
+    ]
+
+
+def input_mistakes(steps: InSteps) -> list[Mistake]:
+    """Return the mistakes in embedding tokens and adding positions."""
+    one_position, by_token = of_the_positions(steps)
+    return [
+        Mistake(
+            "scaled_by_the_root_of_something_else",
+            steps.but(width=lambda tokens: tokens.shape[1]),
+            steps.but(width=lambda self: self.embedding.num_embeddings),
+            steps.but(width=lambda self: len(self.positions)).attempt,
+            summary="you scale by the square root of a size other than d_model",
+            message=(
+                "{summary}. The factor is √d_model, where d_model is the width of an embedding. Where can you read "
+                "that width?"
+            ),
+            hints=[
+                "The batch, the tokens of a sentence, the vocabulary, the rows of the table, the width: which of "
+                "these sizes is under your square root?"
+            ],
+        ),
+        one_position,
+        by_token,
         Mistake(
             "columns_of_the_table",
             steps.but(encodings=lambda self, length: self.positions[:, :length]).attempt,

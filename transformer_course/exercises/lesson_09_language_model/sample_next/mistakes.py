@@ -132,6 +132,13 @@ TOP_K = [
         "drops_the_last_of_the_k",
         STEPS.but(best_k=if_wanted(lambda scaled, smallest: scaled.masked_fill(scaled <= smallest, -torch.inf))),
         STEPS.but(n_kept=kept(lambda top_k: max(top_k - 1, 1))).attempt,
+        STEPS.but(
+            best_k=if_wanted(
+                lambda scaled, smallest: scaled.masked_fill(
+                    (scaled <= smallest) & (smallest > scaled.amin(dim=-1, keepdim=True)), -torch.inf
+                )
+            )
+        ).attempt,
         summary="in top-k, you keep one token too few",
         message="{summary}. Should you keep or drop the smallest of the k largest logits?",
         hints=["With top_k=2, how many different tokens can your function draw from one row?"],
@@ -364,10 +371,10 @@ TOP_P = [
     Mistake(
         "top_p_of_all_tokens",
         STEPS.but(candidates=lambda scaled, best_k: scaled.softmax(dim=-1).masked_fill(best_k == -torch.inf, 0.0)),
-        summary="in top-p, you use probabilities that don't sum to 1 over the tokens that top-k keeps",
+        summary="in top-p, you add up probabilities that aren't renormalized after top-k",
         message=(
-            "{summary}. Apply top-k first. The probabilities of the kept tokens should sum to 1 again before top-p "
-            "adds them up."
+            "{summary}, so the sum reaches p too late and you keep too many tokens. Apply top-k first. What should the "
+            "probabilities of the tokens that it keeps sum to?"
         ),
         hints=[
             "With a `top_k`, what is the sum of the kept tokens' probabilities when top-p adds them up in your code?",
