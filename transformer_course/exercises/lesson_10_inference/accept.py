@@ -122,7 +122,10 @@ MISTAKES = [
             ratios=lambda p, drafted: (p[:-1] / p[:-1].amax(dim=-1, keepdim=True)).gather(1, drafted[:, None])[:, 0]
         ),
         summary="you divide p by its largest entry instead of q",
-        message="{summary}. How often should a token with p = 0.2 and q = 0.4 be accepted?",
+        message=(
+            "{summary}, so it makes no difference how the draft model drew its tokens. How often should a token with "
+            "p = 0.2 and q = 0.4 be accepted?"
+        ),
         hints=["If q changes, should the same tokens be accepted?"],
     ),
     Mistake(
@@ -167,7 +170,7 @@ EXERCISE = Exercise(
         ),
         "part_left_out_rest: p[n_accepted]": Wording(
             "{summary}. Tokens that are likely in both p and q have already had their chance to be accepted, so the "
-            "output contains them too often.",
+            "output contains them too often. Which tokens has the draft model proposed too rarely?",
             summary="after a rejection, you return p itself instead of max(0, p − q)",
         ),
         "call_left_out_n_accepted: passed": Wording(
@@ -175,12 +178,27 @@ EXERCISE = Exercise(
             summary="you also count the tokens that pass after the first rejection",
         ),
         "part_left_out_following: rest": Wording(
-            "{summary}, so after a rejection your distribution sums to less than 1.",
+            "{summary}, so after a rejection your distribution sums to less than 1. What should a distribution sum to?",
             summary="you never divide max(0, p − q) by its sum",
         ),
         "order_ratios: (q) / (p[:-1])": Wording(
             "{summary}, so a token with p = 0.2 and q = 0.4 is always accepted. How often should it be accepted?",
             summary="you divide q by p instead of p by q",
+        ),
+        "call_left_out_rest: p[n_accepted] - q[n_accepted]": Wording(
+            "{summary}, so tokens that the draft model overrates get a negative probability. What should p − q "
+            "become where it is negative?",
+            summary="you don't clamp p − q at 0",
+        ),
+        "comparison_passed: (uniforms) > (ratios)": Wording(
+            "{summary}, so a token with p = 0.2 and q = 0.4 is accepted half of the time, but one with p = q is "
+            "never accepted. Which uniform numbers should accept a token?",
+            summary="you accept a token if its uniform number is *above* p / q",
+        ),
+        "order_rest: (q[n_accepted]) - (p[n_accepted])": Wording(
+            "{summary}, so after a rejection you draw the tokens that the draft model overrates. Which tokens does "
+            "it underrate?",
+            summary="you subtract p from q instead of q from p",
         ),
     },
     mistakes=MISTAKES,

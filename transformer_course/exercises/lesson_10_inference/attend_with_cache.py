@@ -130,7 +130,9 @@ MISTAKES = [
         "only_the_new_token_kept",
         STEPS.but(kept=lambda key, value: (key, value)),
         summary="you return only the new key and value as the cache",
-        message="{summary}, so the keys and values of all earlier tokens are lost.",
+        message=(
+            "{summary}, so the next token cannot attend to any earlier token but this one. What should the cache hold?"
+        ),
         hints=[
             "A cache of 4 tokens comes in. How many positions should the returned cache have, and how many does yours?"
         ],
@@ -142,7 +144,10 @@ MISTAKES = [
             mixture=lambda weights, cache, value: weights @ (value if cache is None else cache[1]),
         ),
         summary="your new token attends only to the cached tokens, not to itself",
-        message="{summary}. You use the cache as it was passed, without the new key and value.",
+        message=(
+            "{summary}. You use the cache as it was passed, without the new key and value. Which keys may the new "
+            "query attend to?"
+        ),
         hints=["In a causal mask, may a position attend to itself?"],
     ),
     Mistake(
@@ -191,6 +196,25 @@ EXERCISE = Exercise(
         "part_left_out_scores: products": Wording(
             "{summary}. The wider the vectors, the larger your scores, until a single key takes nearly all the weight.",
             summary="you don't divide the scores by √d",
+        ),
+        "parts_exchanged_keys: torch.cat([key, cache[0]], dim=-2)": Wording(
+            "{summary}, so keys and values no longer line up: each value gets the weight of another token. Which "
+            "order do your values have?",
+            summary="you put the new key in front of the cached keys",
+        ),
+        "parts_exchanged_values: torch.cat([value, cache[1]], dim=-2)": Wording(
+            "{summary}, so keys and values no longer line up: each value gets the weight of another token. Which "
+            "order do your keys have?",
+            summary="you put the new value in front of the cached values",
+        ),
+        "parts_exchanged_kept: (values, keys)": Wording(
+            "{summary}, so the next call takes the values for keys. In which order does `cache` hold them?",
+            summary="you swap the keys and the values in the new cache",
+        ),
+        "part_left_out_divisor: width": Wording(
+            "{summary}, so the scores become too small and the weights too equal. Which power of d keeps the scores "
+            "near 1?",
+            summary="you divide the scores by d instead of √d",
         ),
     },
     mistakes=MISTAKES,

@@ -245,8 +245,8 @@ MISTAKES = [
         STEPS.but(correction=lambda: lambda largest, new_largest: torch.ones_like(new_largest)),
         summary="you don't rescale the running sums to the new maximum",
         message=(
-            "When a block brings a larger score, your running sums still use the old maximum. Either you never rescale "
-            "them, or you compute the factor after you have overwritten the old maximum."
+            "When a block brings a larger score, your running sums still belong to the old maximum, so old and new "
+            "exponentials don't fit together. Which factor, from the old and the new maximum, rescales the sums?"
         ),
         hints=["When is your output wrong, if the first block holds the largest score or if a later block does?"],
     ),
@@ -259,10 +259,10 @@ MISTAKES = [
         STEPS.but(correction=lambda: lambda largest, new_largest: torch.zeros_like(new_largest)),
         summary="you keep only the last block and lose the earlier sums",
         message=(
-            "{summary}. Either you overwrite the running sums, or you multiply them by exp(−∞) = 0 because the running "
-            "maximum stays at −∞."
+            "{summary}: the earlier blocks contribute 0 to your running sums. What should the sums hold after two "
+            "blocks?"
         ),
-        hints=["What is your running maximum when the second block begins?"],
+        hints=["What are your running maximum and your correction factor in the second block? exp(−∞) is 0."],
     ),
     Mistake(
         "nan_in_the_first_block",
@@ -378,6 +378,21 @@ EXERCISE = Exercise(
             "You return the weighted sum of the values without dividing it by the sum of the exponentials, so the "
             "weights don't sum to 1.",
             summary="you never divide by the running sum of the exponentials",
+        ),
+        "part_left_out_total: total": Wording(
+            "{summary}, so after the maximum rises, your denominator is too large. What do you multiply the weighted "
+            "sum by?",
+            summary="you don't rescale the running sum of the exponentials to the new maximum",
+        ),
+        "part_left_out_mixture: mixture": Wording(
+            "{summary}, so after the maximum rises, your numerator is too large. What do you multiply the sum of the "
+            "exponentials by?",
+            summary="you don't rescale the running weighted sum to the new maximum",
+        ),
+        "wrong_input_divisor: values": Wording(
+            "{summary}, the width of a value. A score is the dot product of a query and a key. How many products "
+            "does it add up?",
+            summary="you divide the scores by √d_v",
         ),
     },
     mistakes=MISTAKES,

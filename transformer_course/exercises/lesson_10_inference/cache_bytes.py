@@ -95,6 +95,16 @@ MISTAKES = [
         message="{summary}, so your cache gets smaller when each number takes more bytes.",
         hints=["Which cache is larger, one with 4 bytes per number or one with 2?"],
     ),
+    Mistake(
+        "length_instead_of_two",
+        STEPS.but(kinds=lambda length: length),
+        summary="you multiply by `length` twice and leave out the factor 2",
+        message=(
+            "{summary}, so a text twice as long takes four times the memory. How many vectors does one token need in "
+            "each layer?"
+        ),
+        hints=["If a text gets twice as long, how much larger should its cache be?"],
+    ),
 ]
 
 
@@ -146,6 +156,10 @@ EXERCISE = Exercise(
             "length.",
             summary="you multiply by `length` twice and leave out `n_kv_heads` or `d_head`",
             hints=["How many numbers are in the key of one token, in one layer?"],
+        ),
+        "number_kinds: 3": Wording(
+            "{summary}. A query is used only once, when its token is new. Which two vectors does the cache keep?",
+            summary="you count three vectors per token in each layer",
         ),
     },
     mistakes=MISTAKES,

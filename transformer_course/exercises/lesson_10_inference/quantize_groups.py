@@ -209,7 +209,7 @@ MISTAKES = [
         STEPS.but(rounded=lambda divided: divided.floor()),
         summary="you truncate the scaled weights instead of rounding them",
         message=(
-            "You truncate the scaled weights: `.to(torch.int8)` alone turns 6.9 into 6. Every error is toward the "
+            "You truncate the scaled weights: converting to integers turns 6.9 into 6. Every error is toward the "
             "minimum and can be almost a whole step. What should you do before the conversion?"
         ),
         hints=["Which code is nearest to 6.9, and which one do you store?"],

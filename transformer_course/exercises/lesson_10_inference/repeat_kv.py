@@ -2,7 +2,7 @@
 
 import torch
 
-from transformer_course.exercise import Exercise, Mistake
+from transformer_course.exercise import Exercise, Mistake, Wording
 from transformer_course.exercises.shared.draw_cases import generator, normal
 from transformer_course.running.case import Case
 from transformer_course.steps import InSteps
@@ -88,6 +88,15 @@ MISTAKES = [
         summary="you divide every copy by `n_repeats`",
         message="{summary}. Each query head should get the original key or value, not a share of it.",
     ),
+    Mistake(
+        "heads_in_front_of_the_batch",
+        STEPS.but(repeated=lambda repeated: repeated.transpose(0, 1)),
+        summary="you put the heads in dim 0, in front of the batch",
+        message=(
+            "{summary}. The result should have shape (batch, n_heads, n, d). Which `dim` does `stack` or `cat` need?"
+        ),
+        hints=["Without `dim`, along which dimension does `torch.stack` join its tensors?"],
+    ),
 ]
 
 
@@ -104,5 +113,15 @@ EXERCISE = Exercise(
         "dimension: A B A B A B.",
         "The heads are dim 1: `x.repeat_interleave(n_repeats, dim=1)`.",
     ],
+    messages={
+        "shifted_n_repeats: n_repeats + 1": Wording(
+            "{summary}, so 2 heads with `n_repeats=2` become 6. Is the original head one of the `n_repeats` copies?",
+            summary="you return n_repeats + 1 copies of each head",
+        ),
+        "shifted_n_repeats: n_repeats - 1": Wording(
+            "{summary}, so 2 heads with `n_repeats=2` stay 2. Is the original head one of the `n_repeats` copies?",
+            summary="you return n_repeats − 1 copies of each head",
+        ),
+    },
     mistakes=MISTAKES,
 )

@@ -167,8 +167,8 @@ EXERCISE = Exercise(
     ],
     messages={
         "part_left_out_extended: step": Wording(
-            "You score a text by the log-probability of its last token alone. The log-probabilities of all its tokens "
-            "should count.",
+            "You score a text by the log-probability of its last token alone, so an unlikely beginning costs nothing. "
+            "Which number should you add it to?",
             summary="you keep only the log-probability of the last token of a text",
         ),
         "call_left_out_step_scores: logits": Wording(
@@ -186,8 +186,8 @@ EXERCISE = Exercise(
             ],
         ),
         "part_left_out_scores: total": Wording(
-            "You choose the text with the highest total, whatever its length. Divide each total by the penalty for "
-            "that text's own length, and keep searching after one text is finished.",
+            "You choose the text with the highest total, whatever its length. Every token lowers the total, so short "
+            "texts win too often. Divide each total by the penalty for that text's own length.",
             summary="you choose the winner regardless of its length",
             hints=["If you use a length, is it the length of the text or of the padded row?"],
         ),
@@ -206,6 +206,10 @@ EXERCISE = Exercise(
             "Your penalty has the right terms, but Python divides before it adds. Where do you need parentheses?",
             summary="you leave out the parentheses around 5 + length",
             hints=["In which order does Python compute `5 + 4 / 6 ** 2`?"],
+        ),
+        "sibling_step_scores: torch.nn.functional.softmax(logits, dim=-1)": Wording(
+            "{summary}. The probability of a text is the *product* of its tokens' probabilities. Of what is it a sum?",
+            summary="you add up probabilities instead of log-probabilities",
         ),
     },
     mistakes=MISTAKES,
