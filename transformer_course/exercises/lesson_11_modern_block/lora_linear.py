@@ -6,7 +6,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from transformer_course.exercise import Exercise, Mistake
+from transformer_course.exercise import Exercise, Mistake, Wording
 from transformer_course.exercises.shared.draw_cases import generator, normal
 from transformer_course.running.case import Case
 from transformer_course.running.stand_in_models import describe_model
@@ -168,25 +168,32 @@ MISTAKES = [
     Mistake(
         "not_frozen",
         STEPS.but(base=lambda self, x: self.linear.requires_grad_()(x)),
+        summary="you don't freeze the given layer",
+        message="{summary}, so training changes it along with `a` and `b`. Which parameters should require gradients?",
+        hints=["Which parameters of your module have `requires_grad=True`? Only `a` and `b` should."],
+    ),
+    Mistake(
+        "bias_not_frozen",
         STEPS.but(base=bias_thawed),
-        summary="you don't freeze the whole given layer",
-        message="{summary}: some of its parameters still require gradients.",
+        summary="you freeze the given layer's weight but not its bias",
+        message="{summary}, so training still changes the bias. How do you freeze all parameters of a module at once?",
         hints=["Which parameters of your module have `requires_grad=True`? Only `a` and `b` should."],
     ),
     Mistake(
         "b_does_not_start_at_zero",
         STEPS.but(second=lambda self: self.b if self.b.any() else torch.ones_like(self.b)),
         summary="your `b` does not start at 0",
-        message="{summary}, so your module changes the layer's output before any training.",
+        message=(
+            "{summary}, so your module changes the layer's output before any training. Which product should be 0 at "
+            "the start?"
+        ),
         hints=["Before the first training step, how should the output differ from that of the frozen layer?"],
     ),
     Mistake(
         "a_starts_at_zero",
         made(lambda module: nn.init.zeros_(module.a)),
-        message=(
-            "You start both `a` and `b` at 0. Then both get a gradient of 0 in every step, so your module never "
-            "learns anything."
-        ),
+        summary="you start both `a` and `b` at 0",
+        message="{summary}, so both get a gradient of 0 in every step and your module never learns anything.",
         hints=[
             "What is the gradient of `a` multiplied by, and that of `b`?",
             "The change starts at 0 if a single one of the two matrices is 0.",
@@ -196,10 +203,8 @@ MISTAKES = [
     Mistake(
         "only_a_starts_at_zero",
         made(lambda module: (nn.init.zeros_(module.a), nn.init.ones_(module.b))),
-        message=(
-            "You start `a` at 0 instead of `b`. Your change also starts at 0, but in this exercise `b` should be the "
-            "matrix of zeros."
-        ),
+        summary="you start `a` at 0 instead of `b`",
+        message="{summary}. Your change also starts at 0, but in this exercise `b` should be the matrix of zeros.",
         hints=[
             "Which of the two matrices is 0 when your module is created, and which should be?",
             "In the paper, A is drawn at random and B is 0.",
@@ -211,8 +216,10 @@ MISTAKES = [
         made(lambda module: turned(module, "a", "b")),
         made(lambda module: turned(module, "a")),
         made(lambda module: turned(module, "b")),
+        summary="you swap the two sizes of `a` or `b`",
         message=(
-            "You swap the two sizes of `a`, of `b` or of both. As in `nn.Linear`, the number of outputs comes first."
+            "Your `a` or `b` has its two sizes swapped. As in `nn.Linear`, the number of outputs comes first: `a` has "
+            "`rank` outputs and `b` has d_out."
         ),
         hints=[
             "`a` maps d_in numbers to `rank`, and `b` maps these to d_out. How many outputs does each have?",
@@ -224,9 +231,10 @@ MISTAKES = [
         "no_parameters",
         made(no_longer_parameters),
         Layers,
+        summary="your module has no parameters `a` and `b`",
         message=(
-            "Your module has no parameters `a` and `b`. Either they are plain tensors, which an optimizer never gets, "
-            "or layers, whose parameters have other names."
+            "{summary}. An optimizer never gets a plain tensor, and the parameters of a layer have other names, such "
+            "as `a.weight`. Which class makes a tensor a parameter?"
         ),
         hints=[
             "Which names does `dict(module.named_parameters())` list?",
@@ -238,13 +246,16 @@ MISTAKES = [
         "scaled_by_alpha",
         STEPS.but(scale=lambda self, scale: scale * len(self.a)),
         summary="you multiply the change by alpha without dividing by the rank",
-        message="{summary}. With alpha 6 and rank 2, the scale should be 3.",
+        message="{summary}. With alpha 6 and rank 2, your scale is 6, but it should be 3.",
     ),
     Mistake(
         "everything_scaled",
         STEPS.but(output=lambda scale, base, scaled: scale * base + scaled),
         summary="you multiply the output of the frozen layer by alpha / rank as well",
-        message="{summary}. Only the change should be scaled.",
+        message=(
+            "{summary}, so a different alpha changes the output even before training. What should alpha / rank "
+            "multiply?"
+        ),
         hints=["If `b` is 0, should doubling alpha change the output?"],
     ),
     Mistake(
@@ -287,5 +298,24 @@ EXERCISE = Exercise(
         "`linear.out_features`. In `forward`, add the layer's output to alpha / rank times x through `a` and `b`.",
         "`self.linear(x) + self.scale * (x @ self.a.T @ self.b.T)`, where `self.scale` is `alpha / rank`.",
     ],
+    messages={
+        "inverse_scale: 1 / §": Wording(
+            "{summary}, so a larger alpha makes the change *smaller*. With alpha 6 and rank 2, what should the scale "
+            "be?",
+            summary="you divide the rank by alpha instead of alpha by the rank",
+        ),
+        "left_out_scaled: change": Wording(
+            "{summary}, so `alpha` has no effect. With alpha 6 and rank 2, what should the change be multiplied by?",
+            summary="you add the change without scaling it",
+        ),
+        "part_left_out_output: base": Wording(
+            "{summary}, so training `a` and `b` has no effect on the output. What should be added to it?",
+            summary="you return the output of the frozen layer alone",
+        ),
+        "left_out_output: scaled": Wording(
+            "{summary}, so before training your module returns 0. What should it return if `b` is 0?",
+            summary="you never add the output of the frozen layer",
+        ),
+    },
     mistakes=MISTAKES,
 )

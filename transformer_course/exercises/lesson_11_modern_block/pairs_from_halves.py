@@ -97,13 +97,22 @@ EXERCISE = Exercise(
     ],
     messages={
         "parts_exchanged_halves: (d_k // 2, 2)": Wording(
-            "{summary}. In this exercise, rows of the two halves should become neighbors. With 4 rows per head, both "
-            "are the same reordering; with 6 they are not.",
-            summary="you split neighboring rows into two halves",
+            "{summary}, which is the reverse of the task: rows of different halves should become neighbors. With 4 "
+            "rows "
+            "per head, both give the same order; with 6 they don't.",
+            summary="you move neighboring rows into different halves",
             hints=[
                 "In a head of 6 rows, which row of the file is the partner of row 0? Is it the second row of your "
                 "result?"
             ],
+        ),
+        "first_for_all_pairs": Wording(
+            "{summary}. Each head has its own d_k rows of `weight`. In which row does head h begin?",
+            summary="you fill every head with the rows of the first head",
+        ),
+        "call_left_out_pairs: halves": Wording(
+            "{summary}, so you put the rows back in the same order. Which two dimensions should change places?",
+            summary="you never transpose the halves and their rows",
         ),
     },
     mistakes=MISTAKES,

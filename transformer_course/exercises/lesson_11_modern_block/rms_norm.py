@@ -225,6 +225,31 @@ EXERCISE = Exercise(
             "{summary}, so you may take the square root of 0 or of a negative number.",
             summary="you subtract `eps` from the mean square instead of adding it",
         ),
+        "sibling_mean_square: squares.sum(dim=axis, keepdim=True)": Wording(
+            "{summary}, so vectors with more features come out smaller. What does the M in RMS stand for?",
+            summary="you add up the squares instead of averaging them",
+        ),
+        "all_axes_mean_square: squares.mean()": Wording(
+            "{summary}, so all vectors are divided by the same number. Which `dim` runs over the features of one "
+            "vector?",
+            summary="you average the squares over the whole tensor",
+        ),
+        "call_left_out_root: with_eps": Wording(
+            "{summary}, so an x twice as large gives an output half as large. What does the R in RMS stand for?",
+            summary="you divide by the mean square without taking its square root",
+        ),
+        "call_left_out_narrow: normalized": Wording(
+            "{summary}, so for x in float16 you return float32. Which dtype should the result have?",
+            summary="you never convert the result back to the dtype of x",
+        ),
+        "part_left_out_with_eps: mean_square": Wording(
+            "{summary}, so a vector of zeros gives 0/0 = nan. Where in the formula is `eps`?",
+            summary="you never add `eps`",
+        ),
+        "part_left_out_stretched: narrow": Wording(
+            "{summary}, so the learned scale of each feature has no effect. What is the last step of the formula?",
+            summary="you never multiply by `weight`",
+        ),
     },
     mistakes=MISTAKES,
 )

@@ -86,7 +86,11 @@ MISTAKES = [
         "silu_on_both",
         STEPS.but(up=lambda up: F.silu(up)),
         summary="you apply SiLU to the up projection as well",
-        message="{summary}. Only the gate projection goes through SiLU.",
+        message=(
+            "{summary}, so large negative features of the up projection are lost. Only the gate projection goes "
+            "through "
+            "SiLU."
+        ),
         hints=["How many times does SiLU occur in the formula, and how many times in your code?"],
     ),
     Mistake(
@@ -101,7 +105,7 @@ MISTAKES = [
         STEPS.but(gated=lambda self, x: F.silu(self.w_up(x))),
         STEPS.but(gated=lambda up: up),
         summary="your output doesn't depend on `w_gate`",
-        message="{summary}, so nothing gates the up projection.",
+        message="{summary}, so nothing gates the up projection. What should you multiply it by?",
         hints=["After `output.sum().backward()`, which layer's `.weight.grad` is None?"],
     ),
     dropped(STEPS, "gated", "output"),
@@ -145,6 +149,20 @@ EXERCISE = Exercise(
             "{summary}. A network trained this way learns just as well, but pretrained weights don't work with it. "
             "Which projection should go through SiLU?",
             summary="you swap `w_gate` and `w_up`",
+        ),
+        "operator_gated: (opened) + (up)": Wording(
+            "{summary}, so a gate of 0 no longer blocks anything. Which operation turns a feature off if its gate is "
+            "0?",
+            summary="you add the up projection to the gates",
+        ),
+        "moved_opened: gated": Wording(
+            "{summary}, so nearly all negative products are lost. What should go through SiLU alone?",
+            summary="you apply SiLU to the product of the two projections",
+        ),
+        "added_output: x": Wording(
+            "{summary}. The residual connection belongs to the block that calls this network. What should the "
+            "network return?",
+            summary="you add `x` to the output of `w_down`",
         ),
     },
     mistakes=MISTAKES,

@@ -148,6 +148,10 @@ EXERCISE = Exercise(
                 "`weights.masked_fill(empty, 0.0)`, where `empty` is `~mask.any(dim=-1, keepdim=True)`.",
             ],
         ),
+        "wrong_layer_from_values: w_k": Wording(
+            "{summary}, so your values equal your keys. Which layer projects the values?",
+            summary="you compute the values with `w_k` instead of `w_v`",
+        ),
     },
     mistakes=MISTAKES,
 )

@@ -13,6 +13,16 @@ def in_turn(n_repeats):
     return lambda heads: heads.repeat(1, n_repeats, 1, 1)
 
 
+def by_the_wrong_number(n_repeats):
+    """Return the function that divides the number of a query head by the number of key heads."""
+
+    def change(heads):
+        n_kv_heads = heads.shape[1]
+        return torch.stack([heads[:, head // n_kv_heads] for head in range(n_repeats * n_kv_heads)], dim=1)
+
+    return change
+
+
 def one_in_turn(name):
     """Return the answer that repeats the whole sequence of heads only for the keys or only for the values."""
 
@@ -53,14 +63,34 @@ OF_THE_HEADS = [
     Mistake(
         "heads_repeated_in_turn",
         STEPS.but(repeated=in_turn),
-        one_in_turn("keys"),
-        one_in_turn("values"),
-        summary="you repeat the key or value heads in the order 0 1 0 1 instead of 0 0 1 1",
+        summary="you repeat the key and value heads in the order 0 1 0 1 instead of 0 0 1 1",
         message=(
-            "Your query heads use the key or value heads in the order 0 1 0 1. Neighboring query heads should share a "
+            "Your query heads use the key and value heads in the order 0 1 0 1. Neighboring query heads should share a "
             "head: 0 0 1 1. Weights trained with one order don't work with the other."
         ),
         hints=["With 4 query heads and 2 key heads, which key head does each of your 4 query heads use?"],
+    ),
+    Mistake(
+        "keys_and_values_repeated_differently",
+        one_in_turn("keys"),
+        one_in_turn("values"),
+        summary="you repeat keys and values in different orders",
+        message=(
+            "You repeat keys and values in different orders: one as 0 0 1 1, the other as 0 1 0 1. A query head then "
+            "averages the values of a head that it didn't compare with. Which order should both have?"
+        ),
+        hints=["With 4 query heads and 2 key heads, which keys and which values does query head 1 use?"],
+    ),
+    Mistake(
+        "group_from_the_number_of_key_heads",
+        STEPS.but(repeated=lambda n_repeats: by_the_wrong_number(n_repeats)),
+        summary="you divide the number of a query head by the number of key heads",
+        message=(
+            "{summary}. With 6 query heads and 2 key heads, query head 5 then gets key head 2, which doesn't exist. "
+            "How "
+            "many query heads share a key head?"
+        ),
+        hints=["With 6 query heads and 2 key heads, which key head should each of the query heads 0 to 5 use?"],
     ),
     Mistake(
         "heads_not_repeated",
@@ -114,7 +144,9 @@ OF_THE_MASK = [
         "nan_where_nothing_is_seen",
         untreated(),
         summary="you don't handle queries that may attend to nothing",
-        message="{summary}. All their scores are −∞, and the softmax of such a row is nan.",
+        message=(
+            "{summary}. All their scores are −∞, and the softmax of such a row is nan. What should such a query get?"
+        ),
     ),
     Mistake(
         "nan_replaced_too_late",
