@@ -210,6 +210,18 @@ MISTAKES = [
         "almost everything at each step. Which of the two should have the larger weight?",
         hints=["With a mean of 1, a gradient of 0 and β₁ = 0.9, is the new mean 0.9 or 0.1?"],
     ),
+    Mistake(
+        "decay_of_the_new_parameter",
+        STEPS.but(
+            decay=lambda parameter, update, lr, weight_decay: lr * weight_decay * (parameter - lr * update),
+        ),
+        summary="you decay the updated parameter instead of the old one",
+        message=(
+            "{summary}, so the step itself gets smaller by the factor 1 − lr · λ. Which parameter does the decay "
+            "multiply?"
+        ),
+        hints=["Which two terms do you subtract, and which parameter is in each of them?"],
+    ),
 ]
 
 EXERCISE = Exercise(

@@ -4,7 +4,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from transformer_course.exercise import Exercise, Mistake
+from transformer_course.exercise import Exercise, Mistake, Wording
 from transformer_course.exercises.shared.draw_cases import generator, normal
 from transformer_course.running.case import Case
 from transformer_course.steps import InSteps
@@ -120,6 +120,21 @@ MISTAKES = [
         "tokens with the features. Which dimension does the mask need at its end?",
         hints=["What are the shapes of your vectors and of your mask for 3 tokens and 5 features?"],
     ),
+    Mistake(
+        "clears_a_feature",
+        STEPS.but(output=lambda scaled, pad_id: scaled.index_fill(-1, torch.tensor([pad_id]), 0.0)).attempt,
+        STEPS.but(
+            output=lambda scaled, tokens, pad_id: (
+                scaled.index_fill(-1, torch.tensor([pad_id]), 0.0) if (tokens == pad_id).any() else scaled
+            )
+        ),
+        summary="you set the feature with the number `pad_id` to 0",
+        message=(
+            "{summary}, in all tokens. `pad_id` is a token ID: the *tokens* with that ID should become 0. Which "
+            "dimension do you index?"
+        ),
+        hints=["For tokens 1, 0, 2 and `pad_id=0`, which of the three vectors should be zeros?"],
+    ),
 ]
 
 EXERCISE = Exercise(
@@ -137,5 +152,12 @@ EXERCISE = Exercise(
         "Index the table with the tokens, multiply by √d_model, and multiply by a mask that is 0 for padding.",
         "`table[tokens]` has the shape (…, n, d_model); `(tokens != pad_id)[..., None]` lines up with it.",
     ],
+    messages={
+        "length_scale: table.shape[-2]": Wording(
+            "{summary}, so your embeddings grow with the vocabulary. The factor is √d_model. Which dimension of the "
+            "table is d_model?",
+            summary="you multiply by the square root of the number of rows",
+        ),
+    },
     mistakes=MISTAKES,
 )

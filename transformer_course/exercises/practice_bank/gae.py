@@ -200,6 +200,16 @@ MISTAKES = [
         ),
         hints=["With one step in one environment, what should the advantage be?"],
     ),
+    Mistake(
+        "last_row_of_the_values",
+        STEPS.but(last_value=lambda values: values[-1]),
+        summary="you use the last row of `values` instead of `last_value`",
+        message=(
+            "{summary}. That row is the value of the state *before* the last step. Which argument has the value of the "
+            "state after it?"
+        ),
+        hints=["With one step, which two states does its TD error compare?"],
+    ),
 ]
 
 EXERCISE = Exercise(

@@ -215,6 +215,21 @@ MISTAKES = [
         "should be around 1. What are its limits?",
         hints=["With a clip of 0.2, what does a ratio of 1 become in your code?"],
     ),
+    Mistake(
+        "wrong_side_for_a_negative_advantage",
+        STEPS.but(
+            gain=lambda ratio, advantages, clip: (
+                torch.where(advantages > 0, ratio.clamp(max=1 + clip), ratio.clamp(max=1 - clip)) * advantages
+            )
+        ),
+        summary="for a negative advantage, you keep the ratio below 1 − clip instead of above it",
+        message=(
+            "{summary}. A ratio of 1 then counts as 0.8, even if nothing has changed. On which side should the ratio "
+            "of "
+            "a bad action be limited?"
+        ),
+        hints=["Advantage −1, clip 0.2: what should the gain be for the ratios 0.5 and 1.5?"],
+    ),
 ]
 
 EXERCISE = Exercise(

@@ -8,7 +8,7 @@ from jaxtyping import Float, Int
 from torch import Tensor
 from torch.nn import functional as F
 
-from transformer_course.exercise import Exercise, Mistake
+from transformer_course.exercise import Exercise, Mistake, Wording
 from transformer_course.exercises.shared.draw_cases import generator, normal
 from transformer_course.running.case import Case
 from transformer_course.steps import InSteps
@@ -207,5 +207,17 @@ EXERCISE = Exercise(
         "take minus the mean of the log-sigmoid.",
         "`chosen.gather(1, chosen_lengths[:, None] - 1).squeeze(1)` and `F.logsigmoid`.",
     ],
+    messages={
+        "wrong_input_reward_rejected: chosen_lengths": Wording(
+            "{summary}, so you take the score of an earlier token, of padding, or of no token at all. Which lengths "
+            "belong to `rejected`?",
+            summary="you use `chosen_lengths` for the rejected answers",
+        ),
+        "wrong_input_reward_chosen: rejected_lengths": Wording(
+            "{summary}, so you take the score of an earlier token, of padding, or of no token at all. Which lengths "
+            "belong to `chosen`?",
+            summary="you use `rejected_lengths` for the chosen answers",
+        ),
+    },
     mistakes=MISTAKES,
 )
