@@ -120,6 +120,11 @@ MISTAKES = [
         "hides_what_comes_later",
         STEPS.but(weights=lambda scores: torch.softmax(causal(scores), dim=-1)),
         STEPS.but(weights=lambda scores: torch.softmax(causal(scores), dim=-1).nan_to_num()),
+        STEPS.but(
+            weights=lambda scores: torch.softmax(
+                scores.masked_fill(~torch.ones(scores.shape[-2:], dtype=torch.bool).tril(), -torch.inf), dim=-1
+            )
+        ),
         summary="you hide later keys from earlier queries",
         message="{summary}. Here all keys come from the cache, so every query may attend to all of them.",
         hints=["Does the function have a mask among its arguments?"],
@@ -168,6 +173,10 @@ EXERCISE = Exercise(
             "{summary}. You may average them first if you apply `w_v` afterwards.",
             summary="you average the latent vectors and never apply `w_v`",
             hints=["How wide is your output, and how wide is a value?"],
+        ),
+        "axis_weights: torch.softmax(scores, dim=-2)": Wording(
+            "{summary}, so the weights of a query don't sum to 1. Which `dim` runs over the keys?",
+            summary="you take the softmax over the queries",
         ),
     },
     mistakes=MISTAKES,

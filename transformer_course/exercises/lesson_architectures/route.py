@@ -229,6 +229,10 @@ EXERCISE = Exercise(
             "{summary}, so only the whole table sums to 1. What should the weights of each token sum to?",
             summary="you take one softmax over all tokens together",
         ),
+        "no_softmax_weights: (chosen) / (chosen).sum(dim=-1, keepdim=True)": Wording(
+            "{summary}, so a negative logit can give a negative weight. Which function makes all weights positive?",
+            summary="you divide the chosen logits by their sum without taking `exp` first",
+        ),
     },
     mistakes=MISTAKES,
 )
