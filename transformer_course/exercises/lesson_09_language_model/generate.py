@@ -234,6 +234,13 @@ MISTAKES = [
             "and how many in the second?",
         ],
     ),
+    Mistake(
+        "crops_the_prompt_to_its_beginning",
+        STEPS.but(tokens=lambda tokens, context_length: tokens[:, :context_length]),
+        summary="you keep only the first `context_length` tokens of the prompt",
+        message="{summary}, so the end of a long prompt is lost. Only what you pass to the *model* should be cropped.",
+        hints=["A prompt of 6 tokens gets 5 new ones, with context_length = 3. How many tokens should you return?"],
+    ),
 ]
 
 

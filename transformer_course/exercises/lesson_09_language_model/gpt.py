@@ -210,6 +210,33 @@ EXERCISE = Exercise(
             hints=["What is the input of the first block, according to the text of this exercise?"],
         ),
         Mistake(
+            "blocks_in_parallel",
+            STEPS.but(
+                outputs=lambda first_input, layers, layer_output: [
+                    sum(layer_output(layer, number, first_input) for number, layer in enumerate(layers))
+                ]
+            ),
+            summary="you give every block the same input and add up the outputs",
+            message="{summary}. Blocks work one after the other. What should the second block get as its input?",
+            hints=["With two blocks, what does the second one know about the work of the first?"],
+        ),
+        Mistake(
+            "mask_without_the_diagonal",
+            STEPS.but(mask=lambda length: parts.causal_mask(length).tril(-1)),
+            summary="your causal mask is False on the diagonal, so no token attends to itself",
+            message="{summary} and the first token attends to nothing. What may position 0 attend to?",
+            hints=["Print your mask for 3 tokens. How many True entries does each row have? How many should it have?"],
+        ),
+        Mistake(
+            "mask_of_the_whole_window",
+            STEPS.but(mask=lambda self: parts.causal_mask(len(self.positions))),
+            summary="you make a mask for the whole context window instead of the tokens of the text",
+            message=(
+                "{summary}, so its shape doesn't match a shorter text. How many rows and columns do n tokens need?"
+            ),
+            hints=["A text has 3 tokens and the context length is 7. Which shape should the mask have?"],
+        ),
+        Mistake(
             "last_position_only",
             STEPS.but(normed=lambda normed: normed[:, -1]),
             STEPS.but(logits=lambda logits: logits[:, -1:]).attempt,
@@ -219,6 +246,31 @@ EXERCISE = Exercise(
                 "(batch, 3, vocab_size). Where do you drop the other positions?"
             ),
             hints=["Which function picks the last position when a text is generated, your model or its caller?"],
+        ),
+        Mistake(
+            "mean_over_the_positions",
+            STEPS.but(normed=lambda normed: normed.mean(dim=1)),
+            STEPS.but(logits=lambda logits: logits.mean(dim=1)).attempt,
+            summary="you average over the positions",
+            message=(
+                "{summary}, as a text classifier does. A language model predicts the next token at every position. "
+                "Which shape should your logits have?"
+            ),
+            hints=["For 3 tokens, how many next tokens does the model predict?"],
+        ),
+        Mistake(
+            "embedding_called_on_vectors",
+            STEPS.but(logits=lambda self, normed: self.embedding(normed)).attempt,
+            summary="you call `self.embedding` on vectors",
+            message=(
+                "{summary}, but it looks up rows by token ID, so your code crashes. What can you multiply the vectors "
+                "by to get a logit for each token?"
+            ),
+            hints=[
+                "What does `self.embedding(…)` take, and what is `self.embedding.weight`?",
+                "The logit of a token is the dot product of the vector and the token's row of the weight.",
+                "`normed @ self.embedding.weight.T`, where `normed` is the normalized output.",
+            ],
         ),
         Mistake(
             "logits_divided_by_a_root",

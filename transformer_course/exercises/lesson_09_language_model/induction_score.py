@@ -1,5 +1,6 @@
 """Find induction heads, which attend to the token that followed the previous occurrence of the current one."""
 
+import torch
 from jaxtyping import Float
 from torch import Tensor
 
@@ -56,6 +57,12 @@ def induction_score_cases(seed: int) -> list[Case]:
     ]
 
 
+def hits(weights, period):
+    """Return 1 where the token to copy has the largest weight, and 0 elsewhere."""
+    largest = weights[:, :, period:].argmax(dim=-1)
+    return (largest == torch.arange(1, largest.shape[-1] + 1)).to(weights.dtype)
+
+
 MISTAKES = [
     Mistake(
         "the_same_token",
@@ -71,6 +78,10 @@ MISTAKES = [
         "one_before",
         STEPS.but(distance=lambda period: period + 1, repeated=lambda followed: followed),
         STEPS.but(distance=lambda period: period + 1),
+        STEPS.but(
+            distance=lambda period: period + 1,
+            repeated=lambda followed: torch.nn.functional.pad(followed, (1, 0)),
+        ),
         summary="you measure the weight on the token *before* the previous occurrence",
         message="{summary}. The token to copy comes *after* that occurrence, so it is closer to the query.",
         hints=[
@@ -86,11 +97,28 @@ MISTAKES = [
         hints=["A text of 8 tokens has the period 4. How many queries have something to copy?"],
     ),
     Mistake(
+        "counts_the_largest_weights",
+        STEPS.but(repeated=lambda weights, period: hits(weights, period)),
+        summary="you count how often the token to copy gets the largest weight",
+        message=(
+            "{summary}, so a weight of 0.4 counts as 1 or as 0. The score is the mean of the weights themselves. Which "
+            "weight should you read for each query?"
+        ),
+        hints=["A head gives the token to copy a weight of 0.4 and every other token less. What is its score?"],
+    ),
+    Mistake(
         "last_query_left_out",
         STEPS.but(repeated=lambda repeated: repeated[..., :-1]),
         summary="you leave out the last query",
         message="{summary}, although it has a token to copy as well. Which is the last query in your mean?",
         hints=["A text of period 3 has 6 tokens. Which three positions have something to copy?"],
+    ),
+    Mistake(
+        "first_text_only",
+        STEPS.but(weights=lambda weights: weights[:1]),
+        summary="you use only the first text of the batch",
+        message="{summary}. Each head's score is a mean over all texts. Which dimension of `weights` is the batch?",
+        hints=["Does your score change if the second text of a batch changes?"],
     ),
 ]
 

@@ -91,6 +91,7 @@ MISTAKES = [
     Mistake(
         "no_token_more",
         STEPS.but(rest=lambda rest, p, q, n_accepted: p[-2] if n_accepted == len(q) else rest),
+        STEPS.but(rest=lambda rest, p, q, n_accepted: p[n_accepted - 1] if n_accepted == len(q) else rest),
         summary="you don't use the last row of p when all tokens are accepted",
         message="{summary}. Which row of p predicts the token after the last drafted one?",
     ),

@@ -208,6 +208,11 @@ def inverted_correction():
     return lambda largest, new_largest: torch.where(largest.isinf(), 1.0, torch.exp(new_largest - largest))
 
 
+def invertible(correction, running_sum):
+    """Return the correction factor, or 1 in the first block, where the running sum is 0."""
+    return torch.where(running_sum == 0, 1.0, correction)
+
+
 MISTAKES = [
     Mistake(
         "all_keys_at_once",
@@ -324,6 +329,29 @@ MISTAKES = [
             "You can rescale a sum and add to it. How often do you need to divide?",
             "Divide once, after the last block.",
         ],
+    ),
+    Mistake(
+        "sum_divided_by_the_correction",
+        STEPS.but(
+            mixture=lambda: (
+                lambda mixture, correction, exponentials, values: (
+                    mixture / invertible(correction, mixture) + exponentials @ values
+                )
+            )
+        ),
+        STEPS.but(
+            total=lambda: (
+                lambda total, correction, exponentials: (
+                    total / invertible(correction, total) + exponentials.sum(dim=-1, keepdim=True)
+                )
+            )
+        ),
+        summary="you divide one of the running sums by the correction factor instead of multiplying it",
+        message=(
+            "{summary}. When the maximum grows, the factor is below 1 and the old sum should shrink, but yours grows. "
+            "What do you do with the other sum?"
+        ),
+        hints=["If the maximum grows from 1 to 3, by which factor are the old exponentials too large?"],
     ),
     Mistake(
         "correction_inverted",

@@ -82,6 +82,12 @@ def causal(scores):
     return scores.masked_fill(~allowed, -torch.inf)
 
 
+def joined_by_reshape(w):
+    """Reshape the matrices of all heads into one wide matrix, and cut it into heads again."""
+    n_heads, r, d = w.shape
+    return w.reshape(r, n_heads, d).transpose(0, 1)
+
+
 MISTAKES = [
     Mistake(
         "one_head_for_all",
@@ -135,6 +141,19 @@ MISTAKES = [
         summary="you reshape and transpose the key matrices",
         message="{summary}, which scrambles their entries. They already have the right shape, (r, d).",
         hints=["Which dimension of `w_k` should be multiplied with the latent vector, the one of size r or of size d?"],
+    ),
+    Mistake(
+        "matrices_joined_by_reshape",
+        STEPS.but(
+            w_k=lambda w_k: joined_by_reshape(w_k),
+            w_v=lambda w_v: joined_by_reshape(w_v),
+        ),
+        summary="you put the heads' matrices side by side with `reshape`",
+        message=(
+            "{summary}, which keeps the numbers in order and so mixes the heads: (n_heads, r, d) becomes (r, n_heads · "
+            "d) without a transposition. Which dimension should come first?"
+        ),
+        hints=["What is `torch.arange(8).reshape(2, 2, 2).reshape(2, 4)`? Which numbers belong to the first matrix?"],
     ),
 ]
 

@@ -194,6 +194,13 @@ MISTAKES = [
         "row is a distribution over classes. Which `dim` runs over the classes?",
         hints=["For a batch of one row, your loss is 0 whatever the logits are. Which dimension do you sum over?"],
     ),
+    Mistake(
+        "fixed_ignore_id",
+        STEPS.but(ignore_id=lambda: -100),
+        summary="you ignore −100, whatever `ignore_id` is",
+        message="{summary}, so you count targets that should be ignored. −100 is only PyTorch's default.",
+        hints=["If `ignore_id` is 0, which targets should not count?"],
+    ),
 ]
 
 EXERCISE = Exercise(

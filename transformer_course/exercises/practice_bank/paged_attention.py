@@ -109,6 +109,13 @@ def first_pages(pages, block_table):
     return pages[torch.arange(block_table.shape[1]).expand_as(block_table)].flatten(1, 2)
 
 
+def in_used_pages(key_pages, keys, lengths):
+    """Mark every slot of the pages that hold at least one token of the request."""
+    page_size = key_pages.shape[1]
+    n_slots = (lengths + page_size - 1) // page_size * page_size
+    return torch.arange(keys.shape[1]) < n_slots[:, None]
+
+
 MISTAKES = [
     Mistake(
         "ignores_the_table",
@@ -128,6 +135,15 @@ MISTAKES = [
         message="You sort the pages of each request. Their order in the table is the order of the tokens, and the last "
         "page may be only partly filled. Where do you sort?",
         hints=["If row 0 of the table is [5, 2] and the length is 3, which tokens of page 2 count?"],
+    ),
+    Mistake(
+        "whole_last_page",
+        STEPS.but(cached=lambda key_pages, keys, lengths: in_used_pages(key_pages, keys, lengths)),
+        summary="you attend to the empty slots of the last page",
+        message=(
+            "{summary}: a request of 3 tokens in pages of 2 attends to 4 slots. How many of its slots hold a token?"
+        ),
+        hints=["A request has 3 tokens in pages of 2. How many keys should get a weight, and how many do?"],
     ),
     Mistake(
         "nothing_masked",

@@ -28,6 +28,11 @@ def one_too_many(beam_size, rank):
     return lambda candidates, n_texts: sorted(candidates, key=lambda found: rank(*found))[::-1][: beam_size + 1]
 
 
+def up_to_eos(text, eos_id):
+    """Return the text up to its first eos."""
+    return text[: text.index(eos_id) + 1] if eos_id in text else text
+
+
 MISTAKES = [
     Mistake(
         "greedy",
@@ -136,5 +141,21 @@ MISTAKES = [
         summary="you pad finished texts with a token other than eos",
         message="{summary}. As in lesson 08, only eos may follow an eos.",
         hints=["Which token follows the eos of a short text in your output?"],
+    ),
+    Mistake(
+        "extends_finished_texts",
+        STEPS.but(
+            finished=lambda: lambda text: False,
+            lengths=lambda eos_id: lambda text: len(up_to_eos(text, eos_id)),
+            output=lambda best, eos_id, max_length: torch.tensor(
+                [(up_to_eos(text, eos_id) + [eos_id] * max_length)[:max_length] for text in best]
+            ),
+        ),
+        summary="you extend finished texts as well",
+        message=(
+            "{summary}, so a text pays for tokens after its eos, although you cut them off later. What should happen "
+            "to a finished text in the next round?"
+        ),
+        hints=["A text ends in round 2 with log-probability −1.5. What should its log-probability be in round 5?"],
     ),
 ]
