@@ -79,7 +79,11 @@ OF_THE_HEADS = [
             "You repeat keys and values in different orders: one as 0 0 1 1, the other as 0 1 0 1. A query head then "
             "averages the values of a head that it didn't compare with. Which order should both have?"
         ),
-        hints=["With 4 query heads and 2 key heads, which keys and which values does query head 1 use?"],
+        hints=[
+            "With 4 query heads and 2 key heads, which keys and which values does query head 1 use?",
+            "Neighboring query heads share a head of keys and the same head of values.",
+            "Use `repeat_interleave(n, dim=1)` for both. `repeat(1, n, 1, 1)` repeats the whole sequence of heads.",
+        ],
     ),
     Mistake(
         "group_from_the_number_of_key_heads",
