@@ -86,6 +86,9 @@ EXERCISE = Exercise(
         "has position i + n_key − n_query.",
     ],
     messages={
+        "shifted_past: § + 1": mask_mistakes.THE_NEXT_TOO,
+        "additive_mask": mask_mistakes.ADDED_TO_THE_SCORES,
+        "option_left_out_matrix: torch.ones(n_query, columns)": mask_mistakes.OF_FLOATS,
         "wrong_input_past": Wording(
             "Your mask is right if it is square. With 2 queries and 5 keys, {summary}. The first query can then attend "
             "only to key 0 instead of keys 0 to 3.",

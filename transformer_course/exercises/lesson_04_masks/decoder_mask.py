@@ -105,6 +105,16 @@ MISTAKES = [
         message="{summary}, so your code crashes. Which arguments does `causal_mask` take?",
         hints=["Print what you pass to `causal_mask`. What does its signature ask for?"],
     ),
+    Mistake(
+        "padded_queries_hidden_too",
+        STEPS.but(keys=lambda real: real[:, None, :, None] & real[:, None, None, :]),
+        summary="you hide the rows of padding as well as its columns",
+        message=(
+            "{summary}, so a query at a padding position attends to nothing, and its softmax is nan. Only the *keys* "
+            "at padding positions should be hidden. Which of your conditions is about the keys?"
+        ),
+        hints=["If the last token is padding, what should the last row of the mask be? What is yours?"],
+    ),
     *padding_mistakes.which_tokens(STEPS),
 ]
 
@@ -123,9 +133,17 @@ EXERCISE = Exercise(
         "and.",
     ],
     messages={
-        "number_diagonal: 1": Wording(
-            "{summary}. Which diagonal should be the last one to keep?",
-            summary="you also let each position attend to the next one",
+        "number_diagonal: 1": mask_mistakes.THE_NEXT_TOO,
+        "number_diagonal: -1": mask_mistakes.NOT_ITSELF,
+        "additive_mask": mask_mistakes.ADDED_TO_THE_SCORES,
+        "slice_keys: real[:, None, :, None]": mask_mistakes.PADDED_ROWS,
+        "comparison_real: (tokens) == (pad_id)": mask_mistakes.PADDING_ALLOWED,
+        "ignored_pad_id: 0": mask_mistakes.PAD_ID_UNUSED,
+        "sibling_not_later": Wording(
+            "You keep the wrong triangle: each position can attend only to itself and to what comes *after* it. Are "
+            "the queries the rows or the columns?",
+            summary="you keep the upper triangle instead of the lower one",
+            hints=["For 3 real tokens, what should the first row of the mask be? What is yours?"],
         ),
         "inverted_mask": mask_mistakes.INVERTED,
         "call_left_out_not_later: torch.ones(n, n, dtype=torch.bool)": Wording(

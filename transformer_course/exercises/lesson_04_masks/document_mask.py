@@ -112,8 +112,10 @@ EXERCISE = Exercise(
         "by `&`, and add a dimension for the heads.",
     ],
     messages={
+        "additive_mask": mask_mistakes.ADDED_TO_THE_SCORES,
         "part_left_out_both: same": Wording(
-            "You leave out the causal mask, so every token can attend to later tokens of its own document.",
+            "You leave out the causal mask, so every token can attend to later tokens of its own document. Which "
+            "second condition should a key meet?",
             summary="you leave out the causal mask",
             hints=["For the documents 0, 0, 1, may position 0 attend to position 1? Does your mask allow it?"],
         ),
@@ -139,7 +141,7 @@ EXERCISE = Exercise(
         "inverted_mask": mask_mistakes.INVERTED,
         "sibling_not_later": Wording(
             "You keep the wrong triangle: each position can attend to itself and to what comes *after* it in its "
-            "document.",
+            "document. Are the queries the rows or the columns?",
             summary="you keep the upper triangle instead of the lower one",
             hints=["For the documents 0, 0, 1, what should the first row of the mask be? What is yours?"],
         ),
@@ -162,7 +164,7 @@ EXERCISE = Exercise(
             hints=["The scores have shape (batch, n_heads, n, n). How does (1, batch, n, n) broadcast against it?"],
         ),
         "first_for_all_mask": Wording(
-            "You use the document IDs of the first text for every text in the batch. Each text is packed differently.",
+            "{summary} in the batch. Each text is packed differently. Which dimension of `documents` is the batch?",
             summary="you use the document IDs of the first text for every text",
             hints=["Does your mask of the second text change if its documents change?"],
         ),

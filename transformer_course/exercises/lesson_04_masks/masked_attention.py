@@ -234,6 +234,16 @@ EXERCISE = Exercise(
         "0 where `sees_nothing`.",
     ],
     messages={
+        **attention_mistakes.TOLD_OF_THE_ROOT,
+        "wrong_input_width: values": attention_mistakes.WIDTH_OF_THE_VALUES,
+        "wrong_input_width: turned": attention_mistakes.root_of_the_number("keys"),
+        "length_width: queries.shape[-2]": attention_mistakes.root_of_the_number("queries"),
+        "sibling_empty: visible.all(dim=-1, keepdim=True)": Wording(
+            "{summary}, so you return zeros for every query that may not attend to *all* keys. Which of the two is "
+            "False only if a whole row is False?",
+            summary="you use `all` instead of `any` to find the fully masked queries",
+            hints=["For the row [True, False] of the mask, what do `any` and `all` return?"],
+        ),
         **attention_mistakes.TOLD_OF_THE_SCALING,
         **attention_mistakes.TOLD_OF_THE_MASK,
         "other_axes_turned: keys.T": attention_mistakes.TRANSPOSES_THE_BATCH,

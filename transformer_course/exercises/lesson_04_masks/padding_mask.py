@@ -4,7 +4,7 @@ import torch
 from torch import Tensor
 
 from transformer_course.exercise import Exercise, Mistake
-from transformer_course.exercises.shared import padding_mistakes
+from transformer_course.exercises.shared import mask_mistakes, padding_mistakes
 from transformer_course.exercises.shared.draw_cases import generator
 from transformer_course.running.case import Case
 from transformer_course.steps import InSteps
@@ -107,5 +107,11 @@ EXERCISE = Exercise(
         "to hide *keys*. Which two dimensions are missing, and where?",
         "Indexing with `None` adds a dimension of length 1: `x[:, None]` turns (batch, n) into (batch, 1, n).",
     ],
+    messages={
+        "slice_per_query": mask_mistakes.PADDED_ROWS,
+        "comparison_real: (tokens) == (pad_id)": mask_mistakes.PADDING_ALLOWED,
+        "ignored_pad_id: 0": mask_mistakes.PAD_ID_UNUSED,
+        "additive_mask": mask_mistakes.ADDED_TO_THE_SCORES,
+    },
     mistakes=MISTAKES,
 )

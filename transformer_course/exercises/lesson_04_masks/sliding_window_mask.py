@@ -5,6 +5,7 @@ from jaxtyping import Bool
 from torch import Tensor
 
 from transformer_course.exercise import Exercise, Mistake, Wording
+from transformer_course.exercises.shared import mask_mistakes
 from transformer_course.exercises.shared.draw_cases import digits, generator
 from transformer_course.running.case import Case
 from transformer_course.steps import InSteps
@@ -115,9 +116,35 @@ EXERCISE = Exercise(
         "`.tril()` and `.triu(...)`.",
     ],
     messages={
+        "inverted_mask": mask_mistakes.INVERTED,
+        "additive_mask": mask_mistakes.ADDED_TO_THE_SCORES,
+        "comparison_not_ahead: (back) > (0)": mask_mistakes.NOT_ITSELF,
+        "order_back": Wording(
+            "{summary}, so each position attends to itself and to *later* positions. Are the queries the rows or the "
+            "columns of the mask?",
+            summary="you swap queries and keys",
+            hints=["With a window of 2, what should the first row of the mask be? What is yours?"],
+        ),
+        "shifted_window: window - 1": Wording(
+            "{summary}: with a window of 2, each position attends only to itself. The position itself is part of the "
+            "window. How many positions before it are in the window?",
+            summary="your window is one position too short",
+            hints=["With a window of 2, which positions should position 3 attend to?"],
+        ),
+        "left_out_both: near": Wording(
+            "{summary}, so every position can attend to all later positions. Which second condition should a key meet?",
+            summary="you don't hide later keys",
+            hints=["For 4 positions, what should the first row of the mask be? What is yours?"],
+        ),
+        "part_left_out_both: not_ahead": Wording(
+            "{summary}, so each position can attend to *all* earlier positions. Which second condition should a key "
+            "meet?",
+            summary="you don't limit how far back a position can attend",
+            hints=["For 4 positions and a window of 2, what should the last row of the mask be? What is yours?"],
+        ),
         "comparison_near: (back) <= (window)": Wording(
             "Your window is one position too long: with a window of 2, each position attends to itself and to two "
-            "positions before it. The position itself is part of the window.",
+            "positions before it. The position itself is part of the window. How many positions before it are left?",
             summary="your window is one position too long",
             hints=["With a window of 2, which positions should position 3 attend to?"],
         ),

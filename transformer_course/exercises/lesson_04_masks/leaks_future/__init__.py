@@ -47,9 +47,9 @@ EXERCISE = Exercise(
             ],
         ),
         "not_indexed_watched": Wording(
-            "You report leaks in correct models too: you also compare outputs at the changed position or after it, "
-            "and these may change. Which outputs must stay the same?",
-            summary="you also compare outputs at the changed position or after it",
+            "You report leaks in correct models, because you compare outputs at the changed position or after it, and "
+            "these may change. Which outputs must stay the same?",
+            summary="you compare outputs at the changed position or after it",
             hints=["You change the token at position 2. Which outputs do you compare?"],
         ),
         "call_left_out_evaluating": Wording(

@@ -95,10 +95,22 @@ MISTAKES = [
     Mistake(
         "compares_the_best_tokens",
         STEPS.but(moved=lambda: lambda after, before: not torch.equal(after.argmax(dim=-1), before.argmax(dim=-1))),
-        STEPS.but(moved=lambda: lambda after, before: not torch.allclose(after, before, atol=0.1)).attempt,
-        summary="you ignore small differences, with an `argmax` or a large tolerance",
+        summary="you compare only the `argmax` of the outputs",
         message="{summary}, so you miss small leaks. Training can make them larger. Which differences should count?",
-        hints=["If an output moves from 0.50 to 0.53, does an `argmax` notice? Does a tolerance of 0.1?"],
+        hints=["If an output moves from 0.50 to 0.53, does an `argmax` notice?"],
+    ),
+    Mistake(
+        "tolerates_small_leaks",
+        STEPS.but(moved=lambda: lambda after, before: not torch.allclose(after, before, atol=0.1)).attempt,
+        message=(
+            "Your tolerance is so large that you miss small leaks. Training can make them larger. How large are the "
+            "differences that rounding alone can cause?"
+        ),
+        hints=[
+            "If an output moves from 0.50 to 0.53, does your comparison notice?",
+            "A float32 number has about 7 digits, so rounding changes an output near 1 by about 10⁻⁷.",
+            "`torch.allclose(after, before, atol=1e-4)`.",
+        ],
     ),
     Mistake(
         "compares_sums",
@@ -128,13 +140,23 @@ MISTAKES = [
         STEPS.but(positions=lambda tokens: [tokens.shape[1] - 1]),
         summary="your answer depends only on the change at the last position",
         message=(
-            "{summary}: either you change only the last token, or your loop overwrites its result in each iteration. "
-            "You miss leaks from all other positions."
+            "{summary}, so you miss leaks from all other positions. If you use a loop, does it keep the results of "
+            "earlier iterations?"
         ),
         hints=[
             "Suppose that the third of five positions sees the fourth. Do you ever change the fourth, and do you "
             "still have the result at the end?"
         ],
+    ),
+    Mistake(
+        "returns_after_the_first_change",
+        STEPS.but(positions=lambda tokens: range(1, min(2, tokens.shape[1]))),
+        summary="your answer depends only on the change at position 1",
+        message=(
+            "{summary}, so you miss leaks from all other positions. If you use a loop, does it return during the first "
+            "iteration?"
+        ),
+        hints=["Suppose that the first of three positions sees the third. Do you ever change the third token?"],
     ),
     Mistake(
         "writes_into_the_tokens",
@@ -155,7 +177,7 @@ MISTAKES = [
     Mistake(
         "changes_pile_up",
         STEPS.but(copy=one_copy_for_all),
-        summary="you change earlier positions as well, at the same time or in earlier iterations",
+        summary="you change several positions at the same time",
         message=(
             "{summary}. With 3 tokens or more, you report a leak in every model, because you compare outputs at "
             "positions that you have changed yourself. Which positions differ from the original in each iteration?"
