@@ -42,7 +42,12 @@ def describe_changes(changed: Sequence[str]) -> str:
     """Describe changed arguments in a clause: modified tensors, and models left in a different mode."""
     models = [name.removesuffix(".training") for name in changed if name.endswith(".training")]
     written = [name for name in changed if not name.endswith(".training")]
-    clauses = [f"it writes into {listed_layers(written)}, which the caller may still need"] if written else []
+    needed = "them" if len(written) > 1 else "it"
+    clauses = (
+        [f"it changes {listed_layers(written)} in place, although the caller may still need {needed}"]
+        if written
+        else []
+    )
     clauses += (
         [f"it leaves {listed_layers(models)} in a different mode (training or eval) than it found it in"]
         if models
@@ -96,9 +101,13 @@ def remembers_a_call(observed: Sequence[Observation]) -> bool:
 
 
 def backward_problem(observed: Sequence[Observation]) -> str | None:
-    """Return torch's reason for failing to compute gradients, such as a tensor modified in place, or None."""
-    problems = (problem for problem in _remarks(observed, "backward") if isinstance(problem, str))
-    return next((problem.partition(" Hint:")[0].rstrip(". ") for problem in problems), None)
+    """Return the reason why torch cannot compute gradients, such as a tensor modified in place, or None."""
+    problem = next((problem for problem in _remarks(observed, "backward") if isinstance(problem, str)), None)
+    if problem is None:
+        return None
+    if "modified by an inplace operation" in problem:
+        return "they depend on values that your code overwrites in place"
+    return problem.partition(" Hint:")[0].rstrip(". ")
 
 
 def lost_gradients(observed: Sequence[Observation], expected: Sequence[Observation]) -> list[str]:

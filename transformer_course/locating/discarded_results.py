@@ -25,16 +25,18 @@ METHODS = {
 }  # fmt: skip
 """torch methods and functions that return a new tensor and leave their arguments unchanged."""
 MODULES = ("torch", "F", "nn", "functional", "np")
+LIBRARY = "parts"
+"""Name under which the lessons import earlier solutions. These functions return new values, too."""
 OPERATIONS = ("BinOp", "Compare", "UnaryOp")
 
 
 def first_discarded(expressions: Sequence[Expression], traces: Sequence[Trace]) -> tuple[Expression, str] | None:
-    """Return the first expression whose result is a tensor and is discarded, and a sentence about it."""
+    """Return the first expression whose result is a tensor or a list and is discarded, and a sentence about it."""
     for expression in expressions:
         if expression.inside or not _is_alone(expression):
             continue
         values = [value for trace in traces for value in trace.values(expression.number)]
-        if any(isinstance(value, Tensor) for value in values) and (sentence := _sentence(expression)):
+        if any(isinstance(value, Tensor | list) for value in values) and (sentence := _sentence(expression)):
             return expression, sentence
     return None
 
@@ -52,15 +54,15 @@ def _sentence(expression: Expression) -> str:
     if expression.kind != "Call":
         return ""
     receiver, method, arguments = _parts_of_call(expression.text)
-    if method not in METHODS:
+    if method not in METHODS and receiver != LIBRARY:
         return ""
-    is_function = receiver in MODULES
+    is_function = receiver in (*MODULES, LIBRARY)
     name = re.split(r"[,)]", arguments)[0].strip() if is_function else receiver
     call = f"{receiver}.{method}(…)" if is_function or receiver.isidentifier() else f"….{method}(…)"
     if not name.isidentifier():
-        return f"You don't use the result of `{call}`, which returns a new tensor. Which name should it get?"
+        return f"You don't use the result of `{call}`, which returns a new value. Which name should it get?"
     return (
-        f"You don't use the result of `{call}`: it returns a new tensor and leaves `{name}` as it is. "
+        f"You don't use the result of `{call}`: it returns a new value and leaves `{name}` as it is. "
         f"Assign the result: `{name} = {call}`."
     )
 

@@ -33,8 +33,11 @@ attempt may use a number without containing it: a counter that starts at 256 and
 
 
 def can_be_located(verdict: Verdict) -> bool:
-    """Return whether a line can be added to a verdict. The attempt must be finished but wrong."""
-    return verdict.status in ("wrong", "crashed", "mistake")
+    """Return whether a line can be added to a verdict.
+
+    An attempt that seems to be half finished may compute the rest and discard it.
+    """
+    return verdict.status in ("wrong", "crashed", "mistake", "half_finished")
 
 
 def add_location(
@@ -64,6 +67,9 @@ def add_location(
     try:
         with restored_globals(), in_isolation(), time_limit(SEARCH_TIME_LIMIT_S, clock, MAX_IDLE_S):
             search = FaultSearch(known, traced, is_random=NOT_REPEATABLE in verdict.message)
+            if verdict.status == "half_finished":
+                discarded = search.discarded_result()
+                return replace(verdict, message=discarded.message, hints=discarded.hints) if discarded else verdict
             if verdict.status == "mistake":
                 return _with_line_of_mistake(verdict, search, named, changed if is_changed else ())
             is_explained = verdict.status == "crashed" and RETURNS_TWO in verdict.message

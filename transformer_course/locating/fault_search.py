@@ -110,6 +110,8 @@ class FaultSearch:
                 problem = f"{subject(expression)} is different when your code is called again{values}."
                 if "dropout" in expression.text:
                     problem += " It drops numbers at random, in eval mode as well. This exercise uses no dropout."
+                else:
+                    problem += " What does it depend on, apart from the arguments?"
                 return Fault(expression, problem, second_call_hints(expression))
         return None
 

@@ -128,7 +128,7 @@ def test_accepts_alternative_path_to_same_gradient():
     assert verdict_on(by_hand).passed
 
 
-def test_quotes_torch_if_backward_fails():
+def test_explains_backward_that_fails_after_change_in_place():
     def in_place(q, k, v):
         weights = torch.exp(q @ k.mT / k.shape[-1] ** 0.5)
         total = weights.sum(-1, keepdim=True)
@@ -136,7 +136,7 @@ def test_quotes_torch_if_backward_fails():
         return weights @ v
 
     message = verdict_on(in_place).message
-    assert message.startswith("Your numbers are right, but torch cannot compute the gradients: one of the variables")
+    assert message.startswith("Your numbers are right, but torch cannot compute the gradients: they depend on values")
 
 
 def test_reports_changed_argument():
@@ -146,7 +146,7 @@ def test_reports_changed_argument():
 
     verdict = verdict_on(changes)
     assert verdict.mistakes == ("changes_argument",)
-    assert "writes into `queries`" in verdict.message
+    assert "changes `queries` in place" in verdict.message
 
 
 def test_overwritten_argument_does_not_count_as_cut():
@@ -163,12 +163,12 @@ def test_overwritten_argument_does_not_count_as_cut():
 @pytest.mark.parametrize(
     ("changed", "text"),
     [
-        (["x", "y"], "your code writes into `x` and `y`, which the caller may still need"),
+        (["x", "y"], "your code changes `x` and `y` in place, although the caller may still need them"),
         (["model.training"], "your code leaves `model` in a different mode (training or eval) than it found it in"),
         (
             ["x", "model.training"],
-            "your code writes into `x`, which the caller may still need, and it leaves `model` in a different mode "
-            "(training or eval) than it found it in",
+            "your code changes `x` in place, although the caller may still need it, and it leaves `model` in a "
+            "different mode (training or eval) than it found it in",
         ),
     ],
 )

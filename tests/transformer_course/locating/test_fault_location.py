@@ -21,7 +21,7 @@ def test_search_stops_at_time_limit(monkeypatch):
     assert fault_in("while True:", "    queries = queries + 1") is None
 
 
-@pytest.mark.parametrize("status", ["passed", "not_started", "half_finished"])
+@pytest.mark.parametrize("status", ["passed", "not_started"])
 def test_ignores_verdicts_of_other_statuses(status):
     verdict = Verdict("scaled_dot_product_attention", status, "Words.", ("one",))
     assert not can_be_located(verdict)
@@ -143,3 +143,11 @@ def test_omits_messages_that_quote_missing_code(name, source, false_claim):
     verdict = Session(every_exercise()).check(cell(source, name))
     assert verdict.status == "mistake"
     assert false_claim not in verdict.message
+
+
+def test_reports_discarded_result_of_half_finished_attempt():
+    lines = ("ids = list(text.encode())", "for i, pair in enumerate(merges):", "    parts.merge(ids, pair, 256 + i)")
+    source = "\n    ".join(["def encode(text, merges):", *lines, "return ids"])
+    verdict = Session(every_exercise()).check(cell(source, "encode", parts=parts))
+    assert verdict.status == "half_finished"
+    assert "Assign the result: `ids = parts.merge(…)`." in verdict.message and "Next" not in verdict.message

@@ -43,7 +43,7 @@ def test_reports_statement_that_changes_argument():
     verdict = checked("queries /= keys.shape[-1] ** 0.5", "scores = queries @ keys.mT", *REST)
     assert verdict.mistakes == ("changes_argument",)
     assert verdict.message == (
-        "Your numbers are right, but your code writes into `queries`, which the caller may still need.\n"
+        "Your numbers are right, but your code changes `queries` in place, although the caller may still need it.\n"
         "The argument `queries` is changed here:\n"
         "    line 2:  queries /= keys.shape[-1] ** 0.5\n"
         "             ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^"
@@ -99,6 +99,6 @@ class EncoderLayer(nn.Module):
 
 def test_reports_randomness_that_small_cases_hide():
     message = Session(every_exercise()).check(cell(WITH_DROPOUT, "EncoderLayer", parts=parts)).message
-    assert message.startswith("Line 10: the underlined part is different when your code is called again.")
+    assert message.startswith("Line 10: the underlined part is different when your code is called again. ")
     assert "drops numbers at random" in message
     assert "should be" not in message

@@ -96,9 +96,7 @@ def test_slow_answer_is_stopped(sandbox: Sandbox):
         (61.1, 99.0, "busy"),
     ],
 )
-def test_time_of_other_programs_is_free(
-    monkeypatch: pytest.MonkeyPatch, clock: float, delay: float, message: str
-):
+def test_time_of_other_programs_is_free(monkeypatch: pytest.MonkeyPatch, clock: float, delay: float, message: str):
     monkeypatch.setattr(supervisor, "delay_seconds", lambda _: delay)
     monkeypatch.setattr(supervisor, "seconds_of_family", lambda: 0.1)
     assert supervisor._timeout_reason(1, clock, Limits(seconds=10.0)) == message
