@@ -147,6 +147,7 @@ MISTAKES = [
         STEPS.but(right=lambda whole: whole[:, 0]),
         summary="your reward depends only on the first accepted form",
         message="{summary}, so a right answer in any other form gets 0. Which forms should you compare it with?",
+        hints=["If an answer matches only the second form, which reward do you give?"],
     ),
     Mistake(
         "only_the_last_form",
@@ -156,6 +157,7 @@ MISTAKES = [
             "{summary}, so a right answer in any other form gets 0. If you use a loop, can a later form overwrite an "
             "earlier match?"
         ),
+        hints=["If an answer matches only the first form, which reward do you give?"],
     ),
     Mistake(
         "some_forms_left_out",
@@ -182,6 +184,7 @@ MISTAKES = [
             "{summary}, so the answer to another prompt gets 1. Which row of `accepted` has the right answers to "
             "prompt i?"
         ),
+        hints=["If an answer matches no form of its own prompt, can it get 1?"],
     ),
     Mistake(
         "without_the_last_token",

@@ -104,6 +104,7 @@ MISTAKES = [
         STEPS.but(advantages=lambda advantages, rewards: advantages * rewards.shape[1] / (rewards.shape[1] - 1)),
         summary="you compare each reward with the mean of the *other* samples of its group",
         message="{summary}, which is the baseline of RLOO. Here the mean includes all samples of the group.",
+        hints=["For the rewards 3, 1, 1 and 1, what is the mean of the group, and what do you subtract from the 3?"],
     ),
     Mistake(
         "deviation_of_the_batch",

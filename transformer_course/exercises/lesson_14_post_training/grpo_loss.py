@@ -137,6 +137,7 @@ MISTAKES = [
             "{summary}. With clip 0.2, your ratio is between 0.82 and 1.22 instead of 0.8 and 1.2. What should come "
             "first, `exp` or `clamp`?"
         ),
+        hints=["With clip 0.2, what is the largest ratio that you allow, and what is e^0.2?"],
     ),
     Mistake(
         "ratio_of_log_probabilities",
@@ -153,6 +154,7 @@ MISTAKES = [
             "{summary}, so even freshly sampled answers have ratios other than 1. Which argument has the "
             "log-probabilities from the time of sampling?"
         ),
+        hints=["Right after sampling, log_p equals log_p_before. What should the ratio be then, and what is yours?"],
     ),
     Mistake(
         "difference_as_drift",
