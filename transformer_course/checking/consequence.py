@@ -59,6 +59,9 @@ def consequence(observed: Sequence[Observation], expected: Sequence[Observation]
         return ""
     if right.dtype == torch.bool:
         return _of_mask(value, right)
+    if value.dtype != right.dtype and torch.equal(value.to(right.dtype), right):
+        now, should = (str(tensor.dtype).removeprefix("torch.") for tensor in (value, right))
+        return f"Your output has dtype {now} instead of {should}."
     sentence = _of_numbers(value, right, are_distributions=all(is_distribution(expected) for _, expected in outputs))
     return "" if sentence.startswith("Every number") and not _holds(sentence, wrong[1:]) else sentence
 
