@@ -248,6 +248,11 @@ EXERCISE = Exercise(
             summary="you don't take the square root of the mean square",
             hints=["If all gradients double, how should Adam's step change?"],
         ),
+        "part_left_out_new_mean_square: gradient": Wording(
+            "{summary}, so it can become negative, and its square root is then nan. Which power of the gradient does "
+            "Adam average?",
+            summary="you update the mean square with the gradient instead of its square",
+        ),
     },
     mistakes=MISTAKES,
 )

@@ -4,7 +4,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from transformer_course.exercise import Exercise, Mistake
+from transformer_course.exercise import Exercise, Mistake, Wording
 from transformer_course.exercises.shared.draw_cases import generator, normal, uniform
 from transformer_course.running.case import Case
 from transformer_course.steps import InSteps
@@ -268,5 +268,15 @@ EXERCISE = Exercise(
         "running = (1 − momentum) · running + momentum · batch, with the variance times n / (n − 1).",
         "`x.mean(dim=(0, 1))` and `x.var(dim=(0, 1), correction=0)` have the shape (d).",
     ],
+    messages={
+        "call_left_out_normalized: var + eps": Wording(
+            "{summary}, so a feature twice as large comes out half as large. Which variance should the output have?",
+            summary="you divide by the variance instead of the standard deviation",
+        ),
+        "part_left_out_normalized: var": Wording(
+            "{summary}, so a constant feature gives 0/0 = nan. Where in the formula is ε?",
+            summary="you never add `eps` to the variance",
+        ),
+    },
     mistakes=MISTAKES,
 )

@@ -4,7 +4,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from transformer_course.exercise import Exercise, Mistake
+from transformer_course.exercise import Exercise, Mistake, Wording
 from transformer_course.exercises.shared.draw_cases import generator, normal
 from transformer_course.running.case import Case
 from transformer_course.steps import InSteps
@@ -157,5 +157,11 @@ EXERCISE = Exercise(
         "min(1, max_norm / norm).",
         "`scale = (max_norm / norm).clamp(max=1.0)`, and return the norm from *before* clipping.",
     ],
+    messages={
+        "call_left_out_norm: total": Wording(
+            "{summary}. [3] and [4] together have the norm 5, not 25. What does a norm take at the end?",
+            summary="you use the sum of the squares as the norm",
+        ),
+    },
     mistakes=MISTAKES,
 )

@@ -158,6 +158,10 @@ EXERCISE = Exercise(
             "table is d_model?",
             summary="you multiply by the square root of the number of rows",
         ),
+        "part_left_out_scale: table.shape[1]": Wording(
+            "{summary}. With 16 columns, the factor should be 4. Which function is missing?",
+            summary="you multiply by d_model instead of √d_model",
+        ),
     },
     mistakes=MISTAKES,
 )

@@ -236,6 +236,15 @@ EXERCISE = Exercise(
             "return?",
             summary="you don't add the values to get the returns",
         ),
+        "not_inverted_continues: done": Wording(
+            "{summary}, so values and advantages flow back only *across* the ends of episodes. Where should the "
+            "recursion stop?",
+            summary="you use `done` without inverting it",
+        ),
+        "part_left_out_factors: gamma": Wording(
+            "{summary}, so your advantages are those for λ = 1. With λ = 0, which errors should an advantage contain?",
+            summary="you never multiply by `lam`",
+        ),
     },
     mistakes=MISTAKES,
 )

@@ -28,7 +28,7 @@ def error_function(scaled):
 
 
 def probability(error_function):
-    """map the error function from (−1, 1) to (0, 1) → the probability Φ(x): (1 + erf(x / √2)) / 2"""
+    """turn the error function into a probability → the probability Φ(x): (1 + erf(x / √2)) / 2"""
     return 0.5 * (1 + error_function)
 
 

@@ -7,7 +7,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from transformer_course.exercise import Exercise, Mistake
+from transformer_course.exercise import Exercise, Mistake, Wording
 from transformer_course.exercises.shared.draw_cases import generator, normal, uniform
 from transformer_course.running.case import Case
 from transformer_course.steps import InSteps
@@ -161,5 +161,11 @@ EXERCISE = Exercise(
         "In training, set numbers with noise below p to 0, and divide the others by 1 − p. In evaluation, return x.",
         "`x * (noise >= p) / (1 - p)` in training.",
     ],
+    messages={
+        "operator_scaled: (dropped) * (keep_probability)": Wording(
+            "{summary}, so the sum gets even smaller. Which factor makes up for the dropped numbers?",
+            summary="you multiply the kept numbers by 1 − p instead of dividing by it",
+        ),
+    },
     mistakes=MISTAKES,
 )

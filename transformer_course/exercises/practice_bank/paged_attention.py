@@ -7,7 +7,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from transformer_course.exercise import Exercise, Mistake
+from transformer_course.exercise import Exercise, Mistake, Wording
 from transformer_course.exercises.shared.draw_cases import generator, normal
 from transformer_course.running.case import Case
 from transformer_course.steps import InSteps
@@ -202,5 +202,12 @@ EXERCISE = Exercise(
         "set the slots from `lengths` on to −∞, take the softmax and mix the values.",
         "`key_pages[block_table].flatten(1, 2)` has the shape (batch, max_pages · page_size, n_heads, d_k).",
     ],
+    messages={
+        "part_left_out_divisor: query.shape[-1]": Wording(
+            "{summary}, so the scores become too small and the weights too equal. Which power of d_k is in the "
+            "formula?",
+            summary="you divide the scores by d_k instead of √d_k",
+        ),
+    },
     mistakes=MISTAKES,
 )

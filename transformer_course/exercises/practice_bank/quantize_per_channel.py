@@ -4,7 +4,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from transformer_course.exercise import Exercise, Mistake
+from transformer_course.exercise import Exercise, Mistake, Wording
 from transformer_course.exercises.shared.draw_cases import generator, normal, uniform
 from transformer_course.running.case import Case
 from transformer_course.steps import InSteps
@@ -193,5 +193,11 @@ EXERCISE = Exercise(
         "weights by it, round, convert to int8.",
         "`(weight / scale[:, None]).round().to(torch.int8)`.",
     ],
+    messages={
+        "part_left_out_step_size: largest": Wording(
+            "{summary}, so all numbers are −1, 0 or 1. Which number should the largest weight of a row get?",
+            summary="you use the largest absolute value of each row as its scale",
+        ),
+    },
     mistakes=MISTAKES,
 )

@@ -218,6 +218,10 @@ EXERCISE = Exercise(
             "belong to `chosen`?",
             summary="you use `rejected_lengths` for the chosen answers",
         ),
+        "part_left_out_above_margin: difference": Wording(
+            "{summary}, so a clear preference demands no more than a narrow one. What should the difference exceed?",
+            summary="you never subtract the margin",
+        ),
     },
     mistakes=MISTAKES,
 )

@@ -273,6 +273,11 @@ EXERCISE = Exercise(
             summary="you sort the tokens in ascending order",
             hints=["With a `top_k` of 1, which token can come in your code?"],
         ),
+        "part_left_out_mass_before: renormalized.cumsum(dim=-1)": Wording(
+            "{summary}, so you drop the token that reaches `top_p`, or all tokens if the first one reaches it alone. "
+            "Which mass decides whether a token is still needed?",
+            summary="you count each token's own probability in the mass before it",
+        ),
     },
     mistakes=MISTAKES,
 )

@@ -163,6 +163,10 @@ EXERCISE = Exercise(
             summary="you multiply the values by the weights without turning the weights into a column",
             hints=["How does shape (3,) broadcast against values of shape (3, 2)?"],
         ),
+        "sibling_mixture: weighted.mean(dim=axis)": Wording(
+            "{summary}, so your result is too small by the number of keys. What do the weights already sum to?",
+            summary="you average the weighted values instead of adding them up",
+        ),
     },
     mistakes=MISTAKES,
 )
