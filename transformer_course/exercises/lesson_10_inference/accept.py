@@ -94,6 +94,7 @@ MISTAKES = [
         STEPS.but(rest=lambda rest, p, q, n_accepted: p[n_accepted - 1] if n_accepted == len(q) else rest),
         summary="you don't use the last row of p when all tokens are accepted",
         message="{summary}. Which row of p predicts the token after the last drafted one?",
+        hints=["With 2 drafted tokens, p has 3 rows. After which token is each of them the distribution?"],
     ),
     Mistake(
         "no_chance",

@@ -281,6 +281,10 @@ EXERCISE = Exercise(
             "far is it from the smallest weight of a group to the largest?",
             summary="you use only one end of a group as its range",
         ),
+        "part_left_out_step_size: span": Wording(
+            "{summary}, so all codes are 0 or 1. Which code should the largest weight of a group get?",
+            summary="you use the whole range as the scale",
+        ),
     },
     mistakes=MISTAKES,
     normalize=with_integer_codes,

@@ -50,6 +50,9 @@ MISTAKES = [
             "other"
         ),
         message="{summary}. The first two query heads should both use head A. Which order of heads does that need?",
+        hints=[
+            "With heads A and B and `n_repeats=3`, which heads do the first three query heads get? Which should they?"
+        ],
     ),
     Mistake(
         "along_another_axis",
@@ -67,6 +70,7 @@ MISTAKES = [
         STEPS.but(repeated=lambda repeated, n_repeats: repeated[:, :n_repeats]),
         summary="you treat `n_repeats` as the number of query heads",
         message="{summary}. It is the number of copies of *each* head: 2 heads with `n_repeats=3` become 6 heads.",
+        hints=["How many heads does your result have for 2 heads and `n_repeats=3`?"],
     ),
     Mistake(
         "positions_and_heads_mixed",
@@ -87,6 +91,7 @@ MISTAKES = [
         STEPS.but(repeated=lambda repeated, n_repeats: repeated / n_repeats),
         summary="you divide every copy by `n_repeats`",
         message="{summary}. Each query head should get the original key or value, not a share of it.",
+        hints=["If every key is halved, what happens to the scores of the query heads?"],
     ),
     Mistake(
         "heads_in_front_of_the_batch",

@@ -40,8 +40,8 @@ MISTAKES = [
         STEPS.but(beam_size=lambda: 1),
         summary="you keep a single text, or copies of it, in the beam",
         message=(
-            "Your beam search gives the same result as greedy decoding. Either you keep one text per round, or your "
-            "beam starts with copies of the empty text, which all get the same best continuation."
+            "Your beam search gives the same result as greedy decoding, because your beam never holds two different "
+            "texts. With how many texts should it start, and how many should it keep after a round?"
         ),
         hints=["Print your beam after the first round. How many different texts does it hold?"],
     ),
