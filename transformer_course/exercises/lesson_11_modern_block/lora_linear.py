@@ -247,6 +247,7 @@ MISTAKES = [
         STEPS.but(scale=lambda self, scale: scale * len(self.a)),
         summary="you multiply the change by alpha without dividing by the rank",
         message="{summary}. With alpha 6 and rank 2, your scale is 6, but it should be 3.",
+        hints=["If the rank doubles and alpha stays the same, what should happen to the scale?"],
     ),
     Mistake(
         "everything_scaled",

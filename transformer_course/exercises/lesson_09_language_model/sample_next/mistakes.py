@@ -434,8 +434,8 @@ DRAW = [
         STEPS.but(tokens=lambda drawn: drawn.squeeze(-1).float()).attempt,
         STEPS.but(tokens=lambda drawn: drawn.squeeze(-1).int()).attempt,
         summary="you don't return a tensor of int64",
-        message="You return a list, or a tensor of another dtype. Token IDs should be a tensor of dtype int64.",
-        hints=["What are `type(…)` and `.dtype` of your result?"],
+        message="{summary}. Token IDs are used as indices, so they need that dtype. Of which type is your result?",
+        hints=["What are `type(…)` and `.dtype` of your result? Can `nn.Embedding` look it up?"],
     ),
 ]
 
