@@ -154,8 +154,8 @@ MISTAKES = [
         STEPS.but(**NORMED_NETWORK),
         summary="you normalize a sublayer's output before you add it to x",
         message=(
-            "{summary}. The norm should get the whole sum, x included. What should be inside the parentheses of each "
-            "norm?"
+            "{summary}, so the sum itself is never normalized and can grow from layer to layer. What should be inside "
+            "the parentheses of each norm?"
         ),
         hints=[
             "After ten such layers, how large can the sum be? Which norm limits it?",
@@ -235,6 +235,35 @@ EXERCISE = Exercise(
                 summary="your second residual connection is missing",
                 hints=["If the network returned only zeros, what should the second norm get?"],
             )
+        ),
+        "wrong_input_sum_2: x + computed": Wording(
+            "You add the feed-forward output to the layer's input, so your second residual connection leaves out what "
+            "the attention added. Which tensor does the network get?",
+            summary="you add the feed-forward output to the layer's input instead of the network's input",
+            hints=["If the network returned only zeros, would the attention still have an effect on your output?"],
+        ),
+        "wrong_input_sum_2: sum_1 + computed": Wording(
+            "You add the feed-forward output to the first sum as it was before `norm_1`, but the network gets the "
+            "normalized sum. In LayerNorm(x + sublayer(x)), both x are the same tensor. Which one is it here?",
+            summary="you add the feed-forward output to the first sum as it was before `norm_1`",
+            hints=["Which tensor do you pass to the network, and which one do you add to its output?"],
+        ),
+        "wrong_input_computed: self.feed_forward(x)": Wording(
+            "You pass the layer's input to the feed-forward network, so the network never sees the attention output. "
+            "What should the second half start from?",
+            summary="you pass the layer's input to the feed-forward network",
+            hints=["In your code, what does the network know about the other positions?"],
+        ),
+        "call_left_out_normed_1": Wording(
+            "You never normalize the first sum, so the network gets vectors of any size. Where do you use `norm_1`?",
+            summary="you never normalize the first sum",
+            hints=["In LayerNorm(x + sublayer(x)), which part is missing from your first half?"],
+        ),
+        "call_left_out_normed_2: sum_2": Wording(
+            "You never normalize the second sum, so the vectors can grow from layer to layer. Where do you use "
+            "`norm_2`?",
+            summary="you never normalize the second sum",
+            hints=["In LayerNorm(x + sublayer(x)), which part is missing from your second half?"],
         ),
         "part_left_out_sum_1: attended": (
             Wording(

@@ -117,7 +117,7 @@ MISTAKES = [
         *[STEPS.but(activated=with_inputs(function, "hidden")) for function in OTHERS],
         summary="you use an activation function other than ReLU",
         message=(
-            "{summary} between the two layers. Later models use other functions, but the paper of 2017 uses ReLU, "
+            "{summary} between the two layers. Later models use other functions, but the paper from 2017 uses ReLU, "
             "max(0, z). What does your function return for z = −3?"
         ),
         hints=[
@@ -126,16 +126,24 @@ MISTAKES = [
         ],
     ),
     Mistake(
+        "maximum_of_all_features",
+        STEPS.but(activated=lambda hidden: hidden.max().expand_as(hidden)),
+        STEPS.but(activated=lambda hidden: hidden.max().clamp(min=0).expand_as(hidden)),
+        summary="you take the maximum of all hidden features",
+        message=(
+            "{summary}, as `torch.max(h)` does, so all of them become the same number. ReLU compares each number with "
+            "0 separately. What should 2, 1 and −3 become?"
+        ),
+        hints=["What is `torch.max(torch.tensor([2.0, 1.0, -3.0]))`, and what is max(0, z) for each of the three?"],
+    ),
+    Mistake(
         "weights_not_transposed",
         STEPS.but(
             first_layer=lambda self: lambda x: x @ self.w_1.weight + self.w_1.bias,
             second_layer=lambda self: lambda z: z @ self.w_2.weight + self.w_2.bias,
         ),
         summary="you multiply by the weights without transposing them",
-        message=(
-            "{summary}: `nn.Linear` stores them as (outputs, inputs). If you call the layer itself, it takes care "
-            "of this."
-        ),
+        message=("{summary}: `nn.Linear` stores them as (outputs, inputs). What happens if you call the layer itself?"),
         hints=[
             "What is the shape of `self.w_1.weight`?",
             "A layer that you call multiplies by its transposed weight and adds its bias.",
@@ -148,7 +156,7 @@ MISTAKES = [
         STEPS.but(activated=lambda self, activated: F.dropout(activated, 0.1, self.training)),
         STEPS.but(output=lambda self, output: F.dropout(output, 0.1, self.training)),
         summary="you use dropout in training mode",
-        message="Your output is random in training mode. This exercise uses no dropout.",
+        message="You use dropout, so your output is random in training mode. This exercise uses no dropout.",
         hints=[
             "Call your layer twice on the same x in training mode, and twice after `eval()`. When do the results "
             "differ?",
@@ -173,6 +181,18 @@ EXERCISE = Exercise(
         "`self.w_2(torch.relu(self.w_1(x)))`.",
     ],
     messages={
+        "call_left_out_activated": Wording(
+            "You never apply the ReLU, so your two linear layers are equivalent to a single one. What comes between "
+            "them in the formula?",
+            summary="you never apply the ReLU",
+            hints=["The hidden features are 2, 1 and −3. Which three numbers should the second layer get?"],
+        ),
+        "added_output: x": Wording(
+            "You add x to the output of the second layer. That is a residual connection, which is part of the encoder "
+            "layer, not of this network. What does the formula return?",
+            summary="you add x to the output of the second layer",
+            hints=["If the encoder layer adds x as well, how often does x occur in the sum?"],
+        ),
         "moved_activated": (
             Wording(
                 "You apply the ReLU after the second layer, so your output is never negative. Where is the ReLU in the "

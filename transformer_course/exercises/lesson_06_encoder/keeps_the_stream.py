@@ -99,7 +99,39 @@ def keeps_the_stream_cases(seed: int) -> list[Case]:
     return [case(2 + i // 4, 3 + i // 2, shows, sums, **looks) for i, (shows, sums, looks) in enumerate(layers)]
 
 
+def enlarged_by(factor, tolerance):
+    """Return the answer with a smaller factor and another tolerance."""
+    return STEPS.but(
+        larger=lambda x: factor * x,
+        reduced=lambda output: output / factor,
+        kept=lambda reduced, x: torch.allclose(reduced, x, atol=tolerance),
+    )
+
+
 MISTAKES = [
+    Mistake(
+        "enlarges_too_little",
+        enlarged_by(2, 0.01),
+        summary="you enlarge x too little",
+        message=(
+            "{summary}: the part that the sublayers add is still noticeable, so you reject intact layers. How large "
+            "must x be so that this part is negligible?"
+        ),
+        hints=[
+            "A layer adds vectors of length 5. How far is its output for 2 x from 2 x, and for 1,000 x from 1,000 x?"
+        ],
+    ),
+    Mistake(
+        "compares_only_the_means",
+        STEPS.but(kept=lambda reduced, x: bool(((reduced - x).mean(dim=-1).abs() < 0.1).all())),
+        STEPS.but(kept=lambda output, larger: bool(((output - larger).mean(dim=-1).abs() < 0.1).all())),
+        summary="you compare only the means of the vectors",
+        message=(
+            "{summary}. Very different vectors can have the same mean: a centered x and LayerNorm(x) both have mean 0. "
+            "What should you compare instead?"
+        ),
+        hints=["Which means do (1, −1) and (100, −100) have?"],
+    ),
     Mistake(
         "looks_at_the_direction",
         STEPS.but(kept=lambda layer, x: bool(torch.cosine_similarity(layer(x), x, dim=-1).min() > 0.9)),
@@ -107,7 +139,7 @@ MISTAKES = [
         summary="your comparison with x ignores the size of the output",
         message=(
             "{summary}. A norm hardly changes the direction of a centered vector or the signs of its entries, but it "
-            "changes their size. What should you compare?"
+            "changes the vector's length. What should you compare?"
         ),
         hints=["If x has mean 0, what is the cosine of the angle between x and LayerNorm(x)?"],
     ),
@@ -208,10 +240,13 @@ EXERCISE = Exercise(
         ),
         "option_left_out_kept: torch.allclose(reduced, x)": (
             Wording(
-                "You accept intact layers that add little and reject those that add more. What do you compare the "
-                "output for the enlarged x with, and how large a difference do you allow?",
-                summary="your comparison is too strict",
-                hints=["If the layer adds a little, by how much may the two tensors differ?"],
+                "You accept intact layers that add almost nothing and reject those that add more. Next to a much "
+                "larger x, the added part is negligible. Which input do you pass to the layer, and how large a "
+                "difference do you allow?",
+                summary="you reject layers that add more than a tiny amount",
+                hints=[
+                    "A layer adds vectors of length 5 to x. By how much may the two tensors that you compare differ?"
+                ],
             )
         ),
     },

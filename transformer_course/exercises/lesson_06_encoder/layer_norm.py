@@ -102,6 +102,11 @@ def layer_norm_cases(seed: int) -> list[Case]:
     ]
 
 
+def _row_by_row(x: Tensor, weight: Tensor, bias: Tensor, eps: float = 1e-5) -> Tensor:
+    rows = [(row - row.mean()) / torch.sqrt(row.var(unbiased=False) + eps) for row in x]
+    return torch.stack([row * weight + bias for row in rows])
+
+
 MISTAKES = [
     Mistake(
         "over_the_whole_sentence",
@@ -119,7 +124,7 @@ MISTAKES = [
         STEPS.but(axis=lambda x: -min(x.dim(), 2)),
         STEPS.but(axis=lambda: -2),
         summary="you compute the mean and variance over the positions, the second-to-last dimension",
-        message="{summary}, so you mix the positions. Each position should be normalized over its own features.",
+        message="{summary}, so the output at one position depends on the others. Which `dim` runs over the features?",
         hints=["For x of shape (batch, n, d), which shape should the means have?"],
     ),
     axis_from_the_front(STEPS),
@@ -166,6 +171,32 @@ MISTAKES = [
         ],
     ),
     eps_fixed(STEPS, 1),
+    Mistake(
+        "scaled_and_shifted_first",
+        STEPS.but(
+            x=lambda x, weight, bias: weight * x + bias,
+            stretched=lambda normalized: normalized,
+            shifted=lambda stretched: stretched,
+        ),
+        summary="you multiply by the weight and add the bias before you normalize",
+        message=(
+            "{summary}, so the normalization largely undoes both. Which of the three operations should come first?"
+        ),
+        hints=["If you add 5 to every entry of the bias, by how much should the output change? How much does yours?"],
+    ),
+    Mistake(
+        "row_by_row",
+        _row_by_row,
+        message=(
+            "You loop over the first dimension of x, so your code is right only if x has two dimensions. For a single "
+            "vector, `row` is one number; for a batch, it is a whole sentence. Over which `dim` should you average?"
+        ),
+        hints=[
+            "What is `row` if x has shape (4,)? And if it has shape (2, 3, 5)?",
+            "`mean(dim=-1, keepdim=True)` averages over the features for any number of leading dimensions.",
+            "Compute the mean and the variance of x itself, without a loop.",
+        ],
+    ),
     weighted_first(STEPS.but(x=lambda x, weight: weight * x, stretched=lambda normalized: normalized), bias=True),
 ]
 
@@ -196,8 +227,8 @@ EXERCISE = Exercise(
         ),
         "mean_by_variance: squares.sum(dim=axis, keepdim=True) / (squares.shape[-1] - 1)": (
             Wording(
-                "You divide by d − 1 instead of d when you compute the variance: `var` and `std` use Bessel's "
-                "correction unless you pass `unbiased=False`. LayerNorm divides by d.",
+                "You divide by d − 1 instead of d when you compute the variance. That is Bessel's correction, which "
+                "`var` and `std` apply unless you pass `unbiased=False`. LayerNorm divides by d.",
                 summary="you divide by d − 1 instead of d when you compute the variance",
                 hints=[
                     "The deviations of (1, 3) from its mean are −1 and 1. What is the mean of their squares, and what "
@@ -233,6 +264,18 @@ EXERCISE = Exercise(
                     "With weight 1 and bias 0, what should the mean of each output vector be? What is it in your code?"
                 ],
             )
+        ),
+        "call_left_out_root": Wording(
+            "You never take the square root of the variance plus eps. With variance 3 and eps 1, you divide by 4 "
+            "instead of 2. What does the formula divide by?",
+            summary="you never take the square root of the variance plus eps",
+            hints=["If you multiply x by 10, should the output change? Does yours?"],
+        ),
+        "moved_stretched": Wording(
+            "You add the bias before you multiply by the weight, so the weight scales the bias too: with weight 4 and "
+            "bias −10, you add −40. Which of the two operations should come first?",
+            summary="you add the bias before you multiply by the weight",
+            hints=["For a normalized entry of 0, what should the output be: the bias, or the weight times the bias?"],
         ),
         "done_again_root: variance": (
             Wording(

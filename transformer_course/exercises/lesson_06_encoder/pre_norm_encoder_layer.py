@@ -96,7 +96,7 @@ MISTAKES = [
         summary="you normalize the sums, as in post-norm",
         message=(
             "You build the post-norm layer of the previous exercise: you normalize the sums. Here, leave the sums "
-            "as they are and normalize the input of each sublayer."
+            "as they are. Which tensors should you normalize instead?"
         ),
         hints=[
             "With all parameters of attention and network at 0, the layer should return x unchanged. What does "
@@ -181,36 +181,47 @@ EXERCISE = Exercise(
         "left_out_sum_1: attended": (
             Wording(
                 "Your first residual connection is missing: you replace x with the attention output instead of adding "
-                "the two.",
+                "the two. What should be left of x if the attention returns only zeros?",
                 summary="your first residual connection is missing",
-                hints=["If the attention returned only zeros, what should the second half get?"],
+                hints=["A residual connection adds a sublayer's input to its output. What do you add to what?"],
             )
         ),
         "left_out_sum_2: computed": (
             Wording(
                 "Your second residual connection is missing: you return the feed-forward output without adding the "
-                "first sum to it.",
+                "first sum to it. What should be left of that sum if the network returns only zeros?",
                 summary="your second residual connection is missing",
-                hints=["If the network returned only zeros, what should the layer return?"],
+                hints=["A residual connection adds a sublayer's input to its output. What do you add to what?"],
             )
         ),
         "part_left_out_sum_1: attended": (
             Wording(
                 "Both of your residual connections are missing: you replace the input of each sublayer with its output "
-                "instead of adding the two.",
+                "instead of adding the two. What should be left of x if both sublayers return only zeros?",
                 summary="both of your residual connections are missing",
-                hints=["If both sublayers returned only zeros, what should the layer return?"],
+                hints=["A residual connection adds a sublayer's input to its output. What do you add to what?"],
             )
         ),
         "moved_normed_1: queries": (
             Wording(
-                "You apply `norm_1` only to the queries; the keys and values should be normalized too.",
+                "You apply `norm_1` only to the queries, so the attention compares normalized queries with keys that "
+                "aren't. Which other arguments of the attention should be normalized?",
                 summary="you apply `norm_1` only to the queries, not to the keys and values",
                 hints=[
                     "Which of the three tensors that you pass to the attention are normalized?",
                     "In self-attention, queries, keys and values are the same vectors: here, the normalized x.",
                     "`self.self_attention(normalized, normalized, normalized, mask)`, where `normalized` is "
                     "`self.norm_1(x)`.",
+                ],
+            )
+        ),
+        "moved_normed_2: sum_2": (
+            Wording(
+                "The second half of your layer is post-norm: you pass the first sum to the network without normalizing "
+                "it, and normalize the second sum. What should you pass to the second norm?",
+                summary="you normalize the second sum instead of the input of the network",
+                hints=[
+                    "If the network returned only zeros, what should be left of the first sum after the second half?"
                 ],
             )
         ),

@@ -94,13 +94,13 @@ ROW_BY_ROW = "Row t of the table is the encoding of position t, counted from 0."
 SLICE = "`self.positions[: tokens.shape[1]]`."
 TOLD_OF_THE_INPUT = {
     "part_left_out_scaled: embedded": Wording(
-        "You don't multiply the embeddings by √d_model. Initialized with variance 1/d_model, they are small next to "
-        "the positional encodings, whose entries are between −1 and 1.",
+        "You don't multiply the embeddings by √d_model. With d_model = 512 and variance 1/d_model, a typical entry is "
+        "about 0.04, but the positional encodings reach 1. What should you do before you add them?",
         summary="you don't multiply the embeddings by √d_model",
         hints=["How large is a typical entry of an embedding with variance 1/d_model, and how large is a sinusoid?"],
     ),
     "moved_scaled: first_input": Wording(
-        "{summary}. Scale only the embeddings. Do you multiply before or after you add?",
+        "{summary}, so their entries reach √d_model instead of 1. Do you multiply before or after you add?",
         summary="you multiply the positional encodings by √d_model too",
         hints=["For an embedding of zeros, what should the input of the first layer be?"],
     ),
@@ -145,6 +145,16 @@ def of_the_positions(steps: InSteps) -> list[Mistake]:
             hints=["What is `table[3]`, and what is `table[:3]`?"],
         ),
         Mistake(
+            "positions_counted_from_1",
+            steps.but(encodings=lambda self, length: self.positions[1 : length + 1]),
+            summary="you leave out row 0 of `positions`",
+            message=(
+                "{summary}, so the first token gets the encoding of position 1, and every later token is off by one "
+                "as well. Which row should the first token get?"
+            ),
+            hints=["Where does your slice start, and which position does row 0 of the table encode?"],
+        ),
+        Mistake(
             "positions_by_token",
             steps.but(encodings=lambda self, tokens: self.positions[tokens]),
             summary="you look up positions by token ID",
@@ -158,25 +168,57 @@ def of_the_positions(steps: InSteps) -> list[Mistake]:
 
 def input_mistakes(steps: InSteps) -> list[Mistake]:
     """Return the mistakes in embedding tokens and adding positions."""
-    one_position, by_token = of_the_positions(steps)
     return [
         Mistake(
-            "scaled_by_the_root_of_something_else",
+            "scaled_by_the_root_of_the_length",
             steps.but(width=lambda tokens: tokens.shape[1]),
-            steps.but(width=lambda self: self.embedding.num_embeddings),
-            steps.but(width=lambda self: len(self.positions)).attempt,
-            summary="you scale by the square root of a size other than d_model",
+            summary="you multiply by the square root of the number of tokens instead of √d_model",
             message=(
-                "{summary}. The factor is √d_model, where d_model is the width of an embedding. Where can you read "
-                "that width?"
+                "{summary}, so the same word has larger entries in a longer sentence. Where can you read the width of "
+                "an embedding?"
+            ),
+            hints=["What is your factor for a sentence of 4 tokens, and what is it for one of 9?"],
+        ),
+        Mistake(
+            "scaled_by_the_root_of_the_vocabulary_size",
+            steps.but(width=lambda self: self.embedding.num_embeddings),
+            summary="you multiply by √vocab_size instead of √d_model",
+            message=(
+                "{summary}, so a larger vocabulary makes the embeddings larger. Where can you read the width of an "
+                "embedding?"
+            ),
+            hints=["The embedding table has the shape (vocab_size, d_model). Which of these sizes do you use?"],
+        ),
+        Mistake(
+            "scaled_by_the_root_of_max_length",
+            steps.but(width=lambda self: len(self.positions)).attempt,
+            message=(
+                "You multiply by √max_length, the square root of the number of rows of `positions`, instead of "
+                "√d_model. Where can you read the width of an embedding?"
             ),
             hints=[
-                "The batch, the tokens of a sentence, the vocabulary, the rows of the table, the width: which of "
-                "these sizes is under your square root?"
+                "The table `positions` has the shape (max_length, d_model). Which of these sizes do you use?",
+                "The factor is the square root of the width d_model.",
+                "`math.sqrt(self.embedding.embedding_dim)`.",
             ],
         ),
-        one_position,
-        by_token,
+        *of_the_positions(steps),
+        Mistake(
+            "positions_after_the_layers",
+            steps.but(
+                first_input=lambda scaled: scaled,
+                output=lambda outputs, encodings: outputs[-1] + encodings,
+            ),
+            summary="you add the positional encodings to the output of the last layer",
+            message=(
+                "{summary}, so the layers can't use the order of the tokens. What should the input of the first layer "
+                "be?"
+            ),
+            hints=[
+                "Attention treats its keys as a set. Without positions, can a layer distinguish `dog bites man` from "
+                "`man bites dog`?",
+            ],
+        ),
         Mistake(
             "columns_of_the_table",
             steps.but(encodings=lambda self, length: self.positions[:, :length]).attempt,
@@ -195,7 +237,7 @@ def input_mistakes(steps: InSteps) -> list[Mistake]:
             steps.but(encodings=lambda self, tokens: self.positions(tokens)).attempt,
             message=(
                 "You call `self.positions` as if it were a module. It is a table with one row for each position. How "
-                "do you take rows of a table?"
+                "do you select rows of a table?"
             ),
             hints=["What does `__init__` assign to `self.positions`?", ROW_BY_ROW, SLICE],
         ),
@@ -230,10 +272,10 @@ def layer_mistakes(steps: InSteps) -> list[Mistake]:
                 layer_input=lambda encodings: lambda number, previous: previous + encodings if number else previous
             ),
             steps.but(layer_input=lambda encodings: lambda number, previous: previous + encodings),
-            summary="you add the positional encodings again in the loop over the layers",
+            summary="you add the positional encodings inside the loop over the layers",
             message=(
-                "{summary}. Some models do that, but here you add them once, before the first layer. What is inside "
-                "your loop?"
+                "{summary}, so every layer adds them again. Some models do that, but here you add them once. Where "
+                "should that line be?"
             ),
             hints=["With three layers, how many times do you add the positional encodings?"],
         ),
@@ -243,7 +285,7 @@ def layer_mistakes(steps: InSteps) -> list[Mistake]:
             summary="you normalize the output of the last layer again",
             message=(
                 "{summary}. Post-norm layers have already normalized it, and a pre-norm stack needs exactly one norm "
-                "at the end."
+                "at the end. Which norm is one too many?"
             ),
             hints=["How many times do you normalize after the last residual sum? How many times should you?"],
         ),
@@ -256,7 +298,7 @@ def all_outputs(steps: InSteps) -> Mistake:
         "all_outputs",
         steps.but(output=lambda outputs: outputs[1:]),
         summary="you return the outputs of all layers",
-        message="{summary}. Return only the output of the last layer.",
+        message="{summary}, so your result is a list or has one dimension too many. Which output should you return?",
         hints=["What is the type or the shape of your result?"],
     )
 
@@ -275,7 +317,7 @@ def mask_mistakes(steps: InSteps, step: str, mask: str) -> list[Mistake]:
             steps.but(**{step: with_inputs(lambda given: lambda number: None if number else given, mask)}),
             steps.but(**{step: with_inputs(lambda given: lambda number: given if number else None, mask)}).attempt,
             summary=f"you pass `{mask}` to only some of the layers",
-            message="{summary}. The other layers then attend to what the mask should hide.",
+            message="{summary}, so the other layers attend to what it should hide. Which layers need it?",
             hints=[f"With three layers, which of them get `{mask}`?"],
         ),
     ]

@@ -73,9 +73,12 @@ def of_either_layer(steps: InSteps, network_first: Variant) -> list[Mistake]:
             "network_first",
             network_first,
             summary="you apply the feed-forward network before the attention",
-            message=("{summary}. The network should work on what the attention has gathered from the other positions."),
+            message=(
+                "{summary}, so the network at a position knows nothing about the other positions yet. Which sublayer "
+                "should come first?"
+            ),
             hints=[
-                "In your code, what does the network at position 0 know about position 1?",
+                "In your code, does the input of the network at position 0 depend on position 1?",
                 "The attention first collects from all positions, then the network works on each position separately.",
                 "Use `self.self_attention` in the first half, and `self.feed_forward` in the second.",
             ],
