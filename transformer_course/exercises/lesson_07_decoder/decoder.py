@@ -174,7 +174,10 @@ MISTAKES = [
             )
         ),
         summary="you swap `x` and the memory when you call the layers",
-        message="{summary}, so your output has as many positions as the source.",
+        message=(
+            "{summary}, so your output has as many positions as the source. In which order does a decoder layer take "
+            "its arguments?"
+        ),
         hints=["With 2 target tokens and a memory of 3 positions, which shape should your output have?"],
     ),
     Mistake(
@@ -188,13 +191,35 @@ MISTAKES = [
         hints=["Where does your loop use `memory`?"],
     ),
     Mistake(
+        "positions_added_to_the_memory",
+        STEPS.but(memory=lambda self, memory: memory + self.positions[: memory.shape[1]]),
+        summary="you add positional encodings to the memory",
+        message=(
+            "{summary}. The memory is the output of the encoder, which has already added them to its own input. What "
+            "should the layers get as their memory?"
+        ),
+        hints=["Where does lesson 06 add the positional encodings of the source?"],
+    ),
+    Mistake(
+        "masks_swapped",
+        STEPS.but(
+            layer_mask=lambda memory_mask: lambda number: memory_mask, source_mask=lambda mask: lambda number: mask
+        ),
+        summary="you swap `mask` and `memory_mask` when you call the layers",
+        message=(
+            "{summary}, so the padding of the source decides which target positions are hidden. In which order does a "
+            "decoder layer take its masks?"
+        ),
+        hints=["In `layer(x, memory, …, …)`, which mask comes first: the one of the target, or the one of the memory?"],
+    ),
+    Mistake(
         "shifted_inside",
         STEPS.but(tokens=lambda tokens: F.pad(tokens, (1, -1))),
         STEPS.but(tokens=lambda tokens: tokens.roll(1, 1)).attempt,
         summary="you shift the tokens inside the decoder",
         message=(
             "{summary}. During training, the caller has already shifted them; during generation, they must not be "
-            "shifted at all."
+            "shifted at all. Which tokens should your decoder embed?"
         ),
         hints=["For the tokens [[5, 6, 7]], which token's embedding should your decoder have at position 0?"],
     ),
@@ -216,7 +241,7 @@ EXERCISE = Exercise(
     messages={
         "length_length: memory.shape[-2]": Wording(
             "You take one row of `positions` for each position of the *memory* and add these rows to the target. "
-            "With 2 target tokens and a memory of 3, the shapes don't match.",
+            "With 2 target tokens and a memory of 3, the shapes don't match. How many rows do you need?",
             summary="you take one row of `positions` for each position of the memory instead of the target",
             hints=["To which sequence do you add the positions, and how long is it?"],
         ),
@@ -225,15 +250,17 @@ EXERCISE = Exercise(
         "inverted_mask": stack.inverted("mask"),
         "inverted_memory_mask": stack.inverted("memory_mask"),
         "ignored_mask": Wording(
-            "You don't pass `mask` to the layers, so target positions attend to positions that it should hide.",
+            "You don't pass `mask` to the layers, so target positions attend to positions that it should hide. Which "
+            "arguments does a decoder layer take?",
             summary="you don't pass `mask` to the layers",
-            hints=["Which four arguments does a decoder layer take?"],
+            hints=["A decoder layer takes `x`, the memory and two masks. What does yours get instead of `mask`?"],
         ),
         "ignored_memory_mask": (
             Wording(
-                "You don't pass `memory_mask` to the layers, so they read source positions that it should hide.",
+                "You don't pass `memory_mask` to the layers, so they read source positions that it should hide. Which "
+                "arguments does a decoder layer take?",
                 summary="you don't pass `memory_mask` to the layers",
-                hints=["Which four arguments does a decoder layer take?"],
+                hints=["A decoder layer takes `x`, the memory and two masks. What does yours get as its second mask?"],
             )
         ),
     },

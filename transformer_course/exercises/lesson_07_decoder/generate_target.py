@@ -121,10 +121,7 @@ MISTAKES = [
         # no position attends to later ones, so the result is the same
         STEPS.but(next_logits=lambda: lambda logits: logits[:, 0]),
         summary="you choose every token from the logits after bos",
-        message=(
-            "{summary}, as if it were the first token. What should the model read in the second iteration, and which "
-            "position predicts the next token?"
-        ),
+        message=("{summary}, as if it were the first token. Which position of the target predicts the next token?"),
         hints=[
             "The target is bos, 5, 8. What should you pass to the model, and which position predicts the token after 8?"
         ],
@@ -163,7 +160,7 @@ MISTAKES = [
         "probabilities",
         STEPS.but(next_logits=lambda: lambda logits: logits[:, -1].softmax(dim=-1)),
         summary="you pass probabilities to `choose` instead of logits",
-        message="{summary}. According to the docstring, what does `choose` take?",
+        message="{summary}, so it chooses different tokens. According to the docstring, what does `choose` take?",
         hints=["Which numbers does the model return, and which does `choose` take?"],
     ),
     Mistake(
@@ -174,8 +171,8 @@ MISTAKES = [
         ).attempt,
         summary="you choose the tokens yourself instead of calling `choose`",
         message=(
-            "You choose the tokens yourself, by taking the likeliest ones or by sampling. That choice is the "
-            "caller's: `choose` picks tokens from logits."
+            "You choose the tokens yourself, by taking the likeliest ones or by sampling. The caller decides how to "
+            "choose. Which argument picks tokens from logits?"
         ),
         hints=["Where do you use the argument `choose`?"],
     ),
@@ -200,7 +197,7 @@ MISTAKES = [
             output=lambda written, n_tokens: written[:, 1:] if n_tokens else None,
         ),
         summary="your loop ends after its first iteration",
-        message="{summary}. Is your `return` inside the loop?",
+        message="{summary}, so you return only one token. Is your `return` inside the loop?",
         hints=[
             "With `n_tokens=4`, how many tokens should you return? How many do you return?",
             "A `return` ends the function, even in the middle of a loop.",
@@ -211,7 +208,7 @@ MISTAKES = [
         "target_of_floats",
         STEPS.but(start=lambda source, bos_id: torch.full((len(source), 1), float(bos_id))).attempt,
         message=(
-            "You pass floats to the model. Token IDs must be integers, but `torch.zeros` and `torch.ones` return "
+            "You pass floats to the model, but token IDs must be integers. `torch.zeros` and `torch.ones` return "
             "floats unless you pass a `dtype`."
         ),
         hints=[

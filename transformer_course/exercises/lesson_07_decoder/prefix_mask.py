@@ -4,7 +4,7 @@ import torch
 from jaxtyping import Bool, Int
 from torch import Tensor
 
-from transformer_course.exercise import Exercise, Mistake
+from transformer_course.exercise import Exercise, Mistake, Wording
 from transformer_course.exercises.shared.draw_cases import generator
 from transformer_course.running.case import Case
 from transformer_course.steps import InSteps
@@ -19,12 +19,12 @@ def prefix_mask(prefix_lengths: Int[Tensor, " batch"], length: int) -> Bool[Tens
 
 
 def keys(length):
-    """number the keys from 0 in a row → the row of key positions"""
+    """number the keys from 0 → the row of key positions"""
     return torch.arange(length)
 
 
 def queries(length):
-    """number the queries from 0 in a column → the column of query positions"""
+    """number the queries from 0, in a column → the column of query positions"""
     return torch.arange(length)[:, None]
 
 
@@ -94,8 +94,8 @@ MISTAKES = [
         STEPS.but(lengths=lambda prefix_lengths: prefix_lengths[:, None, None]),
         summary="you leave out the dimension for the heads",
         message=(
-            "{summary}. A mask of shape (batch, length, length) doesn't line up with scores of shape (batch, "
-            "n_heads, length, length)."
+            "{summary}, so the batch dimension of your mask lines up with the heads of the scores, (batch, n_heads, "
+            "length, length). Which shape should the mask have?"
         ),
         hints=[
             "With 2 sentences and 4 heads, which dimension of the scores would the 2 of a mask of shape (2, 5, 5) "
@@ -108,8 +108,8 @@ MISTAKES = [
         STEPS.but(lengths=lambda prefix_lengths: prefix_lengths, mask=lambda mask: mask[None, None]),
         summary="you line up the prefix lengths with positions instead of with the rows of the batch",
         message=(
-            "{summary}. Your code runs only if there is a single sentence, or if the batch has as many sentences as "
-            "positions."
+            "{summary}, so your code runs only for a single sentence, or if the batch has as many sentences as "
+            "positions. Which shape should the lengths have?"
         ),
         hints=["What is the shape of your lengths, and which dimension of the mask should they line up with?"],
     ),
@@ -129,5 +129,63 @@ EXERCISE = Exercise(
         "prefix_length`. For a batch, give the lengths the shape (batch, 1, 1, 1).",
         "`prefix_lengths[:, None, None, None]` has that shape. Join the two conditions with `|`.",
     ],
+    messages={
+        "comparison_in_the_prefix: (keys) <= (lengths)": Wording(
+            "{summary}, so the prefix is one key too long: with a prefix of 2, the first query also attends to key 2. "
+            "Which is the last key of that prefix?",
+            summary="you compare the keys with the prefix length using `<=` instead of `<`",
+            hints=["Keys are counted from 0. Which of them belong to a prefix of 2 tokens?"],
+        ),
+        "comparison_in_the_prefix: (keys) > (lengths)": Wording(
+            "{summary}, so you allow the keys that come after it. Which keys belong to a prefix of 2 tokens?",
+            summary="your comparison of the keys with the prefix length is inverted",
+            hints=["Keys are counted from 0. Is key 0 inside a prefix of 2 tokens? What does your comparison give?"],
+        ),
+        "comparison_in_the_prefix: (keys) >= (lengths)": Wording(
+            "{summary}, so you allow the keys that come after it. Which keys belong to a prefix of 2 tokens?",
+            summary="your comparison of the keys with the prefix length is inverted",
+            hints=["Keys are counted from 0. Is key 0 inside a prefix of 2 tokens? What does your comparison give?"],
+        ),
+        "comparison_not_later: (keys) < (queries)": Wording(
+            "{summary}, so a position after the prefix can't attend to itself. With a prefix of 2, which keys should "
+            "query 2 attend to?",
+            summary="you allow only the keys before the query, not the query's own position",
+            hints=["In a causal mask, is the diagonal True or False?"],
+        ),
+        "transposed_in_the_prefix": Wording(
+            "{summary}, so the *queries* in the prefix attend to all keys. Which dimension of the mask stands for the "
+            "keys?",
+            summary="you line up the prefix with the queries instead of the keys",
+            hints=["With a prefix of 2, should the first two rows or the first two columns of the mask be True?"],
+        ),
+        "operator_mask: (in_the_prefix) & (not_later)": Wording(
+            "{summary}, so a query attends to a key only if both allow it: the first query doesn't see the rest of the "
+            "prefix. Is it enough if one of them allows a key?",
+            summary="you combine the prefix and the causal mask with *and* instead of *or*",
+            hints=["With a prefix of 2, may query 0 attend to key 1? May query 3 attend to key 3?"],
+        ),
+        "first_for_all_mask": Wording(
+            "{summary}, but each sentence has its own prefix. Which index of `prefix_lengths` do you use?",
+            summary="you use the mask of the first sentence for all sentences",
+            hints=[
+                "With the prefix lengths 3 and 1, how many keys may the first query of the second sentence attend to?"
+            ],
+        ),
+        "part_left_out_mask: in_the_prefix": Wording(
+            "{summary}, so positions after the prefix can't attend to each other. What else may a query attend to?",
+            summary="you return only the mask of the prefix",
+            hints=["With a prefix of 2, which keys should the last of 4 queries attend to?"],
+        ),
+        "part_left_out_mask: not_later": Wording(
+            "{summary}, so the first query can't attend to the rest of the prefix. What else may a query attend to?",
+            summary="you return only the causal mask",
+            hints=["With a prefix of 2, which keys should the first of 4 queries attend to?"],
+        ),
+        "range_keys: torch.arange(1, length + 1)": Wording(
+            "{summary}, so every key is one position too late. Which number does the first key have?",
+            summary="you number the keys from 1 instead of 0",
+            hints=["With a prefix of 2, which keys does your comparison find?"],
+        ),
+    },
     mistakes=MISTAKES,
 )

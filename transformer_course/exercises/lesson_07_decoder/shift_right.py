@@ -89,7 +89,10 @@ MISTAKES = [
         STEPS.but(begin=lambda tokens: tokens[:, -1:]),
         STEPS.but(shifted=lambda tokens: tokens.roll(1)),
         summary="you put the last token of a row in front instead of bos",
-        message="{summary}, as `roll` does. At its first position, the decoder then reads the end of a text.",
+        message=(
+            "{summary}, as `roll` does, so the decoder begins with the end of the text. What should it read at "
+            "position 0?"
+        ),
         hints=["For the labels [5, 6, 7] and bos 1, which token should the decoder read at position 0?"],
     ),
     Mistake(
@@ -115,18 +118,17 @@ MISTAKES = [
         "rolls_to_the_left",
         STEPS.but(shifted=lambda begin, tokens: torch.cat([begin, tokens.roll(-1, dims=1)[:, 1:]], dim=1)),
         summary="you roll the tokens to the left before you put bos in front",
-        message="{summary}, so positions read tokens that come later in the text. In which direction "
-        "should the tokens move?",
+        message=(
+            "{summary}, so positions read tokens that come later in the text. In which direction should the tokens "
+            "move?"
+        ),
         hints=["What is `torch.tensor([5, 6, 7]).roll(-1)`, and what is `.roll(1)`?"],
     ),
     Mistake(
         "bos_in_the_first_row_only",
         STEPS.but(shifted=lambda tokens, bos_id: bos_in_front_of_first(tokens.roll(1, dims=1), bos_id)),
         summary="you write bos into the first row only",
-        message=(
-            "{summary}. In the other rows, position 0 still holds another token. Which entries does an assignment to "
-            "`[0, 0]` set?"
-        ),
+        message=("{summary}, so the other rows begin with another token. Which entries should you set to bos?"),
         hints=["With 2 rows of tokens, how many entries should be bos? How do you select a whole column?"],
     ),
 ]
@@ -146,9 +148,16 @@ EXERCISE = Exercise(
     ],
     messages={
         "slice_rest: tokens[:, 1:]": Wording(
-            "{summary}. From the second position on, each position reads the token that it should predict.",
+            "{summary}. From the second position on, each position reads the token that it should predict. Which "
+            "token should each row lose?",
             summary="you replace the first token with bos instead of shifting the row",
             hints=["For the labels [5, 6, 7], at which position of the input should the 5 be?"],
+        ),
+        "left_out_rest": Wording(
+            "{summary}, so the input is one token longer than the labels. Which token of a row does the decoder never "
+            "need to read?",
+            summary="you keep the last token of each row",
+            hints=["For the labels [5, 6, 7] and bos 1, which three tokens should the decoder read?"],
         ),
         "parts_exchanged_begin: (1, tokens.shape[0])": (
             Wording(

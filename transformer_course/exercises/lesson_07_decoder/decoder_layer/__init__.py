@@ -101,16 +101,60 @@ EXERCISE = Exercise(
                 hints=["Which four arguments does an attention take?"],
             )
         ),
+        "left_out_self_sum: self_attended": Wording(
+            "Your first residual connection is missing: you normalize the self-attention output without adding x to "
+            "it. What should you pass to `norm_1`?",
+            summary="your first residual connection is missing",
+            hints=["If the self-attention returned only zeros, what should `norm_1` get?"],
+        ),
+        "left_out_cross_sum: cross_attended": Wording(
+            "Your second residual connection is missing: you normalize the cross-attention output without adding the "
+            "result of the first sublayer to it. What should you pass to `norm_2`?",
+            summary="your second residual connection is missing",
+            hints=["If the cross-attention returned only zeros, what should `norm_2` get?"],
+        ),
+        "left_out_network_sum: network_output": Wording(
+            "Your third residual connection is missing: you normalize the feed-forward output without adding the "
+            "network's input to it. What should you pass to `norm_3`?",
+            summary="your third residual connection is missing",
+            hints=["If the network returned only zeros, what should `norm_3` get?"],
+        ),
+        "wrong_input_cross_sum: x + cross_attended": Wording(
+            "You add the cross-attention output to the layer's input, so your second residual connection leaves out "
+            "what the self-attention added. Which tensor do you pass to the cross-attention as its queries?",
+            summary="you add the cross-attention output to the layer's input instead of the first sublayer's result",
+            hints=["If the cross-attention returned only zeros, would the self-attention affect your output?"],
+        ),
+        "wrong_input_network_sum: x + network_output": Wording(
+            "You add the feed-forward output to the layer's input, so your third residual connection leaves out what "
+            "both attentions added. Which tensor do you pass to the network?",
+            summary="you add the feed-forward output to the layer's input instead of the network's input",
+            hints=["If the network returned only zeros, would the attentions affect your output?"],
+        ),
+        "wrong_input_network_sum: self_normed + network_output": Wording(
+            "You add the feed-forward output to the result of the first sublayer, so your third residual connection "
+            "leaves out what the cross-attention added. Which tensor do you pass to the network?",
+            summary="you add the feed-forward output to the result of the first sublayer instead of the second",
+            hints=["If the network returned only zeros, would the memory affect your output?"],
+        ),
+        "wrong_input_cross_sum: second_input + self_attended": Wording(
+            "You add the self-attention output a second time, so the cross-attention output has no effect. Which two "
+            "tensors should you add before `norm_2`?",
+            summary="you add the self-attention output instead of the cross-attention output",
+            hints=["Does your output change if the memory changes?"],
+        ),
         "index_self_attended: attentions[1]": (
             Wording(
-                "You call `cross_attention` in the first sublayer. Which attention should it use?",
+                "You call `cross_attention` in the first sublayer, so `self_attention` is never used or trained. Which "
+                "attention should read only the target?",
                 summary="you call `cross_attention` in the first sublayer",
                 hints=["Which of the two attentions should get x three times?"],
             )
         ),
         "index_cross_attended: attentions[0]": (
             Wording(
-                "You call `self_attention` in the second sublayer as well. Which attention should it use?",
+                "You call `self_attention` in the second sublayer as well, so `cross_attention` is never used or "
+                "trained. Which attention should read the memory?",
                 summary="you call `self_attention` in the second sublayer",
                 hints=["Which parameters of your layer get no gradient?"],
             )

@@ -91,10 +91,9 @@ MISTAKES = [
         "normed_before_adding",
         STEPS.but(**NORMED_OUTPUTS, **UNNORMED),
         *[STEPS.but(**dict(both)) for both in zip(NORMED_OUTPUTS.items(), UNNORMED.items(), strict=True)],
-        summary="you normalize a sublayer's output before you add it",
+        summary="you normalize a sublayer's output before you add it to the sublayer's input",
         message=(
-            "{summary}. Post-norm normalizes the *sum* of a sublayer's input and output. Which of your norms gets "
-            "something other than a sum?"
+            "{summary}, so the sum itself is never normalized. Which of your norms gets something other than a sum?"
         ),
         hints=[
             "In norm(x + f(x)), what is inside the norm?",
@@ -143,7 +142,7 @@ MISTAKES = [
         "norms_without_their_parameters",
         STEPS.but(norms=lambda: (without_parameters, without_parameters, without_parameters)),
         summary="you normalize without the weights and biases of `norm_1`, `norm_2` and `norm_3`",
-        message="{summary}, so these parameters have no effect and are never trained.",
+        message="{summary}, so these parameters are never trained. Which modules should you call instead?",
         hints=["Which parameters of your layer get no gradient?"],
     ),
 ]

@@ -52,8 +52,11 @@ MISTAKES = [
     Mistake(
         "cross_attention_to_itself",
         STEPS.but(cross_inputs=lambda second_input: (second_input, second_input, second_input)),
+        STEPS.but(
+            cross_inputs=lambda second_input: (second_input, second_input, second_input), cross_mask=lambda mask: mask
+        ),
         summary="you take the keys and values of the cross-attention from the target",
-        message="{summary}, so your layer never reads the memory.",
+        message="{summary}, so your layer never reads the memory. From which sequence should they come?",
         hints=["Does your output change if the memory changes? Should it?"],
     ),
     Mistake(
@@ -101,7 +104,10 @@ MISTAKES = [
         "masks_swapped",
         STEPS.but(self_mask=lambda memory_mask: memory_mask, cross_mask=lambda mask: mask),
         summary="you swap `mask` and `memory_mask`",
-        message="{summary}. That crashes unless source and target happen to have the same length.",
+        message=(
+            "{summary}, so your code crashes unless source and target happen to have the same length. Which attention "
+            "needs which mask?"
+        ),
         hints=[
             "For each mask, is a column a source position or a target position?",
             "The columns of a mask are keys: target positions in the self-attention, source positions in the "
@@ -124,7 +130,10 @@ MISTAKES = [
         "nothing_added",
         STEPS.but(**NOTHING_ADDED),
         summary="you leave out all residual connections",
-        message="{summary}: you replace the input of each sublayer with its output instead of adding the two.",
+        message=(
+            "{summary}: you replace the input of each sublayer with its output instead of adding the two. What should "
+            "each norm get?"
+        ),
         hints=[
             "If all sublayers return zeros, what is left of x?",
             "A residual connection adds the input of a sublayer to its output, before the norm.",
@@ -135,7 +144,10 @@ MISTAKES = [
         "one_residual_around_everything",
         STEPS.but(**{**NOTHING_ADDED, "network_sum": lambda x, network_output: x + network_output}),
         summary="you add x once, around all three sublayers, instead of around each one",
-        message="You use one residual connection around all three sublayers instead of one around each.",
+        message=(
+            "You use one residual connection around all three sublayers instead of one around each. What should "
+            "`norm_1` and `norm_2` get?"
+        ),
         hints=[
             "How many sums does the formula have? How many does your code have?",
             "Each sublayer has its own residual connection, before its norm.",
@@ -150,8 +162,8 @@ MISTAKES = [
         ),
         summary="you add every sublayer's output to the layer's input",
         message=(
-            "{summary}. In norm(a + sublayer(b)), a and b should be the same: the layer's input lacks what the "
-            "earlier sublayers added."
+            "{summary}, which lacks what the earlier sublayers added. In norm(a + sublayer(b)), a and b should be the "
+            "same tensor. Which one is it in each sublayer?"
         ),
         hints=[
             "If the network returns only zeros, what is left of the two attentions in your output?",
@@ -169,7 +181,9 @@ MISTAKES = [
             second_input=lambda x: x, third_input=lambda self_normed, cross_normed: self_normed + cross_normed
         ).attempt,
         summary="you run sublayers in parallel, on the same input",
-        message="{summary}. Each sublayer should start from the result of the previous one.",
+        message=(
+            "{summary}, so one sublayer can't use what another has computed. What should each sublayer start from?"
+        ),
         hints=[
             "In your code, do the queries of the cross-attention depend on the other target tokens? Should they?",
             "The result of each sublayer is the input of the next one.",
@@ -208,7 +222,7 @@ MISTAKES = [
             output=lambda norms, cross_sum: norms[2](cross_sum),
         ),
         summary="you apply the feed-forward network between the two attentions",
-        message="{summary}. It should come last, and work on the results of both attentions.",
+        message="{summary}, so it never works on what the cross-attention has read. Which sublayer should come last?",
         hints=[
             "In your code, does the input of the feed-forward network depend on the source? Should it?",
             "The order is self-attention, cross-attention, feed-forward network.",
