@@ -185,7 +185,7 @@ MISTAKES = [
         summary="you take the logits of the position before the last",
         message=(
             "From the second iteration on, you take the logits of the position before the last, so you predict the "
-            "newest token again."
+            "newest token again. Which position predicts the next token?"
         ),
         hints=["The target is bos, 5, 8. Which position predicts the token after 8?"],
     ),
@@ -196,7 +196,7 @@ MISTAKES = [
             choice=lambda: lambda logits: logits.argmax(dim=1)[:, -1],
         ),
         summary="you take the argmax over the positions instead of the vocabulary",
-        message="{summary}, so you return a *position* as if it were a token.",
+        message="{summary}, so you return a *position* as if it were a token. Which `dim` is the vocabulary?",
         hints=[
             "The logits have the shape (batch, n, vocab_size). What does dimension 1 stand for?",
             "Take the logits of the last position first. Their shape is (batch, vocab_size), so take the argmax over "
@@ -218,15 +218,15 @@ MISTAKES = [
         "the_logits_themselves",
         STEPS.but(choice=lambda: lambda next_logits: next_logits.amax(dim=-1)),
         summary="you use the largest *logit* as the token",
-        message="{summary}. The token is the *index* of the largest logit.",
+        message="{summary}, which is not a token ID. Which function returns the *index* of the largest logit?",
         hints=["What is `torch.tensor([0.1, 0.7]).max()`, and which token is the likeliest?"],
     ),
     Mistake(
         "leaves_the_model_in_eval_mode",
         STEPS.but(model=lambda model: model.eval()).attempt,
         message=(
-            "Your tokens are right, but you leave the model in eval mode. If the model is being trained, its training "
-            "continues without dropout."
+            "Your tokens are right, but you leave the model in eval mode. If it is being trained, training continues "
+            "without dropout. Does this function need to change the mode?"
         ),
         hints=[
             "What is `model.training` before and after a call of your function?",
@@ -242,7 +242,7 @@ MISTAKES = [
             )
         ),
         summary="you stop before you append the eos of the last sentence",
-        message="{summary}. Eos is a token like any other and should be in the output.",
+        message="{summary}. Eos is part of the output. Which should come first, appending the token or the test?",
         hints=["One sentence ends with eos as its third token. Which tokens should you return?"],
     ),
     Mistake(
@@ -263,7 +263,7 @@ MISTAKES = [
         "target_of_floats",
         STEPS.but(start=lambda source, bos_id: torch.full((len(source), 1), float(bos_id))).attempt,
         message=(
-            "You pass floats to the model. Token IDs must be integers, but `torch.zeros` and `torch.ones` return "
+            "You pass floats to the model, but token IDs must be integers. `torch.zeros` and `torch.ones` return "
             "floats unless you pass a `dtype`."
         ),
         hints=[
@@ -276,8 +276,21 @@ MISTAKES = [
         "filled_up_with_zero",
         STEPS.but(tokens=lambda: lambda chosen, ended: chosen.masked_fill(ended, 0)),
         summary="you pad finished sentences with token 0 instead of eos",
-        message="{summary}. Token 0 can be an ordinary word.",
+        message="{summary}, but token 0 may be an ordinary word. Which token marks the end of a sentence?",
         hints=["Which token should follow the end of a sentence?"],
+    ),
+    Mistake(
+        "finished_sentences_forgotten",
+        STEPS.but(
+            tokens=lambda: lambda chosen, ended: chosen,
+            ended=lambda eos_id: lambda ended, tokens, chosen: tokens == eos_id,
+        ),
+        summary="you don't keep track of which sentences have ended",
+        message=(
+            "{summary}, so a finished sentence continues, and your loop stops only if all sentences generate eos in "
+            "the same iteration. What do you need to store for each sentence?"
+        ),
+        hints=["The first sentence ends in iteration 2 and the second in iteration 5. When does your loop stop?"],
     ),
 ]
 
@@ -300,11 +313,56 @@ EXERCISE = Exercise(
         "After max_length iterations, or as soon as `ended.all()`, return `target[:, 1:]`: everything but bos.",
     ],
     messages={
+        "call_left_out_written: chosen": Wording(
+            "{summary}, so a finished sentence continues with meaningless tokens: with an eos of 4, you may return "
+            "4, 2, 4, 2 instead of 4, 4, 4, 4. What should follow eos?",
+            summary="you don't pad finished sentences with eos",
+            hints=["The first sentence has ended and the second hasn't. Which token should each get next?"],
+        ),
+        "sibling_stop: ended.any()": Wording(
+            "{summary}, so you cut off the longer ones. When may the loop stop?",
+            summary="you stop as soon as *any* sentence has ended",
+            hints=["The first sentence has 2 tokens and the second has 5. How many iterations are needed?"],
+        ),
+        "slice_next_logits: logits[:, 0]": Wording(
+            "{summary}, so every iteration chooses the same token, the one after bos. Which position predicts the next "
+            "token?",
+            summary="you take the logits of the first position instead of the last",
+            hints=["The target is bos, 5, 8. Which position predicts the token after 8?"],
+        ),
+        "left_out_output": Wording(
+            "{summary}, although the model did not generate it. Which column should you leave out?",
+            summary="you return bos too",
+            hints=["With max_length = 1, how many tokens should you return for each sentence?"],
+        ),
+        "range_written: range(n_rounds - 1)": Wording(
+            "{summary}, so no sentence reaches `max_length` tokens. With `max_length` = 1, how many should you return?",
+            summary="your loop makes one iteration too few",
+            hints=["How many tokens does one iteration add, and how many tokens are allowed?"],
+        ),
+        "range_written: range(n_rounds + 1)": Wording(
+            "{summary}, so a sentence can get one token more than `max_length`. With `max_length` = 1, how many should "
+            "you return?",
+            summary="your loop makes one iteration too many",
+            hints=["How many tokens does one iteration add, and how many tokens are allowed? Bos doesn't count."],
+        ),
+        "comparison_ended": Wording(
+            "{summary}, so your loop stops at once. Which token ends a sentence?",
+            summary="you mark a sentence as finished if its token is *not* eos",
+            hints=["After the first iteration, which sentences are finished in your code, and which should be?"],
+        ),
+        "parts_exchanged_target": Wording(
+            "{summary}, so the target is in reverse order and the last position is always bos. Where does a new token "
+            "go?",
+            summary="you append the new tokens in front of the target instead of at its end",
+            hints=["The target is bos, 5 and the new token is 8. Which three tokens should the model read next?"],
+        ),
         "ignored_bos_id: 1": (
             Wording(
-                "You start with token 1 instead of `bos_id`. In training, every target began with bos.",
+                "You start with token 1 instead of `bos_id`, but in training every target began with bos. Where do you "
+                "use `bos_id`?",
                 summary="you start with token 1 instead of `bos_id`",
-                hints=["Where do you use `bos_id`?"],
+                hints=["If `bos_id` is 9, which token should the model read first? Which one does it read?"],
             )
         ),
         "number_start: 0": (
@@ -317,7 +375,8 @@ EXERCISE = Exercise(
         ),
         "left_out_logits: model": (
             Wording(
-                "You call the model with one argument, but it takes two: the source, and the tokens generated so far.",
+                "You call the model with one argument, but it takes two: the source, and the tokens generated so far. "
+                "Which one is missing?",
                 summary="you call the model with only one argument",
                 hints=["Which tokens influence the next one: those of the source, those generated so far, or both?"],
             )
@@ -344,7 +403,7 @@ EXERCISE = Exercise(
         "ignored_max_length: 64": (
             Wording(
                 "Your loop doesn't stop at `max_length`: it runs until all sentences have ended. Some never end, so "
-                "here the model runs out of positions.",
+                "here the model runs out of positions. Where do you use `max_length`?",
                 summary="your loop doesn't stop at `max_length`",
                 hints=["How many iterations does your loop make if no sentence ever ends?"],
             )

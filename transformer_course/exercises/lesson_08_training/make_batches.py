@@ -142,15 +142,18 @@ MISTAKES = [
             ]
         ),
         summary="you sort the pairs within each batch, not before you form the batches",
-        message="{summary}. That saves no padding, because it doesn't change which sentences share a batch.",
+        message=(
+            "{summary}. That saves no padding, because it doesn't change which sentences share a batch. What should "
+            "you sort, and when?"
+        ),
         hints=["Which source lengths are in your first batch, and which are in the last?"],
     ),
     Mistake(
         "longest_first",
         STEPS.but(order=lambda lengths: sorted(range(len(lengths)), key=lengths.__getitem__, reverse=True)),
         STEPS.but(order=lambda order: order[::-1]),
-        summary="you put the longest source first",
-        message="{summary}. The shortest should come first.",
+        summary="you sort the pairs from the longest source to the shortest",
+        message="{summary}, so the batches are in reverse order. Which argument of `sorted` do you need to change?",
         hints=["Print the source lengths, batch by batch. Do they rise or fall?"],
     ),
     Mistake(
@@ -159,29 +162,39 @@ MISTAKES = [
         STEPS.but(order=lambda pairs: sorted(range(len(pairs)), key=lambda i: (len(pairs[i][0]), len(pairs[i][1])))),
         summary="you use something else to break ties between sources of equal length",
         message=(
-            "{summary}. Such pairs should keep their order, as they do with `sorted` if the key is the length alone."
+            "{summary}. Such pairs should keep their order, as they do with `sorted` if the key is the length alone. "
+            "What is your key?"
         ),
-        hints=["What is the key of your sort? Two sources have 2 tokens each: which of them comes first?"],
+        hints=["Two sources have 2 tokens each. Which of them comes first in your code, and why?"],
     ),
     Mistake(
         "sorted_by_the_target",
         STEPS.but(lengths=lambda pairs: [len(target) for _, target in pairs]),
         summary="you sort the pairs by the length of the *target*",
-        message="{summary}. Which element of a pair is the source?",
+        message=(
+            "{summary}, so short and long sources share a batch, and the sources need more padding. Which element of a "
+            "pair is the source?"
+        ),
         hints=["Print the source lengths, batch by batch. Do they rise?"],
     ),
     Mistake(
         "last_batch_dropped",
         STEPS.but(starts=lambda ordered, batch_size: range(0, len(ordered) - batch_size + 1, batch_size)),
         summary="you leave out the last batch if it isn't full",
-        message="{summary}. Its pairs have the longest sources, and the model would never be trained on them.",
+        message=(
+            "{summary}. Its pairs have the longest sources, and the model would never be trained on them. Where does "
+            "your last batch start?"
+        ),
         hints=["How many pairs are in all of your batches together?"],
     ),
     Mistake(
         "as_wide_as_the_longest_of_all",
         STEPS.but(width=lambda pairs: lambda group, side: max(len(pair[side]) for pair in pairs)),
         summary="you pad every batch to the longest sequence of *all* pairs",
-        message=("{summary}. Batches of short sentences are then mostly padding, so the sorting gains nothing."),
+        message=(
+            "{summary}. Batches of short sentences are then mostly padding, so sorting gains nothing. Over which pairs "
+            "should you take the maximum?"
+        ),
         hints=["If a batch has sources of 1 and 2 tokens, how wide should its source tensor be? How wide is yours?"],
     ),
     Mistake(
@@ -198,7 +211,7 @@ MISTAKES = [
         "one_width_for_both_sides",
         STEPS.but(width=lambda: lambda group, side: max(max(map(len, pair)) for pair in group)),
         summary="you pad the source and the target of a batch to a common width",
-        message="{summary}. Each side should be as wide as its own longest sequence.",
+        message="{summary}, so the shorter side gets more padding than it needs. How wide should each side be?",
         hints=["A batch has sources of 2 tokens and targets of 3. Which shapes should its two tensors have?"],
     ),
     Mistake(
@@ -206,8 +219,8 @@ MISTAKES = [
         STEPS.but(width=lambda pairs: lambda group, side: max(len(ids) for pair in pairs for ids in pair)),
         summary="you pad all sources and all targets to the same width",
         message=(
-            "{summary}, the length of the longest sequence of all. Each side of each batch should be as wide as "
-            "its own longest sequence."
+            "{summary}, the length of the longest sequence of all, so most of a batch may be padding. How wide should "
+            "each side of each batch be?"
         ),
         hints=["A batch has sources of 1 and 2 tokens and targets of 3. How wide should its two tensors be?"],
     ),
@@ -216,7 +229,8 @@ MISTAKES = [
         STEPS.but(width=lambda: lambda group, side: len(group[-1][side])),
         summary="you pad each side to the length of the last pair in the batch",
         message=(
-            "{summary}. For the sources, which are sorted, that is the longest sequence, but the targets aren't sorted."
+            "{summary}. For the sources, which are sorted, that is the longest sequence, but the targets aren't "
+            "sorted. Which target decides the width?"
         ),
         hints=["In which pair of the batch is the longest target?"],
     ),
@@ -224,21 +238,26 @@ MISTAKES = [
         "padding_in_front",
         STEPS.but(filled=lambda pad_id: lambda ids, width: [pad_id] * (width - len(ids)) + ids),
         summary="you put the padding in front of the tokens",
-        message="{summary}, so bos and the first words get different positions in each row.",
+        message=(
+            "{summary}, so bos and the first words get different positions in each row. At which end should the "
+            "padding be?"
+        ),
         hints=["At which index is the first token of each of your rows?"],
     ),
     Mistake(
         "padded_with_zero",
         STEPS.but(filled=lambda: lambda ids, width: ids + [0] * (width - len(ids))),
         summary="you pad with 0 instead of `pad_id`",
-        message="{summary}. In other vocabularies, 0 is an ordinary token: in one case here, `pad_id` is 7.",
+        message="{summary}, but 0 may be an ordinary token: in one case here, `pad_id` is 7. Where do you pad?",
         hints=["Where do you use `pad_id` when you pad the sequences?"],
     ),
     Mistake(
         "mask_compares_with_zero",
         STEPS.but(real=lambda sources: [source != 0 for source in sources]),
         summary="you compare with 0 instead of `pad_id` in the mask",
-        message="{summary}. In other vocabularies, 0 is an ordinary token: in one case here, `pad_id` is 7.",
+        message=(
+            "{summary}, but 0 may be an ordinary token: in one case here, `pad_id` is 7. Which tokens are padding?"
+        ),
         hints=["If `pad_id` is 7, what is your mask where the source is 7? And where the source is 0?"],
     ),
     Mistake(
@@ -247,8 +266,8 @@ MISTAKES = [
         STEPS.but(masks=lambda real: [mask[:, None, :] for mask in real]).attempt,
         summary="your mask doesn't have the shape (batch, 1, 1, n_source)",
         message=(
-            "Your mask has the right entries, but not the shape (batch, 1, 1, n_source), which broadcasts against "
-            "scores of shape (batch, n_heads, n_query, n_key)."
+            "Your mask has the right entries, but not the shape (batch, 1, 1, n_source), so it doesn't broadcast "
+            "against scores of shape (batch, n_heads, n_query, n_key). Which dimensions are missing?"
         ),
         hints=["Print the shape of your mask. Which of its dimensions lines up with the heads?"],
     ),
@@ -276,10 +295,16 @@ EXERCISE = Exercise(
         "`parts.padding_mask(source, pad_id)`.",
     ],
     messages={
+        "comparison_real": Wording(
+            "{summary}, so the model would read only the padding. In this course, True means *may attend to*. For "
+            "which tokens should your mask be True?",
+            summary="your mask is inverted: it is True at the padding",
+            hints=["For the source 5, 8 and one `pad_id`, which three entries should the mask have?"],
+        ),
         "wrong_input_real: targets": (
             Wording(
-                "You make the mask from the *target*. The encoder and the cross-attention need to know where the "
-                "source has padding.",
+                "You make the mask from the *target*, but the encoder and the cross-attention need to know where the "
+                "source has padding. Which tensor should you compare with `pad_id`?",
                 summary="you make the mask from the target instead of the source",
                 hints=[
                     "A source has 2 tokens and its target has 3. How many entries of the mask should be True for this "

@@ -59,7 +59,33 @@ def noam_rate_cases(seed: int) -> list[Case]:
     return [Case({"step": s, "d_model": d, "warmup": w}, shows) for s, d, w, shows in sizes]
 
 
+def warming_up_to_1(step, warmup, falling):
+    return step / warmup if step < warmup else falling
+
+
+def still_1_at_the_end(step, warmup, falling):
+    return step / warmup if step <= warmup else falling
+
+
 MISTAKES = [
+    Mistake(
+        "warms_up_to_1",
+        STEPS.but(lower=warming_up_to_1),
+        STEPS.but(lower=still_1_at_the_end),
+        summary="your warm-up rises to 1 instead of warmup^(−½)",
+        message=(
+            "{summary}, before you multiply by the width factor. With a warm-up of 4, your rate then drops from 1 to "
+            "1/2. How high should the line be at the last step of the warm-up?"
+        ),
+        hints=["What is step^(−½) at the last step of the warm-up? The line should end there."],
+    ),
+    Mistake(
+        "one_step_too_late",
+        STEPS.but(step=lambda step: max(step - 1, 1)),
+        summary="you use step − 1 instead of the step",
+        message="{summary}, so all of your rates come one step too late. Which number does the first step have?",
+        hints=["With a warm-up of 4, at which step should the rate be highest?"],
+    ),
     Mistake(
         "adds_the_two_rates",
         STEPS.but(lower=lambda falling, rising: falling + rising),
@@ -108,10 +134,28 @@ EXERCISE = Exercise(
         "shifted_step: step + 1": (
             Wording(
                 "You use step + 1, as if steps were counted from 0. In this exercise, the first step is step 1, so "
-                "all of your rates come one step too early.",
+                "all of your rates come one step too early. With a warm-up of 4, which step should have the peak?",
                 summary="you use step + 1 instead of the step",
-                hints=["With a warm-up of 4, at which step should the rate be highest?"],
+                hints=["If the step is 4 and the warm-up is 4, what do you compute with?"],
             )
+        ),
+        "sibling_lower: max(falling, rising)": Wording(
+            "{summary}, so your rate falls during the warm-up and then keeps rising. Which of the two should count at "
+            "step 1?",
+            summary="you take the larger of the decaying rate and the warm-up rate instead of the smaller",
+            hints=["With a warm-up of 4, what are the two rates at the steps 1, 4 and 16?"],
+        ),
+        "number_slope: 0.5": Wording(
+            "{summary}, so the two rates don't meet at the end of the warm-up: at step 4 of 4, the decaying rate is "
+            "1/2, but yours is 2. Which power of the warm-up makes them equal there?",
+            summary="you raise the warm-up to the power −0.5 instead of −1.5",
+            hints=["If step = warmup, what is step^(−½)? What must the slope be, so that step · slope is the same?"],
+        ),
+        "number_slope: 1": Wording(
+            "{summary}, so your line reaches 1 at the end of the warm-up, where the decaying rate is only warmup^(−½). "
+            "Which power of the warm-up makes the two rates equal there?",
+            summary="you raise the warm-up to the power −1 instead of −1.5",
+            hints=["If step = warmup, what is step^(−½)? What must the slope be, so that step · slope is the same?"],
         ),
         "shifted_step: step - 1": (
             Wording(

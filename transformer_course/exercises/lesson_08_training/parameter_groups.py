@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
-from torch import Tensor
+from torch import Tensor, nn
 
-from transformer_course.exercise import Exercise, Mistake
+from transformer_course.exercise import Exercise, Mistake, Wording
 from transformer_course.exercises.shared.draw_cases import generator, normal, uniform
 from transformer_course.running.case import Case
 from transformer_course.running.stand_in_models import describe_model
@@ -132,14 +132,38 @@ def by_name(rule):
     return STEPS.but(decays=decays)
 
 
+def of_linear_layers(model):
+    """Return the rule that only the parameters of linear layers decay, biases included."""
+    linear = {id(p) for m in model.modules() if isinstance(m, nn.Linear) for p in m.parameters(recurse=False)}
+    return lambda p: id(p) in linear
+
+
+def by_module(model: nn.Module, weight_decay: float) -> list[dict[str, Any]]:
+    decaying, others = [], []
+    for module in model.modules():
+        for p in module.parameters(recurse=False):
+            (decaying if isinstance(module, nn.Linear) else others).append(p)
+    return [{"params": decaying, "weight_decay": weight_decay}, {"params": others, "weight_decay": 0.0}]
+
+
 MISTAKES = [
+    Mistake(
+        "decides_by_module",
+        STEPS.but(decays=of_linear_layers),
+        by_module,
+        summary="you apply weight decay to all parameters of linear layers, and to nothing else",
+        message=(
+            "{summary}, so their biases decay and other matrices don't. Which property of a parameter itself should "
+            "decide?"
+        ),
+        hints=["Which of your groups has the bias of a linear layer? Which one has the filters?"],
+    ),
     Mistake(
         "shared_ones_twice",
         STEPS.but(parameters=lambda model: [p for m in model.modules() for p in m.parameters(recurse=False)]),
         summary="you list shared parameters several times",
         message=(
-            "{summary}, so each would be decayed and updated several times. AdamW warns about such groups or rejects "
-            "them."
+            "{summary}, so each would be decayed and updated several times. How can you list each parameter only once?"
         ),
         hints=["How many tensors are in your groups, and how many does `model.parameters()` return?"],
     ),
@@ -164,7 +188,10 @@ MISTAKES = [
             )
         ),
         summary="you exclude the embedding from weight decay",
-        message="{summary}. The embedding is a matrix, and in this model it is also the matrix of the output layer.",
+        message=(
+            "{summary}. In this model, the embedding is also the matrix of the output layer. How many dimensions does "
+            "it have?"
+        ),
         hints=["Which of your groups has the tensor of shape (vocab_size, d)?"],
     ),
     Mistake(
@@ -172,8 +199,8 @@ MISTAKES = [
         by_name(lambda name: name.endswith("weight") and "norm" not in name),
         summary="you apply weight decay only to the weights of linear layers and embeddings",
         message=(
-            "{summary}. Other parameters have two or more dimensions as well, such as `table` and `filters` in "
-            "this model."
+            "{summary}. In this model, `table` and `filters` have two or more dimensions as well. Which property of a "
+            "parameter should decide?"
         ),
         hints=["Which of your groups has the filters, of shape (2, d, d)?"],
     ),
@@ -181,7 +208,10 @@ MISTAKES = [
         "norms_decay",
         by_name(lambda name: "bias" not in name),
         summary="you apply weight decay to everything that isn't called bias, the weights of norms included",
-        message="{summary}. The weight of a norm is a vector, and vectors shouldn't decay.",
+        message=(
+            "{summary}. The weight of a norm is a vector, and vectors shouldn't decay. How many dimensions does a "
+            "vector have?"
+        ),
         hints=["Which of your groups has the weights of the norm?"],
     ),
     Mistake(
@@ -198,10 +228,7 @@ MISTAKES = [
         "two_axes_exactly",
         STEPS.but(decays=lambda: lambda p: p.dim() == 2),
         summary="you apply weight decay only to parameters with exactly two dimensions",
-        message=(
-            "{summary}, so a tensor with three dimensions doesn't decay. Parameters with two *or more* dimensions "
-            "should."
-        ),
+        message=("{summary}, so a tensor with three dimensions doesn't decay. Which numbers of dimensions should?"),
         hints=["Which of your groups gets a tensor of shape (2, 5, 5)?"],
     ),
     Mistake(
@@ -231,7 +258,7 @@ MISTAKES = [
             groups=lambda decaying, others, decay: [{"params": decaying, "weight_decay": decay}, {"params": others}]
         ),
         summary="you don't set the weight decay of one group",
-        message="{summary}. AdamW then uses its default, which is not 0.",
+        message="{summary}, so AdamW uses its default, which is not 0. Which group should not decay?",
         hints=["What is the default of `weight_decay` in `torch.optim.AdamW`?"],
     ),
     Mistake(
@@ -239,8 +266,8 @@ MISTAKES = [
         STEPS.but(weight_decay=lambda: 0.01),
         STEPS.but(decay=lambda: 0.1).attempt,
         summary="you use a fixed weight decay instead of the argument `weight_decay`",
-        message="{summary}. One case here passes 0.0.",
-        hints=["Where does your code use the argument `weight_decay`?"],
+        message="{summary}, so your result is the same for every `weight_decay`. Which number should be the argument?",
+        hints=["One case passes 0.0. Which weight decay does your first group have then?"],
     ),
 ]
 
@@ -259,6 +286,24 @@ EXERCISE = Exercise(
         'Put each list into a dict, `{"params": …, "weight_decay": …}`: the first with the given weight decay, the '
         "second with 0.0. Return the two dicts in a list.",
     ],
+    messages={
+        "comparison_decays: (p.dim()) < (2)": Wording(
+            "{summary}, so biases and norms decay, and matrices don't. Which parameters should decay?",
+            summary="your two groups are swapped",
+            hints=["Which weight decay does a matrix get in your code?"],
+        ),
+        "comparison_decays: (p.dim()) <= (2)": Wording(
+            "{summary}, so biases and norms decay, and a tensor with three dimensions doesn't. Which parameters should "
+            "decay?",
+            summary="you apply weight decay to parameters with *at most* two dimensions",
+            hints=["Which weight decay does a bias get in your code?"],
+        ),
+        "comparison_decays: (p.dim()) > (2)": Wording(
+            "{summary}, so no matrix decays. How many dimensions does a matrix have?",
+            summary="you apply weight decay only to parameters with more than two dimensions",
+            hints=["Which weight decay does a matrix get in your code?"],
+        ),
+    },
     mistakes=MISTAKES,
     normalize=in_order,
 )

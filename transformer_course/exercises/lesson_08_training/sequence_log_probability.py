@@ -4,7 +4,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from transformer_course.exercise import Exercise, Mistake
+from transformer_course.exercise import Exercise, Mistake, Wording
 from transformer_course.exercises.shared.draw_cases import generator, normal
 from transformer_course.exercises.shared.log_probability import (
     TOLD_OF_GIVEN_TARGETS,
@@ -115,14 +115,15 @@ MISTAKES = [
         ),
         summary="you mask the padding in the logits instead of the log-probabilities",
         message=(
-            "{summary}. If all logits of a position are equal, its log-probability is −log V, and your sum still "
-            "includes that term."
+            "{summary}. If all logits of a position are equal, its log-probability is −log V, which your sum still "
+            "includes. What should padding add to the sum?"
         ),
         hints=["How much does one padding position add to the sum of its sentence? How much should it add?"],
     ),
     Mistake(
         "the_mean_of_the_tokens",
         STEPS.but(log_probability=lambda log_probability, padding: log_probability / (~padding).sum(-1)),
+        STEPS.but(log_probability=lambda log_probability, padding: log_probability / (~padding).sum(-1).clamp(min=1)),
         STEPS.but(log_probability=lambda of_real_tokens: of_real_tokens.mean(-1)),
         summary="you take the mean over the tokens instead of the sum",
         message=(
@@ -144,7 +145,7 @@ MISTAKES = [
         summary="you take the logarithm of a product of probabilities, which underflows for long sentences",
         message=(
             "You multiply the probabilities first and take the logarithm last. For a long sentence, the product "
-            "underflows to 0, and its logarithm is −∞."
+            "underflows to 0, and its logarithm is −∞. What can you add up instead?"
         ),
         hints=["What is 0.1 to the power of 50 in float32?"],
     ),
@@ -152,7 +153,7 @@ MISTAKES = [
         "the_likeliest_tokens",
         STEPS.but(of_tokens=lambda log_probabilities: log_probabilities.amax(-1)),
         summary="you take the log-probability of the likeliest token at each position instead of the target's",
-        message="{summary}, so your result doesn't depend on which words the sentence has.",
+        message="{summary}, so your result doesn't depend on the words of the sentence. Which entry do you need?",
         hints=["Where do you use `targets`, apart from finding the padding?"],
     ),
     *of_the_pick(
@@ -181,7 +182,35 @@ EXERCISE = Exercise(
         "log-probabilities of the tokens, (batch, n).",
         "Set those of the padding to 0, `masked_fill(targets == pad_id, 0.0)`, and sum over the positions.",
     ],
-    messages=TOLD_OF_GIVEN_TARGETS,
+    messages={
+        **TOLD_OF_GIVEN_TARGETS,
+        "call_left_out_of_real_tokens: of_tokens": Wording(
+            "{summary}, so a sentence becomes less likely the more padding it gets. What should padding add to the "
+            "sum?",
+            summary="you include the log-probabilities of the padding",
+            hints=["If you append one more padding token to a sentence, should its log-probability change?"],
+        ),
+        "comparison_padding": Wording(
+            "{summary}, so the words of a sentence have no effect. Where should your mask be True?",
+            summary="you leave out the real tokens and keep the padding",
+            hints=["For the targets 5, 8 and one `pad_id`, which log-probabilities should you add up?"],
+        ),
+        "all_axes_log_probability: of_real_tokens.sum()": Wording(
+            "{summary}, so you return a single number. Over which `dim` should you sum?",
+            summary="you add up the log-probabilities of all sentences together",
+            hints=["For 2 sentences of 3 tokens, how many numbers should you return?"],
+        ),
+        "axis_log_probability: of_real_tokens.sum(dim=0)": Wording(
+            "{summary}, so you add up tokens of different sentences. Which `dim` runs over the tokens of one sentence?",
+            summary="you sum over the sentences of the batch instead of the tokens of each sentence",
+            hints=["For 2 sentences of 3 tokens, how many numbers should you return? How many do you return?"],
+        ),
+        "sign_log_probability": Wording(
+            "{summary}. The logarithm of a probability is never positive. Where do you negate it?",
+            summary="you return the negative log-probability, which is a loss",
+            hints=["What is the logarithm of 0.5?"],
+        ),
+    },
     mistakes=MISTAKES,
     stretch=True,
 )

@@ -171,14 +171,17 @@ MISTAKES = [
         "a_fixed_smoothing",
         STEPS.but(smoothing=lambda: 0.1),
         summary="you always use a smoothing of 0.1 instead of the argument `smoothing`",
-        message="{summary}. The first case here passes 0.0.",
-        hints=["Does your loss change if `smoothing` changes?"],
+        message="{summary}, so your loss is the same for every smoothing. Which number should be the argument?",
+        hints=["The first case passes a smoothing of 0.0. Which one do you use there?"],
     ),
     Mistake(
         "spreads_on_the_wrong_tokens_only",
         STEPS.but(average=lambda surprises, of_targets: (surprises.sum(-1) - of_targets) / (surprises.shape[-1] - 1)),
         summary="you spread the smoothing over the *other* tokens only",
-        message="{summary}. In torch's definition, the right token gets a share of the smoothing as well.",
+        message=(
+            "{summary}. In torch's definition, the right token gets a share of the smoothing as well. Among how many "
+            "tokens should you divide it?"
+        ),
         hints=[
             "With 4 tokens in the vocabulary and a smoothing of 0.2, the right token should get 0.85. What does it "
             "get in your code?",
@@ -205,7 +208,7 @@ MISTAKES = [
             real=lambda targets: torch.ones_like(targets, dtype=torch.bool),
         ),
         summary="you set the logits at padding to 0 and still count the padding",
-        message="{summary}. With equal logits, the loss there is log V instead of 0.",
+        message="{summary}. With equal logits, the loss there is log V instead of 0. Which positions should count?",
         hints=["How much does one padding position add to your loss? How much should it add?"],
     ),
     Mistake(
@@ -216,14 +219,20 @@ MISTAKES = [
             ).sum()
         ),
         summary="you sum the mean over the vocabulary at every position, padding included",
-        message=("You leave the padding out of the target's term, but not out of the smoothing term: {summary}."),
+        message=(
+            "You leave the padding out of the target's term, but not out of the smoothing term: {summary}. Which "
+            "positions should each term include?"
+        ),
         hints=["Does padding change your loss with a smoothing of 0? And with 0.1?"],
     ),
     Mistake(
         "a_mean_for_each_sentence_first",
         STEPS.but(loss=lambda losses, real: (row_sums(losses, real) / real.sum(dim=1)).mean()),
         summary="you average each sentence first, and then the sentences",
-        message="{summary}, so a token in a short sentence counts more than a token in a long one.",
+        message=(
+            "{summary}, so a token in a short sentence counts more than a token in a long one. Over which tokens "
+            "should you take a single mean?"
+        ),
         hints=[
             "One sentence has 1 token and another has 9. How much should each of the ten tokens count? How much "
             "does it in your code?",
@@ -280,8 +289,8 @@ MISTAKES = [
         STEPS.but(losses=divergence(smoothed(others=0, of_all=True), others=0, of_all=True)),
         summary="you compute the KL divergence instead of the cross-entropy",
         message=(
-            "{summary}. The KL divergence is smaller by the entropy of the smoothed target distribution. The gradient "
-            "is the same, but this exercise asks for the cross-entropy itself."
+            "{summary}, which is smaller by the entropy of the smoothed target distribution. The gradient is the same, "
+            "but this exercise asks for the cross-entropy itself."
         ),
         hints=[
             "If the model predicts exactly the smoothed distribution, what is your loss? What is the cross-entropy?"
@@ -327,6 +336,22 @@ EXERCISE = Exercise(
     messages={
         **mean_loss_mistakes.TOLD,
         **log_probability.TOLD_OF_GIVEN_TARGETS,
+        "sibling_average: surprises.sum(dim=-1)": Wording(
+            "{summary}, so with V tokens in the vocabulary, the smoothing term is V times too large. All tokens "
+            "*share* the smoothing: how much does each of them get?",
+            summary="you sum −log p over the vocabulary instead of averaging it",
+            hints=["With 4 tokens and a smoothing of 0.2, what are the weights of the four −log p?"],
+        ),
+        "part_left_out_losses: target_weight * of_targets + average": Wording(
+            "{summary}, so it counts fully even without smoothing. How large should its weight be?",
+            summary="you add the mean of −log p over the vocabulary without multiplying it by the smoothing",
+            hints=["With a smoothing of 0, what should the loss of a token be?"],
+        ),
+        "part_left_out_loss: total": Wording(
+            "{summary}, so more tokens give a larger loss. What is the mean of a sum?",
+            summary="you return the sum of the losses instead of their mean",
+            hints=["If every sentence occurs twice in the batch, should the loss change?"],
+        ),
         "left_out_losses: of_targets": (
             Wording(
                 "Your loss doesn't depend on `smoothing`, so it is right only for a smoothing of 0. Which term is "

@@ -130,10 +130,10 @@ def of_given_targets(steps: InSteps, **also_right: Step) -> list[Mistake]:
         Mistake(
             "shifts_once_more",
             steps.but(logits=lambda logits: logits[:, :-1], targets=lambda targets: targets[:, 1:]),
-            summary="you shift the targets again",
+            summary="you shift the targets, which are already shifted",
             message=(
-                "{summary}. They are already shifted: `targets[:, t]` is the token that the logits at position t "
-                "predict."
+                "{summary}: `targets[:, t]` is the token that the logits at position t predict. Which position of the "
+                "logits do you compare with `targets[:, 1]`?"
             ),
             hints=["With 5 targets for a sentence, how many losses should there be, and how many do you compute?"],
         ),
@@ -171,7 +171,7 @@ def another_base(steps: InSteps, step: str) -> Mistake:
             for base in (2, 10)
         ],
         summary="you use a logarithm with a base other than e",
-        message="{summary}, so every number is wrong by the same factor. Which base does `torch.log` have?",
+        message="{summary}, so your result is wrong by a constant factor. Which base does `torch.log` have?",
         hints=["By which factor are your numbers wrong? Is it the same in every case?"],
     )
 
