@@ -67,12 +67,36 @@ def count_pairs_cases(seed: int) -> list[Case]:
     ]
 
 
+def without_overlaps(firsts, seconds, vocab_size):
+    """Number the pairs, but skip a pair of equal tokens that follows the same pair."""
+    found: list[int] = []
+    is_after_same = False
+    for first, second in zip(firsts.tolist(), seconds.tolist(), strict=True):
+        is_after_same = first == second and not is_after_same and found[-1:] == [first * vocab_size + second]
+        if not is_after_same:
+            found.append(first * vocab_size + second)
+    return torch.tensor(found, dtype=torch.long)
+
+
+def skipping_after_equal_tokens(firsts, seconds, vocab_size):
+    """Number the pairs, but skip the pair after each pair of equal tokens."""
+    pairs, i, found = list(zip(firsts.tolist(), seconds.tolist(), strict=True)), 0, []
+    while i < len(pairs):
+        first, second = pairs[i]
+        found.append(first * vocab_size + second)
+        i += 2 if first == second else 1
+    return torch.tensor(found, dtype=torch.long)
+
+
 MISTAKES = [
     Mistake(
         "disjoint_pairs",
         STEPS.but(firsts=lambda ids: ids[: len(ids) // 2 * 2 : 2], seconds=lambda ids: ids[1::2]),
         summary="you cut the text into separate pairs and skip every second pair of neighbors",
-        message="{summary}: from the tokens 0, 1, 2, 3 you count (0, 1) and (2, 3), but not (1, 2).",
+        message=(
+            "{summary}: from the tokens 0, 1, 2, 3 you count (0, 1) and (2, 3), but not (1, 2). By how much should "
+            "your position grow?"
+        ),
         hints=["How many pairs of neighbors does a text of 4 tokens have?"],
     ),
     Mistake(
@@ -87,8 +111,8 @@ MISTAKES = [
         STEPS.but(table=lambda table: table + table.mT),
         summary="you count each pair in both orders",
         message=(
-            "{summary}, so your table is symmetric. The tokens 0, 1 contain the pair (0, 1) once, and (1, 0) not at "
-            "all."
+            "{summary}, so your table is symmetric. The tokens 0, 1 contain the pair (0, 1), but not (1, 0). Which "
+            "token of a pair is its row?"
         ),
         hints=["For the tokens 0, 1, how many entries of the table should be different from 0?"],
     ),
@@ -97,10 +121,39 @@ MISTAKES = [
         STEPS.but(table=lambda table: table.clamp(max=1)),
         summary="you count each pair at most once",
         message=(
-            "{summary}, so every entry is 0 or 1. If you index a tensor with all the pairs and use `+=`, torch adds "
-            "1 only once for each entry."
+            "{summary}, so every entry is 0 or 1. If you index a tensor with all the pairs and use `+=`, torch adds 1 "
+            "only once to each entry. How can you count every occurrence?"
         ),
         hints=["What is `x` after `x = torch.zeros(2); x[[0, 0]] += 1`?"],
+    ),
+    Mistake(
+        "last_token_with_the_first",
+        STEPS.but(firsts=lambda ids: ids, seconds=lambda ids: ids.roll(-1)),
+        summary="you also count the last token and the first one as a pair",
+        message=(
+            "{summary}, as if the text were a circle: `roll` moves the first token to the end. How many pairs does a "
+            "text of n tokens have?"
+        ),
+        hints=["For the tokens 0, 1, 2, which pairs do you count? Which of them are neighbors in the text?"],
+    ),
+    Mistake(
+        "overlapping_pairs_once",
+        STEPS.but(numbers=without_overlaps),
+        summary="you skip a pair of equal tokens if it overlaps the one before",
+        message=(
+            "{summary}: in 1, 1, 1 you count (1, 1) once instead of twice. Which pairs of neighbors does this text "
+            "have?"
+        ),
+        hints=["For the tokens 1, 1, 1, 0, how many pairs should you count in all?"],
+    ),
+    Mistake(
+        "skips_after_equal_tokens",
+        STEPS.but(numbers=skipping_after_equal_tokens),
+        summary="you skip the pair after a pair of equal tokens",
+        message=(
+            "{summary}: in 1, 1, 0 you count (1, 1), but not (1, 0). Which pairs of neighbors does this text have?"
+        ),
+        hints=["For the tokens 1, 1, 0, how many pairs should you count in all?"],
     ),
     Mistake(
         "an_end_left_out",

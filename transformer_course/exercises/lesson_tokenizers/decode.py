@@ -78,6 +78,13 @@ def decode_cases(seed: int) -> list[Case]:
     ]
 
 
+def decoded_or_replaced(octets):
+    try:
+        return octets.decode("utf-8")
+    except UnicodeDecodeError:
+        return "�"
+
+
 MISTAKES = [
     Mistake(
         "piece_by_piece",
@@ -96,18 +103,16 @@ MISTAKES = [
         STEPS.but(errors=lambda: "strict"),
         summary="you let invalid bytes raise an error",
         message=(
-            "{summary}. A model can generate any tokens, such as the first byte of é alone. The text should then "
-            "have a � in its place."
+            "{summary}. A model can generate any tokens, such as the first byte of é alone. Which argument of "
+            "`bytes.decode` puts a � there?"
         ),
-        hints=["Which values can the `errors` argument of `bytes.decode` have?"],
+        hints=["What is `bytes([195]).decode(errors='replace')`?"],
     ),
     Mistake(
         "latin_1",
         STEPS.but(text=lambda octets: octets.decode("latin-1")),
         summary="you decode each byte as a separate character",
-        message=(
-            "Your output is right for English, but {summary}: é becomes Ã©. Which encoding combines its two bytes?"
-        ),
+        message=("Your output is right for ASCII, but {summary}: é becomes Ã©. Which encoding combines its two bytes?"),
         hints=["How many bytes does é have in UTF-8, and how many characters do you return for it?"],
     ),
     Mistake(
@@ -121,10 +126,7 @@ MISTAKES = [
         "one_replacement_for_several",
         STEPS.but(text=lambda text: re.sub("�+", "�", text)),
         summary="you turn several � in a row into one",
-        message=(
-            "{summary}. In [255, 255], each byte is invalid, so `bytes.decode` returns two of them. Keep its result "
-            "as it is."
-        ),
+        message=("{summary}. In [255, 255], each byte is invalid. How many � does `bytes.decode` return?"),
         hints=['What is `bytes([255, 255]).decode("utf-8", errors="replace")`?'],
     ),
     Mistake(
@@ -132,8 +134,28 @@ MISTAKES = [
         STEPS.but(errors=lambda: "ignore"),
         STEPS.but(errors=lambda: "backslashreplace"),
         summary="you don't decode invalid bytes as �",
-        message="{summary}. A reader should see where the model generated half a character.",
+        message=(
+            "{summary}, so a reader can't see where the model generated half a character. Which value of `errors` "
+            "inserts a �?"
+        ),
         hints=["Which values can the `errors` argument of `bytes.decode` have?"],
+    ),
+    Mistake(
+        "all_or_nothing",
+        STEPS.but(text=lambda octets: decoded_or_replaced(octets)),
+        summary="you replace the whole text with � if any byte is invalid",
+        message=(
+            "{summary}: for the bytes of t and half a character, you return � instead of t�. Which value of `errors` "
+            "replaces only the invalid bytes?"
+        ),
+        hints=['What is `bytes([116, 195]).decode("utf-8", errors="replace")`?'],
+    ),
+    Mistake(
+        "last_token_lost",
+        STEPS.but(tokens=lambda tokens: tokens[:-1]),
+        summary="you leave out the last token",
+        message="{summary}: the tokens of `the` become `th`. Where does your loop end?",
+        hints=["For 3 tokens, which values does the variable of your loop have?"],
     ),
 ]
 

@@ -27,7 +27,7 @@ def octets(text):
 
 
 def first_id():
-    """start numbering the merges at 256 → the id of the first merge: 256, after those of the bytes"""
+    """start numbering the merges at 256 → the ID of the first merge: 256, after those of the bytes"""
     return 256
 
 
@@ -37,7 +37,7 @@ def in_order(merges):
 
 
 def made(first_id, merges):
-    """number the merges → the id of each merge: first_id plus its index"""
+    """number the merges → the ID of each merge: first_id plus its index"""
     return {tuple(pair): first_id + i for i, pair in enumerate(merges)}
 
 
@@ -134,14 +134,23 @@ def each_merge_once(octets, in_order, made):
     return result
 
 
+def until_a_pair_is_missing(octets, in_order, made):
+    result = octets
+    for pair in map(tuple, in_order):
+        if pair not in pairs_of(result):
+            break
+        result = merge(result, pair, made[pair])
+    return result
+
+
 MISTAKES = [
     Mistake(
         "characters",
         STEPS.but(octets=lambda text: [ord(character) for character in text]),
         summary="you start from the code points of the characters instead of the bytes",
         message=(
-            "Your output is right for plain ASCII, but {summary}: 日 becomes 26085, although the token IDs from 256 "
-            "on belong to merges."
+            "Your output is right for ASCII, but {summary}: 日 becomes 26085, although the token IDs from 256 on "
+            "belong to merges. Which bytes does 日 have in UTF-8?"
         ),
         hints=["What is `ord('é')`, and what is `list('é'.encode('utf-8'))`?"],
     ),
@@ -151,7 +160,7 @@ MISTAKES = [
         summary="you apply the merges from the last to the first",
         message=(
             "{summary}. If merge 256 is (116, 104) and merge 257 is (256, 101), there is no token 256 yet when you "
-            "look for the pair (256, 101)."
+            "look for the pair (256, 101). Which merge should come first?"
         ),
         hints=["Which merges can contain the token 256: those learned before it or after it?"],
     ),
@@ -192,8 +201,8 @@ MISTAKES = [
         ).attempt,
         summary="you apply the merge of the most frequent pair first",
         message=(
-            "{summary}, which is how merges are *learned*. To encode a text, apply them in the order in which they "
-            "were learned, however often a pair occurs."
+            "{summary}, which is how merges are *learned*. When you encode a text, it doesn't matter how often a pair "
+            "occurs. In which order should you apply the merges?"
         ),
         hints=[
             "In 'abc bc bc' with the merges (97, 98) and (98, 99), which pair comes first by frequency, and which by "
@@ -203,8 +212,11 @@ MISTAKES = [
     Mistake(
         "last_learned_first",
         STEPS.but(tokens=merging(lambda tokens, ranks: max(possible(tokens, ranks), key=ranks.__getitem__))),
-        summary="of all possible merges, you always apply the one that was learned last",
-        message="{summary}. An earlier merge should come first, because later ones were learned on its result.",
+        summary="you always apply the possible merge that was learned last",
+        message=(
+            "{summary}. Later merges were learned on the result of earlier ones. Which of two possible merges should "
+            "come first?"
+        ),
         hints=["With the merges (97, 98) and (98, 99), which tokens should 'abc' become?"],
     ),
     Mistake(
@@ -212,8 +224,8 @@ MISTAKES = [
         STEPS.but(tokens=leftmost_first),
         summary="you apply the leftmost possible merge first",
         message=(
-            "{summary}, wherever it is in the list of merges. Apply the merge that was learned first to the whole "
-            "text, and then the next one."
+            "{summary}, wherever it is in the list of merges. Should the order of the text or the order of the list "
+            "decide?"
         ),
         hints=["With the merges (98, 99) and (97, 98), which pair of 'abc' should be merged?"],
     ),
@@ -225,12 +237,26 @@ MISTAKES = [
         hints=["What ends your inner loop after the first merge? What if the pair occurs again later in the text?"],
     ),
     Mistake(
+        "stops_at_a_missing_pair",
+        STEPS.but(tokens=until_a_pair_is_missing),
+        summary="you stop at the first merge whose pair isn't in the text",
+        message="{summary}, but a later merge may still apply. Does your loop need that `break`?",
+        hints=["With the merges (97, 98) and (99, 100), which tokens should `cd` become?"],
+    ),
+    Mistake(
+        "last_merge_left_out",
+        STEPS.but(in_order=lambda merges: list(merges)[:-1]),
+        summary="you never apply the last merge",
+        message="{summary}, so a text to which only that merge applies stays as it is. Where does your loop end?",
+        hints=["With a single merge, how many times does your loop run?"],
+    ),
+    Mistake(
         "another_encoding",
         *[STEPS.but(octets=encoded(name, errors)) for name in ("latin-1", "ascii") for errors in ("replace", "ignore")],
         summary="you encode the text with an encoding other than UTF-8",
         message=(
-            "{summary}, so you drop or replace the characters that this encoding lacks. UTF-8 has bytes for every "
-            "character: é becomes 195, 169."
+            "{summary}, so you drop or replace the characters that this encoding lacks. Which bytes does é have in "
+            "UTF-8?"
         ),
         hints=["What is `list('é 日'.encode('utf-8'))`, and what does your code start from?"],
     ),

@@ -89,7 +89,10 @@ MISTAKES = [
         "only_numbers",
         STEPS.but(pieces=lambda runs, grouped: [p for run in runs if run[0] in "0123456789" for p in grouped(run)]),
         summary="you leave out the text between the numbers",
-        message="{summary}: `in 2021` becomes `2` and `021`. If you join the pieces, you should get the text back.",
+        message=(
+            "{summary}: `in 2021` becomes `2` and `021`. If you join the pieces, you should get the text back. What do "
+            "you do with a piece that isn't a number?"
+        ),
         hints=["What is `''.join(pieces)`, and what should it be?"],
     ),
     Mistake(
@@ -97,8 +100,8 @@ MISTAKES = [
         STEPS.but(runs=lambda text: re.findall("[0-9]+|[^0-9\n]+", text)),
         summary="you lose line breaks",
         message=(
-            "{summary}. If you join the pieces, you should get the whole text back. In a regular expression, `.` "
-            "matches any character but a line break."
+            "{summary}, so joining the pieces doesn't give the text back. In a regular expression, `.` matches any "
+            "character except a line break. Which expression matches every character that isn't a digit?"
         ),
         hints=["What is `''.join(pieces)` for a text of two lines?"],
     ),
@@ -109,7 +112,8 @@ MISTAKES = [
         STEPS.but(runs=lambda text: [r for line in text.splitlines(True) for r in re.findall("[0-9]+|[^0-9]+", line)]),
         summary="you split the text between two numbers at line breaks",
         message=(
-            "{summary}. Split only numbers: everything between two of them is one piece, including its line breaks."
+            "{summary}. Everything between two numbers is one piece. Which characters should your expression match "
+            "there?"
         ),
         hints=["How many pieces should `1 + \\n 2` have?"],
     ),
@@ -120,7 +124,10 @@ MISTAKES = [
             pieces=lambda runs, grouped: [p for run in runs for p in (grouped(run) if run[0].isdigit() else [run])],
         ),
         summary="you also group the digits of other scripts, such as ٣",
-        message="{summary}. `\\d`, `isdigit` and `isdecimal` accept them, but this exercise groups only 0 to 9.",
+        message=(
+            "{summary}. `\\d`, `isdigit` and `isdecimal` accept them, but this exercise groups only 0 to 9. How can "
+            "you match only these ten?"
+        ),
         hints=["Which characters of ٣4 does `\\d` match?"],
     ),
     Mistake(
@@ -128,9 +135,37 @@ MISTAKES = [
         STEPS.but(grouped=lambda grouped: lambda number: grouped(number)[::-1]),
         summary="you return the groups of a number in reverse order",
         message=(
-            "{summary}: 1234 becomes 234, 1. You find the groups from the right, but the pieces should follow the text."
+            "{summary}: 1234 becomes 234, 1. You find the groups from the right, but the pieces should follow the "
+            "text. Where does each new group belong?"
         ),
         hints=["For 1234, what do your pieces give if you join them?"],
+    ),
+    Mistake(
+        "end_of_the_text_lost",
+        STEPS.but(runs=lambda runs: runs[:-1] if runs and runs[-1][0] not in "0123456789" else runs),
+        STEPS.but(runs=lambda runs: runs[:-1] if len(runs) > 1 and runs[-1][0] not in "0123456789" else runs),
+        summary="you lose the text after the last number",
+        message="{summary}: `2021 was` becomes `2` and `021`. What is left when your loop over the numbers ends?",
+        hints=["What is `''.join(pieces)` for `1 and`?"],
+    ),
+    Mistake(
+        "each_character_alone",
+        STEPS.but(runs=lambda text: re.findall("[0-9]+|[^0-9]", text)),
+        summary="you split the text between the numbers into single characters",
+        message="{summary}, but it should stay in one piece. Which symbol in a regular expression means *one or more*?",
+        hints=["Which pieces do you return for `in 21`?"],
+    ),
+    Mistake(
+        "only_letters_kept",
+        STEPS.but(runs=lambda text: re.findall(r"[0-9]+|[A-Za-z\s]+", text)),
+        STEPS.but(runs=lambda text: re.findall(r"[0-9]+|[A-Za-z ]+", text)),
+        STEPS.but(runs=lambda text: re.findall(r"[0-9]+|[A-Za-z]+", text)),
+        summary="you drop the characters that are neither digits nor letters",
+        message=(
+            "{summary}, such as the point of 3.14, so joining the pieces doesn't give the text back. Which characters "
+            "can be between two numbers?"
+        ),
+        hints=["What is `''.join(pieces)` for `3.14, 2`?"],
     ),
 ]
 
@@ -151,6 +186,18 @@ EXERCISE = Exercise(
         "3]`.",
     ],
     messages={
+        "number_size: 4": Wording(
+            "{summary}: 12345 becomes 1, 2345 instead of 12, 345. How many digits does each group have if you write "
+            "the number with commas?",
+            summary="you make groups of four digits instead of three",
+            hints=["If you write 1234567 with commas, how many digits are between two commas?"],
+        ),
+        "number_size: 2": Wording(
+            "{summary}: 12345 becomes 1, 23, 45 instead of 12, 345. How many digits does each group have if you write "
+            "the number with commas?",
+            summary="you make groups of two digits instead of three",
+            hints=["If you write 1234567 with commas, how many digits are between two commas?"],
+        ),
         "part_left_out_first": Wording(
             "{summary}: 1234567 becomes 123, 456, 7 instead of 1, 234, 567. Which end do you count from?",
             summary="you start the groups at the left",

@@ -75,10 +75,19 @@ def merge_cases(seed: int) -> list[Case]:
     ]
 
 
-def only_the_first(tokens, pair):
+def only_the_first(tokens, found):
     """Return whether the first occurrence of the pair is at i."""
-    first = next((i for i in range(len(tokens)) if tokens[i : i + 2] == [*pair]), None)
+    first = next((i for i in range(len(tokens)) if found(i)), None)
     return lambda i: i == first
+
+
+def from_the_right(tokens, found, new_id):
+    result, i = [], len(tokens) - 1
+    while i >= 0:
+        is_pair = i > 0 and found(i - 1)
+        result.append(new_id if is_pair else tokens[i])
+        i -= 2 if is_pair else 1
+    return result[::-1]
 
 
 MISTAKES = [
@@ -103,8 +112,41 @@ MISTAKES = [
         "in_either_order",
         STEPS.but(found=lambda tokens, pair: lambda i: sorted(tokens[i : i + 2]) == sorted(pair)),
         summary="you also merge the pair in reverse order",
-        message="{summary}. The pairs (1, 2) and (2, 1) are different: th is not ht.",
-        hints=["What should the pair (1, 2) do to the tokens 2, 1?"],
+        message=(
+            "{summary}, so ht would become the same token as th. What should the pair (1, 2) do to the tokens 2, 1?"
+        ),
+        hints=["Which tokens does your comparison accept at i, and which at i + 1?"],
+    ),
+    Mistake(
+        "from_right_to_left",
+        STEPS.but(merged=from_the_right),
+        summary="you merge from right to left",
+        message=(
+            "{summary}: with the pair (4, 4) and the new ID 5, the tokens 4, 4, 4 become 4, 5 instead of 5, 4. At "
+            "which end should you start?"
+        ),
+        hints=["In 4, 4, 4, which two tokens form the first pair if you read from left to right?"],
+    ),
+    Mistake(
+        "not_at_the_end",
+        STEPS.but(found=lambda found, tokens: lambda i: found(i) and i < len(tokens) - 2),
+        summary="you don't merge a pair at the end of the text",
+        message="{summary}: with the pair (1, 2), the tokens 3, 1, 2 stay as they are. Where does your loop end?",
+        hints=["At which index does the last pair of n tokens begin?"],
+    ),
+    Mistake(
+        "second_token_is_enough",
+        STEPS.but(found=lambda tokens, pair: lambda i: i + 1 < len(tokens) and tokens[i + 1] == pair[1]),
+        summary="you compare only the second token of the pair",
+        message="{summary}: with the pair (1, 2), you also merge 3, 2. Which tokens should you compare with the pair?",
+        hints=["What should the pair (1, 2) do to the tokens 3, 2?"],
+    ),
+    Mistake(
+        "first_token_is_enough",
+        STEPS.but(found=lambda tokens, pair: lambda i: i + 1 < len(tokens) and tokens[i] == pair[0]),
+        summary="you compare only the first token of the pair",
+        message="{summary}: with the pair (1, 2), you also merge 1, 3. Which tokens should you compare with the pair?",
+        hints=["What should the pair (1, 2) do to the tokens 1, 3?"],
     ),
     Mistake(
         "never_equal",
