@@ -237,7 +237,7 @@ MISTAKES = [
             ]
         ),
         summary="you read the state only after all tokens are written",
-        message="{summary}, so early tokens see later ones. Token t may read only what tokens 0 to t have written.",
+        message=("{summary}, so early tokens read what later ones have written. When should each token read?"),
         hints=["In the first case, should the first token's output depend on the value 5?"],
     ),
     Mistake(
@@ -249,7 +249,7 @@ MISTAKES = [
         ),
         STEPS.but(output=lambda outputs: outputs[-1]),
         summary="you return the last state, or only the last output",
-        message="{summary}. Return one output for each token, (n, d_v). Where do you collect them?",
+        message="{summary}, but every token needs its own output, (n, d_v). Where do you collect the outputs?",
         hints=["How many outputs does a text of 5 tokens have?"],
     ),
 ]

@@ -96,7 +96,10 @@ MISTAKES = [
         ),
         STEPS.but(keys=lambda latent, w_k: latent[:, None] @ w_k[:1]),
         summary="you use the first head's matrix for all heads",
-        message="{summary}, as in multi-query attention. Here each head has its own matrix.",
+        message=(
+            "{summary}, as in multi-query attention, so all heads have the same keys. Which matrix belongs to which "
+            "head?"
+        ),
         hints=["`w_k` has one matrix for each head. Which of them affect your result?"],
     ),
     Mistake(
@@ -104,7 +107,7 @@ MISTAKES = [
         STEPS.but(keys=lambda latent, w_k: latent[:, None] @ w_k.mean(dim=0)),
         STEPS.but(keys=lambda latent, w_k: latent[:, None] @ w_k.sum(dim=0)),
         summary="you sum or average the key matrices of all heads",
-        message="{summary}, so every head attends with the same keys.",
+        message="{summary}, so every head has the same keys. Which matrix belongs to which head?",
         hints=["If only the first matrix of `w_k` changes, should the output of the second head change?"],
     ),
     Mistake(
@@ -112,14 +115,14 @@ MISTAKES = [
         STEPS.but(output=lambda weights, values: (weights @ values).mean(dim=1)),
         STEPS.but(output=lambda weights, values: (weights @ values).sum(dim=1)),
         summary="you sum or average the outputs of the heads",
-        message="{summary}, so only one output is left. Each head should keep its own.",
+        message="{summary}, so only one output is left. Which dimension should stay?",
         hints=["How many dimensions should the output have, and how many does yours have?"],
     ),
     Mistake(
         "merges_the_heads",
         STEPS.but(output=lambda weights, values: (weights @ values).transpose(1, 2).flatten(2)),
         summary="you concatenate the heads",
-        message="{summary}. A full layer does that later; here the heads keep their own dimension.",
+        message="{summary}. A full layer does that later. Which shape should the output have here?",
         hints=["How many dimensions should the output have, and how many does yours have?"],
     ),
     Mistake(
@@ -132,7 +135,10 @@ MISTAKES = [
             )
         ),
         summary="you hide later keys from earlier queries",
-        message="{summary}. Here all keys come from the cache, so every query may attend to all of them.",
+        message=(
+            "{summary}, but here all keys come from the cache, so every query may attend to all of them. Where does "
+            "your mask come from?"
+        ),
         hints=["Does the function have a mask among its arguments?"],
     ),
     Mistake(
@@ -174,22 +180,22 @@ EXERCISE = Exercise(
     ],
     messages={
         "length_scores: latent.shape[-1]": Wording(
-            "{summary}. However you compute it, a score is the dot product of a query and a key, which have d numbers.",
+            "{summary}. A score is the dot product of a query and a key. How many numbers does each of them have?",
             summary="you divide the scores by √r, the square root of the *latent* width, instead of √d",
             hints=["With r = 5 and d = 2, how many products do you sum in one score?"],
         ),
         "wrong_input_values": Wording(
-            "{summary}. Both come from the same latent vectors, but through different matrices.",
-            summary="your values equal your keys",
+            "{summary}, so they equal the keys. Which matrix turns the latent vectors into values?",
+            summary="you compute the values with `w_k`",
             hints=["Where do you use `w_v`?"],
         ),
         "values_exchanged_w_k": Wording(
-            "{summary}, so you compare the queries with the values and average the keys.",
+            "{summary}, so you compare the queries with the values and average the keys. Which matrix makes the keys?",
             summary="you swap `w_k` and `w_v`",
             hints=["Which matrix makes the vectors that you compare with the queries?"],
         ),
         "part_left_out_values": Wording(
-            "{summary}. You may average them first if you apply `w_v` afterwards.",
+            "{summary}. You may average them first, but what do you still have to do with the result?",
             summary="you average the latent vectors and never apply `w_v`",
             hints=["How wide is your output, and how wide is a value?"],
         ),

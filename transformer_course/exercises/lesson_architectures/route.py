@@ -92,7 +92,7 @@ MISTAKES = [
         STEPS.but(experts=lambda logits, k: logits.topk(k, dim=-1, largest=False).indices),
         STEPS.but(logits=lambda logits: -logits),
         summary="you choose the experts with the smallest logits",
-        message="{summary}, so each token goes to the experts that fit it worst.",
+        message="{summary}, so each token goes to the experts that fit it worst. Which end should you take?",
         hints=[BEST],
     ),
     Mistake(
@@ -106,8 +106,8 @@ MISTAKES = [
         ),
         summary="you return ranks instead of the indices of the chosen logits",
         message=(
-            "You return ranks, such as 0 for the best expert, instead of expert indices. The index of an expert is "
-            "the position of its logit in the row."
+            "You return ranks, such as 0 for the best expert, instead of expert indices. For the logits 0, 2 and 1, "
+            "what is the index of the best expert?"
         ),
         hints=[BEST],
     ),
@@ -134,7 +134,7 @@ MISTAKES = [
         summary="you find the largest logits along dim 0, so that each expert chooses tokens",
         message=(
             "You find the largest logits along dim 0, so each expert chooses tokens. That is known as expert choice, "
-            "but here each token chooses experts."
+            "but here each token chooses experts. Which `dim` runs over the experts?"
         ),
         hints=["Which dimension of the logits counts the experts?"],
     ),
@@ -166,7 +166,7 @@ MISTAKES = [
         summary="you apply a sigmoid to the logits",
         message=(
             "{summary}, which treats each logit separately. Some newer models do that, but here, as in Mixtral, the "
-            "weights are a softmax."
+            "weights of a token sum to 1. Which function gives such weights?"
         ),
         hints=["The logits 2 and 1 should get weights of about 0.73 and 0.27. What do you get?"],
     ),
@@ -184,7 +184,7 @@ MISTAKES = [
         STEPS.but(output=lambda logits, weights, experts: (table(logits, weights, experts), experts)),
         STEPS.but(output=table),
         summary="you return a weight for every expert, 0 if it is not chosen",
-        message="{summary}. Return k weights for each token, and the k chosen experts in the same order.",
+        message="{summary}, so your weights don't line up with the k experts. How many weights does a token need?",
         hints=["Which shape should the weights have, and which shape do yours have?"],
     ),
 ]
@@ -218,11 +218,12 @@ EXERCISE = Exercise(
         ),
         "function_logits: logits.softmax(dim=-1)": Wording(
             "You take the softmax twice, first over all experts and then over the chosen ones. The second softmax gets "
-            "numbers between 0 and 1, so it makes the weights nearly equal.",
+            "numbers between 0 and 1, so it makes the weights nearly equal. Which softmax should you drop?",
             summary="you take the softmax of a softmax",
         ),
         "no_softmax_weights: torch.full_like(chosen, 1 / (chosen).shape[-1])": Wording(
-            "{summary}, whatever its logit is. No gradient then reaches the logits, so the router learns nothing.",
+            "{summary}, so no gradient reaches the logits, and the router learns nothing. Which function turns the "
+            "chosen logits into weights?",
             summary="you give every chosen expert the same weight",
         ),
         "no_softmax_weights: (chosen).flatten(-2).softmax(dim=-1).reshape((chosen).shape)": Wording(

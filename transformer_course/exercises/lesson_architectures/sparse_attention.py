@@ -146,7 +146,9 @@ MISTAKES = [
             )
         ),
         summary="you choose one set of tokens for all queries",
-        message="{summary}. Each row of `index_scores` belongs to one query, and each query needs its own choice.",
+        message=(
+            "{summary}, but each row of `index_scores` belongs to one query. Along which `dim` should you choose?"
+        ),
         hints=["How many rows does your tensor of chosen indices have?"],
     ),
     Mistake(
@@ -157,7 +159,10 @@ MISTAKES = [
             )
         ),
         summary="you keep the tokens with the smallest index scores",
-        message="{summary}. The indexer gives the largest score to the token that matters most.",
+        message=(
+            "{summary}, but the indexer gives the largest score to the token that matters most. Which end of the order "
+            "should you take?"
+        ),
         hints=["In the first case, the last query has the index scores 2, 9 and 4. Which token should it keep?"],
     ),
     Mistake(
@@ -165,7 +170,7 @@ MISTAKES = [
         STEPS.but(masked=lambda index_scores, mask: index_scores.masked_fill(~mask, -torch.inf)),
         summary="you take the softmax of the index scores",
         message=(
-            "{summary}. They should only choose the tokens; the weights of the chosen tokens come from the queries "
+            "{summary}, which should only choose the tokens. The weights of the chosen tokens come from the queries "
             "and keys. Where do you use `q`?"
         ),
         hints=["If only `q` changes, should the output change? Does yours?"],

@@ -72,8 +72,8 @@ MISTAKES = [
         STEPS.but(ngrams=lambda words, n: {tuple(words[i : i + n]) for i in range(len(words) - n + 1)}),
         summary="you count each different n-gram of the text once",
         message=(
-            "{summary}. An n-gram that occurs twice in the text should count twice, so that the result is the fraction "
-            "of the text that is covered."
+            "{summary}, so a passage that occurs twice in the text counts once. The result should be the fraction of "
+            "*all* its n-grams. Which collection keeps duplicates?"
         ),
         hints=["In `a b a b c`, how often does the pair `a b` occur, and how often do you count it?"],
     ),
@@ -87,8 +87,8 @@ MISTAKES = [
         STEPS.but(known=lambda others, n: {tuple(others[i : i + n]) for i in range(0, len(others) - n + 1, n)}),
         summary="you cut a text into pieces of n words that don't overlap",
         message=(
-            "{summary}. One more word at the beginning would shift all of these pieces. An n-gram begins at *every* "
-            "word."
+            "{summary}, so one more word at the beginning would shift all of these pieces. At which words does an "
+            "n-gram begin?"
         ),
         hints=["Which pairs does `the cat sat` have?"],
     ),
@@ -112,7 +112,10 @@ MISTAKES = [
         ),
         STEPS.but(ngrams=lambda words, n: [tuple(words[i : i + n]) for i in range(len(words))]),
         summary="you let n-grams at the end of a text have fewer than n words",
-        message="{summary}. At the end, `words[i : i + n]` is shorter, so a single word can count as a match.",
+        message=(
+            "{summary}. At the end, `words[i : i + n]` is shorter, so a single word can count as a match. What is the "
+            "last index at which an n-gram begins?"
+        ),
         hints=["How many words does `words[i : i + n]` have for the last `i`?"],
     ),
 ]

@@ -94,8 +94,8 @@ MISTAKES = [
         STEPS.but(of_options=lambda log_p, is_option: log_p.exp().masked_fill(~is_option, 0.0)),
         summary="you add up probabilities instead of log-probabilities",
         message=(
-            "{summary}. The probability of two tokens in a row is a *product*, and the logarithm of a product is a sum "
-            "of logarithms."
+            "{summary}. The probability of two tokens in a row is the *product* of their probabilities. What does a "
+            "product become when you take logarithms?"
         ),
         hints=["Two tokens have the probabilities 0.5 and 0.1. What is the probability of both?"],
     ),
@@ -105,8 +105,8 @@ MISTAKES = [
         STEPS.but(n_tokens=lambda is_option: is_option.sum(dim=(-2, -1), keepdim=True)[..., 0]),
         summary="you divide all options of a question by the same number",
         message=(
-            "{summary}. Each option has its own number of tokens, and only dividing by that number makes short and "
-            "long options comparable."
+            "{summary}, which doesn't change the order of their scores. Which number makes short and long options "
+            "comparable?"
         ),
         hints=["Can dividing all four scores of a question by the same number change which of them is the largest?"],
     ),
@@ -127,12 +127,12 @@ EXERCISE = Exercise(
     ],
     messages={
         "call_left_out_of_options": Wording(
-            "{summary}. All options of a question share the prompt, and padding is not text: neither should count.",
+            "{summary}, although all options share the prompt, and padding is not text. Which positions should count?",
             summary="you sum over the whole row, prompt and padding included",
             hints=["Which tokens of the row would be different if the option were a different one?"],
         ),
         "sibling_log_probability: of_options.mean(dim=-1)": Wording(
-            "{summary}, so the score of an option changes if its row gets more padding.",
+            "{summary}, so the score of an option changes if its row gets more padding. Which positions should count?",
             summary="you average over all positions of a row instead of summing",
             hints=["What happens to your score of an option if the row gets ten more tokens of padding?"],
         ),

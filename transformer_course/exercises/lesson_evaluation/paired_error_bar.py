@@ -95,7 +95,7 @@ MISTAKES = [
         summary="you combine the two models' separate standard errors",
         message=(
             "{summary}. Both models answered the same questions, so variation in difficulty that affects both models "
-            "cancels in the differences. Compute the per-question differences first."
+            "cancels in the differences. Which numbers should you compute first?"
         ),
         hints=["If the second model gives exactly the answers of the first, what should the error be?"],
     ),
@@ -104,15 +104,15 @@ MISTAKES = [
         STEPS.but(deviation=lambda differences: differences.std(correction=0)),
         summary="you divide the squared deviations by n instead of n − 1",
         message=(
-            "{summary}. You measure the deviations from the mean of the same questions, so their squares are "
-            "slightly too small. With 2 questions, the standard deviation is too small by a factor of √2."
+            "{summary}. You measure the deviations from the mean of the same questions, so their squares are slightly "
+            "too small. With 2 questions, the standard deviation is too small by a factor of √2."
         ),
     ),
     Mistake(
         "as_a_95_percent_interval",
         *[STEPS.but(error=half_interval(factor)) for factor in (1.96, 2, 1.645, 2.576)],
         summary="you multiply the standard error by the factor of a confidence interval",
-        message="{summary}. Return one standard error; a reader can multiply it by 1.96.",
+        message="{summary}, so your error bar is too long. Which factor doesn't belong to one standard error?",
     ),
 ]
 
@@ -133,13 +133,14 @@ EXERCISE = Exercise(
     ],
     messages={
         "part_left_out_root: n_questions": Wording(
-            "{summary}. With four times as many questions, the error should become half as large, not a quarter.",
+            "{summary}. With four times as many questions, the error should be halved, but yours is divided by 4. What "
+            "should you divide by?",
             summary="you divide by the number of questions instead of its square root",
         ),
         "part_left_out_error: deviation": Wording(
             (
-                "{summary}. The standard deviation describes how much *one* question varies, and more questions "
-                "don't reduce it."
+                "{summary}. The standard deviation describes how much *one* question varies, and more questions don't "
+                "reduce it. What should you divide it by?"
             ),
             summary="you return the standard deviation of the differences instead of the error of their mean",
             hints=["If the test had 100 times as many questions, how much smaller should the error be?"],
