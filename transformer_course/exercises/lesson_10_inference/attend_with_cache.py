@@ -216,6 +216,18 @@ EXERCISE = Exercise(
             "near 1?",
             summary="you divide the scores by d instead of √d",
         ),
+        "ignored_cache: None": Wording(
+            "{summary}, so each token attends only to itself. Which earlier keys and values does it need?",
+            summary="you don't use `cache`",
+        ),
+        "call_left_out_weights: scores": Wording(
+            "{summary}. Scores can be negative and don't sum to 1. Which function turns them into weights?",
+            summary="you use the scores as weights",
+        ),
+        "axis_weights: scores.softmax(dim=-2)": Wording(
+            "{summary}. With a single query, every key then gets the weight 1. Which `dim` runs over the keys?",
+            summary="you take the softmax over the queries",
+        ),
     },
     mistakes=MISTAKES,
 )

@@ -422,6 +422,20 @@ EXERCISE = Exercise(
             "does it add up?",
             summary="you divide the scores by √d_v",
         ),
+        "part_left_out_exponentials: scores": Wording(
+            "{summary}, so large scores overflow, and your correction factor doesn't fit. Which number keeps every "
+            "exponent at 0 or below?",
+            summary="you take `exp` of the scores without subtracting the running maximum",
+        ),
+        "part_left_out_divisor: queries.shape[-1]": Wording(
+            "{summary}, so the scores become too small and the weights too equal. Which power of d_k is in the "
+            "formula?",
+            summary="you divide the scores by d_k instead of √d_k",
+        ),
+        "part_left_out_block_scores: queries @ keys.mT": Wording(
+            "{summary}. The wider the vectors, the larger your scores, until a single key takes nearly all the weight.",
+            summary="you don't divide the scores by √d_k",
+        ),
     },
     mistakes=MISTAKES,
 )

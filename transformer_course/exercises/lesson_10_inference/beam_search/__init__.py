@@ -211,6 +211,18 @@ EXERCISE = Exercise(
             "{summary}. The probability of a text is the *product* of its tokens' probabilities. Of what is it a sum?",
             summary="you add up probabilities instead of log-probabilities",
         ),
+        "call_left_out_pruned: candidates": Wording(
+            "{summary}, so likely candidates further down the list are lost. In which order should the candidates be?",
+            summary="you keep the first `beam_size` candidates without sorting them",
+        ),
+        "turned_off_pruned: False": Wording(
+            "{summary}, so you keep the least likely ones. Which of them should come first?",
+            summary="you sort the candidates from the smallest log-probability to the largest",
+        ),
+        "slice_finished: text[:1]": Wording(
+            "{summary}. When is a text finished?",
+            summary="you check the first token of a text for eos instead of the last",
+        ),
     },
     mistakes=MISTAKES,
     normalize=padded,
