@@ -164,6 +164,14 @@ EXERCISE = Exercise(
             "network return?",
             summary="you add `x` to the output of `w_down`",
         ),
+        "call_left_out_opened: gate": Wording(
+            "{summary}, so you multiply two linear projections. Which function opens and closes a gate?",
+            summary="you never apply SiLU to the gate projection",
+        ),
+        "part_left_out_gated: opened": Wording(
+            "{summary}, so `w_up` has no effect. What do the gates let through?",
+            summary="you never multiply by the up projection",
+        ),
     },
     mistakes=MISTAKES,
 )

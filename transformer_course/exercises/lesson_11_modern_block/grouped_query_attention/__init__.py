@@ -152,6 +152,15 @@ EXERCISE = Exercise(
             "{summary}, so your values equal your keys. Which layer projects the values?",
             summary="you compute the values with `w_k` instead of `w_v`",
         ),
+        "ignored_mask: None": Wording(
+            "{summary}, so every position attends to every other, even to padding. Where should hidden scores become "
+            "−∞?",
+            summary="you don't use `mask`",
+        ),
+        "call_left_out_probabilities: scores": Wording(
+            "{summary}. Scores can be negative and don't sum to 1. Which function turns them into weights?",
+            summary="you use the scores as weights",
+        ),
     },
     mistakes=MISTAKES,
 )
