@@ -271,6 +271,18 @@ EXERCISE = Exercise(
             summary="you never take the square root of the variance plus eps",
             hints=["If you multiply x by 10, should the output change? Does yours?"],
         ),
+        "part_left_out_stretched: normalized": Wording(
+            "{summary}, so every feature has the same scale. Where do you use `weight`?",
+            summary="you never multiply by the weight",
+            hints=[
+                "If the weight is (1, 2, 3, 4) and the normalized vector is (1, 1, 1, 1), what should the output be?"
+            ],
+        ),
+        "part_left_out_shifted: stretched": Wording(
+            "{summary}, so with a weight of 1, every output vector has mean 0. Where do you use `bias`?",
+            summary="you never add the bias",
+            hints=["If the bias is (10, 0, 0, −10), what should an output of (1, 1, 1, 1) become?"],
+        ),
         "moved_stretched": Wording(
             "You add the bias before you multiply by the weight, so the weight scales the bias too: with weight 4 and "
             "bias −10, you add −40. Which of the two operations should come first?",

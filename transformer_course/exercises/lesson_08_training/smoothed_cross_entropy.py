@@ -289,8 +289,8 @@ MISTAKES = [
         STEPS.but(losses=divergence(smoothed(others=0, of_all=True), others=0, of_all=True)),
         summary="you compute the KL divergence instead of the cross-entropy",
         message=(
-            "{summary}, which is smaller by the entropy of the smoothed target distribution. The gradient is the same, "
-            "but this exercise asks for the cross-entropy itself."
+            "{summary}. The KL divergence is smaller by the entropy of the smoothed target distribution. The gradient "
+            "is the same, but this exercise asks for the cross-entropy itself."
         ),
         hints=[
             "If the model predicts exactly the smoothed distribution, what is your loss? What is the cross-entropy?"

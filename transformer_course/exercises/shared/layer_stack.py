@@ -99,6 +99,17 @@ TOLD_OF_THE_INPUT = {
         summary="you don't multiply the embeddings by √d_model",
         hints=["How large is a typical entry of an embedding with variance 1/d_model, and how large is a sinusoid?"],
     ),
+    "call_left_out_factor": Wording(
+        "{summary}. With d_model = 512, the embeddings are then about 23 times as large as they should be next to the "
+        "positional encodings. What should the factor be?",
+        summary="you never take the square root of d_model",
+        hints=["If the embeddings have variance 1/d_model, which factor makes it 1?"],
+    ),
+    "part_left_out_first_input: scaled": Wording(
+        "{summary}, so the layers can't use the order of the tokens. Where do you use `self.positions`?",
+        summary="you never add the positional encodings",
+        hints=["Does your encoding of `dog bites man` contain the same vectors as that of `man bites dog`?"],
+    ),
     "moved_scaled: first_input": Wording(
         "{summary}, so their entries reach √d_model instead of 1. Do you multiply before or after you add?",
         summary="you multiply the positional encodings by √d_model too",

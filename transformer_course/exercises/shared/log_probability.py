@@ -31,7 +31,7 @@ TOLD = {
     ),
     "function_logits: logits.softmax(dim=-1)": Wording(
         "{summary}. After the first softmax, all numbers are between 0 and 1, so the second one makes the "
-        "probabilities nearly equal.",
+        "probabilities nearly equal. Which one should you leave out?",
         summary="you take a softmax of the logits, and then a second softmax of the probabilities",
         hints=[
             "What is `torch.tensor([1.0, 0.0, 0.0]).log_softmax(-1)`? For these probabilities, the first entry "
@@ -155,8 +155,8 @@ def over_several_positions(steps: InSteps, logits: str = "logits") -> Mistake:
         over(1),
         summary="you take one softmax over several positions at once",
         message=(
-            "{summary}, so their probabilities *together* sum to 1. At each position, the probabilities should sum "
-            "to 1 over the vocabulary."
+            "{summary}, so their probabilities *together* sum to 1. Over which `dim` should the probabilities of one "
+            "position sum to 1?"
         ),
         hints=["What do the probabilities at a single position sum to in your code?"],
     )

@@ -57,7 +57,7 @@ def of_the_mean(steps: InSteps, row: str, *n_positions: Step) -> list[Mistake]:
             f"divides_by_the_{row}s",
             steps.but(n_tokens=lambda targets: len(targets)),
             summary=f"you divide by the number of {row}s",
-            message=f"{{summary}}, so longer {row}s give a larger loss. The mean is over tokens.",
+            message=f"{{summary}}, so longer {row}s give a larger loss. What is the mean taken over?",
             hints=[f"Should the loss depend on how long the {row}s are, if every token is predicted equally well?"],
         ),
         Mistake(
@@ -67,7 +67,7 @@ def of_the_mean(steps: InSteps, row: str, *n_positions: Step) -> list[Mistake]:
             steps.but(loss=lambda losses, real: (losses * real).flatten()).attempt,
             steps.but(loss=lambda losses: losses).attempt,
             summary="you return a loss for each token",
-            message="{summary}. Return a single number, the mean over the real tokens.",
+            message="{summary}, but training needs a single number. Over which losses should you take the mean?",
             hints=["What shape should the result have?"],
         ),
         Mistake(
@@ -76,14 +76,14 @@ def of_the_mean(steps: InSteps, row: str, *n_positions: Step) -> list[Mistake]:
             steps.but(loss=lambda losses, real: row_sums(losses, real)),
             steps.but(loss=lambda losses, real: (losses * real).mean(dim=1)).attempt,
             summary=f"you return one number for each {row}",
-            message="{summary}. Return a single number, the mean over all real tokens of the batch.",
+            message="{summary}, but training needs a single number. Over which tokens should you take the mean?",
             hints=["What shape should the result have?"],
         ),
         Mistake(
             "perplexity",
             steps.but(loss=lambda loss: loss.exp()),
             summary="you take `exp` of the mean loss",
-            message="You return the perplexity, exp(loss). Return the loss itself.",
+            message="You return the perplexity, exp(loss). Which number does training minimize?",
             hints=["If a model gives every target a probability of 1, what is its loss? What do you return?"],
         ),
     ]

@@ -47,8 +47,11 @@ def which_targets(steps: InSteps, *last_hint: str, below: str) -> list[Mistake]:
         Mistake(
             below,
             steps.but(real=lambda targets, pad_id: targets > pad_id),
-            summary="you count only tokens with an id above `pad_id`",
-            message="{summary}. Real tokens can have smaller ids: with a `pad_id` of 2, you leave out tokens 0 and 1.",
+            summary="you count only tokens with an ID above `pad_id`",
+            message=(
+                "{summary}, but real tokens can have smaller IDs: with a `pad_id` of 2, you leave out tokens 0 and 1. "
+                "Which comparison is False for padding alone?"
+            ),
             hints=[
                 "Which tokens are real if `pad_id` is 2?",
                 "Only the token `pad_id` is padding. All the others are real.",

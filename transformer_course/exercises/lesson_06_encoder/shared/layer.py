@@ -33,6 +33,16 @@ TOLD = {
         summary="you invert the mask",
         hints=["What does True mean in the masks of lesson 04? And in those of `nn.MultiheadAttention`?"],
     ),
+    "wrong_layer_first_norm": Wording(
+        "{summary}, so `norm_1` is never used or trained. Which norm belongs to the first half?",
+        summary="you use `norm_2` in both halves of the layer",
+        hints=["Which parameters of your layer get no gradient?"],
+    ),
+    "wrong_layer_second_norm": Wording(
+        "{summary}, so `norm_2` is never used or trained. Which norm belongs to the second half?",
+        summary="you use `norm_1` in both halves of the layer",
+        hints=["Which parameters of your layer get no gradient?"],
+    ),
     "first_for_all_attended": Wording(
         "{summary}. Do you treat the output as a pair (output, weights), like the one that `nn.MultiheadAttention` "
         "returns?",

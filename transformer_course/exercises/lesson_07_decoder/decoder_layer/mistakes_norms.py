@@ -134,7 +134,7 @@ MISTAKES = [
         summary="you don't use the norms in the order of their numbers",
         message=(
             "{summary}. Newly initialized norms are identical, but parameters loaded from a trained model would end "
-            "up in the wrong sublayer."
+            "up in the wrong sublayer. Which norm comes after the self-attention?"
         ),
         hints=["In the formula, which norm comes after the self-attention? Which one comes there in your code?"],
     ),
