@@ -23,6 +23,10 @@ HELP = {
     r"'(?:int|float)' object has no attribute": (
         "A plain Python number has no tensor methods. Use a function of `math`, or keep the value a tensor."
     ),
+    r"The shape of the mask .* does not match the shape of the indexed tensor": (
+        "A mask inside square brackets doesn't broadcast, so it needs the shape of the tensor. `masked_fill` and "
+        "`torch.where` broadcast their mask."
+    ),
     r"only (?:integer tensors of a single element|one element tensors|0-dim)|Boolean value of Tensor with more": (
         "Python needs a single number here, but your tensor has several. Which torch function works on every entry?"
     ),

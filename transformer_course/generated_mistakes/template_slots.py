@@ -215,8 +215,8 @@ class Slots(StepWords):
         """Return a clause about a size read from the wrong tensor."""
         read = re.match(r"read (.+?)(?: from |$)", self.do)
         if read:
-            return f"you read {read[1]} from {new} instead of {old}"
-        return f"you read a size of {new} instead of {old} {self.when}"
+            return f"you read {read[1]} from {new} instead of {old}. Their sizes can differ"
+        return f"you read a size of {new} instead of {old} {self.when}. Their sizes can differ"
 
     def along(self, new: str, old: str) -> str:
         """Return a clause about the wrong dimension that does not contradict the step's imperative."""

@@ -8,6 +8,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import torch
 from torch import Tensor
 
 from transformer_course.locating.substituted_runs import SubstitutedRuns, TracedCase
@@ -35,6 +36,8 @@ def is_candidate(runs: SubstitutedRuns, one: TracedCase, number: int, step: str)
         return False  # any value except 0 would count as True
     if not _has_same_type(events[0], right):
         return False
+    if expression.is_name and isinstance(right, Tensor) and right.is_floating_point() and _is_mask(events[0]):
+        return False  # as a mask, numbers would only have another shape
     if matches_exactly(events, right) or _is_filled_later(runs, one, expression):
         return False
     if isinstance(right, Tensor) and expression.is_name and _is_read_only_for_its_size(expression):
@@ -65,6 +68,10 @@ def _has_same_type(value: Any, right: Any) -> bool:
     if isinstance(right, int | float):
         return is_number(value)
     return isinstance(value, Tensor)
+
+
+def _is_mask(value: Any) -> bool:
+    return isinstance(value, Tensor) and value.dtype == torch.bool
 
 
 def _fits_number_of_evaluations(events: Sequence[Any], right: Any) -> bool:

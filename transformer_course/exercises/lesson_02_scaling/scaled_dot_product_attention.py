@@ -68,7 +68,6 @@ EXERCISE = Exercise(
         **attention_mistakes.SOFTMAX_OVER_A_FIXED_DIMENSION,
         "scaled_weights: § / §.shape[-1]": attention_mistakes.DIVIDED_BY_THE_NUMBER_OF_KEYS,
         "sign_scores": attention_mistakes.WORST_MATCH_FIRST,
-        "wrong_input_width: values": attention_mistakes.WIDTH_OF_THE_VALUES,
         **attention_mistakes.TOLD_OF_THE_ROOT,
         **attention_mistakes.TOLD_OF_THE_SCALING,
         "wrong_input_width: turned": attention_mistakes.root_of_the_number("keys"),

@@ -235,7 +235,6 @@ EXERCISE = Exercise(
     ],
     messages={
         **attention_mistakes.TOLD_OF_THE_ROOT,
-        "wrong_input_width: values": attention_mistakes.WIDTH_OF_THE_VALUES,
         "wrong_input_width: turned": attention_mistakes.root_of_the_number("keys"),
         "length_width: queries.shape[-2]": attention_mistakes.root_of_the_number("queries"),
         "sibling_empty: visible.all(dim=-1, keepdim=True)": Wording(

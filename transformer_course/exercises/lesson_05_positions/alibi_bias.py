@@ -155,10 +155,40 @@ EXERCISE = Exercise(
         "`slopes[:, None, None]`, and multiply their negative by the distances.",
     ],
     messages={
+        "shifted_heads: § - 1": Wording(
+            "{summary}: with 2 heads, your slopes are 1 and 1/16 instead of 1/16 and 1/256. Which number h does the "
+            "first head have in the formula?",
+            summary="you number the heads from 0 instead of 1",
+            hints=["With 2 heads, what is 2^(−8h/n_heads) for h = 1 and h = 2?"],
+        ),
+        "call_left_out_distances": Wording(
+            "{summary}, so the keys on one side of the query get a *positive* bias, which grows with the distance. Can "
+            "a distance be negative?",
+            summary="you don't take the absolute values of the offsets",
+            hints=["With 2 queries and 2 keys, which of your entries are positive?"],
+        ),
+        "part_left_out_exponents: 8 * heads": Wording(
+            "{summary}: with 2 heads, your slopes are 1/256 and 1/65536 instead of 1/16 and 1/256. Which exponent does "
+            "the last head have in the formula?",
+            summary="you don't divide the exponents by `n_heads`",
+            hints=["With 2 heads, what is 8h/n_heads for h = 1 and h = 2?"],
+        ),
+        "sign_slopes": Wording(
+            "{summary}, so your slopes are larger than 1 and grow from head to head. Which sign does the exponent have "
+            "in 2^(−8h/n_heads)?",
+            summary="you leave out the minus sign in the exponent of the slopes",
+            hints=["With 2 heads, the slopes should be 1/16 and 1/256. What are yours?"],
+        ),
+        "sign_bias": Wording(
+            "{summary}, so *far* keys get more weight instead of less. Which sign does slope · distance have in the "
+            "formula?",
+            summary="your bias has the wrong sign",
+            hints=["Should the scores of far keys become larger or smaller?"],
+        ),
         "left_out_exponents": (
             Wording(
                 "Your slopes are 1/2, 1/4, 1/8, … for any number of heads, which is right only for 8 heads. With 2 "
-                "heads they should be 1/16 and 1/256.",
+                "heads they should be 1/16 and 1/256. Where does the formula divide by `n_heads`?",
                 summary="your slopes are 1/2, 1/4, 1/8, … for any number of heads",
                 hints=["With 2 heads, which exponents does the formula give?"],
             )

@@ -173,6 +173,18 @@ MISTAKES = [
         hints=["For d = 4, write down which two features form each pair, and which angle each feature gets."],
     ),
     Mistake(
+        "first_features_already_rotated",
+        STEPS.but(
+            turned_second=lambda turned_first, second, cosines, sines: turned_first * sines + second * cosines,
+        ),
+        summary="you compute the second features from first features that are already rotated",
+        message=(
+            "{summary}, because you overwrite the first ones before you use them again. A slice such as `x[..., 0::2]` "
+            "is a view of the same numbers, not a copy. Where could you keep the original features?"
+        ),
+        hints=["In (a cos φ − b sin φ, a sin φ + b cos φ), is the second a the old or the new one?"],
+    ),
+    Mistake(
         "adds_the_encoding",
         STEPS.but(turned=lambda x, sines, cosines: x + torch.stack([sines, cosines], dim=-1).flatten(-2)),
         summary="you *add* sines and cosines to x",
@@ -201,6 +213,24 @@ EXERCISE = Exercise(
         "second], dim=-1).flatten(-2)`.",
     ],
     messages={
+        "ignored_positions: torch.arange(len(positions))": Wording(
+            "{summary}, so row i is always at position i. With a cache, for example, the only row may be at position "
+            "7. Which argument should you use instead?",
+            summary="you use the row numbers as positions",
+            hints=["If `positions` is [5, 2], by how many steps should you rotate the first row?"],
+        ),
+        "sign_sines": Wording(
+            "{summary}: at position 1, the pair (1, 0) becomes (0.54, −0.84) instead of (0.54, 0.84). Which of the two "
+            "sines has the minus sign in (a cos φ − b sin φ, a sin φ + b cos φ)?",
+            summary="you rotate each pair in the opposite direction",
+            hints=["Rotated by 90°, what should (1, 0) become? What does your code return?"],
+        ),
+        "operator_turned_first: (first * cosines) + (second * sines)": Wording(
+            "{summary}, so you don't rotate the pair: its length changes. Which of the two sines has a minus sign in a "
+            "rotation?",
+            summary="you add b sin φ to the first feature of each pair instead of subtracting it",
+            hints=["Rotated by 90°, what should (0, 1) become? What does your code return?"],
+        ),
         **frequency_messages("d"),
         "axis_turned: torch.stack([turned_first, turned_second], dim=-2)": (
             Wording(

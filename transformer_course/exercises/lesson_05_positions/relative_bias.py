@@ -81,11 +81,20 @@ MISTAKES = [
     Mistake(
         "nothing_beyond_the_table",
         STEPS.but(bias=lambda bias, offsets, reach: bias * (offsets.abs() <= reach)),
-        STEPS.but(bias=lambda bias, offsets, reach: bias.masked_fill(offsets.abs() > reach, -torch.inf)),
-        summary="you set the bias to 0 or −∞ for offsets beyond the table",
+        summary="you set the bias to 0 for offsets beyond the table",
         message=(
             "{summary}. They should share the last entry on their side: in a table for −1 … 1, an offset of −3 gets "
-            "the entry for −1."
+            "the entry for −1. Do you need a separate case for them after the clamp?"
+        ),
+        hints=["Which entry should an offset of 5 get from a table that ends at 4?"],
+    ),
+    Mistake(
+        "hides_what_is_beyond_the_table",
+        STEPS.but(bias=lambda bias, offsets, reach: bias.masked_fill(offsets.abs() > reach, -torch.inf)),
+        summary="you set the bias to −∞ for offsets beyond the table",
+        message=(
+            "{summary}, which hides these keys. They should share the last entry on their side: in a table for −1 … 1, "
+            "an offset of −3 gets the entry for −1. What does `clamp` do to such an offset?"
         ),
         hints=["Which entry should an offset of 5 get from a table that ends at 4?"],
     ),
@@ -132,6 +141,24 @@ EXERCISE = Exercise(
         "(n_heads, n_query, n_key).",
     ],
     messages={
+        "order_offsets": Wording(
+            "{summary}, so keys before the query get the entries for keys after it. What is the offset from a query at "
+            "position 3 to a key at position 1?",
+            summary="you compute query position minus key position instead of the reverse",
+            hints=["In a table for −1 … 1, which column should a key just before the query get? Which does it get?"],
+        ),
+        "part_left_out_columns: clamped": Wording(
+            "You use the offset itself as the column, so offset 0 gets the first column instead of the middle one, and "
+            "negative offsets count from the end of the table. Which number turns the offset −reach into column 0?",
+            summary="you don't add reach to the clamped offsets",
+            hints=["In a table for −1 … 1, which column should the offset 0 get? Which one does it get?"],
+        ),
+        "call_left_out_clamped": Wording(
+            "{summary}, so your code crashes for offsets beyond the table, or reads an entry from its other end. Which "
+            "entry should these offsets share?",
+            summary="you don't clamp the offsets to the range of the table",
+            hints=["Which entry should an offset of 5 get from a table that ends at 4?"],
+        ),
         "shifted_reach: § - 1": (
             Wording(
                 "Your reach is too small by 1, so you never use the last two columns of the table. Which offsets does "

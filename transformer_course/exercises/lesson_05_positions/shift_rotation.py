@@ -109,8 +109,20 @@ EXERCISE = Exercise(
         "pair at a time.",
     ],
     messages={
+        "sign_sines": Wording(
+            "{summary}, so your matrix shifts the encoding back by `offset` positions instead of forward. Which of the "
+            "two sines in a block should be negative?",
+            summary="you rotate each pair in the opposite direction",
+            hints=["For one pair, compare R @ (sin 0, cos 0) with (sin b, cos b). Which one does your R give?"],
+        ),
+        "left_out_angles: frequencies": Wording(
+            "{summary}, so your matrix always shifts by one position. How should the angle change if the offset "
+            "doubles?",
+            summary="you don't multiply the frequencies by the offset",
+            hints=["With an offset of 0, what should the matrix be? What is yours?"],
+        ),
         "sign_blocks: sines": Wording(
-            "{summary}, so they are not rotations. Which of the two sines should be negative?",
+            "{summary}, so the blocks are not rotations. Which of the two sines should be negative?",
             summary="both sines in your 2 × 2 blocks have the same sign",
         ),
         **frequency_messages("d_model"),

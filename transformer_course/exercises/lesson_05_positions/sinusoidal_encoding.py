@@ -2,7 +2,7 @@
 
 import torch
 
-from transformer_course.exercise import Exercise, Mistake
+from transformer_course.exercise import Exercise, Mistake, Wording
 from transformer_course.exercises.lesson_05_positions.shared.frequency_mistakes import (
     FREQUENCIES,
     frequency_messages,
@@ -70,7 +70,10 @@ MISTAKES = [
         "sines_then_cosines",
         STEPS.but(encoding=lambda sines, cosines: torch.cat([sines, cosines], dim=-1)),
         summary="you put all sines in the left half and all cosines in the right half instead of alternating them",
-        message="{summary}. A model can learn from that too, but here row 0 should be 0, 1, 0, 1, …",
+        message=(
+            "{summary}. A model can learn from that too, but here row 0 should be 0, 1, 0, 1, … Which columns hold the "
+            "sines in the formula?"
+        ),
         hints=["Which columns of the table should hold sines, and which cosines?"],
     ),
     Mistake(
@@ -105,6 +108,20 @@ EXERCISE = Exercise(
         "Create an empty table with `torch.empty(length, d_model)`. Write the sines of the angles to its even "
         "columns, `encoding[:, 0::2]`, and the cosines to its odd ones, `encoding[:, 1::2]`.",
     ],
-    messages=frequency_messages("d_model"),
+    messages={
+        **frequency_messages("d_model"),
+        "range_positions: torch.arange(1, length + 1)": Wording(
+            "{summary}, so row 0 holds the encoding of position 1. It should be 0, 1, 0, 1, … At which number should "
+            "your range start?",
+            summary="you count the positions from 1 instead of 0",
+            hints=["What are the sine and the cosine of 0? Where are they in your table?"],
+        ),
+        "inputs_exchanged_encoding: cosines": Wording(
+            "{summary}, so row 0 is 1, 0, 1, 0, … instead of 0, 1, 0, 1, … Which of the two is at column 2i in the "
+            "formula?",
+            summary="you put the cosines in the even columns and the sines in the odd ones",
+            hints=["What are the sine and the cosine of 0? In which order are they in your first row?"],
+        ),
+    },
     mistakes=[*frequency_mistakes(STEPS, "d_model"), *MISTAKES],
 )

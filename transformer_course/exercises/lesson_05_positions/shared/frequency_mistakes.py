@@ -40,20 +40,20 @@ def frequency_messages(d: str) -> dict[str, str | Wording]:
         "sign_power": (
             Wording(
                 f"Your later pairs rotate *faster*: with base 100 and {d} = 4, the second pair gets the frequency 10 "
-                "instead of 0.1. Does your exponent have the wrong sign, or do you divide by the frequencies?",
+                "instead of 0.1. Should you multiply or divide by your power of the base?",
                 summary="your frequencies rise from pair to pair instead of falling",
                 hints=[of_six],
             )
         ),
         "range_two_i: torch.arange(width // 2)": Wording(
             "Your first pair is right, but the later pairs rotate too fast: your exponents are half as large as they "
-            "should be. Do your exponents count pairs or columns?",
+            f"should be. Where is the factor 2 of base^(−2i/{d}) in your code?",
             summary=f"you leave out the factor 2 in the exponent 2i/{d}",
             hints=[of_six],
         ),
         "function_base: base ** 2": Wording(
             "Your first pair is right, but the later pairs rotate too slowly: your exponents are twice as large as "
-            "they should be, or `base` is squared. How often do you multiply by 2?",
+            "they should be. A range in steps of 2 already gives 2i. How often do you multiply by 2?",
             summary="your exponents are twice as large as they should be",
             hints=[
                 of_six,
@@ -61,9 +61,14 @@ def frequency_messages(d: str) -> dict[str, str | Wording]:
                 f"With 2i = 0, 2, 4, … the exponents are −2i / {d}: the factor 2 occurs only once.",
             ],
         ),
+        "ignored_base: 10000.0": Wording(
+            "{summary}, so your output is right only for the default. Which argument should you use instead?",
+            summary="you use a fixed base of 10000",
+            hints=["If `base` is 100, which frequency should the second of 2 pairs have? Which one does yours have?"],
+        ),
         "operator_exponents: (two_i) // (width)": Wording(
-            "{summary}, so all pairs rotate at the same speed. Do you round the exponents down to 0 with `//`, or "
-            "leave the frequencies out of the angles?",
+            "{summary}, so all pairs rotate at the same speed. Which exponent should the second pair have, and which "
+            "one does your code use?",
             summary="you give every pair the frequency 1",
             hints=[f"With {d} = 4, what should the frequencies of the two pairs be? Which exponents give these?"],
         ),

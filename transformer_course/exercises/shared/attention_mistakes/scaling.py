@@ -35,13 +35,6 @@ TOLD_OF_THE_ROOT = {
     ),
 }
 """Messages for generated mistakes in the square root, in exercises that divide by √d_k themselves."""
-WIDTH_OF_THE_VALUES = Wording(
-    "{summary}, which can have another width, d_v. Each score adds up d_k products of a query and a key. Which tensors "
-    "have the width d_k?",
-    summary="you compute d_k from `values`",
-    hints=["For queries of shape (5, 6) and values of shape (7, 2), how many products does a score add up?"],
-)
-
 ROOT_OF_D_MODEL = Wording(
     "{summary}. Each head compares vectors of width d_k = d_model / n_heads, so each score is a sum of only d_k "
     "products. Your scores become too small and your weights too even.",
