@@ -193,7 +193,8 @@ def call_left_out(s: Slots) -> str:
         is_choice = re.match(r"choose|say|name", s.imperative(name))
         return f"you don't use {s.noun(name)} {s.when}" if is_choice else f"you never {s.imperative(name)}"
     if name == "len" and given:
-        return f"you use {given} itself instead of its length {s.when}"
+        of_it = "themselves instead of their number" if is_plural(given) else "itself instead of its length"
+        return f"you use {given} {of_it} {s.when}"
     if name in ("range", "arange"):
         number = given if given.startswith("the number") else f"the number {given or f'`{new}`'}"
         return f"you use {number} instead of a range {s.when}"
