@@ -295,6 +295,22 @@ EXERCISE = Exercise(
         "`parts.padding_mask(source, pad_id)`.",
     ],
     messages={
+        "left_out_ordered: pairs": Wording(
+            "{summary}, so short and long sources share a batch, which then needs much padding. What should you do "
+            "with the pairs before you form the batches?",
+            summary="you don't sort the pairs",
+            hints=["Print the source lengths, batch by batch. Do they rise?"],
+        ),
+        "part_left_out_filled: [pad_id]": Wording(
+            "{summary}, so sequences of different lengths don't get the same width. How many does each of them need?",
+            summary="you append a single padding token to every sequence",
+            hints=["A batch has sources of 1 and 4 tokens. How many padding tokens should each of them get?"],
+        ),
+        "part_left_out_filled: width": Wording(
+            "{summary}, whatever its own length is. If the width is 4, how many should a sequence of 3 tokens get?",
+            summary="you append `width` padding tokens to every sequence",
+            hints=["A batch has sources of 1 and 4 tokens. How many padding tokens should each of them get?"],
+        ),
         "comparison_real": Wording(
             "{summary}, so the model would read only the padding. In this course, True means *may attend to*. For "
             "which tokens should your mask be True?",

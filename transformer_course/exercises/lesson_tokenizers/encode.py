@@ -4,7 +4,7 @@ import itertools
 
 import torch
 
-from transformer_course.exercise import Exercise, Mistake
+from transformer_course.exercise import Exercise, Mistake, Wording
 from transformer_course.exercises.lesson_tokenizers.count_pairs import count_pairs
 from transformer_course.exercises.lesson_tokenizers.merge import merge
 from transformer_course.exercises.shared.draw_cases import generator
@@ -275,5 +275,17 @@ EXERCISE = Exercise(
         "merges one after the other with `parts.merge(tokens, pair, new_id)`. In which order?",
         "The first merge makes token 256, the next 257: `enumerate(merges, start=256)` numbers them like that.",
     ],
+    messages={
+        "part_left_out_made: first_id": Wording(
+            "{summary}, so you can't tell the merged tokens apart. Which ID should the second merge get?",
+            summary="you give all merges the same ID",
+            hints=["Which tokens should `the hat` become with the merges (116, 104) and (256, 101)?"],
+        ),
+        "part_left_out_made: i": Wording(
+            "{summary}, but the IDs from 0 to 255 belong to the bytes. Which ID is the first one that is free?",
+            summary="you number the merges from 0",
+            hints=["How many different bytes are there, and which IDs do they have?"],
+        ),
+    },
     mistakes=MISTAKES,
 )

@@ -176,6 +176,12 @@ EXERCISE = Exercise(
         "`tokens[i : i + 2] == [*pair]` is right at the last position too, where the slice has only one token.",
     ],
     messages={
+        "always_one_written: tokens[i]": Wording(
+            "{summary}: you keep the first token of a pair and skip the second, so with the pair (1, 2), the tokens "
+            "1, 2, 3 become 1, 3. What should replace the pair?",
+            summary="you never write `new_id`",
+            hints=["Where do you use `new_id`?"],
+        ),
         "always_one_used: 1": Wording(
             "{summary}, so the second token of the pair is copied as well. Which token comes next after a merged pair?",
             summary="you advance by one token after a pair instead of two",
