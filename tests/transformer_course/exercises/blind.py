@@ -1,12 +1,12 @@
-"""Measure how well unseen attempts are explained: ``python -m tests.transformer_course.exercises.blind [FOLDER]``.
+"""Measure how well attempts are explained: ``python -m tests.transformer_course.exercises.blind [FOLDER]``.
 
 The authors of the attempts had not seen any mistakes or generated mistakes. ``blind_attempts`` has one file per lesson
 and one attempt per line: its exercise, its kind (``single``, ``pair`` or ``right``), its code and a description of the
 mistakes. FOLDER may also contain one module per exercise with a list ``ATTEMPTS`` of dicts with the keys ``id``,
-``kind`` (``one``, ``two`` or ``right``) and ``code``, in which every mistake is marked ``⟦right¦wrong⟧``. Use only the
-half ``development`` to improve messages, and report the results for the half ``held-out``. ``--mutants N`` uses N
-random changes of the solutions instead, the same number for each exercise. ``--list`` prints the verdicts on the
-attempts that are neither named nor located.
+``kind`` (``one``, ``two`` or ``right``) and ``code``, in which every mistake is marked ``⟦right¦wrong⟧``. The stored
+attempts were used to improve the messages, so only attempts in another FOLDER measure how well the check explains
+unseen ones. ``--mutants N`` uses N random changes of the solutions instead, the same number for each exercise.
+``--list`` prints the verdicts on the attempts that are neither named nor located.
 
 An attempt is *named* if the verdict reports a mistake, a generated mistake or the step after which the attempt stops.
 Otherwise, if the verdict reports a line, also for a crash, the attempt is *located* if this line is marked, *misled* if
@@ -17,7 +17,6 @@ random change is *equivalent* if it passes and is also correct on the cases of o
 import argparse
 import ast
 import copy
-import hashlib
 import importlib.util
 import itertools
 import json
@@ -77,11 +76,6 @@ class Attempt:
     kind: str
     code: str
     lines: frozenset[int]
-
-    @property
-    def half(self) -> str:
-        """The half of the data that contains the attempt: development or held-out."""
-        return ("development", "held-out")[hashlib.sha256(self.id.encode()).digest()[0] % 2]
 
 
 def read(folder: Path) -> Iterator[Attempt]:
@@ -258,7 +252,7 @@ def check(attempt: Attempt, session: Session) -> Verdict:
 
 
 def measure(attempts: Sequence[Attempt], *, lists: bool = False) -> dict[str, Counter[str]]:
-    """Check attempts and count the outcomes by half and kind.
+    """Check attempts and count the outcomes of each kind.
 
     Args:
         attempts: The attempts.
@@ -278,7 +272,7 @@ def measure(attempts: Sequence[Attempt], *, lists: bool = False) -> dict[str, Co
         result = outcome(verdict, attempt)
         if attempt.kind == "mutant" and verdict.passed and is_equivalent(attempt):
             result = "equivalent"
-        counts.setdefault(f"{attempt.half:12} {attempt.kind:6}", Counter())[result] += 1
+        counts.setdefault(attempt.kind, Counter())[result] += 1
         is_good = result in GOOD_OUTCOMES or (attempt.kind, result) in (("right", "passed"), ("mutant", "equivalent"))
         if lists and not is_good:
             wrong = [line for number, line in enumerate(attempt.code.splitlines(), 1) if number in attempt.lines]
@@ -292,7 +286,6 @@ def main() -> None:
     """Print a table of the outcomes."""
     parser = argparse.ArgumentParser()
     parser.add_argument("folder", type=Path, nargs="?", default=FOLDER, help="the folder with the attempts")
-    parser.add_argument("--half", choices=["development", "held-out"], help="use only this half of the attempts")
     parser.add_argument("--only", default="", help="names of exercises, separated by commas")
     parser.add_argument(
         "--mutants", type=int, default=0, help="number of random changes of the solutions to use instead"
@@ -305,7 +298,6 @@ def main() -> None:
         attempts = draw_mutants(options.mutants, only)
     else:
         attempts = [attempt for attempt in read(options.folder) if not only or attempt.exercise in only]
-    attempts = [attempt for attempt in attempts if options.half in (None, attempt.half)]
     for kind, counts in measure(attempts, lists=options.list).items():
         n = max(counts.total() - counts["equivalent"], 1)
         print(kind, counts.total(), {result: f"{count} ({count / n:.1%})" for result, count in counts.most_common()})

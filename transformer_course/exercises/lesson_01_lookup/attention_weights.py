@@ -62,7 +62,7 @@ EXERCISE = Exercise(
         "`queries @ keys.mT` computes the scores. Then take the softmax over the keys, the last dimension.",
     ],
     messages={
-        **attention_mistakes.TOLD_OF_THE_WEIGHTS,
+        **attention_mistakes.WEIGHT_MESSAGES,
         **attention_mistakes.SOFTMAX_OVER_A_FIXED_DIMENSION,
         "sign_scores": attention_mistakes.WORST_MATCH_FIRST,
         "values_exchanged_queries: keys": attention_mistakes.QUERIES_AND_KEYS_SWAPPED,

@@ -105,7 +105,7 @@ EXERCISE = Exercise(
     messages={
         **{
             key: wording
-            for key, wording in attention_mistakes.TOLD_OF_THE_WEIGHTS.items()
+            for key, wording in attention_mistakes.WEIGHT_MESSAGES.items()
             if key != "not_transposed_turned"
         },
         **attention_mistakes.SOFTMAX_OVER_A_FIXED_DIMENSION,

@@ -174,7 +174,7 @@ EXERCISE = Exercise(
         "with the values.",
     ],
     messages={
-        **attention_mistakes.TOLD_OF_THE_WEIGHTS,
+        **attention_mistakes.WEIGHT_MESSAGES,
         **attention_mistakes.SOFTMAX_OVER_A_FIXED_DIMENSION,
         "scaled_weights: § / §.shape[-1]": attention_mistakes.DIVIDED_BY_THE_NUMBER_OF_KEYS,
         "sign_scores": attention_mistakes.WORST_MATCH_FIRST,

@@ -296,8 +296,8 @@ EXERCISE = Exercise(
         "`scores` is `q @ k.transpose(-2, -1)` divided by √d_k.",
     ],
     messages={
-        "call_left_out_weights": attention_mistakes.TOLD_OF_THE_WEIGHTS["call_left_out_weights"],
-        **attention_mistakes.TOLD_OF_THE_ROOT,
+        "call_left_out_weights": attention_mistakes.WEIGHT_MESSAGES["call_left_out_weights"],
+        **attention_mistakes.ROOT_MESSAGES,
         "ignored_mask": Wording(
             "{summary}, so every query attends to all the keys, even to those that the mask hides. Which score should "
             "a hidden key get before the softmax?",
@@ -340,8 +340,8 @@ EXERCISE = Exercise(
             summary="you don't project the values with `w_v`",
             hints=["After `output.sum().backward()`, for which layers is `.weight.grad` None?"],
         ),
-        **attention_mistakes.TOLD_OF_THE_SCALING,
-        **attention_mistakes.TOLD_OF_THE_MASK,
+        **attention_mistakes.SCALING_MESSAGES,
+        **attention_mistakes.MASK_MESSAGES,
         "inverted_mask: ~mask if mask is not None else None": attention_mistakes.MASK_INVERTED,
         "wrong_input_width": attention_mistakes.root_of_the_number("keys"),
         "length_width: key.shape[-1]": attention_mistakes.ROOT_OF_D_MODEL,

@@ -234,7 +234,7 @@ EXERCISE = Exercise(
         "0 where `sees_nothing`.",
     ],
     messages={
-        **attention_mistakes.TOLD_OF_THE_ROOT,
+        **attention_mistakes.ROOT_MESSAGES,
         "wrong_input_width: turned": attention_mistakes.root_of_the_number("keys"),
         "length_width: queries.shape[-2]": attention_mistakes.root_of_the_number("queries"),
         "sibling_empty: visible.all(dim=-1, keepdim=True)": Wording(
@@ -243,8 +243,8 @@ EXERCISE = Exercise(
             summary="you use `all` instead of `any` to find the fully masked queries",
             hints=["For the row [True, False] of the mask, what do `any` and `all` return?"],
         ),
-        **attention_mistakes.TOLD_OF_THE_SCALING,
-        **attention_mistakes.TOLD_OF_THE_MASK,
+        **attention_mistakes.SCALING_MESSAGES,
+        **attention_mistakes.MASK_MESSAGES,
         "other_axes_turned: keys.T": attention_mistakes.TRANSPOSES_THE_BATCH,
         "call_left_out_weights": Wording(
             "{summary}, so the output for such a query is an average of values. It should be zeros.",

@@ -108,8 +108,8 @@ EXERCISE = Exercise(
         "`for layer in self.layers:`, and inside the loop `x = layer(x, mask)`.",
     ],
     messages={
-        **stack.TOLD_OF_THE_INPUT,
-        **stack.TOLD_OF_THE_LAYERS,
+        **stack.INPUT_MESSAGES,
+        **stack.LAYER_MESSAGES,
         "inverted_mask": stack.inverted("mask"),
         "index_output: outputs[-2]": Wording(
             "{summary}, so the last layer has no effect. Does your loop call every layer?",

@@ -5,7 +5,7 @@ from torch import Tensor, nn
 
 from transformer_course.exercise import Exercise, Mistake, Wording
 from transformer_course.exercises.lesson_06_encoder.shared.layer import (
-    TOLD,
+    MESSAGES,
     attended,
     first_norm,
     of_either_layer,
@@ -203,7 +203,7 @@ EXERCISE = Exercise(
         "this x.",
     ],
     messages={
-        **TOLD,
+        **MESSAGES,
         "ignored_mask": (
             Wording(
                 "Your output doesn't depend on `mask`, so positions attend to what it should hide. Which arguments do "

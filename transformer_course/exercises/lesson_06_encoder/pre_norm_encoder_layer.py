@@ -5,7 +5,7 @@ from torch import Tensor, nn
 
 from transformer_course.exercise import Exercise, Mistake, Wording
 from transformer_course.exercises.lesson_06_encoder.shared.layer import (
-    TOLD,
+    MESSAGES,
     attended,
     first_norm,
     of_either_layer,
@@ -164,7 +164,7 @@ EXERCISE = Exercise(
         "normalized, mask)`.",
     ],
     messages={
-        **TOLD,
+        **MESSAGES,
         "wrong_input_normed_2: keys": Wording(
             "{summary}. The feed-forward network then doesn't read what the attention added. Which tensor holds both?",
             summary="you apply `norm_2` to the input of the attention instead of the sum after the attention",

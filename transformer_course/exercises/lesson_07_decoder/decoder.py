@@ -245,8 +245,8 @@ EXERCISE = Exercise(
             summary="you take one row of `positions` for each position of the memory instead of the target",
             hints=["To which sequence do you add the positions, and how long is it?"],
         ),
-        **stack.TOLD_OF_THE_INPUT,
-        **stack.TOLD_OF_THE_LAYERS,
+        **stack.INPUT_MESSAGES,
+        **stack.LAYER_MESSAGES,
         "inverted_mask": stack.inverted("mask"),
         "inverted_memory_mask": stack.inverted("memory_mask"),
         "ignored_mask": Wording(

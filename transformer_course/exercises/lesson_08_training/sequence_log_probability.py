@@ -7,7 +7,7 @@ from torch import Tensor
 from transformer_course.exercise import Exercise, Mistake, Wording
 from transformer_course.exercises.shared.draw_cases import generator, normal
 from transformer_course.exercises.shared.log_probability import (
-    TOLD_OF_GIVEN_TARGETS,
+    GIVEN_TARGET_MESSAGES,
     another_base,
     log_probabilities,
     of_given_targets,
@@ -183,7 +183,7 @@ EXERCISE = Exercise(
         "Set those of the padding to 0, `masked_fill(targets == pad_id, 0.0)`, and sum over the positions.",
     ],
     messages={
-        **TOLD_OF_GIVEN_TARGETS,
+        **GIVEN_TARGET_MESSAGES,
         "call_left_out_of_real_tokens: of_tokens": Wording(
             "{summary}, so a sentence becomes less likely the more padding it gets. What should padding add to the "
             "sum?",

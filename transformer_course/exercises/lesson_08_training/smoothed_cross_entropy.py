@@ -334,8 +334,8 @@ EXERCISE = Exercise(
         "of shape (tokens, vocab_size), and has `ignore_index` and `label_smoothing`.",
     ],
     messages={
-        **mean_loss_mistakes.TOLD,
-        **log_probability.TOLD_OF_GIVEN_TARGETS,
+        **mean_loss_mistakes.MESSAGES,
+        **log_probability.GIVEN_TARGET_MESSAGES,
         "sibling_average: surprises.sum(dim=-1)": Wording(
             "{summary}, so with V tokens in the vocabulary, the smoothing term is V times too large. All tokens "
             "*share* the smoothing: how much does each of them get?",

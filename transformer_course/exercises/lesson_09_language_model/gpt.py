@@ -102,7 +102,7 @@ EXERCISE = Exercise(
         "In the loop, `x = block(x, parts.causal_mask(n))`, and after it `self.norm(x) @ self.embedding.weight.T`.",
     ],
     messages={
-        **stack.TOLD_OF_THE_LAYERS,
+        **stack.LAYER_MESSAGES,
         "inverted_mask": stack.inverted("mask"),
         "option_left_out_layer_output: layer(x)": Wording(
             "{summary}, so every position can attend to later ones. What should you pass to each block besides `x`?",

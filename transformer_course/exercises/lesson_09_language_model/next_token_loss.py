@@ -252,6 +252,6 @@ EXERCISE = Exercise(
         "`torch.log_softmax(…, dim=-1)`, `.gather(-1, targets.unsqueeze(-1)).squeeze(-1)`, and `losses[targets != "
         "pad_id].mean()`.",
     ],
-    messages={**mean_loss_mistakes.TOLD, **log_probability.TOLD_OF_GIVEN_TARGETS},
+    messages={**mean_loss_mistakes.MESSAGES, **log_probability.GIVEN_TARGET_MESSAGES},
     mistakes=MISTAKES,
 )

@@ -92,7 +92,7 @@ def output(outputs):
 
 ROW_BY_ROW = "Row t of the table is the encoding of position t, counted from 0."
 SLICE = "`self.positions[: tokens.shape[1]]`."
-TOLD_OF_THE_INPUT = {
+INPUT_MESSAGES = {
     "part_left_out_scaled: embedded": Wording(
         "You don't multiply the embeddings by √d_model. With d_model = 512 and variance 1/d_model, a typical entry is "
         "about 0.04, but the positional encodings reach 1. What should you do before you add them?",
@@ -118,7 +118,7 @@ TOLD_OF_THE_INPUT = {
 }
 """Messages for generated mistakes in embedding tokens and adding positions."""
 
-TOLD_OF_THE_LAYERS = {
+LAYER_MESSAGES = {
     "index_outputs: found[0]": Wording(
         "Only your last layer has an effect: you pass it the embedded tokens instead of the output of the layer "
         "before it. What should each layer get as its input?",

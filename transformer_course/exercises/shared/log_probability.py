@@ -22,7 +22,7 @@ def vocabulary_axis():
     return -1
 
 
-TOLD = {
+MESSAGES = {
     "call_left_out_log_probabilities": Wording(
         "{summary}. At each position, the `exp` of the log-probabilities sums to 1. What does the `exp` of your "
         "logits sum to?",
@@ -41,8 +41,8 @@ TOLD = {
 }
 """Messages for generated mistakes in the log-softmax."""
 
-TOLD_OF_GIVEN_TARGETS = {
-    **TOLD,
+GIVEN_TARGET_MESSAGES = {
+    **MESSAGES,
     "number_vocabulary_axis: 0": Wording(
         "{summary}, so the probabilities at a position don't sum to 1. Which dimension of the logits is the "
         "vocabulary?",

@@ -9,7 +9,7 @@ from torch import Tensor
 from transformer_course.exercise import Mistake, Wording
 from transformer_course.steps import InSteps, Step
 
-TOLD = {
+MESSAGES = {
     "wrong_input_real: vocabulary_axis": Wording(
         "{summary}. Which targets should be left out of the mean?",
         summary="you count padding like any other token",

@@ -26,7 +26,7 @@ def second_norm(self):
     return self.norm_2
 
 
-TOLD = {
+MESSAGES = {
     "inverted_mask": Wording(
         "{summary}, so each position attends only to the positions that should be hidden. In this course, True means "
         "*may attend to*.",

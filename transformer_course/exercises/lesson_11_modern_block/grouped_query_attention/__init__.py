@@ -120,8 +120,8 @@ EXERCISE = Exercise(
         "`parts.scaled_dot_product_attention(q, k, v)`.",
     ],
     messages={
-        **attention_mistakes.TOLD_OF_THE_SCALING,
-        **attention_mistakes.TOLD_OF_THE_MASK,
+        **attention_mistakes.SCALING_MESSAGES,
+        **attention_mistakes.MASK_MESSAGES,
         "inverted_mask: ~mask if mask is not None else None": attention_mistakes.MASK_INVERTED,
         "length_width: queries.shape[-2]": attention_mistakes.root_of_the_number("keys"),
         "length_width: x.shape[-1]": attention_mistakes.ROOT_OF_D_MODEL,

@@ -8,7 +8,7 @@ that crashes would hide a second mistake, so it is passed as an attempt, which i
 
 from transformer_course.exercises.shared.attention_mistakes.masks import (
     MASK_INVERTED,
-    TOLD_OF_THE_MASK,
+    MASK_MESSAGES,
     of_the_mask,
 )
 from transformer_course.exercises.shared.attention_mistakes.modules import (
@@ -19,9 +19,9 @@ from transformer_course.exercises.shared.attention_mistakes.modules import (
     split_by_view,
 )
 from transformer_course.exercises.shared.attention_mistakes.scaling import (
+    ROOT_MESSAGES,
     ROOT_OF_D_MODEL,
-    TOLD_OF_THE_ROOT,
-    TOLD_OF_THE_SCALING,
+    SCALING_MESSAGES,
     no_scaling,
     of_scaling_too_early,
     root_of_the_number,
@@ -31,8 +31,8 @@ from transformer_course.exercises.shared.attention_mistakes.weights import (
     QUERIES_AND_KEYS_SWAPPED,
     SOFTMAX_OVER_A_FIXED_DIMENSION,
     SOFTMAX_OVER_THE_QUERIES,
-    TOLD_OF_THE_WEIGHTS,
     TRANSPOSES_THE_BATCH,
+    WEIGHT_MESSAGES,
     WORST_MATCH_FIRST,
     of_the_mixture,
     of_the_products,
@@ -44,15 +44,15 @@ from transformer_course.exercises.shared.attention_mistakes.weights import (
 __all__ = [
     "DIVIDED_BY_THE_NUMBER_OF_KEYS",
     "MASK_INVERTED",
+    "MASK_MESSAGES",
     "QUERIES_AND_KEYS_SWAPPED",
+    "ROOT_MESSAGES",
     "ROOT_OF_D_MODEL",
+    "SCALING_MESSAGES",
     "SOFTMAX_OVER_A_FIXED_DIMENSION",
     "SOFTMAX_OVER_THE_QUERIES",
-    "TOLD_OF_THE_MASK",
-    "TOLD_OF_THE_ROOT",
-    "TOLD_OF_THE_SCALING",
-    "TOLD_OF_THE_WEIGHTS",
     "TRANSPOSES_THE_BATCH",
+    "WEIGHT_MESSAGES",
     "WORST_MATCH_FIRST",
     "heads_interleaved",
     "no_scaling",

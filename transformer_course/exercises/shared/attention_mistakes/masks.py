@@ -17,7 +17,7 @@ MASK_INVERTED = Wording(
         "`scores.masked_fill(~mask, -torch.inf)`.",
     ],
 )
-TOLD_OF_THE_MASK = {
+MASK_MESSAGES = {
     "filled_with_scores: scaled.masked_fill(hidden, 0.0)": Wording(
         "You set hidden scores to 0, which is a score like any other: e⁰ = 1, so a hidden key gets more weight than "
         "a visible key with score −1. Which score gives a weight of 0?",

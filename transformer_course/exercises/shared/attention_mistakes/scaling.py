@@ -6,7 +6,7 @@ from transformer_course.exercise import Mistake, Wording
 from transformer_course.exercises.shared.attention_mistakes.weights import first_of
 from transformer_course.steps import InSteps
 
-TOLD_OF_THE_SCALING = {
+SCALING_MESSAGES = {
     "part_left_out_divisor: width": Wording(
         "You divide the scores by d_k instead of √d_k. Their variance shrinks from d_k to 1/d_k instead of 1, so for "
         "large d_k the weights become nearly uniform. Which power of d_k keeps the variance at 1?",
@@ -21,7 +21,7 @@ TOLD_OF_THE_SCALING = {
     ),
 }
 """Messages for generated mistakes in the divisor."""
-TOLD_OF_THE_ROOT = {
+ROOT_MESSAGES = {
     "power_divisor: (width) ** (-(0.5))": Wording(
         "{summary}. Their variance grows from d_k to d_k² instead of shrinking to 1. Dividing by `d_k ** -0.5` has the "
         "same effect.",

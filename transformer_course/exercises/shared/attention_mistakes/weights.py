@@ -70,7 +70,7 @@ SOFTMAX_OVER_THE_QUERIES = Wording(
     hints=["Print `weights.sum(dim=-1)` and `weights.sum(dim=-2)`. Which of the two should be all ones?"],
 )
 
-TOLD_OF_THE_WEIGHTS = {
+WEIGHT_MESSAGES = {
     "call_left_out_weights": Wording(
         "{summary}. Raw scores can be negative and don't sum to 1, so your output is not a weighted average. Which "
         "function turns scores into weights?",
