@@ -797,8 +797,7 @@ print("LoRA taken out: the old model, exactly:", torch.equal(adapted[0](some), r
 # training all parameters does, with every seed. That depends on the depth: with four layers instead of two, LoRA learns
 # as many (0.96 to 0.99, against 0.91 to 0.97). Either way, the model forgets most of the old dates. But if you remove
 # LoRA, you have the old model back, so one frozen model can serve many such *adapters*. Today, people put adapters on
-# all linear layers, the FFN's above all, and train them with about ten times the learning rate of full fine-tuning
-# ([Schulman et al., 2025](https://thinkingmachines.ai/blog/lora/)).
+# all linear layers, and so does lesson 14.
 #
 # <details><summary>How much is lost, and what does an adapter cost?</summary>
 #
