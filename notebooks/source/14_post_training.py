@@ -327,7 +327,9 @@ def with_adapters(model: nn.Module, seed: int, names: Collection[str]) -> nn.Mod
 
 # %% tags=["hide-input", "approximate"]
 which = {"w_q and w_v": ("w_q", "w_v"), "all linear layers": ("w_q", "w_k", "w_v", "w_o", "w_1", "w_2")}
-ways = {"all parameters": sft} | {k: [with_adapters(pretrained, seed, v) for seed in range(3)] for k, v in which.items()}
+ways = {"all parameters": sft} | {
+    k: [with_adapters(pretrained, seed, v) for seed in range(3)] for k, v in which.items()
+}
 rows = {}
 for way, tuned_models in ways.items():
     other = [probabilities(model)["other"] for model in tuned_models]
