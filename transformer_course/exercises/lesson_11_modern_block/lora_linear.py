@@ -175,7 +175,7 @@ MISTAKES = [
     Mistake(
         "bias_not_frozen",
         STEPS.but(base=bias_thawed),
-        summary="you freeze the given layer's weight but not its bias",
+        summary="you freeze the given layer's weight and leave its bias trainable",
         message="{summary}, so training still changes the bias. How do you freeze all parameters of a module at once?",
         hints=["Which parameters of your module have `requires_grad=True`? Only `a` and `b` should."],
     ),
