@@ -150,6 +150,12 @@ EXERCISE = Exercise(
         "Add the two products, and apply `torch.tanh` to the sum.",
     ],
     messages={
+        "not_transposed_u_columns": Wording(
+            "{summary}. Weights here have shape (out, in), as in `nn.Linear`: each *row* produces one output. What do "
+            "you have to do to `u` before you multiply the token by it?",
+            summary="you use `u` as if its shape were (in, out)",
+            hints=["Which dimension of `u` has one entry for each feature of the token?"],
+        ),
         "one_number_state: state[0]": Wording(
             "{summary}. Row i of `state` belongs to text i. Why do you select row 0?",
             summary="you use the state of the first text for every text",

@@ -235,6 +235,17 @@ EXERCISE = Exercise(
         "returns a pair, the values and their indices.) Subtract it before `exp`.",
     ],
     messages={
+        "call_left_out_exponentials": Wording(
+            "{summary}, so your weights can be negative, and a row of equal scores becomes 0/0 = nan. Which function "
+            "makes every number positive?",
+            summary="you never take `exp` of the shifted scores",
+            hints=["What is the largest shifted score of a row? What are the signs of the others?"],
+        ),
+        "order_shifted": Wording(
+            "{summary}, so the largest score gets the *smallest* weight. Which of the two should come first?",
+            summary="you subtract the scores from the maximum instead of the reverse",
+            hints=["For the scores 0 and 1, which numbers do you pass to `exp`?"],
+        ),
         "operator_shifted: (scores) / (largest)": Wording(
             "{summary}, so the scores [1, 2] and [11, 12] get different weights, and a row of zeros becomes nan. Which "
             "operation shifts all the scores of a row by the same amount?",

@@ -128,6 +128,11 @@ EXERCISE = Exercise(
         "A vector of n weights times a matrix of shape (n, d_v) is exactly this sum: `weights @ values`.",
     ],
     messages={
+        "sign_keys": Wording(
+            "{summary}, so the keys that match *worst* get the largest weights. Which keys should get them?",
+            summary="you flip the sign of the scores",
+            hints=["For the query [1], which of the keys [2] and [−2] should get more weight?"],
+        ),
         "call_left_out_weights": Wording(
             "You use the raw scores as weights. They can be negative and don't sum to 1, so your result is not an "
             "average of the values. What turns scores into weights?",
