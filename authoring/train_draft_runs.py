@@ -39,7 +39,7 @@ def train_draft(seed: int, lesson: dict[str, Any], loss_of: Callable[[nn.Module,
         starts = torch.randint(len(ids) - n, (16, 1))
         loss = loss_of(draft, F.pad(ids[starts + torch.arange(n)], (1, 0), value=lesson["BOS"]))
         optimizer.zero_grad()
-        loss.backward()
+        loss.backward()  # type: ignore[no-untyped-call]
         nn.utils.clip_grad_norm_(draft.parameters(), 1.0)
         optimizer.step()
         schedule.step()

@@ -139,7 +139,8 @@ def of_linear_layers(model):
 
 
 def by_module(model: nn.Module, weight_decay: float) -> list[dict[str, Any]]:
-    decaying, others = [], []
+    decaying: list[nn.Parameter] = []
+    others: list[nn.Parameter] = []
     for module in model.modules():
         for p in module.parameters(recurse=False):
             (decaying if isinstance(module, nn.Linear) else others).append(p)
