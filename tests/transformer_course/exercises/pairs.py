@@ -32,6 +32,7 @@ RIGHT_TOGETHER = [
     {"scores_as_weights", "softmax_twice"},
     {"no_softmax", "softmax_twice"},
     {"only_one_head", "every_head_as_wide_as_the_model"},
+    {"squares_subtracted_twice", "squares_not_subtracted"},
     {"divides_activations", "activations_of_all_workers"},
 ]
 """Pairs of mistakes that cancel each other, so that the answer is correct."""

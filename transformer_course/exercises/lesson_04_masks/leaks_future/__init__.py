@@ -25,12 +25,6 @@ EXERCISE = Exercise(
         "the mode at the end.",
     ],
     messages={
-        "part_left_out_n_ids: tokens.max()": Wording(
-            "{summary}, which is 1 too small: with the IDs 0 and 1, every new token is 0, even if the old one was 0. "
-            "How many IDs are there if the largest is 6?",
-            summary="you use the largest ID as the number of IDs",
-            hints=["What is `(0 + 1) % 1`?"],
-        ),
         "part_left_out_another: ids + 1": Wording(
             "You add 1 to the largest token ID without going back to 0, so your new ID may be outside the model's "
             "vocabulary. Which IDs are certain to exist?",

@@ -150,13 +150,16 @@ MISTAKES = [
     ),
     Mistake(
         "returns_after_the_first_change",
-        STEPS.but(positions=lambda tokens: range(1, min(2, tokens.shape[1]))),
-        summary="your answer depends only on the change at position 1",
+        STEPS.but(positions=lambda tokens: range(1, min(2, tokens.shape[1]))).attempt,
         message=(
-            "{summary}, so you miss leaks from all other positions. If you use a loop, does it return during the first "
-            "iteration?"
+            "Your answer depends only on the change at position 1, so you miss leaks from all other positions. If you "
+            "use a loop, does it return during the first iteration?"
         ),
-        hints=["Suppose that the first of three positions sees the third. Do you ever change the third token?"],
+        hints=[
+            "Suppose that the first of three positions sees the third. Do you ever change the third token?",
+            "Change one position after the other, and remember whether any change moved an earlier output.",
+            "Set `leaks = False` before the loop, update it inside, and return it after the loop.",
+        ],
     ),
     Mistake(
         "writes_into_the_tokens",
