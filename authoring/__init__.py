@@ -8,10 +8,10 @@ and ``train_plays`` train the models of lessons 09 and 11 with ``language_model_
 ``downloads`` downloads the training texts, and ``model_card`` contains the fields that all model cards share.
 
 Stored runs, for training that is too slow for a lesson: ``train_bottleneck_runs`` (00), ``train_neighbor_runs`` (03),
-``train_position_runs`` (05), ``train_stack_runs`` (06), ``train_decoder_runs`` (07), ``train_few_shot_runs`` (09), ``train_draft_runs`` (10),
-``train_block_seeds`` (11), ``train_expert_runs`` (architectures), ``train_precision_runs`` (13) and
-``train_room_to_think`` (14). These scripts share ``stored_runs``. ``train_residual_runs`` trains the stacks of the
-residual stream view. ``record_heads`` records attention heads of a published model for lesson 03.
+``train_position_runs`` (05), ``train_stack_runs`` (06), ``train_decoder_runs`` (07), ``train_few_shot_runs`` (09),
+``train_draft_runs`` (10), ``train_block_seeds`` (11), ``train_expert_runs`` (architectures), ``train_precision_runs``
+(13) and ``train_room_to_think`` (14). These scripts share ``stored_runs``. ``train_residual_runs`` trains the stacks of
+the residual stream view. ``record_heads`` records attention heads of a published model for lesson 03.
 ``score_questions`` records a published model's scores for the lesson on evaluation, and ``train_on_the_test`` trains
 small models for the same lesson. ``compare_tokenizers`` counts the tokens of published tokenizers.
 

@@ -2,8 +2,8 @@
 # # 00 · Before attention: the bottleneck
 #
 # **The question.** A program reads `3 mars 2021` and keeps only 64 numbers. From these numbers alone, it writes
-# `2021-03-03`. That works for a date. Does it work for a page? And if not, what else should the program keep? Today's
-# language models are built on an answer from 2014.
+# `2021-03-03`. Could that also work for a page? And if not, what else should the program keep? Today's language models
+# are built on an answer from 2014.
 #
 # **Afterwards you can** explain how translation models worked before the Transformer, write one step of a recurrent
 # network and the weighted average that is now called attention, and test a popular explanation instead of repeating it.
@@ -508,7 +508,7 @@ pd.DataFrame.from_dict(exchanged, orient="index")
 
 # %% [markdown]
 # Only the month changes. The picture even shows *which* states matter: exchange the two bright ones, and the month
-# changes; exchange the three dark ones, and nothing does. (You can't rely on the weights alone, because a hidden state
+# follows; exchange the three dark ones, and it doesn't. (You can't rely on the weights alone, because a hidden state
 # also carries information from earlier characters.)
 
 # %% [markdown]
@@ -710,7 +710,7 @@ diagrams.recurrent.gradient_paths()
 # %% [markdown]
 # ## ★ Transfer: Luong's attention
 #
-# Luong et al. (2015) reversed the order. The decoder takes its step first, without a context vector. The score of $h_i$
+# Luong et al. (2015) reversed the order. The decoder takes its step first, without a new context vector. The score of $h_i$
 # is simply its dot product with the *new* state $s_t$. The context vector is then combined with that state:
 #
 # $$a_t = \operatorname{softmax}[s_t \cdot h_1, \dots, s_t \cdot h_n], \quad c_t = \sum_i a_{ti} h_i, \quad

@@ -366,8 +366,8 @@ table.assign(**{"scores / 1: queries below 0.01": [f"{share:.0%}" for share in b
 # <details><summary>Doesn't dividing make the gradient smaller, too?</summary>
 #
 # Yes: it also scales the gradient from the score to the query by $1/\sqrt{d_k}$. With that factor, in the third column,
-# the two are about equal at 256. But it is a constant factor, and a larger learning rate can make up for it. No
-# learning rate makes up for a gradient of zero.
+# the undivided query still gets the larger gradient at 256, and far less at 1,024. But it is a constant factor, and a
+# larger learning rate can make up for it. No learning rate makes up for a gradient of zero.
 # </details>
 
 # %% [markdown]
@@ -745,7 +745,7 @@ pd.DataFrame(recalled).T.round(2)
 
 # %% [markdown]
 # Each output is the right value plus noise about $\sqrt{n/d}$ times as long. At n = d both are equally long; a narrow
-# state then confuses some values, and a wide one still recalls them (at d = 256 all of 1,024). Attention with softmax
+# state then confuses some values, and a wide one still recalls them. Attention with softmax
 # keeps every key and value, and can recall all of them if its weights are sharp enough. It pays for that in memory.
 # Hybrids such as [Qwen3-Next](https://huggingface.co/Qwen/Qwen3-Next-80B-A3B-Instruct) use a recurrent state in three
 # out of every four layers and full attention in the fourth. (Their state can also forget, through gates like the GRU's,

@@ -647,8 +647,9 @@ pd.DataFrame(by_step, index=[i + 1 for i in at]).round(2)
 # %% [markdown] id="overfitting"
 # The accuracy changes little, and yet the loss doubles! The model grows more and more confident, even where it is
 # wrong, and the loss punishes confident mistakes. Getting better on the training data but not on held-out data is
-# called **overfitting**. So judge a model by its held-out set, look at loss *and* accuracy, and stop when the held-out
-# loss is lowest (*early stopping*): a loop that runs without an error proves nothing.
+# called **overfitting**. So judge a model by its held-out set, and look at loss *and* accuracy. If you need reliable
+# probabilities, stop when the held-out loss is lowest (*early stopping*). A loop that runs without an error proves
+# nothing.
 #
 # And `srma`? All that the model sees of a name is the *mean* of the embeddings of its letters and the padding.
 
