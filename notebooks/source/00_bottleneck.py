@@ -710,8 +710,8 @@ diagrams.recurrent.gradient_paths()
 # %% [markdown]
 # ## ★ Transfer: Luong's attention
 #
-# Luong et al. (2015) reversed the order. The decoder takes its step first, without a new context vector. The score of $h_i$
-# is simply its dot product with the *new* state $s_t$. The context vector is then combined with that state:
+# Luong et al. (2015) reversed the order. The decoder takes its step first, without a new context vector. The score of
+# $h_i$ is simply its dot product with the *new* state $s_t$. The context vector is then combined with that state:
 #
 # $$a_t = \operatorname{softmax}[s_t \cdot h_1, \dots, s_t \cdot h_n], \quad c_t = \sum_i a_{ti} h_i, \quad
 # \tilde{s}_t = \tanh(W_c\,[c_t; s_t])$$

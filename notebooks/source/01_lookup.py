@@ -194,8 +194,8 @@ print({label: round(c.std().item(), 2) for label, c in cosines.items()})
 # %% [markdown]
 # The standard deviation is about $1/\sqrt d$: in high dimensions, random vectors are nearly orthogonal. So a cosine of
 # 0.5 says little at d = 2 and a lot at d = 512. You may also have read that two unrelated words have a negative cosine.
-# For random vectors, it is near 0. (Trained embeddings often share a common direction, and then their cosines are not centered at
-# 0: Mu and Viswanath, 2018.)
+# For random vectors, it is near 0. (Trained embeddings often share a common direction, and then their cosines are not
+# centered at 0: Mu and Viswanath, 2018.)
 
 # %% [markdown]
 # ## Step 2: from scores to weights

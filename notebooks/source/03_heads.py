@@ -63,10 +63,9 @@ diagrams.architecture.you_are_here(3)
 # %% [markdown]
 # ## Who ran? Heads of a trained model
 #
-# We gave the sentence, as plain text, to SmolLM2-135M-Instruct, a small published language model with 135 million
-# parameters. It has 30 layers with 9 **attention heads** each: 9 attention computations in parallel, each with its own
-# weights. Here are three of these 270 heads. (We recorded the weights. Each word sees only itself and earlier words;
-# lesson 04 explains why.)
+# We gave the sentence, as plain text, to SmolLM2-135M-Instruct, a published language model with 135 million parameters.
+# It has 30 layers with 9 **attention heads** each: 9 attention computations in parallel, each with its own weights.
+# Here are three of these 270 heads. (Each word sees only itself and earlier words; lesson 04 explains why.)
 
 # %% id="heads-of-smollm2" tags=["hide-input"]
 recorded, _ = read_tensors(FOLDER / "smollm2-heads" / "weights.safetensors")  # python -m authoring.record_heads
@@ -83,8 +82,8 @@ pd.DataFrame(rows_shown, index=sentence).T.iloc[:, :9]
 
 # %% [markdown]
 # In the first head, `ran` attends to `cat`, far back in the sentence, and not at all to `dog`, the nearest noun: the
-# cat ran, it seems. In the second head, nearly every word attends to the word before it. So `ran` reads *two* words at once,
-# one in each head. And who did the chasing? In the third head, `dog` attends to `chased`.
+# cat ran, it seems. In the second head, nearly every word attends to the word before it. So `ran` reads *two* words at
+# once, one in each head. And who did the chasing? In the third head, `dog` attends to `chased`.
 #
 # Does the first head really look for the subject, or does it just fit this sentence? You will test that at the end.
 
@@ -855,9 +854,9 @@ print("The next word after the sentence and â€œThe animal that ran away was theâ
 pd.DataFrame(notes["answers"]).T.add_prefix("probability of ")
 
 # %% [markdown]
-# It prefers "cat" both times, which is wrong the second time. In most of our sentences a head attends to the right noun,
-# and here the model still gets the question wrong. Attention weights show what a head *reads*, not what the model does
-# with it.
+# It prefers "cat" both times, which is wrong the second time. In most of our sentences a head attends to the right
+# noun, and here the model still gets the question wrong. Attention weights show what a head *reads*, not what the model
+# does with it.
 
 # %% [markdown]
 # Explore the other heads of these two layers. Point at a word, or press Tab and the arrow keys, to see only its lines.

@@ -264,8 +264,8 @@ print("rows with nan after each layer:", nans)
 # All four are nan, although the row of `<pad>` is hidden from every query. Its weight is 0, but $0 \cdot \text{nan}$ is
 # nan.
 #
-# So a query that may attend to nothing should get an output of **zeros**, as torch's own function returns. Here are
-# three recipes (code folded):
+# So a query that may attend to nothing should get an output of **zeros**, as from torch's own function since 2.5. Here
+# are three recipes (code folded):
 
 
 # %% tags=["hide-input"]
@@ -650,8 +650,8 @@ for name, model in (("honest", honest), ("leaky", leaky)):
     print(f"{name:6} outputs before character 2 that moved: {[position for position in range(2) if moved[position]]}")
 
 # %% [markdown]
-# Outputs from 2 onward *may* move. Output 1 must not move, but in the leaky model it does. (Some layers leak by design:
-# expert-choice routing, and batch norm in training mode, which a test in `eval()` cannot see.)
+# Outputs from 2 onward *may* move. Output 1 must not move, but in the leaky model it does. (Some layers leak by design,
+# such as expert-choice routing. Batch norm leaks in training mode only, where this test doesn't look.)
 #
 # **Exercise.** Turn this into a test for any model and any tokens. Change *every* position except the first, one at a
 # time. Watch out for four things:

@@ -337,8 +337,8 @@ diagrams.positions.rotary_hands([(2, 0), (7, 5)])
 #
 # <details><summary>Who uses RoPE?</summary>
 #
-# Nearly all large language models since 2022. Some vary it by layer: Gemma 3 has a larger base in its global layers
-# than in its local ones, and Llama 4 and SmolLM3 leave positions out of every fourth layer.
+# Most open large language models since LLaMA (2023). Some vary it by layer: Gemma 3 has a larger base in its global
+# layers than in its local ones, and Llama 4 and SmolLM3 leave positions out of every fourth layer.
 # </details>
 
 # %% [markdown]
@@ -497,8 +497,8 @@ print("best distance for heads 0 to 3, among the first 16:", best[16], " among a
 # %% [markdown]
 # A head here is 8 wide: four pairs, which turn by 1, 0.1, 0.01 and 0.001 per position. The peaks, one every 6.3
 # positions, are full turns of the fastest pair. In texts of 16, left of the gray line, the peak at distance 2 is the
-# highest, because the second pair lowers the peaks that follow. Further back, the second pair completes its own turn
-# and raises them again, so wrong keys win at distances of 40 and more. No training text had keys that far back.
+# highest, because the second pair lowers the peaks that follow. Further back, the second pair comes round again and
+# raises them, so wrong keys win at distances of 40 and more. No training text had keys that far back.
 
 # %% [markdown]
 # And **ALiBi**? With one layer and 200 steps, it has not even learned the task within the trained length. Perhaps a
@@ -526,9 +526,9 @@ at_best_rate.round(2)
 
 # %% [markdown]
 # The verdict on ALiBi turns around. With two layers, 600 steps and four heads of width 8, it solves the task within the
-# trained length and is the most accurate at four times the length, as its paper found on language (Press et al., 2022).
-# Sinusoids and learned positions fail beyond the trained length at both settings, and RoPE reaches twice the length at
-# both.
+# trained length and is the most accurate at four times the length, as its paper found for perplexity (Press et al.,
+# 2022). Sinusoids and learned positions fail beyond the trained length at both settings, and RoPE reaches twice the
+# length at both.
 
 # %% [markdown]
 # ### Change the number of heads
@@ -659,7 +659,8 @@ elsewhere.assign(rotary_base=elsewhere["rotary_base"].map("{:g}".format)).round(
 # Yes, at other lengths, depths and numbers of heads. With one pair, only base 1e6 with 8-wide heads gets there again.
 # With two or more, all do but one: at three times the learning rate, base 1e6 with 32-wide heads, whose second pair
 # just completes its turn. And 8-wide heads with base 1e4, trained on 64 tokens, have two pairs and are right on texts
-# of 256. So "RoPE reaches twice the length" and "a larger base helps" were each the result of one setting.
+# of 256. So "RoPE reaches twice the length" and "a larger base helps" were each the result of one setting. (Liu et
+# al., 2023, count these pairs, too: [arXiv:2310.05209](https://arxiv.org/abs/2310.05209).)
 
 # %% [markdown]
 # ## Interpolation and YaRN: longer texts for a trained model
@@ -717,7 +718,7 @@ pd.DataFrame(means).T.map(lambda three: round(three.mean().item(), 2))
 
 # %% [markdown]
 # Interpolation fails even on texts of 16: the fastest pair, which told distance 2 from 1 and 3, now turns a quarter as
-# far. (Chen et al. therefore train further.) The ramps of YaRN and Llama 3.1 fail for the
+# far. (Chen et al. train further.) The ramps of YaRN and Llama 3.1 fail for the
 # same reason. In 16 tokens, the fastest pair completes 2.5 turns, so both ramps slow it. A ramp that ends at 2 turns
 # leaves it alone, and the models are right at four times their length. So the idea works here and YaRN's numbers do
 # not: they were chosen for a model trained on 4,096 tokens, whose fastest pairs complete 650 turns.

@@ -352,7 +352,7 @@ class EncoderLayer(nn.Module):
 check(EncoderLayer)
 
 # %% [markdown]
-# The layer is complete. Now we remove its parts, one at a time.
+# The layer is complete but for dropout. Now we remove its parts, one at a time.
 #
 # ## Without the FFN, or without its ReLU
 #
@@ -566,7 +566,7 @@ for where in ("x", "w_q"):
 #   equal vectors. (Larger `w_q` and `w_k` only delay this.)
 # - **Sums only.** The numbers grow to tens of thousands, and the gradient at x explodes on its way back. The softmax
 #   saturates, and no gradient is left at the last `w_q`.
-# - **Neither.** Numbers and gradients both shrink to less than 0.00001.
+# - **Neither.** Numbers and gradients both shrink, in the end to less than 0.00001.
 
 # %% [markdown]
 # So sums and norms solve two different problems. Norms keep numbers *and gradients* at one size. Sums keep the
@@ -852,13 +852,13 @@ mean_facts(*kinds_of_two_layouts, "one layer, sums only")
 # In 250 steps, the answer depends on the learning rate and the layout. At 0.01 one post-norm layer wins, 0.94 against
 # 0.83. At a third of that rate, the three attention layers win in both layouts. In 1,000 steps at 0.01, all of them
 # learn everything. So this was a race, not a limit, and no evidence that FFNs store facts better than attention does.
-# (Geva et al., below, look at what the FFNs of trained models store.) But an FFN is a cheap way to add parameters: one
-# layer needs less computation than three attention layers.
+# (Geva et al., below, look at what the FFNs of trained models store.) But an FFN is a simple way to add parameters: it
+# needs no scores between positions, whose cost grows with the square of the length.
 
 # %% [markdown]
-# The table also shows what norms do. A single layer needs none: with sums only it learns the most facts in 250 steps,
-# 0.97. But at a learning rate of 0.03 it falls to 0.54, while pre-norm still learns 0.89. So norms do allow larger
-# learning rates, if they are in the right place: post-norm falls to 0.43.
+# The table also shows what norms do. A single layer needs none: at a learning rate of 0.01, with sums only it learns
+# 0.97 of the facts in 250 steps. But at 0.03 it falls to 0.54, while pre-norm still learns 0.89. So norms do allow
+# larger learning rates, if they are in the right place: post-norm falls to 0.43.
 
 # %% [markdown]
 # ## Dropout
@@ -1034,7 +1034,7 @@ print("weight on what comes after the gap, by head:", [round(w, 1) for w in head
 # %% [markdown]
 # The letters that distinguish the months come after the gap, and at least one head of the first model attends to them.
 # The second model sees only `3 `. (After `12. ` it could know a little: only the German texts have the dot, so the
-# letter is a capital, most often J.) The best guess from what precedes the gap is right in 0.15; 300 steps find 0.12,
+# letter is a capital, most often J.) The best guess that ignores the digits is right in 0.15; 300 steps find 0.12,
 # and four times the steps no more than that best guess. Only attention moves information between positions, so what the
 # mask hides is out of reach.
 
@@ -1133,7 +1133,7 @@ print("predicted:", prediction, " measured:", holds)
 # | part | what it does | without it |
 # |---|---|---|
 # | residual connection | lets a position keep its own vector | positions become alike, and `w_q` gets no gradient |
-# | norm | keeps numbers and gradients at one size | both explode in a deep stack; you need smaller learning rates |
+# | norm | keeps numbers and gradients at one size | with sums, both explode; without, both vanish; lower rates |
 # | FFN | computes at each position | fewer facts in 250 steps, unless attention layers replace its parameters |
 # | ReLU in the FFN | makes the FFN more than one matrix | the FFN adds almost nothing |
 # | attention | moves information between positions | without the half that looks ahead, a gap filler can only guess |

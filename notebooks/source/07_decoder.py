@@ -209,7 +209,7 @@ check(Decoder)
 
 # %% [markdown]
 # Put an encoder in front of it and a linear layer for the logits after it, and you have a complete **encoder-decoder**
-# model: the Transformer of the paper.
+# model: the Transformer of the paper, but for dropout and shared embeddings (lesson 08).
 
 # %%
 PAD, BOS, EOS = 0, 1, 2
@@ -429,8 +429,8 @@ print("most often:", ", ".join(f"{year} → {other} ({n})" for (year, other), n 
 # A wrong year nearly always has the right digits in the wrong order. One of your models may even write 2012 for 2021.
 #
 # Suppose the model has made such an error. In training it reads only correct tokens. At inference it also reads its own
-# errors, and it has never learned to continue after one. The loss in accuracy is called **exposure bias**. How much
-# does it cost? We look only at tokens *after* a date's first error.
+# errors, and it has never seen a target that disagrees with its source. The loss in accuracy is called **exposure
+# bias**. How much does it cost? We look only at tokens *after* a date's first error.
 #
 # **Predict.** What fraction of the tokens directly after that error are right: near 0, 0.5 or 1? And of the tokens
 # further on?
@@ -1114,8 +1114,8 @@ table[~table.module.str.contains("w_")].replace({"module": {"": "Decoder"}})
 #
 # <details><summary>Nine of ten tokens are right with teacher forcing. How many whole outputs are right?</summary>
 #
-# Far fewer: with n tokens and independent errors, 0.9 to the power of n. For 11 tokens we measured about four in ten.
-# (<i>The loop that generates</i>)
+# Far fewer: with n tokens and independent errors, 0.9 to the power of n. For 11 tokens, at 0.93 per token, we measured
+# about four in ten. (<i>The loop that generates</i>)
 # </details>
 #
 # <details><summary>How would you review a Transformer that someone else wrote, before training it?</summary>
