@@ -659,8 +659,7 @@ elsewhere.assign(rotary_base=elsewhere["rotary_base"].map("{:g}".format)).round(
 # Yes, at other lengths, depths and numbers of heads. With one pair, only base 1e6 with 8-wide heads gets there again.
 # With two or more, all do but one: at three times the learning rate, base 1e6 with 32-wide heads, whose second pair
 # just completes its turn. And 8-wide heads with base 1e4, trained on 64 tokens, have two pairs and are right on texts
-# of 256. So "RoPE reaches twice the length" and "a larger base helps" were each the result of one setting. (Liu et
-# al., 2023, count these pairs, too: [arXiv:2310.05209](https://arxiv.org/abs/2310.05209).)
+# of 256. So "RoPE reaches twice the length" and "a larger base helps" were each the result of one setting.
 
 # %% [markdown]
 # ## Interpolation and YaRN: longer texts for a trained model
@@ -975,7 +974,8 @@ trace_shapes(LanguageModel(rotary), tokens)
 #   [arXiv:2305.19466](https://arxiv.org/abs/2305.19466): causal models without positions.
 # - Longer texts: Chen et al. (2023), [arXiv:2306.15595](https://arxiv.org/abs/2306.15595), position interpolation;
 #   Peng et al. (2023), [arXiv:2309.00071](https://arxiv.org/abs/2309.00071), YaRN; the Llama 3 report (2024),
-#   [arXiv:2407.21783](https://arxiv.org/abs/2407.21783), on its base.
+#   [arXiv:2407.21783](https://arxiv.org/abs/2407.21783), on its base; Liu et al. (2023),
+#   [arXiv:2310.05209](https://arxiv.org/abs/2310.05209), counts the pairs that complete a turn.
 # - `transformer_lab/attention/positions.py`: the library's versions.
 
 # %% [markdown]

@@ -852,8 +852,7 @@ mean_facts(*kinds_of_two_layouts, "one layer, sums only")
 # In 250 steps, the answer depends on the learning rate and the layout. At 0.01 one post-norm layer wins, 0.94 against
 # 0.83. At a third of that rate, the three attention layers win in both layouts. In 1,000 steps at 0.01, all of them
 # learn everything. So this was a race, not a limit, and no evidence that FFNs store facts better than attention does.
-# (Geva et al., below, look at what the FFNs of trained models store.) But an FFN is a simple way to add parameters: it
-# needs no scores between positions, whose cost grows with the square of the length.
+# (Geva et al., below, look at what the FFNs of trained models store.) But an FFN is a simple way to add parameters.
 
 # %% [markdown]
 # The table also shows what norms do. A single layer needs none: at a learning rate of 0.01, with sums only it learns

@@ -209,7 +209,7 @@ check(Decoder)
 
 # %% [markdown]
 # Put an encoder in front of it and a linear layer for the logits after it, and you have a complete **encoder-decoder**
-# model: the Transformer of the paper, but for dropout and shared embeddings (lesson 08).
+# model: the Transformer of the paper, but for dropout and shared embeddings.
 
 # %%
 PAD, BOS, EOS = 0, 1, 2
