@@ -430,7 +430,7 @@ print("most often:", ", ".join(f"{year} → {other} ({n})" for (year, other), n 
 #
 # Suppose the model has made such an error. In training it reads only correct tokens. At inference it also reads its own
 # errors, and it has never seen a target that disagrees with its source. The loss in accuracy is called **exposure
-# bias**. How much does it cost? We look only at tokens *after* a date's first error.
+# bias**. How large is it? We look only at tokens *after* a date's first error.
 #
 # **Predict.** What fraction of the tokens directly after that error are right: near 0, 0.5 or 1? And of the tokens
 # further on?
