@@ -45,7 +45,7 @@ def test_unwritable_folder_is_reported_with_advice(monkeypatch, tmp_path, capsys
     monkeypatch.setenv("TRANSFORMER_LAB_LESSONS", str(tmp_path / "file" / "lessons"))
     assert main(["lab"]) == 2
     problem = f"{tmp_path / 'file' / 'lessons'} is not writable: Not a directory. "
-    advice = "Name another one for your lessons: transformer-course lab --folder FOLDER"
+    advice = "Choose another folder for your lessons: transformer-course lab --folder FOLDER"
     assert capsys.readouterr() == ("", f"transformer-course: {problem}{advice}\n")
 
 
