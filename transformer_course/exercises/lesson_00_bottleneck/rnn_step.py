@@ -184,9 +184,9 @@ EXERCISE = Exercise(
             hints=["Which dimension of `w` has one entry for each feature of the old state?"],
         ),
         "product_kept: (w_columns).mT @ (state)": Wording(
-            "You multiply the whole batch by W from the left. In the formula, W h is for a single vector; here each "
-            "*row* of `state` is a text, so your code crashes, or mixes the texts if batch = d. On which side of W do "
-            "the rows go?",
+            "You multiply the whole batch by W from the left. The formula W h is for a single column vector, but "
+            "each *row* of `state` is one sequence. Your code crashes, or mixes the sequences when the batch size "
+            "equals d. Which side of W should the batch be on?",
             summary="you multiply by W from the left",
             hints=[
                 "For W of shape (3, 3) and a state of shape (2, 3), which sizes would have to be equal in `w @ state`?"

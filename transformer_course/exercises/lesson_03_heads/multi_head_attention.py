@@ -254,8 +254,8 @@ MISTAKES = [
         STEPS.but(hidden=lambda visible: ~visible).attempt,
         STEPS.but(scores=lambda scaled, visible, fill: scaled.masked_fill(visible == 0, fill)).attempt,
         message=(
-            "Your code crashes if there is no mask, because `mask` is then None, and you use it as a tensor. What "
-            "should happen to the scores in that case?"
+            "Your code crashes when `mask` is None because you use it as a tensor. What should happen to the scores "
+            "when there is no mask?"
         ),
         hints=[
             "What is `mask` if the caller passes none?",

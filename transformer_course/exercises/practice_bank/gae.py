@@ -114,8 +114,8 @@ MISTAKES = [
         STEPS.but(continues=lambda done: torch.ones(done.shape)),
         summary="your result doesn't depend on `done`",
         message=(
-            "Your result doesn't depend on `done`. At the end of an episode, the next value and the next advantage "
-            "belong to another episode. What should you multiply both by there?"
+            "Your result doesn't depend on `done`. After the end of an episode, the next value and the next "
+            "advantage come from another episode. What should you multiply them by when an episode ends?"
         ),
         hints=["If an episode ends with step 2, what should the rewards of step 3 change in the advantage of step 2?"],
     ),

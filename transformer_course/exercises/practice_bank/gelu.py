@@ -59,8 +59,9 @@ MISTAKES = [
             probability=lambda x: 0.5 * (1 + torch.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3))),
         ),
         summary="you approximate Φ by tanh",
-        message='You use the tanh approximation, as GPT-2 does (`approximate="tanh"` in PyTorch), which is off by up '
-        "to 0.0005. This exercise asks for the exact GELU. Which function of PyTorch gives Φ without an approximation?",
+        message='You use the tanh approximation, as GPT-2 does (`approximate="tanh"` in PyTorch), which is off by '
+        "up to 0.0005. This exercise asks for the exact GELU. Which PyTorch function computes Φ without an "
+        "approximation?",
         hints=["What is your result for x = 2.5? Exactly, it is 2.4845."],
     ),
     Mistake(

@@ -211,8 +211,8 @@ MISTAKES = [
         "clips_around_zero",
         STEPS.but(clipped_ratio=lambda ratio, clip: ratio.clamp(-clip, clip)),
         summary="you keep the ratio between −clip and clip",
-        message="You keep the ratio between −clip and clip. A ratio is 1 if nothing has changed, so the range "
-        "should be around 1. What are its limits?",
+        message="You clip the ratio to [−clip, clip]. The ratio is 1 when the policy hasn't changed, so the range "
+        "should be centered on 1. What are its limits?",
         hints=["With a clip of 0.2, what does a ratio of 1 become in your code?"],
     ),
     Mistake(

@@ -172,8 +172,8 @@ MISTAKES = [
         "scale_keeps_its_dimension",
         STEPS.but(result=lambda codes, scale: (codes, scale[:, None])),
         summary="you return the scales with an extra dimension",
-        message="You return the scales with shape (d_out, 1). They should have shape (d_out,). You need the column "
-        "only for the division.",
+        message="You return the scales with shape (d_out, 1). They should have shape (d_out,). You need the extra "
+        "dimension only to broadcast in the division.",
         hints=["For 13 rows, what should `scale.shape` be?"],
     ),
 ]

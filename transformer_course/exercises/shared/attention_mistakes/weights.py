@@ -65,7 +65,7 @@ def of_the_products(steps: InSteps) -> list[Mistake]:
 
 SOFTMAX_OVER_THE_QUERIES = Wording(
     "You take the softmax over the queries, so each *column* of the weights sums to 1. Each *row* should, because "
-    "the keys compete for a query. Which `dim` runs over the keys?",
+    "each query distributes its attention over the keys. Which `dim` runs over the keys?",
     summary="you take the softmax over the queries instead of the keys",
     hints=["Print `weights.sum(dim=-1)` and `weights.sum(dim=-2)`. Which of the two should be all ones?"],
 )
