@@ -29,7 +29,7 @@ DEFAULT_ROWS = ["train tiny 32×24 dropout 0.1", "train small 32×24 dropout 0.1
 
 
 def find_contestants() -> list[type[Contestant]]:
-    """Return the classes of all contestants, ours first."""
+    """Return the classes of all contestants, starting with our library."""
     return [
         getattr(import_module(f"benchmarks.{module}"), name) for module, names in CONTESTANTS.items() for name in names
     ]
@@ -76,9 +76,12 @@ def main() -> None:
     """Run the benchmarks, print the table, and write the results to a folder if requested."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__.splitlines()[0])
     parser.add_argument(
-        "--rows", nargs="+", default=DEFAULT_ROWS, help="prefixes of the row names to measure, such as 'train tiny'"
+        "--rows",
+        nargs="+",
+        default=DEFAULT_ROWS,
+        help="measure the rows whose names start with these prefixes, such as 'train tiny'",
     )
-    parser.add_argument("--readme", action="store_true", help="run the rows of the tables in README.md")
+    parser.add_argument("--readme", action="store_true", help="run the benchmarks in the tables of README.md")
     parser.add_argument("--list", action="store_true", help="print all row names")
     parser.add_argument("--rounds", type=int, default=7, help="number of turns per contestant in each row (default 7)")
     parser.add_argument("--threads", type=int, default=1, help="number of torch threads (default 1)")

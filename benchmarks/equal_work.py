@@ -32,7 +32,7 @@ class CountDropout(TorchDispatchMode):
 
 
 def check_equal_work(contestants: Sequence[Contestant], work: Work, batch: Batch) -> list[str]:
-    """Return one line for each contestant that differs from ours, which is the first in the list.
+    """Return one line for each contestant that differs from our model, the first in the list.
 
     Raises:
         ValueError: A contestant's number of parameters differs by more than 5 %, its embeddings are not tied, its loss
@@ -42,7 +42,9 @@ def check_equal_work(contestants: Sequence[Contestant], work: Work, batch: Batch
     for contestant in contestants:
         n, n_ours = n_parameters(contestant.model), n_parameters(ours.model)
         if abs(n / n_ours - 1) > MAX_PARAMETER_DIFFERENCE:
-            raise ValueError(f"{contestant.name} has {n:,} parameters, but ours has {n_ours:,}")
+            raise ValueError(
+                f"{contestant.name} has {n:,} parameters, but our model has {n_ours:,}; use the same sizes in both"
+            )
         check_tied(contestant, work)
         check_result(contestant, work, batch)
         message = [f"{n - n_ours:+,} parameters"] if n != n_ours else []

@@ -168,7 +168,7 @@ def main() -> None:
     """Print the table row by row."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument(
-        "--sizes", type=int, nargs="+", default=[10, 100], help="numbers of students in a class (default 10 100)"
+        "--sizes", type=int, nargs="+", default=[10, 100], help="class sizes to measure (default 10 100)"
     )
     parser.add_argument(
         "--jobs", type=int, nargs="+", default=[1, 2], help="numbers of notebooks graded in parallel (default 1 2)"
@@ -184,7 +184,11 @@ def main() -> None:
     nbgrader = "also grade with nbgrader, run by this Python, whose environment has nbgrader and all our packages"
     parser.add_argument("--nbgrader", type=Path, metavar="PYTHON", help=nbgrader)
     parser.add_argument(
-        "--nbgrader-students", type=int, default=5, metavar="N", help="students in nbgrader's class (default 5)"
+        "--nbgrader-students",
+        type=int,
+        default=5,
+        metavar="N",
+        help="number of students in the class graded with nbgrader (default 5)",
     )
     options = parser.parse_args()
     n_exercises = len(exercises_of(LESSON))

@@ -105,7 +105,7 @@ class Llama(LanguageContestant):
 
 
 class GeneratingLlama(Llama):
-    """Llama with the same architecture as ``OurLlama``, in the tasks that ours runs."""
+    """Llama with the same architecture as ``OurLlama``, in the tasks that ``OurLlama`` runs."""
 
     tasks = ("train Llama", "greedy Llama", "greedy grouped", "prefill grouped")
     known_difference = ""

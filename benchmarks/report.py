@@ -16,7 +16,7 @@ MARKERS = "svD^oP"
 
 
 def table(rows: list[dict[str, Any]]) -> str:
-    """Format the rows as text: our time in milliseconds, and each contestant's time divided by ours."""
+    """Format the rows as text: our time in milliseconds, and each contestant's time divided by our time."""
     lines = []
     for row in rows:
         ratios = {name: ratio for name, ratio in row["over ours"].items() if name != OURS}
@@ -64,7 +64,7 @@ def write_json(path: Path, rows: list[dict[str, Any]], about: dict[str, Any]) ->
 
 
 def draw(path: Path, rows: list[dict[str, Any]], about: dict[str, Any]) -> None:
-    """Draw a chart with a marker for each contestant in each row, at its time divided by ours."""
+    """Draw a chart with a marker for each contestant in each row, at its time divided by our time."""
     names = list(
         dict.fromkeys(_library(name) for row in rows for name in row["over ours"] if name not in (OURS, LOWER_BOUND))
     )

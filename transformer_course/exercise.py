@@ -183,7 +183,7 @@ class Exercise:
 
     @property
     def solution(self) -> str:
-        """The source of the reference. The model library's code has no checks here, and one-line docstrings."""
+        """The source code for the reference. The model library's code has no checks here, and one-line docstrings."""
         return _source(self.reference)
 
 

@@ -66,9 +66,9 @@ def _check_kind(layer: nn.Module | None, given: str, x: Tensor) -> None:
     if weight is None or not weight.is_floating_point():
         return
     if x.device != weight.device:
-        raise ValueError(f"{given} must be on the device of the parameters, {weight.device}; got {x.device}")
+        raise ValueError(f"{given} must be on the same device as the parameters ({weight.device}); got {x.device}")
     if x.dtype != weight.dtype and not torch.is_autocast_enabled(x.device.type):
-        raise ValueError(f"{given} must have the dtype of the parameters, {weight.dtype}; got {x.dtype}")
+        raise ValueError(f"{given} must have the same dtype as the parameters ({weight.dtype}); got {x.dtype}")
 
 
 def check_tensor(name: str, x: object) -> None:
@@ -145,7 +145,7 @@ def check_attention(
     check_mask(mask, q, n_key)
     check_mask(bias, q, n_key)
     if bias is not None and bias.dtype not in (q.dtype, torch.float32):
-        raise ValueError(f"the bias must have the dtype of the queries, {q.dtype}, or float32; got {bias.dtype}")
+        raise ValueError(f"the bias must have the same dtype as the queries ({q.dtype}) or float32; got {bias.dtype}")
 
 
 def _serves_groups(q_batch: list[int], k_batch: list[int]) -> bool:
@@ -162,7 +162,7 @@ def check_mask(mask: Tensor | None, q: Tensor, n_key: int) -> None:
     >>> check_mask(torch.ones(5, 6), torch.zeros(2, 5, 4), n_key=7)
     Traceback (most recent call last):
         ...
-    ValueError: a mask must be broadcastable to the scores, of shape (2, 5, 7); got shape (5, 6)
+    ValueError: the mask must be broadcastable to the shape of the scores, (2, 5, 7); got shape (5, 6)
     """
     if mask is None:
         return
@@ -173,9 +173,9 @@ def check_mask(mask: Tensor | None, q: Tensor, n_key: int) -> None:
         fits = fits and (n == 1 or n == n_scores)
     if not fits:
         shape = tuple(mask.shape)
-        raise ValueError(f"a mask must be broadcastable to the scores, of shape {scores}; got shape {shape}")
+        raise ValueError(f"the mask must be broadcastable to the shape of the scores, {scores}; got shape {shape}")
     if mask.device != q.device:
-        raise ValueError(f"a mask must be on the device of the queries, {q.device}; got {mask.device}")
+        raise ValueError(f"the mask must be on the same device as the queries ({q.device}); got {mask.device}")
 
 
 def check_token_ids(tokens: Tensor) -> None:

@@ -54,7 +54,7 @@ def test_card_matches_command(kind):
 
 
 @pytest.mark.parametrize("kind", RECIPES)
-def test_loss_on_plays_matches_card(kind):
+def test_loss_on_plays_matches_model_card(kind):
     stored, batches = trained(f"{kind}-plays"), FIRST_BATCHES[kind].long().flatten(0, 1)
     run = RECIPES[kind].training(torch.arange(1000))
     run.model.load_state_dict(with_library_names(kind), strict=False)

@@ -22,7 +22,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.margins", description=__doc__.splitlines()[0])
     parser.add_argument("lessons", nargs="+", metavar="LESSON", help="names of lessons, such as 05_positions")
     parser.add_argument(
-        "--stored", action="store_true", help="judge the claims by the stored runs, without running cells"
+        "--stored", action="store_true", help="check the claims against the stored runs, without running cells"
     )
     options = parser.parse_args()
     failed = False

@@ -19,7 +19,9 @@ ROOT = Path(__file__).parents[2]
 PACKAGES = ("transformer_lab", "transformer_course", "authoring")
 
 MAY_USE: dict[str, str] = {
-    # The model library, in reading order. A package may also import everything that the packages it imports may import.
+    # Permissions are transitive: a package may also import whatever its dependencies may import.
+    #
+    # The model library, in reading order.
     "transformer_lab.checks": "",
     "transformer_lab.shape_checks": "",
     "transformer_lab.device": "",

@@ -36,7 +36,7 @@ def message_of(mistake: Mistake, observed: Sequence[Observation], expected: Sequ
 
 
 def consequence(observed: Sequence[Observation], expected: Sequence[Observation]) -> str:
-    """Describe what is wrong with the output in one sentence, or return "" if one sentence is not enough.
+    """Describe the error in the output in one sentence, or return "" if one sentence is not enough.
 
     Args:
         observed: Observations of the attempt. They may come from an untrusted process.

@@ -46,7 +46,7 @@ N_DISTINGUISHING_CASES = 2
 
 @dataclass(frozen=True, eq=False)
 class Behavior:
-    """Observations of the reference and the mistakes of an exercise on the cases of one seed."""
+    """Observations recorded from an exercise's reference and mistakes, on the cases for one seed."""
 
     exercise: Exercise
     cases: Sequence[Case]
@@ -59,7 +59,7 @@ class Behavior:
 
     @cached_property
     def expected(self) -> Sequence[Observation]:
-        """Observations of the reference."""
+        """Observations recorded from the reference."""
         return self.run(self.exercise.reference)
 
     @property

@@ -90,12 +90,14 @@ def _is_equal(a: Tensor, b: Tensor) -> bool:
 
 
 def frequency_distance(observation: object, right: Tensor, n_samples: int) -> float:
-    """Return the distance of sample frequencies: infinite if only one of them is 0 for some token."""
+    """Return the distance between two sets of sample frequencies, or infinity if only one set lacks a token."""
     if not isinstance(observation, Tensor) or observation.shape != right.shape or observation.dtype != right.dtype:
         return math.inf
     if not torch.equal(observation > 0, right > 0):
         return math.inf
-    deviation = (2 * right * (1 - right) / n_samples).sqrt()  # standard deviation of the difference of two frequencies
+    deviation = (
+        2 * right * (1 - right) / n_samples
+    ).sqrt()  # standard deviation of the difference between two frequencies
     return float(((observation - right).abs() / (6 * deviation + 1 / n_samples)).max())
 
 

@@ -99,7 +99,7 @@ def _evaluate_translations(args: argparse.Namespace) -> int:
     if errors.counts:
         print(errors, file=sys.stderr)
     if not pairs:
-        raise ValueError(f"{' and '.join(args.corpus)}: no sentence pair to evaluate")
+        raise ValueError(f"{' and '.join(args.corpus)}: no sentence pairs to evaluate")
     translations = list(translator.translate((source for source, _ in pairs), beam_size=args.beam))
     references = [target for _, target in pairs]
     print(f"pairs        {len(pairs):,}")

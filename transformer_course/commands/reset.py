@@ -32,7 +32,7 @@ def run(args: argparse.Namespace) -> int:
     choose_folder(args.folder)
     lesson, folder = find_lesson(args.lesson), working_copy()
     if not folder.is_dir():
-        raise FileNotFoundError(f"there is no folder {folder}; start the lessons with transformer-course lab first")
+        raise FileNotFoundError(f"folder {folder} does not exist; run `transformer-course lab` first")
     kept = reset_lesson(published_lessons(), folder, lesson)
     print(f"{folder / lesson}.ipynb is the published lesson again.")
     if kept is not None:

@@ -257,7 +257,7 @@ class _Drawing:
         return self.diagram.frame(self.flow.name, [*inside, lower_edge])
 
     def words(self, x: float, y: float) -> None:
-        """Write the verdict above the drawing, and notes about what is not drawn below it."""
+        """Write the verdict above the drawing, and below it, notes about omitted parts."""
         steps, d = self.flow.steps, self.diagram
         lines = wrap(self.verdict, 34)
         d.text("\n".join(lines), (x, y + 0.085 * len(lines)), bold=True)

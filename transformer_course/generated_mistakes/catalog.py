@@ -25,7 +25,7 @@ FOLDER = Path(__file__).parent / "catalogs"
 UNKNOWN = "unknown"
 """Form of a result that is not compared."""
 MAX_FORM_LENGTH = 40
-"""Maximum number of characters in a form. Longer forms, such as those of nested lists, are cut and end in a hash."""
+"""Maximum number of characters in a form. Longer forms, such as nested lists, are truncated and end in a hash."""
 RTOL, ATOL = 2e-3, 1e-4
 """Tolerances for comparing outlines. Results with similar outlines are then compared in full."""
 

@@ -97,7 +97,7 @@ class Picture:
         self.width, self.height = x1 - x0 + 2 * MARGIN, y1 - y0 + 2 * MARGIN
 
     def svg(self) -> str:
-        """Return the SVG: frames, arrows and texts and, in front of them, a group for each lesson."""
+        """Return the SVG: frames, arrows and labels, with a group for each lesson in front of them."""
         frames = sorted(self.d.frames, key=lambda frame: -frame.width * frame.height)
         lines = [f'<svg class="tl-map" viewBox="0 0 {self.n(self.width)} {self.n(self.height)}" role="group">']
         lines += [self.frame(frame) for frame in frames]

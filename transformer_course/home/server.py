@@ -98,7 +98,7 @@ def current_home() -> Home:
 
 
 def practice_today(folder: Path) -> str:
-    """Describe what is due for practice today. The result is cached until the record or the date changes."""
+    """Describe the practice items due today. The result is cached until the record or the date changes."""
     record = folder / PROGRESS_FILE
     status = record.stat() if record.is_file() else None
     key = (status.st_mtime_ns, status.st_size) if status else (0, 0)
@@ -107,7 +107,7 @@ def practice_today(folder: Path) -> str:
 
 @lru_cache(maxsize=1)
 def _practice_on(folder: Path, changed: int, size: int, day: date) -> str:
-    """Describe what is due. ``changed`` and ``size`` are cache keys for the state of the record."""
+    """Describe the practice items that are due. ``changed`` and ``size`` are cache keys for the state of the record."""
     progress = read_progress(folder)
     if not progress.passed:
         return ""  # avoids reading all lessons
@@ -190,7 +190,7 @@ class QuestionHandler(APIHandler):
 
     @web.authenticated
     def post(self) -> None:
-        """Respond with the answer, or with an error that describes what is wrong with the question."""
+        """Respond with the answer, or with an error that describes the problem with the question."""
         question = self.get_json_body()
         if not isinstance(question, dict) or not all(isinstance(key, str) for key in question):
             raise web.HTTPError(400, "the question must be a JSON object")
@@ -209,7 +209,7 @@ class PracticeHandler(QuestionHandler):
     """Writes a practice notebook."""
 
     def answer(self, question: dict[str, Any]) -> dict[str, Any]:
-        """Write a notebook with what is due today or with a mock interview; return its path in the learner's folder."""
+        """Write a notebook with today's practice or a mock interview; return its path in the learner's folder."""
         folder, now, is_interview = working_copy(), datetime.now(UTC), bool(question["interview"])
         material, progress = read_material(published_lessons()), read_progress(folder)
         if is_interview:

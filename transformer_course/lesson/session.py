@@ -186,7 +186,7 @@ class Session:
         return ""
 
     def _record_messages(self, verdict: Verdict) -> None:
-        """Record what is reported about an attempt that does not pass, so that a class can count common mistakes."""
+        """Record the check's report on a failed attempt, so that instructors can count common mistakes."""
         if verdict.status == "not_started":
             return
         with contextlib.suppress(OSError):  # if recording fails, the learner loses nothing

@@ -1,4 +1,4 @@
-"""Compare the processor time of an attempt with the time of the reference.
+"""Compare an attempt's processor time with the reference's.
 
 Wall-clock time would depend on other processes.
 """
@@ -26,7 +26,7 @@ CLOCK_TICK_S = 1 / 64 if os.name == "nt" else 1e-9
 
 
 def slowdown(attempt: Any, reference: Callable[..., Any], case: Case, best: float, limit: float) -> float:
-    """Return the time of an attempt divided by the time of the reference.
+    """Return the time for an attempt divided by the time for the reference.
 
     Both are timed alternately a few times, and the fastest times are compared, because other programs slow down single
     runs. An attempt that is clearly fast or clearly slow is timed only twice.

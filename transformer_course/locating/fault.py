@@ -1,4 +1,4 @@
-"""A located fault: an expression of the attempt, what is wrong with it, and hints."""
+"""A located fault: an expression in the attempt, an explanation of the error, and hints."""
 
 from dataclasses import dataclass
 

@@ -36,7 +36,7 @@ def describe_fault(
     is_all: bool,
     before: tuple[Expression, str] | None,
 ) -> str:
-    """Describe a fault: what the expression should be, how it differs and what is correct before it.
+    """Describe a fault: the value the expression should have, the difference, and the correct steps before it.
 
     Args:
         expression: The expression.

@@ -58,7 +58,7 @@ def is_other_dtype(value: object, right: object) -> bool:
 
 
 def sources_of_dtype(expressions: Sequence[Expression], trace: Trace, dtype: torch.dtype) -> list[Expression]:
-    """Return the expressions with a dtype that no part of them has, in order of evaluation."""
+    """Return the expressions that have ``dtype`` although no subexpression has it, in evaluation order."""
 
     def has_dtype(number: int) -> bool:
         values = trace.values(number)

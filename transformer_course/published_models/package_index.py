@@ -103,7 +103,7 @@ def _run(command: list[str], folder: Path, total_bytes: int) -> None:
 
 
 def _size(folder: Path) -> int:
-    """Return the size of all files in a folder while another process writes to it."""
+    """Return the total size of the files in a folder, even if another process is writing to it."""
     total = 0
     for path in folder.rglob("*"):
         try:

@@ -100,7 +100,7 @@ def _edits_of_expression(position: NodePosition, names: Sequence[str]) -> Iterat
 
 
 def _nearest_names(name: str, names: Sequence[str]) -> list[str]:
-    """Return the other names that are nearest in the order of definition."""
+    """Return the other names that are defined closest to this name, closest first."""
     here = names.index(name)
     others = [other for other in names if other != name]
     return sorted(others, key=lambda other: abs(names.index(other) - here))[:MAX_NAMES]

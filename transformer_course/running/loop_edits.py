@@ -11,7 +11,7 @@ START_VALUE_FUNCTIONS = ("zeros", "ones", "empty", "new_zeros")
 
 
 def edits_of_loop(loop: ast.For, block: list[ast.stmt], index: int) -> Iterator[TreeEdit]:
-    """Yield the edits of a loop.
+    """Yield the possible edits to a loop.
 
     Args:
         loop: The loop.

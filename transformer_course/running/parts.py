@@ -43,7 +43,7 @@ class Parts:
 
     def __getattr__(self, name: str) -> Any:
         if self.is_blocked(name):
-            raise AttributeError(f"parts.{name} is what this exercise asks you to write")
+            raise AttributeError(f"parts.{name} is not available in this exercise, because you implement it here")
         if name in self._own:
             return self._own[name]
         try:

@@ -23,7 +23,7 @@ class SamplingDial(View):
     ``probabilities``, which has the order of ``tokens`` (most probable first), and ``drawn``, the samples.
 
     Args:
-        logits: The logits for one next token.
+        logits: The logits at a single position.
         tokens: The text of each token; by default, the token ids are shown.
         n_shown: Number of most probable tokens to show. All others are summed.
         temperature: The divisor of the logits.
@@ -60,7 +60,7 @@ class SamplingDial(View):
     ) -> None:
         if logits.ndim != 1 or not len(logits) or not logits.isfinite().all():
             got = f"{tuple(logits.shape)}{'' if logits.isfinite().all() else ', not all finite'}"
-            raise ValueError(f"logits must be finite and have shape (vocab_size,), for one next token; got {got}")
+            raise ValueError(f"logits must be finite and have shape (vocab_size,), for a single position; got {got}")
         if tokens is not None and len(tokens) != len(logits):
             raise ValueError(
                 f"each logit needs the text of its token; got {len(logits)} logits and {len(tokens)} texts"

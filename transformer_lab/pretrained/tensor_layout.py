@@ -24,7 +24,7 @@ class Conversion:
 
 
 class Transpose(Conversion):
-    """Transpose matrices: published ones are ``(in, out)``, as in ``Conv1D``, ours ``(out, in)``. Keep vectors."""
+    """Transpose matrices: published ones are ``(in, out)`` (``Conv1D``), our matrices ``(out, in)``. Keep vectors."""
 
     def to_ours(self, theirs: Tensor) -> Sequence[Tensor]:
         """Transpose the matrix."""

@@ -98,7 +98,7 @@ def test_accepts_fully_cut_gradients_only_if_allowed():
     assert verdict_on(lambda q, k, v: torch.tensor(mixture(q, k, v).tolist()), MAY_CUT).passed
 
 
-def test_rejects_partially_cut_gradients():
+def test_rejects_partially_detached_gradients():
     assert verdict_on(detaches_weights, MAY_CUT).mistakes == ("gradient_cut",)
 
 

@@ -58,7 +58,7 @@ def test_bad_lines_are_reported(model, tmp_path, capsys):
     assert captured.out.startswith("pairs        1\n") and "bad.tsv, line 2: no tab" in captured.err
 
 
-@pytest.mark.parametrize("text, message", [("", "no sentence pair to evaluate"), (None, "No such file")])
+@pytest.mark.parametrize("text, message", [("", "no sentence pairs to evaluate"), (None, "No such file")])
 def test_invalid_corpus_is_reported_in_one_line(model, tmp_path, capsys, text, message):
     path = tmp_path / "corpus.tsv"
     if text is not None:

@@ -29,4 +29,4 @@ def test_prints_name_of_old_copy(folder, capsys):
 
 def test_rejects_a_folder_without_lessons(folder, capsys):
     assert main(["reset", "03", "--folder", str(folder / "elsewhere")]) == 2
-    assert "start the lessons with transformer-course lab first" in capsys.readouterr().err
+    assert "run `transformer-course lab` first" in capsys.readouterr().err

@@ -144,7 +144,7 @@ def interrupt_the_third_step(patch):
 
     def interrupting(*args, **keywords):
         calls.append(args)
-        if len(calls) == 2 + 3:  # the first two calls measure the time of a step
+        if len(calls) == 2 + 3:  # the first two calls measure how long a step takes
             signal.raise_signal(signal.SIGINT)
         return batch_loss(*args, **keywords)
 

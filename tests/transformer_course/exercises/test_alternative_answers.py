@@ -292,7 +292,7 @@ def contributions_by_loop(heads, w_o):
 
 
 def leaks_by_cutting(model, tokens):
-    """Pass longer and longer prefixes, for which a causal model gives the same output as for the whole text."""
+    """Compare outputs for longer and longer prefixes with the whole text's output, which a causal model matches."""
     was_training = model.training
     model.eval()
     whole = model(tokens)

@@ -559,7 +559,7 @@ def option_scores(log_p, is_option, per_token):
 
 
 def paired_error_bar(first, second):
-    """Use the variances of both samples and their covariance, in numpy and float64."""
+    """Compute the error bar from both variances and the covariance, in NumPy with float64."""
     a, b = first.double().numpy(), second.double().numpy()
     variances = np.cov(a, b)  # divides by n - 1
     variance = variances[0, 0] + variances[1, 1] - 2 * variances[0, 1]

@@ -21,7 +21,7 @@ from transformer_course.lesson.prediction import judge_choice, judge_prediction,
         (0.3, 0.32),
         (0.33, 0.32),
         (0.9, 0.88),
-        (0.1, 0.08),  # "near 0.1, 0.5 or 0.9"
+        (0.1, 0.08),  # a lesson offers the choices 0.1, 0.5 and 0.9
         (1, 0.99),
         (0, -0.0),
         (0.00001, 6e-9),

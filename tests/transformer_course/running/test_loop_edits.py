@@ -8,7 +8,7 @@ from transformer_course.running.loop_edits import edits_of_loop
 
 
 def edited(code: str) -> dict[str, list[str]]:
-    """Return the code after each edit of its last statement, a loop, by the kind of edit."""
+    """Apply each edit to the loop at the end of the code, and return the resulting code by kind of edit."""
     block = ast.parse(code).body
     results: dict[str, list[str]] = {}
     for edit in edits_of_loop(block[-1], block, len(block) - 1):

@@ -73,7 +73,7 @@ def test_picture_has_bars_before_and_after_filtering():
 @pytest.mark.parametrize(
     ("logits", "message"),
     [
-        (torch.zeros(1, 4), r"\(vocab_size,\), for one next token; got \(1, 4\)$"),
+        (torch.zeros(1, 4), r"\(vocab_size,\), for a single position; got \(1, 4\)$"),
         (torch.zeros(0), r"got \(0,\)$"),
         (torch.tensor([0.0, torch.nan]), r"got \(2,\), not all finite$"),
     ],

@@ -1,4 +1,4 @@
-"""Create folders like those of published language models: GPT-2 with both tokenizer formats, and Llama."""
+"""Create folders laid out like published language models: GPT-2 with both tokenizer formats, and Llama."""
 
 import json
 import re

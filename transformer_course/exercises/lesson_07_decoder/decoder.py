@@ -95,7 +95,7 @@ def decoder_cases(seed: int) -> list[Case]:
         return {
             "tokens": drawn_tokens(rng, VOCAB_SIZE, batch, n),
             "memory": normal(rng, batch, n_source, d_model),
-            "mask": None,  # required because later calls keep what they do not change
+            "mask": None,  # set explicitly, because later calls reuse every input they do not replace
             "memory_mask": None,
             **{name: drawn_mask(rng, *shape) for name, shape in masks.items()},
         }

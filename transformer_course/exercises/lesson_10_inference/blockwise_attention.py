@@ -34,7 +34,7 @@ def blockwise_attention(
         k, v = (x[..., start : start + block, :] for x in (keys, values))
         scores = queries @ k.mT / queries.shape[-1] ** 0.5
         new_largest = torch.maximum(largest, scores.amax(dim=-1, keepdim=True))
-        correction = torch.exp(largest - new_largest)  # brings what is summed already to the new maximum
+        correction = torch.exp(largest - new_largest)  # rescales the running sums to the new maximum
         exponentials = torch.exp(scores - new_largest)
         total = correction * total + exponentials.sum(dim=-1, keepdim=True)
         mixture = correction * mixture + exponentials @ v
@@ -161,7 +161,7 @@ def blockwise_attention_cases(seed: int) -> list[Case]:
     sizes = (0.5 + extreme.inputs["keys"].abs()).cumsum(dim=0)
     extreme.inputs["keys"][:, 0], extreme.inputs["keys"][:, 1] = sizes[:, 0], sizes[:, 1].flip(0)
     extreme.inputs["queries"][:] = 1000.0 * torch.tensor([[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0], [0.0, -1.0]])
-    # The scores of one query have 512 elements. Those of a block, or even all products in it, have far fewer.
+    # One query has 512 scores. A block has far fewer, and even all the products in a block are far fewer.
     long = dataclasses.replace(
         case((), 2, 512, 5, 4, 16, "512 keys, 16 at a time: how large are the tensors?"),
         max_numbers={"queries": 511},

@@ -184,7 +184,7 @@ def which_inputs_cases(seed: int) -> list[Case]:
 
 
 def one_copy_for_all(x):
-    return functools.partial(torch.Tensor.view_as, once := x.clone(), once)  # which has its own state
+    return functools.partial(torch.Tensor.view_as, once := x.clone(), once)  # all calls share this copy
 
 
 def threshold(smallest):

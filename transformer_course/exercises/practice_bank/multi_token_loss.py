@@ -16,7 +16,7 @@ from transformer_course.steps import InSteps
 def multi_token_loss(
     logits: Float[Tensor, "n_heads batch n vocab_size"], tokens: Int[Tensor, "batch n"]
 ) -> Float[Tensor, ""]:
-    """Return the mean over the heads of their mean losses; at position t, head k (from 0) predicts token t + k + 1."""
+    """Return each head's mean loss, averaged over heads; at position t, head k (from 0) predicts token t + k + 1."""
     losses = []
     for ahead, head in enumerate(logits, start=1):
         log_p = head[:, :-ahead].log_softmax(dim=-1)  # the last positions have no such token

@@ -270,10 +270,10 @@ def read_table(path: Path) -> list[dict[str, str]]:
     """Read a table that an instructor maintains.
 
     Returns:
-        The rows as dicts by lower-case title; the key "line" has the line number in the file where the row ends.
+        The rows as dicts keyed by lowercase column title; "line" is the number of the line where the row ends.
 
     Raises:
-        ValueError: The file is not a table, its encoding is not recognized, or a row is longer than the titles.
+        ValueError: The file is not a table, its encoding is not recognized, or a row has too many cells.
         OSError: The file cannot be read.
     """
     return rows_of(Table(path))

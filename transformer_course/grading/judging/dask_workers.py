@@ -83,7 +83,7 @@ class SchedulerGrader:
                 )
             if different := {name for name in versions() if found.get(name) != versions()[name]}:
                 raise ValueError(
-                    f"the Dask worker {worker} has different versions, so its results may differ: it has "
+                    f"the Dask worker {worker} has different package versions, so its results may differ: it has "
                     f"{_in_words(found, different)}, but this machine has {_in_words(versions(), different)}. "
                     "Install the same versions"
                 )

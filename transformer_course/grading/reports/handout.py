@@ -51,7 +51,7 @@ def write_handout(own: OwnExercises, folder: Path) -> str:
 
 
 def stub(exercise: Exercise) -> str:
-    """Return the signatures and docstrings of the reference solution."""
+    """Return the signatures and docstrings from the reference solution."""
     tree = ast.parse(exercise.solution)
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef):

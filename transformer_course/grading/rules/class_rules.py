@@ -191,7 +191,7 @@ def _read_rules(path: Path) -> tuple[LatePolicy, bool, list[str], str, dict[str,
             raise ValueError("it has unknown lessons, or partial_credit is neither true nor false")
         columns = text.get("roster_columns", {})
         if type(columns) is not dict or not all(type(title) is str for title in columns.values()):
-            raise ValueError("roster_columns is not an object of column titles")
+            raise ValueError("roster_columns must be an object whose values are column titles (strings)")
         return policy, partial_credit, lessons, library_calls, columns
     except (KeyError, TypeError, AttributeError, ValueError) as error:
         raise ValueError(f"{path} does not contain valid class rules ({error}); fix or delete the file") from error

@@ -40,7 +40,7 @@ class _Program(ctypes.Structure):
 
 
 def install_filter(*, single_process: bool = False) -> bool:
-    """Irrevocably deny all other system calls to this process and all its future children.
+    """Irrevocably deny system calls that are not on the allowlist to this process and all its future children.
 
     The process must already have set ``PR_SET_NO_NEW_PRIVS``.
 

@@ -52,5 +52,5 @@ def test_recognizes_each_lesson_without_name_and_ids(lesson: str):
     assert lesson_by_text(checks) == lesson
 
 
-def test_recognizes_no_lesson_in_other_code():
+def test_finds_no_lesson_in_unrelated_code():
     assert lesson_by_text(["import pandas", "print('Hello')"]) == ""

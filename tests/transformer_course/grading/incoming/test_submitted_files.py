@@ -147,7 +147,7 @@ def test_file_names_cannot_change_the_owner(tmp_path: Path):
     write_files(zips, {"week 1.zip": two})
     [ada, week] = find_submissions([zips / "ada.zip", zips / "week 1.zip"])
     assert (ada.problem, week.problem) == ("", submissions.SEVERAL_STUDENTS)
-    names = {"2", "ada", "ben"}  # the class folder has the same name as a student's number
+    names = {"2", "ada", "ben"}  # the name of the class folder is also a student number
     write_files(tmp_path / "2", {f"{name}/01_lookup.ipynb": NOTEBOOK for name in ("ada", "ben")})
     [class_folder] = find_submissions([tmp_path / "2"], is_student=names.__contains__)
     assert (class_folder.student, class_folder.problem) == ("2", submissions.SEVERAL_STUDENTS)

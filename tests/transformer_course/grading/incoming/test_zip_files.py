@@ -104,7 +104,7 @@ def test_corrupted_zip_is_reported(tmp_path: Path, content: bytes, message: str)
     assert any(part in problem for part in message.split("|")), problem
 
 
-def test_corrupted_member_and_long_directory_are_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_reports_corrupted_member_and_oversized_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     whole = zipped({"01_lookup.ipynb": NOTEBOOK})
     at = whole.index(b"01_lookup.ipynb") + len(b"01_lookup.ipynb")
     (tmp_path / "ada.zip").write_bytes(whole[: at + 5] + b"\xff\xff\xff\xff" + whole[at + 9 :])

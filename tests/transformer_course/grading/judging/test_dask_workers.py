@@ -112,7 +112,9 @@ def test_rejects_worker_with_a_different_version(scheduler: str, class_folder: P
         worker = next(iter(client.scheduler_info()["workers"]))
         client.run(pretend, "0.0.9", workers=[worker])
         try:
-            message = r"the Dask worker tcp://.* has different versions, .*: it has transformer-course 0\.0\.9, but "
+            message = (
+                r"the Dask worker tcp://.* has different package versions, .*: it has transformer-course 0\.0\.9, but "
+            )
             with pytest.raises(ValueError, match=f"{message}this machine has .*Install the same versions"):
                 grade([class_folder], tmp_path / "out", run=RunOptions(scheduler=scheduler))
         finally:
@@ -134,7 +136,7 @@ def test_reports_unreachable_scheduler(tmp_path: Path, monkeypatch: pytest.Monke
         ({}, "has no workers; start workers with `dask worker tcp://x:0`"),
         (
             {"tcp://x:1": {"torch": "1.0"}},
-            "the Dask worker tcp://x:1 has different versions.* torch 1.0, but .*torch 2",
+            "the Dask worker tcp://x:1 has different package versions.* torch 1.0, but .*torch 2",
         ),
         ({"tcp://x:1": ModuleNotFoundError("No module named 'torch'")}, r"cannot import the course \(No module named"),
     ],

@@ -1,4 +1,4 @@
-"""Tests for filling points into tables from Canvas and Moodle without changing anything else."""
+"""Tests for filling in points in Canvas and Moodle tables without changing anything else."""
 
 import csv
 import io
