@@ -1030,7 +1030,8 @@ print(continued(actor, of_plays.tokenizer, "ROMEO: Who art thou, and what is thy
 # </details>
 #
 # The rank argument goes like this: a triangular matrix with a positive diagonal is invertible, so causal weights have
-# full rank, while two-way weights supposedly inherit the low rank of the scores. These are the ranks for 64 positions:
+# full rank, while two-way weights supposedly inherit the low rank of the scores. These are numerical ranks for 64
+# positions:
 
 
 # %% id="rank-of-weights" tags=["hide-input", "approximate"]
@@ -1049,7 +1050,7 @@ pd.DataFrame(rank_table).T.rename_axis("d_k")
 
 # %% [markdown]
 # For a head of width 4, the *scores* have rank 4 at most, but softmax is not linear, so the weights have rank 63 or 64.
-# Two-way weights have a low rank only if the head's width is 1 or 2.
+# With 64 positions, two-way weights have a low rank only at widths 1 and 2.
 #
 # Now change the last token of a text. How much do the earlier outputs of the stored GPT change, with its causal mask
 # and with a two-way mask?
@@ -1137,7 +1138,7 @@ pd.DataFrame(rows).T.rename_axis(columns="examples:").round(2)
 # rules, and after two examples a model with two blocks is nearly always right. (With 16 rules instead of 4 and as many
 # steps, it is right a third of the time.) Its parameters do not change: it infers the rule from the prompt. An
 # induction head cannot do this, because the question has not appeared before. But the model only selects among its
-# training rules. For a new rule (last row) the examples say nothing about the next question, so it can only guess.
+# training rules. For a new rule (last row) the examples only exclude their own answers, so it can only guess.
 #
 # <details><summary>What is all this called, and how reliable are the numbers?</summary>
 #

@@ -688,7 +688,7 @@ print("ms for 256 tokens:", {name: round(duration) for name, duration in ms.item
 
 # %% [markdown]
 # The number of passes falls by more than half. The time falls, too, although drafting takes time. With hundreds of
-# requests in a pass, little compute is idle, and drafts gain less.
+# short requests in a pass, little compute is idle; drafts gain less.
 
 # %% [markdown]
 # ## Long prompts: attention in blocks
@@ -938,8 +938,7 @@ pd.DataFrame({"ms for a token": smollm_ms, "tokens per second": 1000 / smollm_ms
 
 # %% [markdown]
 # The cache saves most of the time. int4 is *slower* than float32 here: this Python code unpacks every matrix in every
-# pass. Kernels for int4 unpack the codes while they multiply. int8 gains little, since the output layer stays in
-# float32.
+# pass. Kernels for int4 unpack the codes while they multiply. int8 gains little: reading takes a third of the pass.
 
 # %% id="smollm2-roofline" tags=["published-model", "hide-input", "words-only"]
 smollm_sizes = [1, 4, 16, 64, 128]  # tokens in a pass: 1 in decode, 128 in the prefill of a prompt
@@ -965,7 +964,7 @@ print(f"{smollm_bandwidth:.0f} GB/s, {smollm_peak:.0f}·10⁹ operations per sec
 # %% [markdown]
 # A pass over n tokens does n operations for each 2 bytes of a 32-bit parameter. It can be no faster than the bytes
 # arrive (the slope) and than the processor computes (the flat part): the *roofline* (lesson 13). Decode is at the left,
-# under the slope: fewer bytes and more tokens per pass help. Prefill is at the right, near the flat part, where fewer
+# far under the slope: only more tokens per pass help here. Prefill is at the right, near the flat part, where fewer
 # bytes do not help.
 
 # %% [markdown]
