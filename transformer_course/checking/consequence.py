@@ -62,8 +62,8 @@ def consequence(observed: Sequence[Observation], expected: Sequence[Observation]
     if value.dtype != right.dtype and torch.equal(value.to(right.dtype), right):
         now, should = (str(tensor.dtype).removeprefix("torch.") for tensor in (value, right))
         return f"Your output has dtype {now} instead of {should}."
-    sentence = _of_numbers(value, right, are_distributions=all(is_distribution(expected) for _, expected in outputs))
-    return "" if sentence.startswith("Every number") and not _holds(sentence, wrong[1:]) else sentence
+    are_distributions = all(is_distribution(expected) for _, expected in outputs)
+    return _of_numbers(value, right, wrong[1:], are_distributions=are_distributions)
 
 
 def _of_mask(value: Tensor, right: Tensor) -> str:
@@ -83,7 +83,9 @@ def _of_mask(value: Tensor, right: Tensor) -> str:
     )
 
 
-def _of_numbers(value: Tensor, right: Tensor, *, are_distributions: bool) -> str:
+def _of_numbers(
+    value: Tensor, right: Tensor, others: Iterable[tuple[object, object]], *, are_distributions: bool
+) -> str:
     a, b = value.double(), right.double()
     if a.isnan().any() and not b.isnan().any():
         return _of_nan(a)
@@ -92,7 +94,7 @@ def _of_numbers(value: Tensor, right: Tensor, *, are_distributions: bool) -> str
     if are_distributions and (sentence := _of_sums(a)):
         return sentence
     relation = explain_relation(value, right.to(value.dtype))
-    return relation if relation.startswith("Every number") else ""
+    return relation if relation.startswith("Every number") and _holds(relation, others) else ""
 
 
 def _holds(relation: str, others: Iterable[tuple[object, object]]) -> bool:

@@ -84,9 +84,8 @@ def judge(
         return _judge_side_effects(known, observed_in_cases, reading)
     judged: tuple[Behavior, Sequence[Observation]] = known, observed_in_cases
     if other_cases:
-        others = other_cases.observed()
-        is_correct = agree(others, other_cases.known.expected, numbers_only=True)
-        if _has_same_errors(others, observed_in_cases) and not is_correct:
+        others, expected = other_cases.observed(), other_cases.known.expected
+        if _has_same_errors(others, observed_in_cases) and not agree(others, expected, numbers_only=True):
             judged = other_cases.known, others
     if found := (recognize if judged[0] is known else recognize_once)(*judged):
         return _recognized(*judged, found, reading, (known, observed_in_cases))
