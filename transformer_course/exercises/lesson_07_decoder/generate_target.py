@@ -7,6 +7,7 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from transformer_course.exercise import Exercise, Mistake, Wording
+from transformer_course.exercises.shared import generation_mistakes
 from transformer_course.exercises.shared.draw_cases import generator, normal
 from transformer_course.exercises.shared.generation_steps import logits, next_logits, output, shown
 from transformer_course.running.case import Case
@@ -105,16 +106,7 @@ def generate_target_cases(seed: int) -> list[Case]:
 
 
 MISTAKES = [
-    Mistake(
-        "shows_the_newest_token_only",
-        STEPS.but(shown=lambda: lambda target: target[:, -1:]),
-        summary="you pass the model only the newest token",
-        message=(
-            "{summary}, so your first token is right and later ones aren't: the model reads each token as if it were "
-            "the first. Which tokens should it read in the second iteration?"
-        ),
-        hints=["In the third iteration, which shape should the target have that you pass to the model?"],
-    ),
+    generation_mistakes.newest_token_only(STEPS),
     Mistake(
         "chooses_after_bos_only",
         STEPS.but(shown=lambda start: lambda target: start),
@@ -146,16 +138,7 @@ MISTAKES = [
         ),
         hints=["With 2 sources, how many tokens should `choose` return in the third iteration?"],
     ),
-    Mistake(
-        "the_decoder_gets_the_source",
-        STEPS.but(logits=lambda model, source: lambda shown: model(source, source)),
-        summary="you pass the source to the model as its target",
-        message=(
-            "You pass the source to the model twice, so it never sees the tokens that you have generated. Which "
-            "tensor should be its second argument?"
-        ),
-        hints=["In your code, can the second generated token depend on the first?"],
-    ),
+    generation_mistakes.source_as_target(STEPS),
     Mistake(
         "probabilities",
         STEPS.but(next_logits=lambda: lambda logits: logits[:, -1].softmax(dim=-1)),
@@ -204,19 +187,7 @@ MISTAKES = [
             "Move the `return` after the loop, to the indentation of the `for`.",
         ],
     ),
-    Mistake(
-        "target_of_floats",
-        STEPS.but(start=lambda source, bos_id: torch.full((len(source), 1), float(bos_id))).attempt,
-        message=(
-            "You pass floats to the model, but token IDs must be integers. `torch.zeros` and `torch.ones` return "
-            "floats unless you pass a `dtype`."
-        ),
-        hints=[
-            "What is the dtype of your target in the first iteration?",
-            "Token IDs are row indices of the embedding table, so they must be integers.",
-            "`torch.full((len(source), 1), bos_id)` returns integers if `bos_id` is an integer.",
-        ],
-    ),
+    generation_mistakes.target_of_floats(STEPS),
 ]
 
 

@@ -8,6 +8,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from transformer_course.exercise import Exercise, Mistake, Wording
+from transformer_course.exercises.shared import generation_mistakes
 from transformer_course.exercises.shared.draw_cases import generator, normal
 from transformer_course.exercises.shared.generation_steps import logits, next_logits, output, shown
 from transformer_course.running.case import Case
@@ -169,16 +170,7 @@ def greedy_decode_cases(seed: int) -> list[Case]:
 
 
 MISTAKES = [
-    Mistake(
-        "shows_the_newest_token_only",
-        STEPS.but(shown=lambda: lambda target: target[:, -1:]),
-        summary="you pass the model only the newest token",
-        message=(
-            "{summary}, so your first token is right and later ones aren't: the model reads each token as if it were "
-            "the first. Which tokens should it read in the second iteration?"
-        ),
-        hints=["In the third iteration, which shape should the target have that you pass to the model?"],
-    ),
+    generation_mistakes.newest_token_only(STEPS),
     Mistake(
         "reads_the_position_before_the_last",
         STEPS.but(next_logits=lambda: lambda logits: logits[:, max(logits.shape[1] - 2, 0)]),
@@ -204,16 +196,7 @@ MISTAKES = [
             "`logits[:, -1].argmax(dim=-1)`.",
         ],
     ),
-    Mistake(
-        "the_decoder_gets_the_source",
-        STEPS.but(logits=lambda model, source: lambda shown: model(source, source)),
-        summary="you pass the source to the model as its target",
-        message=(
-            "You pass the source to the model twice, so it never sees the tokens that you have generated. Which "
-            "tensor should be its second argument?"
-        ),
-        hints=["In your code, can the second generated token depend on the first?"],
-    ),
+    generation_mistakes.source_as_target(STEPS),
     Mistake(
         "the_logits_themselves",
         STEPS.but(choice=lambda: lambda next_logits: next_logits.amax(dim=-1)),
@@ -259,19 +242,7 @@ MISTAKES = [
         message="{summary}, so you cut off the others. When may the loop stop?",
         hints=["The first sentence has 2 tokens and the second has 5. How many iterations are needed?"],
     ),
-    Mistake(
-        "target_of_floats",
-        STEPS.but(start=lambda source, bos_id: torch.full((len(source), 1), float(bos_id))).attempt,
-        message=(
-            "You pass floats to the model, but token IDs must be integers. `torch.zeros` and `torch.ones` return "
-            "floats unless you pass a `dtype`."
-        ),
-        hints=[
-            "What is the dtype of your target in the first iteration?",
-            "Token IDs are row indices of the embedding table, so they must be integers.",
-            "`torch.full((len(source), 1), bos_id)` returns integers if `bos_id` is an integer.",
-        ],
-    ),
+    generation_mistakes.target_of_floats(STEPS),
     Mistake(
         "filled_up_with_zero",
         STEPS.but(tokens=lambda: lambda chosen, ended: chosen.masked_fill(ended, 0)),
