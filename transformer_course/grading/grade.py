@@ -60,7 +60,7 @@ if TYPE_CHECKING:
 
 MAX_NOTE_LENGTH = 300
 ISOLATION_LEVELS = ("none", "shared user", "full")
-"""How well the notebooks' code is isolated, from the weakest level to the strongest."""
+"""Levels of isolation for the notebooks' code, from weakest to strongest."""
 Keep = Callable[[str, Sequence[GradedSubmission], Mapping[str, Any]], None]
 """A function that stores a student's results together with the active guards."""
 
@@ -81,8 +81,9 @@ def grade(paths: Sequence[Path], out: Path, changes: RuleChanges | None = None, 
         A summary of a few lines.
 
     Raises:
-        ValueError: A path does not exist or has no notebook, ``out`` contains other files or results with a different
-            seed, the code cannot be sandboxed, or the scheduler's workers have a different version.
+        ValueError: A path does not exist or contains no notebook, ``out`` contains other files or results with a
+            different seed, the code cannot be sandboxed, or the scheduler's workers run a different version of the
+            course.
         OSError: A file cannot be read or written, or the sandbox does not start.
     """
     changes, run = changes or RuleChanges(), run or RunOptions()
@@ -150,7 +151,7 @@ def _find_submissions(
     found = find_submissions(
         paths,
         out,
-        # Only the roster counts here: the known names include the class folder's if it once contained a notebook.
+        # Use only the roster here, because the known names may include the name of the class folder.
         lambda name: roster.find_exactly(name) is not None,
         may_be_student=lambda name: name in known or roster.has_match(name),
         pattern=layout,
@@ -158,7 +159,7 @@ def _find_submissions(
         report=lines.append,
     )
     for line in lines:
-        logging.getLogger(__name__).warning(line)  # before anything runs, so that the instructor can stop
+        logging.getLogger(__name__).warning(line)  # warn before anything runs, so that the instructor can cancel
     if lines and not layout:
         logging.getLogger(__name__).warning("If these are not the students, use --layout (see grade --help).")
     return found
@@ -195,7 +196,7 @@ def _discard_earlier(students: Mapping[str, Sequence[Submission]], records: Reco
 
 
 def _settings_of_records(seed: int, limits: Limits, rules: ClassRules, own: Sequence[OwnExercises]) -> dict[str, Any]:
-    """Return all settings that affect the points; when one changes, students are graded again."""
+    """Return all settings that affect the points; if a setting changes, students are graded again."""
     settings: dict[str, Any] = {"seed": seed, "limits": [limits.seconds, limits.memory_mb], **versions()}
     if rules.library_calls != "remark":
         settings["library_calls"] = rules.library_calls
@@ -212,7 +213,7 @@ def _warn_of_missing_guards(guards: Mapping[str, Any], unconfined: bool) -> None
 
 
 def _warn_of_changed_settings(students: Mapping[str, Sequence[Submission]], records: Records) -> None:
-    """Report changed settings if they cause students to be graded again."""
+    """Warn about changed settings that cause students to be graded again."""
     changed = [records.changed_settings(name, own) for name, own in students.items()]
     for changes, n in Counter(filter(None, changed)).items():
         line = f"Grading {pluralize(n, 'student')} again because settings have changed ({changes})."
@@ -232,7 +233,7 @@ def _grade_students(
         try:
             noted = [_with_notes(replace(notebook, isolation=level), library_calls) for notebook in graded]
             records.write(name, students[name], noted, guards)
-        except (ValueError, TypeError, LookupError, RecursionError) as error:  # must not affect other students
+        except (ValueError, TypeError, LookupError, RecursionError) as error:  # must not stop the class
             failed = [grader_failure(submission, error) for submission in students[name]]
             records.write(name, students[name], failed, guards)
 
@@ -287,7 +288,7 @@ class LocalGrader:
 def open_grader(
     n: int, seed: int, run: RunOptions, own: Sequence[OwnExercises]
 ) -> "Iterator[LocalGrader | SchedulerGrader]":
-    """Start a grader that grades n students at once, here or on Dask workers, and stop it after the block."""
+    """Start a grader for n students at a time, on this machine or on Dask workers, and stop it after the block."""
     if run.scheduler:
         from transformer_course.grading.judging.dask_workers import SchedulerGrader
 
@@ -300,7 +301,7 @@ def open_grader(
 
 
 def _with_notes(graded: GradedSubmission, library_calls: str) -> GradedSubmission:
-    """Return a graded notebook with remarks for the instructor, and with the points after these remarks."""
+    """Add remarks for the instructor to a graded notebook, and remove the points that a remark costs."""
     cells, lesson = graded.submission.cells, graded.submission.lesson
     if not graded.exercises:
         return graded
@@ -328,14 +329,14 @@ def open_workers(
     own: Sequence[OwnExercises] = (),
     sandbox: Sandbox | None = None,
 ) -> Iterator[list[Worker]]:
-    """Start n workers, the first with the running sandbox if there is one, and stop them after the block."""
+    """Start n workers, and stop them after the block. If a running sandbox is given, the first worker uses it."""
     with contextlib.ExitStack() as stack:
         sandboxes = [sandbox, *[None] * (n - 1)]
         yield [stack.enter_context(Worker(limits, container, own, started)) for started in sandboxes]
 
 
 def isolation(guards: Mapping[str, Any]) -> str:
-    """Return how well the notebooks' code is isolated: ``full``, ``shared user`` or ``none``."""
+    """Return the level of isolation for the notebooks' code: ``full``, ``shared user`` or ``none``."""
     has_own_user = guards["own_user"] or bool(guards.get("container"))
     is_filtered = guards["landlock"] and guards["seccomp"]
     if (has_own_user or guards["namespaces"]) and is_filtered:
@@ -346,7 +347,7 @@ def isolation(guards: Mapping[str, Any]) -> str:
 def caution(guards: Mapping[str, Any]) -> str:
     """Return a warning about the harm that learners' code could do here, or an empty string if all guards work."""
     if guards.get("container"):
-        return ""  # it can access only its own folder
+        return ""  # the code can access only its own folder
     risks = {
         "read every file that all users can read": guards["own_user"] and not guards["landlock"],
         "read, change and delete your files": not guards["own_user"] and not guards["landlock"],
@@ -372,4 +373,4 @@ def unlimited_resources(guards: Mapping[str, Any]) -> str:
     if not unlimited:
         return ""
     note = f"Note: this system cannot limit the total {join_words(unlimited)} of an answer's processes."
-    return f"{note} The grader checks it ten times a second, so an answer may briefly exceed its limit."
+    return f"{note} The grader checks the total ten times a second, so an answer may briefly exceed its limit."

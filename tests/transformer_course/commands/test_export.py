@@ -32,7 +32,7 @@ def test_look_option_writes_nothing(tmp_path: Path, capsys):
     message = capsys.readouterr().out
     assert (
         "The points are in the column “Lab”." in message
-        and "1 of them had different points:" in message
+        and "Cells that contained different points (1):" in message
         and "  ada: 1 → " in message
         and "Nothing was written." in message
     )

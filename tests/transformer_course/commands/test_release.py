@@ -27,6 +27,6 @@ def test_rejects_an_unknown_lesson(tmp_path: Path, capsys):
 def test_writes_a_notebook_for_own_exercises(tmp_path: Path, own_file: Path, capsys):
     assert main(["release", "--exercises", str(own_file), "-o", str(tmp_path / "out")]) == 0
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["week_3.ipynb"]
-    assert "week_3: wrote a notebook with 2 exercises, without answers and checks" in capsys.readouterr().out
+    assert "week_3: wrote a notebook with 2 exercises, without answers or checks" in capsys.readouterr().out
     assert main(["release", "primer", "--exercises", str(own_file), "-o", str(tmp_path / "both")]) == 0
     assert {path.name for path in (tmp_path / "both").glob("*.ipynb")} == {"primer.ipynb", "week_3.ipynb"}

@@ -1,7 +1,7 @@
 """Read submitted notebooks and the instructor's tables as untrusted input.
 
 In reading order: ``submitted_files`` finds files in folders, and ``zip_files`` finds files in zips. A
-``submitted_file`` has a time from ``submission_times``, which uses ``git_clones`` and ``written_time``. ``layout``
+``submitted_file`` gets its time from ``submission_times``, which uses ``git_clones`` and ``written_time``. ``layout``
 finds the student of each file using ``platform_names``. ``people`` matches a name with a person in the roster,
 ``name_lists`` matches lists of names, and ``groups`` reads the members of each group. ``notebook_cells`` reads the
 cells of a notebook, including ``written_answers``, and ``cell_text`` recognizes exercises by the text of a cell.

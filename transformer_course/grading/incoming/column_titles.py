@@ -67,7 +67,7 @@ TITLES = {
         *("comentários", "feedbackcommentaar", "feedback als commentaar", "komentarz zwrotny", "komentarz"),
     ),
 }
-"""The titles of each column, normalized by ``lower_case_words``, most specific first."""
+"""Known titles for each kind of column, normalized by ``lower_case_words``, most specific first."""
 
 ADDRESS = re.compile(r"[^@\s]+@[^@\s]+")
 PARTICIPANT = re.compile(r"(?:[^\W\d_]|/){5,} ?(\d+)")
@@ -77,7 +77,7 @@ PARTICIPANT = re.compile(r"(?:[^\W\d_]|/){5,} ?(\d+)")
 def find_columns(table: Table, key: str, chosen: Mapping[str, str] | None = None) -> list[int]:
     """Return the indices of the columns for a key of ``TITLES``, most specific first.
 
-    If all cells in a column contain an ``@``, they are email addresses, regardless of the title.
+    A column whose cells all contain an ``@`` is treated as a column of email addresses, regardless of its title.
 
     Args:
         table: The table.

@@ -1,4 +1,4 @@
-"""Recognize files checked out by Git, whose times are checkout times instead of submission times.
+"""Recognize files checked out by Git, because they have the time of the checkout instead of the submission time.
 
 The index of tracked files is read directly, because running ``git`` could execute commands from a student's
 ``.git/config``.
@@ -10,13 +10,13 @@ from pathlib import Path
 
 MAX_INDEX_BYTES = 64 << 20
 FIXED_BYTES = 62
-"""Number of bytes before the path of an entry: times, sizes, SHA-1 and flags."""
+"""Number of bytes before the path in an index entry. They contain times, sizes, the SHA-1 hash and flags."""
 IS_EXTENDED = 0x4000
-"""Flag of entries with two more bytes of flags, in version 3 and later."""
+"""Flag that marks an entry with two additional bytes of flags, in version 3 and later."""
 
 
 def checked_out_files(folder: Path) -> frozenset[Path]:
-    """Return the absolute paths of the files in a folder that are tracked by the repository that contains it."""
+    """Return the absolute paths of the files in a folder that the folder's Git repository tracks."""
     folder = folder.resolve()
     for above in [folder, *folder.parents]:
         index = _index_of(above / ".git")
@@ -27,7 +27,7 @@ def checked_out_files(folder: Path) -> frozenset[Path]:
 
 
 def _index_of(git: Path) -> bytes | None:
-    """Return the index of a repository, empty if it cannot be read, or None if there is no repository."""
+    """Return a repository's index, empty bytes if the index cannot be read, or None if there is no repository."""
     try:
         if git.is_file():  # a worktree or submodule
             git = git.parent / git.read_text("utf-8").removeprefix("gitdir:").strip()
@@ -55,7 +55,7 @@ def _tracked_paths(index: bytes) -> Iterator[str]:
                 n_kept = len(path) - n_dropped
             end = index.index(b"\0", start)
             path = path[:n_kept] + index[start:end]
-            at = end + 1 if version == 4 else at + (end - at + 8) // 8 * 8  # padded with 1 to 8 zeros
+            at = end + 1 if version == 4 else at + (end - at + 8) // 8 * 8  # an entry is padded with 1 to 8 zeros
             yield path.decode("utf-8", "surrogateescape")
     except (struct.error, ValueError, IndexError):
         return

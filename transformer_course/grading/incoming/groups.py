@@ -20,8 +20,8 @@ IDENTITY = ("id", "email", "login", "name")
 def with_groups(roster: Roster, path: Path) -> Roster:
     """Return a roster with the groups from a table.
 
-    A row has the group's name and either one member, in columns like the roster's, or several members, in one cell or
-    in several columns.
+    Each row contains the group's name and either one member, in the same columns as in a roster, or several members, in
+    one cell or in several columns.
 
     Raises:
         ValueError: The table has no column for groups, or a member is not in the roster.
@@ -72,7 +72,8 @@ def _named(text: str, roster: Roster) -> list[Person]:
         return people
     if not roster.people:
         raise ValueError(
-            f"{text!r} cannot be matched, because there is no roster; pass a table of all students with --roster"
+            f"{text!r} cannot be matched with a student, because there is no roster; pass a table of all students with "
+            "--roster"
         )
     may_be = [f"{person.name} ({person.id})" for person in roster.all_called(text)]
     candidates = f" It may be {' or '.join(may_be)}." if may_be else ""

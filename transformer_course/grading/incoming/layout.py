@@ -40,9 +40,9 @@ STUDENT = "STUDENT"
 """Placeholder for the student's name in a pattern."""
 LIST_SUFFIXES = {".csv", ".yml", ".yaml", ".json", ".xml", ".log", ".md", ".xlsx", ".ods", ".tsv"}
 LIST_STEMS = {"index", "grades", "readme", "submission_metadata", "manifest"}
-"""Names of tables and pages that platforms add to the submissions."""
+"""Names, without extensions, of the tables and pages that platforms add to the submissions."""
 SUBMITTERS_FILE = "submission_metadata.yml"
-"""Gradescope's file with the submitters of each submission."""
+"""The file in which Gradescope lists the submitters of each submission."""
 SUBMITTER = re.compile(r"""\s*-?\s*:?(?P<key>name|sid|email): *["']?(?P<value>[^"'\n]+)""")
 MAX_LISTED = 3
 MAX_CONTAINERS = 3
@@ -51,7 +51,7 @@ MAX_CONTAINERS = 3
 
 @dataclass
 class Folder:
-    """A folder or zip, with its subfolders by name and its own files; an empty folder has a placeholder file."""
+    """A folder or zip, with its subfolders by name and its files. An empty folder contains a placeholder file."""
 
     name: str
     folders: dict[str, "Folder"] = field(default_factory=dict)
@@ -71,7 +71,8 @@ class Layout:
     Args:
         owners: The student of each file, by path.
         ignored: Files that belong to no student.
-        methods: Phrases such as "by the names of their folders", with the number of times each method was used.
+        methods: The number of times each method was used to find a student. A key is a phrase such as "by the names of
+            their folders".
     """
 
     owners: dict[Path, PersonHint] = field(default_factory=dict)
@@ -114,7 +115,7 @@ def recognize(root: Folder, is_student: Callable[[str], bool], path: Path | None
         root: The folder or zip.
         is_student: Function that returns whether a name may be the name of a student in the class.
         path: The location of the folder, or None for a zip.
-        pattern: The instructor's pattern for the student's name; empty to detect the names.
+        pattern: The instructor's pattern for the students' names in paths; empty to detect the names automatically.
     """
     layout = Layout()
     if pattern:
@@ -125,7 +126,7 @@ def recognize(root: Folder, is_student: Callable[[str], bool], path: Path | None
 
 
 def add_submitter_names(layout: Layout, read: Callable[[SubmittedFile], str]) -> None:
-    """Add the submitters' names to Gradescope's submissions, because Gradescope's folder names have only numbers.
+    """Add the submitters' names to Gradescope's submissions, because Gradescope's folder names contain only numbers.
 
     Args:
         layout: The layout, which is modified.
@@ -186,7 +187,7 @@ class _Sorter:
         self._sort_files(folder, has_students=bool(folder.folders.keys() - containers))
 
     def is_class(self, folder: Folder, depth: int = 0) -> bool:
-        """Return whether a folder, or most of its subfolders, directly contains the names of several people."""
+        """Return whether a folder, or most of its subfolders, directly contains entries named after several people."""
         if classroom_prefix(folder.name, list(folder.folders), []):
             return True
         names = [*folder.folders, *map(_stem, folder.files)]
@@ -223,7 +224,7 @@ class _Sorter:
         return PersonHint(name)
 
     def _containers(self, folder: Folder, hints: dict[str, PersonHint], depth: int) -> set[str]:
-        """Return the subfolders that contain several students each, or none if this folder directly contains names."""
+        """Return the subfolders with several students each, or none if this folder directly contains named entries."""
         is_known = any(
             hint.platform or (self._is_student(hint.name) and not is_grouping(hint.name)) for hint in hints.values()
         )
@@ -241,11 +242,11 @@ class _Sorter:
         return grouping if grouping == set(folder.folders) and 2 * len(named) > len(grouping) else set()
 
     def _contains_known_names(self, folder: Folder) -> bool:
-        """Return whether a folder directly contains the name of a known person."""
+        """Return whether a folder directly contains an entry named after a known person."""
         return any(map(self._person, [*folder.folders, *map(_stem, folder.files)]))
 
     def _is_own_folder(self, folder: Folder, hints: dict[str, PersonHint]) -> bool:
-        """Return whether the subfolders are one student's weeks or lessons, and not several students."""
+        """Return whether the subfolders are weeks or lessons of one student, not folders of several students."""
         return all(is_grouping(hint.name) and not hint.platform for hint in hints.values()) and not is_grouping(
             folder.name
         )
@@ -282,14 +283,14 @@ class _Sorter:
 
 
 def _has_names(folder: Folder) -> bool:
-    """Return whether a folder may directly contain people's names."""
+    """Return whether a folder may directly contain entries named after people."""
     folders = [child for name, child in folder.folders.items() if not is_grouping(name) and not is_version(name)]
     inner = [child for name, child in folder.folders.items() if is_grouping(name)]
     return any(map(_has_person_name, folder.files)) or any(map(_lessons, folders)) or any(map(_has_names, inner))
 
 
 def _lessons(folder: Folder) -> set[str]:
-    """Return the lessons that notebooks directly in a folder are named after."""
+    """Return the lessons in the names of the notebooks directly in a folder."""
     return {lesson for file in folder.files if (lesson := lesson_by_name(file.parts[-1]))}
 
 

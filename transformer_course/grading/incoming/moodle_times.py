@@ -20,7 +20,7 @@ from transformer_course.grading.incoming.written_time import MAX_TIME_LENGTH, in
 PLATFORM = "Moodle"
 TIME_SOURCE = "Moodle's grading worksheet"
 NO_TIME = ("", "-")
-"""Moodle's time for a student who has not submitted anything."""
+"""What Moodle writes instead of a time if a student has not submitted anything."""
 
 
 def read_submission_times(
@@ -57,7 +57,7 @@ def has_submission_times(path: Path, zone: ZoneInfo | None = None) -> bool:
 
 
 def with_submission_times(submissions: Sequence[Submission], times: Mapping[str, Time]) -> list[Submission]:
-    """Return the submissions; participants listed in the worksheet get its submission times."""
+    """Replace the submission times of all participants listed in the worksheet, and return the submissions."""
     return [
         replace(submission, handed_in=found[0].isoformat(timespec="seconds") if found[0] else "", time_source=found[1])
         if submission.platform == PLATFORM and (found := times.get(submission.lms_id))
@@ -94,7 +94,7 @@ def _number_column(table: Table, columns: Mapping[str, str] | None = None) -> in
 def _time_column(table: Table, zone: ZoneInfo | None, columns: Mapping[str, str] | None = None) -> int | None:
     """Return the column with a known title, or else the first of several columns with times.
 
-    The last column with times is skipped, because it has the times of the grades.
+    The last column with times is skipped, because it contains the times at which grades were entered.
     """
     if found := find_columns(table, "submitted", columns):
         return found[0]

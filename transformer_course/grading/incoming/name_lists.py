@@ -1,4 +1,4 @@
-"""Find the people in a list of names such as “Lovelace, Ada; Müller-Lang, Chloé”, even if commas separate them."""
+"""Find the people in a list of names such as “Lovelace, Ada; Müller-Lang, Chloé”, even if commas separate the names."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -15,7 +15,7 @@ EXAMPLE = "“Lovelace, Ada; Müller-Lang, Chloé”"
 
 
 def people_named(text: str, roster: Roster) -> list[Person]:
-    """Return the people in the roster who are named by a name or a list of names.
+    """Return the people in the roster to whom a name or a list of names refers.
 
     Returns:
         The people, in the order of the roster, or an empty list if a name is unknown or the list is ambiguous.
@@ -34,7 +34,7 @@ def people_named(text: str, roster: Roster) -> list[Person]:
         readings = _readings(parts, find) if 1 < len(parts) <= MAX_PARTS else set()
         if readings:
             return [person for person in roster.people if person in next(iter(readings))] if len(readings) == 1 else []
-    # A list must not match a single person, because its other names would be dropped silently.
+    # A list must not match a single person, because the other names in the list would be dropped silently.
     person = roster.find(text) if len(names) == len(parts) == 1 else None
     return [person] if person else []
 
@@ -42,7 +42,7 @@ def people_named(text: str, roster: Roster) -> list[Person]:
 def _readings(parts: Sequence[str], find: Callable[[str], Person | None]) -> set[frozenset[Person]]:
     """Return the people for each possible reading of a comma-separated list in which names may contain commas.
 
-    At most two readings are kept, because two already make the list ambiguous.
+    At most two readings are kept, because a second reading already makes the list ambiguous.
     """
     readings: list[set[frozenset[Person]]] = [{frozenset()}]  # the readings of the first n parts, for each n
     for end in range(1, len(parts) + 1):

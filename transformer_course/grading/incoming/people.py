@@ -16,11 +16,11 @@ from transformer_course.grading.incoming.platform_names import (
 from transformer_course.grading.incoming.roster import Person
 
 TRANSLITERATIONS = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "å": "aa", "ø": "o", "ł": "l", "đ": "d", "æ": "ae"})
-"""Letters whose usual ASCII spelling is not the letter without its accent."""
+"""Letters whose usual ASCII spelling is more than the letter without its accent."""
 NO_ACCENT = str.maketrans({"ø": "o", "ł": "l", "đ": "d", "æ": "ae"})
 """Letters that Unicode does not decompose."""
 SCIENTIFIC = re.compile(r"(\d)(?:[.,](\d+))?E\+?(\d+)", re.IGNORECASE)
-"""Matches a long number in the notation of a spreadsheet, such as 2.02611E+14."""
+"""Matches a long number in a spreadsheet's scientific notation, such as 2.02611E+14."""
 MIN_CONTAINED_LETTERS = 3
 MIN_CONTAINED_DIGITS = 4
 MAX_SUGGESTIONS = 3
@@ -78,9 +78,9 @@ class Roster:
         return Roster(people, {group: [member for member in members if member] for group, members in found.items()})
 
     def find(self, *names: str) -> Person | None:
-        """Return the person that matches the first of these names with a match.
+        """Return the person who matches the first of these names that matches anyone.
 
-        Return None if no name matches anyone, or if the first name with a match is ambiguous.
+        Return None if no name matches anyone, or if the first name that matches is ambiguous.
         """
         for name in names:
             if found := self._called(name):
@@ -93,7 +93,7 @@ class Roster:
         return found[0] if len(found) == 1 else None
 
     def find_by_all_words(self, name: str) -> Person | None:
-        """Return the person that ``find`` returns if every word of the name is one of their words or initials."""
+        """Return the result of ``find``, but only if every word in the name is a word or an initial of that person."""
         person = self.find(name)
         if person is None:
             return None
@@ -110,7 +110,7 @@ class Roster:
         return self._called(name) or self._similar(name)
 
     def match(self, hints: Sequence[PersonHint]) -> dict[PersonHint, Match]:
-        """Return the match for each hint. Different hints in a batch are different people unless both are certain.
+        """Return the match for each hint. Different hints in a batch match different people unless both are certain.
 
         A platform's number decides between people with the same name. Without a matching name, the number identifies a
         person only if the platform's numbers are permanent, or if the platform hides the name.
@@ -153,7 +153,7 @@ class Roster:
     def _resolve_conflicts(self, matches: dict[PersonHint, Match]) -> None:
         """Reject all but one of the hints that match the same person but have different numbers.
 
-        The hint with the person's number stays matched, if there is one.
+        If a hint has the person's number, this hint stays matched.
         """
         claims: dict[Person, list[PersonHint]] = defaultdict(list)
         for hint, match in matches.items():
@@ -190,7 +190,7 @@ class Roster:
             yield self._by_number(spelling)
 
     def _by_number(self, name: str) -> list[Person]:
-        """Return the people whose id or login is this number, or was changed into it by a spreadsheet."""
+        """Return the people whose id or login is this number, perhaps after a spreadsheet has changed its notation."""
         if not name.isdigit() and not SCIENTIFIC.fullmatch(name):
             return []
         return [
@@ -198,9 +198,9 @@ class Roster:
         ]
 
     def _contained(self, name: str) -> list[Person]:
-        """Return the person whose id, login or full name is the longest that a name contains.
+        """Return the person with the longest id, login or full name that occurs in a name.
 
-        Return several people if the rest of the name contains another person's full name, as in “Ada Lovelace, Ben
+        Return several people if the remaining words contain another person's full name, as in “Ada Lovelace, Ben
         Shaw”.
         """
         words = _words(name)
@@ -215,7 +215,7 @@ class Roster:
         return found + [other for other in others if _are_both_in(words, self._keys[found[0]], self._keys[other])]
 
     def _by_words(self, name: str) -> list[Person]:
-        """Return the people who have all the words of a name or their initials, or whose words are all in the name."""
+        """Return the people whose name contains all words or initials in this name, or the reverse."""
         words = _words(without_copy_marks(name))
         return [person for person in self.people if any(_fit(words, own) for own in self._words[person])]
 
@@ -230,7 +230,7 @@ class Roster:
 
 
 def _names_of(person: Person) -> Iterator[str]:
-    """Yield all names that a platform may use for a person; Canvas writes "van der Berg, Jan" as "vanderbergjan"."""
+    """Yield all names that a platform may use for a person. Canvas writes "van der Berg, Jan" as "vanderbergjan"."""
     for name in _spellings(person.name):
         words = [_letters(word) for word in re.split(r"[\s,]+", name)]
         yield from filter(None, ("".join(words[n:] + words[:n]) for n in range(len(words))))
@@ -244,7 +244,7 @@ def _spellings(name: str) -> set[str]:
 
 
 def _keys_of(person: Person) -> Iterator[list[str]]:
-    """Yield the words of a person's id, login, email address and full name, unless they may occur by chance."""
+    """Yield the words of a person's id, login, email address and full name, except for very short names."""
     own = [_words(name) for name in (person.id, person.login, person.email, person.email.partition("@")[0])]
     full = _words(person.name)
     own += [full, full[-1:] + full[:-1]] if len(full) > 1 else []
@@ -263,7 +263,7 @@ def _longest_run(words: Sequence[str], keys: Sequence[Sequence[str]]) -> int:
 
 
 def _are_both_in(words: Sequence[str], keys: Sequence[Sequence[str]], others: Sequence[Sequence[str]]) -> bool:
-    """Return whether these words contain one of the keys and, in the rest, another person's full name."""
+    """Return whether these words contain one of the keys and, in the remaining words, another person's full name."""
     longest = max(keys, key=lambda key: _longest_run(words, [key]))
     starts = [i for i in range(len(words)) if words[i : i + len(longest)] == longest]
     rests = [part for i in starts for part in (words[:i], words[i + len(longest) :])]
@@ -272,7 +272,7 @@ def _are_both_in(words: Sequence[str], keys: Sequence[Sequence[str]], others: Se
 
 
 def _fit(words: Sequence[str], own: Sequence[str]) -> bool:
-    """Return whether the longer name has all words of the shorter name, at least one of them not just as an initial."""
+    """Return whether the longer name contains all words of the shorter name, not all of them as initials."""
     few, many = (words, own) if len(words) <= len(own) else (own, words)
     if not few or (few is own and len(own) < 2):
         return False

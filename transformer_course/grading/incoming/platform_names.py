@@ -10,16 +10,16 @@ from dataclasses import dataclass, field
 from transformer_course.exercises import UNGRADED, every_lesson
 
 NOTEBOOK_NAME = re.compile(r"(?P<stem>.*)\.ipynb(\.(json|txt|download))?", re.IGNORECASE | re.DOTALL)
-"""The name of a notebook; some browsers and mail programs append a second extension."""
+"""Matches the name of a notebook. Some browsers and mail programs append a second extension."""
 CANVAS_NAME = re.compile(
     r"(?P<name>[^_]+)_(?P<late>LATE_)?(?P<lms_id>\d{3,})_\d{3,}_(?P<file>.+)", re.IGNORECASE | re.DOTALL
 )
-"""Such as ``lovelaceada_LATE_12345_67890_01_lookup-1.ipynb``: student, student number, file number, and file name."""
+"""Matches ``lovelaceada_LATE_12345_67890_01_lookup-1.ipynb``: student, student number, file number and file name."""
 MOODLE_NAME = re.compile(r"(?P<name>.+?)_(?P<lms_id>\d+)_assignsubmission_[a-z]+_?(?P<file>.*)", re.DOTALL)
-"""Such as ``Ada Lovelace_98765_assignsubmission_file_``, which is a folder or is followed by the file's name."""
+"""Matches ``Ada Lovelace_98765_assignsubmission_file_``, the name of a folder, perhaps with a file's name appended."""
 PLATFORMS = (
-    # Canvas comes first, because its names end with the student's own file name, which may look like another
-    # platform's.
+    # Canvas comes first, because its names end with the student's own file name, which may look like a name from
+    # another platform.
     ("Canvas", CANVAS_NAME),
     ("Canvas", re.compile(r"(?P<name>anon\w*?)_(?P<late>LATE_)?(?P<lms_id>[A-Za-z0-9]{5})_\d{3,}_.+", re.DOTALL)),
     ("Moodle", MOODLE_NAME),
@@ -33,9 +33,9 @@ PLATFORMS = (
     ("ILIAS", re.compile(r"(?P<name>[^_]+_[^_]+)_(?P<login>[^_]*[^\W\d_][^_]*)_(?P<lms_id>\d{2,})")),
     ("Gradescope", re.compile(r"submission_(?P<lms_id>\d{5,})")),
 )
-"""The platforms and their patterns, which may have the groups name, login, lms_id and late."""
+"""The platforms and their patterns, which may contain the groups name, login, lms_id and late."""
 LASTING_NUMBERS = ("Canvas", "ILIAS")
-"""Platforms whose numbers identify a person in all assignments; other platforms change them with each assignment."""
+"""Platforms whose numbers identify a person in all assignments. Elsewhere, the numbers change with each assignment."""
 
 SUBMITTER_SEPARATOR = "; "
 """Separates the names of people who submitted together."""
@@ -66,7 +66,7 @@ GROUPING = re.compile(
 
 @dataclass(frozen=True)
 class PersonHint:
-    """The information about its owner in the name of a file.
+    """Information about a file's owner, from the name of the file.
 
     Args:
         name: The person's name, as written by the platform or by the person.
@@ -74,7 +74,7 @@ class PersonHint:
         login: The person's user name, or empty.
         platform: The platform that generated the name, or empty.
         is_marked_late: Whether the platform has marked the submission as late.
-        batch: The id of the download; different names in a batch are different people.
+        batch: The id of the download. Different names in the same download stand for different people.
     """
 
     name: str
@@ -165,7 +165,7 @@ def is_grouping(name: str) -> bool:
 
 
 def classroom_prefix(folder: str, students: Sequence[str], repositories: Sequence[str]) -> str:
-    """Return the prefix before the user names of GitHub Classroom repositories, or "" if they are other folders.
+    """Return the prefix before the user names of GitHub Classroom repositories, or "" if these are other folders.
 
     GitHub Classroom creates a folder ``ASSIGNMENT-submissions`` with a repository ``ASSIGNMENT-USER`` for each student.
 

@@ -7,7 +7,7 @@ import unicodedata
 JOINERS = "\u200c\u200d"
 """Invisible characters that are allowed because words and emoji contain them."""
 MAX_STEM_BYTES = 80
-"""Maximum number of bytes of a person's name in a file name, which keeps the file name within 255 bytes."""
+"""Maximum number of bytes that a person's name takes in a file name, so that the file name has at most 255 bytes."""
 
 
 def encodable(text: str) -> str:
@@ -16,7 +16,7 @@ def encodable(text: str) -> str:
 
 
 def printable(text: str) -> str:
-    """Return text in which undecodable bytes and control codes are replaced."""
+    """Replace undecodable bytes and control codes in text."""
     composed = unicodedata.normalize("NFC", text.encode("utf-8", "replace").decode())
     return "".join(c if c.isprintable() else "_" for c in composed)
 
@@ -38,7 +38,7 @@ def _visible(character: str) -> str:
 
 
 def file_stem(name: str) -> str:
-    """Return the usable characters of a person's name for the start of a file name; may be empty."""
+    """Return the part of a person's name that is safe to use in a file name, or an empty string."""
     squeezed = re.sub(r"[^\w.-]+", "_", name).strip("._")
     return squeezed.encode("utf-8", "replace")[:MAX_STEM_BYTES].decode("utf-8", "ignore").strip("._")
 

@@ -3,7 +3,7 @@
 from transformer_course.grading.incoming.submitted_file import UnreadableFile
 
 MAX_SUBMISSION_BYTES = 128 << 20
-"""Maximum total size of a student's notebooks; a complete set of executed lessons has 8 MB."""
+"""Maximum total size of a student's notebooks; a complete set of executed lessons takes 8 MB."""
 MAX_JSON_VALUES = 500_000
 """Maximum number of commas and opening brackets in a notebook; the largest published lesson has 16,000."""
 MAX_SUBMISSION_JSON_VALUES = 2_000_000
@@ -29,7 +29,7 @@ class ReadingBudget:
             )
 
     def spend(self, content: bytes) -> None:
-        """Subtract a notebook from the budget. Call this before parsing, in which each value takes 60 bytes.
+        """Subtract a notebook from the budget. Call this before parsing, because each parsed value takes 60 bytes.
 
         Raises:
             UnreadableFile: The notebook or the submission has too many values.

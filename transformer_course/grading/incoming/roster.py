@@ -81,5 +81,5 @@ def _person(row: Mapping[str, str], titles: Mapping[str, Sequence[str]]) -> Pers
 
 
 def is_canvas_row(student: str, number: str) -> bool:
-    """Return whether a row of a Canvas gradebook is not a student's, but has maxima, remarks or the test student."""
+    """Return whether a row of a Canvas gradebook contains maxima, remarks or the test student."""
     return not number or student.casefold() in TEST_STUDENT

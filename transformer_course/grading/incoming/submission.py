@@ -34,22 +34,23 @@ class Submission:
         path: The notebook, or a folder without a notebook to grade.
         lesson: The lesson, one of ``every_lesson()``, or empty if it is unknown.
         cells: The code cells, each with its ``id`` and ``source``.
-        problem: The reason why it cannot be graded, or empty.
+        problem: The reason why the notebook cannot be graded, or empty.
         remark: A remark for the instructor about the student's name, or empty.
         beside: A description of the student's other files, or empty.
         known_as: The student's name as written in the name of the file or folder.
-        digest: SHA-256 of its code cells and written answers, or empty if it cannot be read.
+        digest: SHA-256 of the code cells and written answers, or empty if the notebook cannot be read.
         sha256: SHA-256 of the whole file.
         lms_id: The student's number on the platform, or empty.
         login: The student's user name on the platform, or empty.
-        platform: The platform that it was downloaded from, or empty.
+        platform: The platform from which the notebook was downloaded, or empty.
         batch: The id of the download, a digest of all students in it.
         handed_in: The submission time in ISO 8601 format with a time zone, or empty.
         time_source: A description of the source of the time, or the reason why the time is unknown.
-        is_marked_late: Whether the platform has marked it as late.
+        is_marked_late: Whether the platform has marked the submission as late.
         written: The written answers, by question.
-        texts: The Markdown and raw cells that define a function or class, which do not run.
-        storage_lesson: The lesson under which to store its results if its own lesson is unknown; otherwise empty.
+        texts: The Markdown and raw cells that define a function or class. These cells are never run.
+        storage_lesson: The lesson under which to store the results if the notebook's own lesson is unknown; otherwise
+            empty.
     """
 
     student: str
@@ -80,7 +81,7 @@ class Submission:
 
     @property
     def hint(self) -> PersonHint:
-        """The information about its student."""
+        """The information about the notebook's student."""
         name = self.known_as or self.student
         return PersonHint(name, self.lms_id, self.login, self.platform, batch=self.batch)
 

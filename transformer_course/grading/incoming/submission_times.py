@@ -21,11 +21,11 @@ DOWNLOAD_TIME = "all files have the time of the download"
 MAX_DOWNLOAD_TIME = timedelta(minutes=15)
 """If all times in a Canvas or Moodle download lie within this range, they are treated as download times."""
 EXTENDED_TIMESTAMP = 0x5455
-"""The extra field of a zip member with its time in UTC; the standard field has no time zone."""
+"""Id of the extra field that contains a zip member's time in UTC, because the standard field has no time zone."""
 
 
 def modification_time(path: Path) -> Time:
-    """Return the modification time of a file in the file system, which the file's content cannot influence."""
+    """Return a file's modification time from the file system. The file's content cannot change this time."""
     try:
         return datetime.fromtimestamp(path.lstat().st_mtime, UTC), "time of the file"
     except (OSError, ValueError, OverflowError):
@@ -57,7 +57,7 @@ def _quoted(text: str) -> str:
 
 
 def has_download_times(infos: Sequence[zipfile.ZipInfo], zone: ZoneInfo | None) -> bool:
-    """Return whether a class zip has download times instead of submission times."""
+    """Return whether a class zip contains download times instead of submission times."""
     named = (info for info in infos if any(map(read_platform_name, PurePosixPath(info.filename).parts[:2])))
     return are_download_times([moment for info in named if (moment := time_in_zip(info, zone)[0])])
 
@@ -79,7 +79,7 @@ def time_in_zip(info: zipfile.ZipInfo, zone: ZoneInfo | None) -> Time:
 
 
 def _seconds_in_extra(extra: bytes) -> int | None:
-    """Return the modification time in seconds since 1970 (UTC), or None if the zip has only a local time."""
+    """Return the modification time in seconds since 1970 (UTC), or None if the zip contains only a local time."""
     at = 0
     while at + 4 <= len(extra):
         kind, size = struct.unpack_from("<HH", extra, at)

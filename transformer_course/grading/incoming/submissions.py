@@ -74,7 +74,7 @@ def find_submissions(
     Args:
         paths: Notebooks, students' folders, folders of students' folders, downloads from a platform, nbgrader courses,
             or zips of these. If several zips are passed, each belongs to one student, unless most of them contain the
-            work of several students. A folder that contains only class downloads is treated like its zips.
+            work of several students. A folder that contains only class downloads is treated like the zips in it.
         ignore: A folder to skip, because the results folder may be among the submissions.
         is_student: Function that returns whether a name is certainly a student's. Everything in a folder or zip with
             such a name belongs to that student.
@@ -209,7 +209,7 @@ def _student_of_file(path: Path, is_student: Callable[[str], bool]) -> PersonHin
 def _only_one_student(
     submissions: Sequence[Submission], student: str, is_student: Callable[[str], bool]
 ) -> list[Submission]:
-    """Return one student's submissions, or a single problem if they contain several students' names."""
+    """Return one student's submissions, or a single submission with a problem if they name several students."""
     parts = {part for submission in submissions for part in submission.path.parts[-2:]}
     others = {part for part in parts if part != student and is_student(part)}
     is_several = len(others) > 1 or has_several_students(submission.path for submission in submissions)
@@ -222,7 +222,7 @@ def _several_students_problem(first: Submission) -> list[Submission]:
 
 
 def has_several_students(paths: Iterable[Path]) -> bool:
-    """Return whether a platform's names of the files or their folders contain several students."""
+    """Return whether the names that a platform gave to the files or their folders refer to several students."""
     parts = {part for path in paths for part in path.parts[-2:]}
     return len({hint.lms_id or hint.login for hint in map(read_platform_name, parts) if hint}) > 1
 
@@ -258,7 +258,7 @@ def _read_all(files: Iterable[SubmittedFile], layout: Layout, root: str) -> list
 
 
 def _of_student(notebooks: Sequence[Submission], others: Sequence[Submission], n_left_out: int) -> Iterator[Submission]:
-    """Yield a student's notebooks, or else the other files; the first notebook lists the other files."""
+    """Yield a student's notebooks, the first of which lists the other files. Without notebooks, yield the files."""
     ungradable = [submission for submission in others if submission.problem != NOTHING_TO_GRADE]
     own = [*notebooks, *others]
     if has_several_students(submission.path for submission in own) and not any(submission.lms_id for submission in own):

@@ -10,7 +10,7 @@ from transformer_course.grading.incoming.printable_text import printable
 from transformer_course.grading.incoming.submission_times import TIMESTAMP_FILE
 
 MAX_NOTEBOOK_BYTES = 16 << 20
-"""Maximum size of a notebook; a notebook with many pictures has a few million bytes."""
+"""Maximum size of a notebook; a notebook with many pictures takes a few megabytes."""
 MAX_DEPTH = 8
 """Maximum depth of nested folders."""
 SYSTEM_FILES = {TIMESTAMP_FILE, "thumbs.db", "desktop.ini"}
@@ -29,13 +29,13 @@ class SubmittedFile:
     """A submitted file, or a placeholder for a folder or zip without any files.
 
     Args:
-        path: Its path, in which a zip counts as a folder.
-        parts: The parts of its path relative to the folder or zip being searched.
-        read: Function that returns its content or raises ``UnreadableFile``.
+        path: The file's path, in which a zip counts as a folder.
+        parts: The parts of the path relative to the folder or zip being searched.
+        read: Function that returns the file's content or raises ``UnreadableFile``.
         time: The time of the last change, or None if it is unknown.
         time_source: A description of the source of the time.
-        problem: The reason why it must not be read, or empty.
-        is_notebook: Whether it has the name of a notebook.
+        problem: The reason why the file must not be read, or empty.
+        is_notebook: Whether the file is named like a notebook.
     """
 
     path: Path
@@ -48,7 +48,7 @@ class SubmittedFile:
 
 
 def not_a_notebook(name: str) -> str:
-    """Return the message for a file that does not have the name of a notebook."""
+    """Return the message for a file that is not named like a notebook."""
     suffix = printable(PurePosixPath(name).suffix[:20])
     return f"This is not a notebook{f' ({suffix})' if suffix else ''}: only files that end in .ipynb can be graded."
 

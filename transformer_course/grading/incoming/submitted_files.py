@@ -36,7 +36,7 @@ def files_below(
     """Find the files in a folder and in its zips, skipping hidden files and links.
 
     An empty direct subfolder is yielded with a problem, because it belongs to a student. Read each file before
-    requesting the next.
+    requesting the next file.
 
     Args:
         folder: The folder.
@@ -80,7 +80,7 @@ def files_below(
 
 
 def _clones(entries: Sequence[Path]) -> set[Path]:
-    """Return the entries that are Git repositories if most students' entries are, or else an empty set."""
+    """Return the entries that are Git repositories, or an empty set unless most students' entries are repositories."""
     submissions = [entry for entry in entries if entry.is_dir() or entry.suffix.lower() in (".ipynb", ".zip")]
     clones = {entry for entry in submissions if (entry / ".git").exists()}
     return clones if 2 * len(clones) > len(submissions) else set()

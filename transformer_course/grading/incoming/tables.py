@@ -31,7 +31,7 @@ BYTE_ORDER_MARKS = {
 LEGACY_ENCODING = "cp1252"
 """Windows-1252, which Excel uses for plain "CSV" files in Western Europe and the Americas."""
 OTHER_LEGACY = re.compile(r"\w*(?:[^\W\d_][£¤¥¦§¨¬¯±³´¶¸¹†‡‰‘]|[£¤¥¦§¨¬¯±³¶¸¹†‡‰][^\W\d_])\w*")
-"""Matches a word that contains a symbol, as happens if the file has a different encoding, such as Polish or old Mac."""
+"""Matches a word that contains a symbol. Such a word indicates a different encoding, such as Polish or old Mac."""
 OTHER_FILES = {
     b"PK": "an Excel workbook or another zip",
     b"\xd0\xcf\x11\xe0": "an Excel workbook",
@@ -62,7 +62,7 @@ class Row:
     Args:
         cells: The cells as written, including quotes.
         end: The line ending.
-        line: The number of its last line in the file.
+        line: The number of the row's last line in the file.
     """
 
     cells: list[str]
@@ -79,10 +79,10 @@ class Table:
     Attributes:
         path: The file.
         separator: The separator between cells.
-        encoding: Its encoding.
+        encoding: The encoding of the file.
         decimal: The decimal sign of its numbers.
-        titles: The titles.
-        rows: The rows below the titles.
+        titles: The column titles.
+        rows: The rows below the column titles.
 
     Raises:
         ValueError: The file is not a supported table.
@@ -119,7 +119,7 @@ class Table:
 
     @property
     def listed_titles(self) -> str:
-        """The titles as a phrase for error messages."""
+        """The column titles as a phrase for error messages."""
         titles = [f"“{printable(title)}”" for title in self.titles[:MAX_LISTED_TITLES]]
         n_more = len(self.titles) - len(titles)
         return ", ".join(titles) + (f" and {n_more} more" if n_more else "")
@@ -157,7 +157,7 @@ class Table:
         return len(self.titles) - 1
 
     def _as_written(self, text: str) -> str:
-        if not self.encoding.startswith("utf"):  # before quoting, because "&#8730;" contains a semicolon
+        if not self.encoding.startswith("utf"):  # escape before quoting, because "&#8730;" contains a semicolon
             text = text.encode(self.encoding, "xmlcharrefreplace").decode(self.encoding)
         needs_quotes = re.search(r'["\r\n]|^\s|\s$', text) or self.separator in text
         return '"' + text.replace('"', '""') + '"' if needs_quotes else text
@@ -316,7 +316,7 @@ def _safe(cell: Any) -> Any:
 
 
 def escape_formula(text: str) -> str:
-    """Add an apostrophe before text that a spreadsheet would run as a formula; students choose their file names.
+    """Add an apostrophe before text, such as a file name, that a spreadsheet would run as a formula.
 
     >>> escape_formula("=1+1")
     "'=1+1"

@@ -12,9 +12,9 @@ from transformer_course.grading.incoming.submission import Submission
 def with_usual_lessons(students: Mapping[str, Sequence[Submission]]) -> dict[str, list[Submission]]:
     """Assign a lesson to files whose lesson is unknown, so that their messages appear in the right week's feedback.
 
-    The file and then the folders and zips that contain it are checked, innermost first. The first of them that is named
-    after a lesson or contains other students' submissions decides: the file gets the lesson in the name, or the lesson
-    of most of these submissions.
+    Search the file's name, and then the folders and zips that contain the file, innermost first. Stop at the first name
+    that refers to a lesson, and use this lesson; or stop at the first folder or zip with other students' submissions,
+    and use the lesson of most of these submissions.
     """
     submitters: dict[Path, set[tuple[str, str]]] = defaultdict(set)
     for name, own in students.items():

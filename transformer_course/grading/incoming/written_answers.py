@@ -22,11 +22,11 @@ RUBRIC_FILE = "rubric.csv"
 COLUMN_TITLES = ("lesson", "question", "student", "answer", "points", "of", "comment", "note")
 CELL_ID_PREFIX = "written-"
 UNSAFE_CHARACTERS = re.compile(r"[^\w .-]+")
-"""Characters to remove from the name of a question, because students can change the name and tables contain it."""
+"""Characters to remove from the name of a question, which students can change and which appears in tables."""
 MAX_ANSWER_LENGTH = 20_000
 CHANGED_NOTE = "The answer has changed since it was marked."
 Key = tuple[str, str, str]
-"""Lesson, question and student."""
+"""The lesson, the question and the student, which together identify a written answer."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class Criteria:
     """A row of the rubric.
 
     Args:
-        of: The maximum points, or None if the rubric has no maximum.
+        of: The maximum points, or None if the rubric sets no maximum.
         text: The criteria for a good answer.
     """
 

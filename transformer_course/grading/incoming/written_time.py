@@ -1,4 +1,4 @@
-"""Parse dates and times in the formats of people and programs, with their time zones.
+"""Parse dates and times, with their time zones, in the formats that people and programs use.
 
 A zone may be an offset (``+02:00``), a name in the tz database (``Europe/Berlin``), one of ``ABBREVIATIONS``, or a
 Windows name (``W. Europe Standard Time``). The meaning of an abbreviation in the course's time zone takes precedence:
@@ -30,7 +30,7 @@ ASIA = {"IDT": 3, "PKT": 5, "WIB": 7, "WITA": 8, "WIT": 9, "HKT": 8, "SGT": 8, "
 OCEANIA = {"AWST": 8, "ACST": 9.5, "ACDT": 10.5, "AEST": 10, "AEDT": 11, "CHST": 10, "NZST": 12, "NZDT": 13, "SST": -11}
 ABBREVIATIONS: dict[str, float] = {"Z": 0, "UTC": 0, "UT": 0, "GMT": 0, "COORDINATED UNIVERSAL TIME": 0}
 ABBREVIATIONS |= {**NORTH_AMERICA, **EUROPE, **AFRICA, **ASIA, **OCEANIA}
-"""Hours ahead of UTC. IST is missing, because it may be Indian, Israeli or Irish time."""
+"""Time zones by abbreviation, in hours ahead of UTC. IST may be Indian, Israeli or Irish time, so it is missing."""
 MONTH_LANGUAGES = ("en", "de", "fr", "es", "it", "pt", "nl", "pl")
 MAX_TIME_LENGTH = 100
 """Maximum number of characters in a time."""

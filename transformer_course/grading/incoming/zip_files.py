@@ -36,7 +36,7 @@ MAX_INNER_ZIP_BYTES = 64 << 20
 MAX_DIRECTORY_BYTES = 4 << 20
 """Maximum size of a zip's central directory, which takes about 100 bytes per file."""
 UTF8_FLAG = 0x800
-"""Flag of a zip member whose name is UTF-8."""
+"""Flag that marks the name of a zip member as UTF-8."""
 MAX_NESTED_ZIPS = 1
 """Maximum nesting depth of zips inside the outermost zip."""
 
@@ -44,9 +44,9 @@ MAX_NESTED_ZIPS = 1
 def files_in_zip(
     path: Path, parts: tuple[str, ...] = (), time: Time | None = None, zone: ZoneInfo | None = None
 ) -> Iterator[SubmittedFile]:
-    """Find the files in a zip and in nested zips; unreadable files are yielded with their problem.
+    """Find the files in a zip and in nested zips; unreadable files are yielded with the reason.
 
-    Read each file before requesting the next.
+    Read each file before requesting the next file.
 
     Args:
         path: The zip.
@@ -91,14 +91,14 @@ def _members(
                 )
         if parts and not filled:
             yield SubmittedFile(displayed, parts, problem=NO_NOTEBOOK_IN_ZIP)
-        for folder in set() if parts else sorted(folders - filled):  # in a class zip, each folder is a student's
+        for folder in set() if parts else sorted(folders - filled):  # in a class zip, each folder belongs to a student
             yield SubmittedFile(displayed / folder, (folder,), problem=NO_NOTEBOOK_IN_FOLDER)
 
 
 def _entries(
     archive: zipfile.ZipFile, stem: str, *, is_class: bool
 ) -> Iterator[tuple[zipfile.ZipInfo, tuple[str, ...], str]]:
-    """Yield the entries of a zip, each with its path inside the zip and its problem."""
+    """Yield the entries of a zip, each with its path inside the zip and with its problem or an empty string."""
     earlier: set[tuple[str, ...]] = set()
     for info in archive.infolist():
         name = PurePosixPath(_name_in_zip(info).replace("\\", "/"))

@@ -1,7 +1,7 @@
 """Compare the texts of answers for the instructor, without changing any points.
 
 This module finds nearly identical submissions and copies of the course's solutions, and lists the library functions
-that would do an exercise's work.
+that do the same as the function to implement.
 
 Similarity is the fraction of shared runs of ``TOKENS_PER_RUN`` tokens. Comments, layout, variable names, signatures and
 docstrings are ignored, and so are runs that occur in the course's own solutions. The remaining runs of all exercises in
@@ -25,7 +25,7 @@ from transformer_course.grading.incoming.cell_text import check_of, definition_o
 TOKENS_PER_RUN = 5
 """Number of tokens in a run."""
 MIN_TOKEN_RUNS = 60
-"""Minimum number of original runs (about 15 lines) in a submission that is compared."""
+"""Minimum number of original runs (about 15 lines) that a submission must contain to be compared."""
 MIN_SIMILARITY = 0.8
 """Minimum fraction of shared runs for two submissions to be listed."""
 MIN_BODY_WORDS = 50
@@ -48,7 +48,7 @@ NAMES_IN_TORCH: Mapping[str, Collection[str]] = {
     "Decoder": ["TransformerDecoder"],
     "smoothed_cross_entropy": ["cross_entropy", "CrossEntropyLoss"],
 }
-"""Names in torch for the functions to implement, if they differ from the exercise's name."""
+"""Torch's names for the functions to implement, where they differ from the names of the exercises."""
 
 
 @dataclass(frozen=True)
@@ -96,7 +96,7 @@ def similar_pairs(lesson: str, fingerprints: Mapping[str, frozenset[int]]) -> li
 
 
 def names_to_implement(name: str) -> list[str]:
-    """Return the names that the function to implement has in the library and in torch."""
+    """Return the names of the function to implement in the library and in torch."""
     return [name, *NAMES_IN_TORCH.get(name, ())]
 
 
@@ -119,8 +119,8 @@ _body_of_solution = cache(_body)
 def answer_text(cells: Sequence[Mapping[str, str]], name: str) -> str:
     """Return the source of the cell that seems to define an answer, or an empty string.
 
-    This is the last definition above the exercise's last check that is more than a stub, or else the last definition
-    below it.
+    Prefer the last definition above the exercise's last check that is more than a stub. If there is none, use the last
+    definition below the check.
     """
     defines, checks = definition_of(name), check_of(name)
     defining = [i for i, cell in enumerate(cells) if defines.search(cell["source"])]
@@ -152,7 +152,7 @@ def _normalized(source: str) -> Iterator[str]:
         if words[0] in ("import", "from", "@") or words[:2] == ["raise", "NotImplementedError"]:
             continue
         if all(token.type == tokenize.STRING for token in line):
-            continue  # a docstring
+            continue  # skip docstrings
         if words[0] in ("def", "class", "async"):
             line = line[_end_of_signature(words) :]
         for before, token in zip([None, *line], line, strict=False):

@@ -18,7 +18,7 @@ from transformer_course.sandbox.resource_limits import Limits
 from transformer_course.sandbox.sandbox import Sandbox
 
 ALLOWANCE_FACTOR = 2
-"""Allowance for a lesson in all of a student's notebooks, as a multiple of the time limit of one exercise."""
+"""Time allowance for all of a student's notebooks for a lesson, as a multiple of the time limit for one exercise."""
 MAX_EXTRA_ALLOWANCES = 2
 """When a student's notebooks for a lesson have exceeded the allowance by this factor, no more answers are run."""
 IN_TEXT_CELL = "is defined in a text cell, which does not run"
@@ -69,9 +69,9 @@ def assess(
     """Grade all exercises in one submission.
 
     If there are several answers to an exercise, the first right answer counts. If a wrong answer uses an earlier wrong
-    answer from the notebook, it is graded again with the course's answer instead of the earlier one, so a mistake costs
-    points only once. When the allowance is used up, only the first answer is graded, using the course's answers right
-    away.
+    answer from the notebook, it is graded again with the course's answer instead of the earlier answer, so a mistake
+    costs points only once. When the allowance is used up, only the first answer is graded, and the course's answers
+    replace the earlier answers from the start.
 
     Args:
         submission: The notebook.
@@ -123,13 +123,15 @@ def _answer_that_counts(attempt: Callable[[AnswerChoice], GradedExercise], allow
 
 
 def grader_failure(submission: Submission, error: Exception) -> GradedSubmission:
-    """Return a result which reports that the grader itself failed on a notebook."""
+    """Return a result that reports an error in the grader itself."""
     problem = f"The grader failed on this notebook ({type(error).__name__}), so it was not graded."
     return GradedSubmission(replace(submission, problem=submission.problem or problem, written={}), [])
 
 
 def with_remarks(graded: GradedExercise, library_calls: str) -> GradedExercise:
-    """Add the remarks to the feedback. Depending on the rules, calling the function to implement costs the points.
+    """Add the remarks to the feedback.
+
+    Depending on the rules, an answer that calls the function to implement gets no points.
 
     Args:
         graded: The result.

@@ -47,7 +47,7 @@ class SchedulerGrader:
         guards: The guards of each Dask worker's sandboxes.
 
     Raises:
-        ValueError: There are no workers, or they have a different version.
+        ValueError: There are no workers, or they run different package versions.
         SandboxError: The scheduler does not answer, or a sandbox does not start.
     """
 

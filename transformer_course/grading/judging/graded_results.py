@@ -1,4 +1,4 @@
-"""The results of grading: verdicts and points of exercises and notebooks."""
+"""The results of grading: verdicts and points for exercises and notebooks."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -19,9 +19,9 @@ class GradedExercise:
         verdict: The verdict on the learner's answer.
         seconds: Wall-clock time of the answer in the sandbox.
         n_right: Number of passed cases. In a passed case, all observations are right.
-        n_cases: Number of cases, or 0 if none was judged.
+        n_cases: Number of cases, or 0 if no case was judged.
         cost: Total time in seconds for running (minus waiting for other processes), judging and tracing.
-        remarks: Remarks for the instructor: the answer calls the function to implement, or is the course's solution.
+        remarks: Remarks for the instructor, such as that the answer calls the function to implement.
         answer: The index of this answer among the notebook's answers.
         n_answers: Number of answers to the exercise in the notebook.
         cell: The index of the cell that defines the answer, or None.
@@ -56,9 +56,9 @@ class Attempt:
     """A student's results for a lesson from one run, which may include several notebooks.
 
     Args:
-        lesson: The lesson under which it is stored, or empty if the lesson is unknown.
+        lesson: The lesson under which the attempt is stored, or empty if the lesson is unknown.
         key: A key that is unique among the student's attempts at the lesson.
-        student: The student's name under which it is stored.
+        student: The name of the student under which the attempt is stored.
     """
 
     lesson: str = ""
@@ -73,7 +73,7 @@ class GradedSubmission:
     Args:
         submission: The notebook.
         exercises: Its exercises in lesson order; empty if the notebook cannot be graded.
-        isolation: How well its code was isolated: ``full``, ``shared user`` or ``none``.
+        isolation: The level of isolation for its code: ``full``, ``shared user`` or ``none``.
         notes: Notes for the instructor.
         fingerprint: The hashes of its token runs, for comparing submissions.
         answers: The source of the cell that defines each answer, by exercise, for the feedback.

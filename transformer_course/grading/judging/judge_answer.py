@@ -36,16 +36,16 @@ from transformer_course.sandbox.sandbox import Outcome, Sandbox
 MIN_TIME_LIMIT_S = 1.0
 """Time limit for an exercise after the allowance is used up, about ten times the time of a right answer."""
 QUICK_ANSWER_S = 0.5
-"""An answer is run again on other cases, to recognize its mistake, only if all its cases took less than this time."""
+"""Maximum time for all cases of an answer that is run again, on other cases, to recognize its mistake."""
 COULD_NOT_BE_JUDGED = "The answer returned something too large or too unusual to judge."
 MAX_NAME_LENGTH, MAX_CALLS = 100, 3
-"""Maximum length and maximum number of the names of functions that an answer calls."""
+"""Maximum length and number of the names in a remark about the functions that an answer calls."""
 MAX_MESSAGE_LENGTH = 4000
 """Maximum number of characters in a message, which may quote the learner's code and errors."""
 
 
 def with_observations(exercise: Exercise, outcome: Outcome, seed: int, n_cells: int = 0) -> Outcome:
-    """Replace the untrusted records in an outcome with observations that are computed from them here."""
+    """Replace the untrusted records in an outcome with observations computed from these records in this process."""
     if outcome.answer is None:
         return outcome
     problem: dict[str, Any] = {name: outcome.answer[name] for name in ("missing", "crash") if name in outcome.answer}
@@ -102,7 +102,7 @@ def judge_answer(
 
 @contextlib.contextmanager
 def _limited(sandbox: Sandbox, **limits: float) -> Iterator[None]:
-    """Change some of a sandbox's limits inside the block."""
+    """Change some limits of a sandbox inside the block."""
     original, sandbox.limits = sandbox.limits, replace(sandbox.limits, **limits)  # type: ignore[arg-type]
     try:
         yield

@@ -1,7 +1,7 @@
 """Recognize and locate mistakes for the feedback page by running the answer in the sandbox again.
 
 This affects only the feedback, because the points are already known. The cases come from a different seed than the
-graded cases. The sandbox receives the right values of steps in order to replace expressions, but these values reveal
+graded cases. To replace expressions, the sandbox receives the right values of some steps, but these values reveal
 nothing about the graded cases. The cases are the same for the whole class, so the results of each known mistake are
 computed only once. The replies are untrusted: an answer that forges them changes only its own feedback.
 """
@@ -43,7 +43,7 @@ TRACE_TIME_LIMIT_S = 2.0
 MAX_TEXT_LENGTH = 10_000
 """Each text from the sandbox is truncated to this number of characters."""
 LOCATION_SEED = 0
-"""Random seed for the cases that are used to recognize and locate mistakes, unless the graded cases have this seed."""
+"""Random seed for the cases that are used to recognize and locate mistakes, unless the graded cases use this seed."""
 
 
 class SecondRun:
@@ -58,7 +58,7 @@ class SecondRun:
         stack: The exit stack that ends the process.
 
     Raises:
-        SandboxError: As for ``Sandbox.run``, on first use.
+        SandboxError: On first use, for the same reasons as in ``Sandbox.run``.
     """
 
     def __init__(
@@ -95,7 +95,7 @@ class SecondRun:
 
 
 def with_location(verdict: Verdict, exercise: Exercise, observed: Any, second_run: SecondRun, seed: int) -> Verdict:
-    """Add the location of the mistake to a verdict if it can be proven. The status does not change.
+    """Add the location of the mistake to a verdict if the location can be proven. The status does not change.
 
     Args:
         verdict: The verdict.
@@ -105,7 +105,7 @@ def with_location(verdict: Verdict, exercise: Exercise, observed: Any, second_ru
         seed: Random seed for the graded cases.
 
     Raises:
-        SandboxError: As for ``Sandbox.run``.
+        SandboxError: For the same reasons as in ``Sandbox.run``.
     """
     if not can_be_located(verdict) or took_too_long(observed) or second_run.traced is None:
         return verdict
@@ -155,7 +155,7 @@ class TracedInSandbox:
 
     @cached_property
     def edits(self) -> list[CodeEdit]:
-        """The untrusted list of small edits of the answer's code."""
+        """The untrusted list of small edits to the answer's code."""
         return unpack_edits(self._conversation.ask(ALL_EDITS) or b"")
 
     def run_edited(self, case: Case, edit: int) -> Trace:

@@ -97,7 +97,7 @@ def _run_once(sandbox: Sandbox, job: dict[str, Any], *packed: bytes) -> Outcome:
 
 @lru_cache(maxsize=40)  # identical submissions get the same cases
 def _packed_cases(exercise: Exercise, seed: int) -> tuple[bytes, bytes]:
-    """Return the cases of a job without their labels, which would reveal what they test, and the models they call."""
+    """Return the cases of a job, without labels that reveal their purpose, and the models that the cases call."""
     cases, models = without_tables([case.as_dict() for case in behavior(exercise, seed).cases])
     return pack({"cases": cases}), pack(models) if models else b""
 
@@ -124,10 +124,11 @@ def library_of(name: str, needed: set[str]) -> str:
 
 @cache
 def library_source(exercise: Exercise) -> dict[str, str]:
-    """Return how the sandbox can load the library's function or class for an exercise.
+    """Return the information from which the sandbox loads the library's function or class for an exercise.
 
     Returns:
-        Its ``module`` if it is in the model library, or else its ``source``, because the sandbox contains no exercises.
+        The ``module`` if the function or class is in the model library, or else its ``source``, because the sandbox
+        contains no exercises.
     """
     module = exercise.reference.__module__
     course = __name__.partition(".grading")[0]

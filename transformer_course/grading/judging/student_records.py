@@ -40,7 +40,7 @@ class Records:
     """The graded students in a results folder. A file for each student and lesson contains all attempts.
 
     An attempt is the result of one run for a student and lesson. ``class_results`` decides which attempt counts,
-    because that depends on the points.
+    because the choice depends on the points.
 
     Args:
         out: The results folder.
@@ -137,8 +137,8 @@ class Records:
     def update_times(self, student: str, submissions: Sequence[Submission], *, allow_later: bool = False) -> None:
         """Update the submission times and owners of notebooks that do not need to be graded again.
 
-        A notebook that was submitted before existed at the earlier time, so a later time must belong to a copy. The
-        later time replaces the earlier time only if ``allow_later`` is set.
+        If the same notebook is submitted again, it already existed at the earlier time, so the later time must belong
+        to a copy. The later time replaces the earlier time only if ``allow_later`` is set.
         """
         for lesson, own in by_lesson(submissions).items():
             attempts = _attempts(self._path(student, lesson))
@@ -201,7 +201,7 @@ def by_lesson(submissions: Sequence[Submission]) -> dict[str, list[Submission]]:
 
 
 def _is_superseded(earlier: Mapping[str, Any], later: Mapping[str, Any]) -> bool:
-    """Return whether a later attempt has the same notebooks, and no fewer points in any exercise."""
+    """Return whether a later attempt contains the same notebooks, with no fewer points for any exercise."""
     files, points = [], []
     for attempt in (earlier, later):
         files.append(
@@ -299,7 +299,7 @@ def from_dict(notebook: Mapping[str, Any]) -> GradedSubmission:
         Path(notebook["notebook"]),
         notebook["lesson"],
         problem=notebook["problem"],
-        remark=notebook.get("remark", ""),  # records of earlier versions lack remark and beside
+        remark=notebook.get("remark", ""),  # records from earlier versions lack remark and beside
         beside=notebook.get("beside", ""),
         digest=notebook["digest"],
         sha256=notebook["sha256"],
@@ -318,7 +318,7 @@ def from_dict(notebook: Mapping[str, Any]) -> GradedSubmission:
 def _exercise(stored: Mapping[str, Any]) -> GradedExercise:
     name, mistakes, hints = stored["exercise"], tuple(stored["mistakes"]), tuple(stored["hints"])
     verdict = Verdict(name, stored["status"], stored["message"], mistakes, hints)
-    remarks = stored.get("remarks", ())  # missing in records of earlier versions
+    remarks = stored.get("remarks", ())  # missing in records from earlier versions
     numbers = stored["seconds"], stored["n_right"], stored["n_cases"]
     return GradedExercise(every_exercise()[name], verdict, *numbers, remarks=remarks)
 

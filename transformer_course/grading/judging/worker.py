@@ -1,7 +1,7 @@
 """A worker process, which runs answers in its own sandbox and judges the replies.
 
 A hostile reply may exhaust the time or memory of the process that reads it. So each reply is read in a worker with
-limits. An answer whose reply exceeds them loses its own points, and the worker is replaced.
+limits. If a reply exceeds the limits, the answer loses its points, and the worker is replaced.
 """
 
 import contextlib
@@ -42,13 +42,13 @@ from transformer_course.sandbox.sandbox import Sandbox, remove_dead_sandboxes
 REFERENCE_TIMEOUT_S = 120.0
 """Time limit for computing the course's own answer, which usually takes less than a second."""
 JUDGE_TIMEOUT_S = 30.0
-"""Time limit by the clock for judging an answer, which takes less than a second for honest answers.
+"""Wall-clock time limit for judging an answer. Judging an honest answer takes less than a second.
 
 If other processes use the CPUs, judging may take up to three times as long.
 """
 JUDGE_MEMORY_MB = 2048
 GC_THRESHOLD = 20_000
-"""Allocations between garbage collections; with Python's default of 700, collecting took a thirtieth of the time."""
+"""Allocations between garbage collections; the default of 700 made garbage collection take a thirtieth of the time."""
 EXIT_TIMEOUT_S = 0.5
 CRASH_SIGNALS = (signal.SIGABRT, signal.SIGFPE, signal.SIGILL, signal.SIGSEGV, getattr(signal, "SIGBUS", 0))
 """Signals that a process raises itself by crashing; all other signals come from other processes."""
@@ -128,7 +128,7 @@ class Worker:
             try:
                 self._connection.send(task)
                 self._wait_for_reference(task.name)
-                # An answer may run twice.
+                # Allow twice the time, because an answer may run twice.
                 seconds = judged = self._receive(2 * task.limits.max_kill_after + SUPERVISOR_TIMEOUT_S)
                 if not isinstance(seconds, str):
                     judged = self._receive_judged()
@@ -144,7 +144,7 @@ class Worker:
             if self._is_killed:
                 raise SandboxError("the grading process was killed")
             self._start()
-            # Try once more, because the system may have run out of memory or processes.
+            # Try again, because the system may have run out of memory or processes.
             if is_retry or (judged is None and fatal_signal <= 0):
                 break
         # A hostile reply can crash the process that reads it, but any other signal must come from another process.
@@ -206,7 +206,7 @@ class Worker:
     def _wait_until_ready(self) -> dict[str, Any]:
         if self._guards is None:
             ready = self._receive_guards()
-            # Try once more, because the system may have killed the process while it was starting.
+            # Try again, because the system may have killed the process while it was starting.
             if isinstance(ready, str) and not self._is_killed:
                 self._end()
                 self._start()
@@ -281,9 +281,9 @@ def grade_notebooks(
 def seed_of_cases(secret: int, cells: Sequence[Mapping[str, str]]) -> int:
     """Return the seed for a notebook's cases, which is derived from its cells.
 
-    Because of this, what the feedback reveals about the cases is useless for other notebooks, and grading again gives
-    the same result. The seed also depends on the cells' ids. Otherwise, notebooks that differ only in their ids could
-    try many answers on the same cases.
+    Therefore, any information about the cases in the feedback is useless for other notebooks, and grading again gives
+    the same result. The seed also depends on the cells' ids. Otherwise, a student could test many answers on the same
+    cases by submitting notebooks that differ only in their ids.
     """
     code = json.dumps([[cell["id"], cell["source"]] for cell in cells]).encode()
     return int.from_bytes(hmac.digest(str(secret).encode(), code, "sha256")[:7], "big")
@@ -310,7 +310,7 @@ def _begin(
     sandbox: Sandbox,
     own: Sequence[OwnExercises],
 ) -> None:
-    """Serve the grader, after closing the inherited end of its pipe so that the grader's death can be detected.
+    """Serve the grader, after closing the inherited end of its pipe so that this process notices when the grader ends.
 
     Ctrl-C interrupts every process in the terminal. Only the grader handles the signal, and it stops this process.
     """

@@ -16,15 +16,15 @@ from transformer_course.grading.reports.student_results import ClassResults, Stu
 Points = Callable[[StudentResult, str], float]
 """A function that returns the points to export for a student and a lesson."""
 MAX_SHORT_NUMBER = 2
-"""Maximum number of digits of a week or sheet number."""
+"""Maximum number of digits in the number of a week or sheet."""
 MIN_GRADES = 3
 """Minimum number of grades for which agreement is not a coincidence."""
 MIN_WORD_LENGTH = 4
-"""Minimum length of a word in a lesson's name that does not occur in a title by coincidence."""
+"""Minimum length of a word in a lesson's name that is unlikely to occur in a title by coincidence."""
 
 
 def doubts_by_numbers(lesson: str, results: ClassResults, numbers: set[str]) -> list[str]:
-    """Return a doubt if a Moodle worksheet has the participant numbers of a different lesson's submissions.
+    """Return a doubt if a Moodle worksheet lists the participant numbers of a different lesson's submissions.
 
     Args:
         lesson: The lesson to export.
@@ -39,7 +39,7 @@ def doubts_by_numbers(lesson: str, results: ClassResults, numbers: set[str]) -> 
     if not numbers or not found[lesson] or found[lesson] & numbers:
         return []
     others = [other for other in results.lessons if found[other] & numbers]
-    of_others = f", but it has those for {others[0]}" if others else ""
+    of_others = f", but it has numbers from {others[0]}" if others else ""
     return [f"it has none of the participant numbers in the submissions for {lesson}{of_others}"]
 
 
@@ -51,7 +51,7 @@ def doubts_by_grades(
     Args:
         lesson: The lesson to export.
         results: The results of the class.
-        grades: The students whose cells contain a number, and that number.
+        grades: The students whose cells contain a number, each with this number.
         points: Function that returns the points to export.
     """
     if len(grades) < MIN_GRADES:
@@ -113,7 +113,7 @@ def _downloads(results: ClassResults) -> Mapping[str, set[str]]:
 
 
 def _common_folder(paths: Sequence[Path]) -> str:
-    """Return the name of the deepest folder that contains all paths, or "" if there is none or it is one student's."""
+    """Return the name of the deepest folder that contains all paths, or "" if one student owns it or none exists."""
     name = ""
     for parts in zip(*(path.parts for path in paths), strict=False):
         if len({*parts}) > 1:
@@ -123,7 +123,7 @@ def _common_folder(paths: Sequence[Path]) -> str:
 
 
 def _words(text: str) -> set[str]:
-    """Return the words and numbers in a text in lower case; a short number includes the word before, as in “week 2”."""
+    """Return the lowercase words and numbers in a text; a short number includes the previous word, as in “week 2”."""
     words, before = set[str](), ""
     for found in re.findall(r"\d+|[^\W\d_]+", text.casefold()):
         if not found.isdigit():

@@ -111,7 +111,7 @@ def shared_mistakes(results: ClassResults) -> list[SharedMistake]:
 
 
 def mistake_counts(results: ClassResults) -> list[dict[str, str | int]]:
-    """Return the number of students for each recognized mistake. There are no names, so the table can be shared."""
+    """Return the number of students for each recognized mistake, in rows without names that can be shared."""
     return [
         {
             "exercise": mistake.exercise.name,
@@ -193,7 +193,7 @@ def _people(results: ClassResults) -> dict[str, list[str]]:
             f"{student.name}: {lesson.lesson}, {lesson.lateness.message}"
             for student in results.students
             for lesson in student.lessons.values()
-            if lesson.lateness.concerns_student  # unknown times are in the remarks
+            if lesson.lateness.concerns_student  # the remarks list unknown times
         ],
         "Not in the roster": [student.name for student in results.students if not student.is_listed],
     }

@@ -121,7 +121,7 @@ def _left_groups(
     owners: Mapping[int, Sequence[str]],
     name: str,
 ) -> dict[str, list[str]]:
-    """Return the other members of the group for each lesson in which a student's own submission counts instead.
+    """Return the other group members, for each lesson in which a student's own submission replaces the group's.
 
     Args:
         own: The student's submissions, alone or in a group.
@@ -150,7 +150,7 @@ def _notebooks_for_lessons(notebooks: Sequence[GradedSubmission], lessons: Seque
 
 
 def other_lesson_problem(lesson: str) -> str:
-    """Return the problem of a notebook for a lesson that does not count."""
+    """Return the message about a notebook for a lesson that does not count."""
     return f"This is a notebook for {lesson}, which is not graded here."
 
 
@@ -178,7 +178,7 @@ class _Owners:
 
     Attributes:
         notebooks: The notebooks of each person.
-        candidates: For each person who is not in the roster, the people in the roster whom the name may mean.
+        candidates: For each person who is not in the roster, the people in the roster to whom the name may refer.
     """
 
     def __init__(self, graded: Mapping[str, Sequence[GradedSubmission]], roster: Roster) -> None:

@@ -22,8 +22,8 @@ EARLIEST = datetime.min.replace(tzinfo=UTC)
 MIN_SUBMITTED_FRACTION = 0.2
 """A lesson counts if at least this fraction of the students who submitted anything submitted this lesson.
 
-In a small class, this may be a single student, who may have submitted the wrong file. So a lesson that only one student
-submitted counts only if no lesson was submitted by more students.
+In a small class, this may be a single student, who may have submitted the wrong file. Therefore, a lesson submitted by
+only one student counts only if no other lesson was submitted by more students.
 """
 
 
@@ -74,7 +74,7 @@ def lesson_result(
     for attempt in _attempts(lesson, notebooks):
         own = [result(notebook, attempt) for notebook in attempt if notebook.submission.lesson == lesson]
         latest = max(own, key=rank) if own else result(None, attempt)
-        # Points entered by hand are not an earlier result, because they count with any notebook.
+        # Without an earlier notebook, no points can be lowered: points entered by hand count with any notebook.
         lowered = _lowered(counted, latest) if counted.notebook else ""
         counted = replace(counted, held_back=lowered) if lowered else latest
     return counted
@@ -147,8 +147,8 @@ def lessons_of(
 ) -> tuple[list[str], dict[str, tuple[int, int]]]:
     """Return the lessons that count: the selected lessons, or else the lessons that enough students submitted.
 
-    Enough students are ``MIN_SUBMITTED_FRACTION`` of the class, or of the students in a download, so that a new lesson
-    counts even if fewer students have submitted it so far.
+    “Enough” means at least ``MIN_SUBMITTED_FRACTION`` of the class or of the students in a single download. So a new
+    lesson counts even if only a small part of the class has submitted it so far.
 
     Returns:
         The lessons that count. For each other lesson, the number of students who submitted it and the number who

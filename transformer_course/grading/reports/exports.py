@@ -109,7 +109,7 @@ def merge_into_canvas(
     lines = [summary, messages, *_fill_in(table, cells, results, lesson)]
     n_above = sum(_points(result, results, lesson) > possible for result in found.values())
     if n_above:
-        lines.append(f"{n_above} of them have more than the {_plain(possible)} points possible, which Canvas allows.")
+        lines.append(f"Students above the {_plain(possible)} points possible: {n_above}. Canvas allows this.")
     return FilledTable(bytes(table), found, not_graded, "\n".join(lines), doubts)
 
 
@@ -200,7 +200,7 @@ def _fill_in(
         if before not in ("", "-") and read_number(before) != now:
             changes.append(f"  {student.name}: {before} → {_plain(now)}")
     more = [f"  … and {len(changes) - MAX_LISTED} more"] if len(changes) > MAX_LISTED else []
-    return [f"{len(changes)} of them had different points:", *changes[:MAX_LISTED], *more] if changes else []
+    return [f"Cells that contained different points ({len(changes)}):", *changes[:MAX_LISTED], *more] if changes else []
 
 
 def short_feedback(student: StudentResult, lesson: str = "") -> str:

@@ -1,9 +1,9 @@
 """Pack all feedback pages into a zip for upload to Canvas or Moodle.
 
 In Canvas, use *Upload Submissions*. Canvas identifies a student by the numbers in the name of a file that the student
-submitted, and shows the uploaded file as a comment under the same name. So the page is put into a notebook if the
-student submitted a notebook, and into a zip if the student submitted a zip. A page with the name of a PDF could not be
-opened, so a student who submitted only other files gets no page.
+submitted, and shows the uploaded file as a comment under the same name. So if the student submitted a notebook, the
+page is stored in a notebook; if the student submitted a zip, the page is stored in a zip. A page with the name of a PDF
+could not be opened, so a student who submitted only other files gets no page.
 
 In Moodle, use *Upload multiple feedback files in a zip*. Moodle identifies a student by the assignment's participant
 number in the name of the folder, ``NAME_NUMBER_assignsubmission_file_``, as in Moodle's *Download all submissions*.
@@ -33,7 +33,7 @@ UNSAFE_IN_FOLDER = re.compile(r"[^\w .,'()-]|_")
 
 
 def canvas_feedback(students: Sequence[StudentResult], lesson: str = "") -> tuple[bytes, int]:
-    """Return the zip for Canvas, and the number of pages in it. Students need a file submitted through Canvas.
+    """Return the zip for Canvas, and the number of pages in it. Only students with a file in Canvas get a page.
 
     Args:
         students: The students.
@@ -53,7 +53,7 @@ def without_canvas_feedback(students: Sequence[StudentResult], lesson: str = "")
 
 
 def moodle_feedback(found: Mapping[Person, StudentResult], lesson: str = "") -> tuple[bytes, int]:
-    """Return the zip for Moodle, and the number of pages in it. A student's row needs a participant number.
+    """Return the zip for Moodle, and the number of pages in it. Only students with a participant number get a page.
 
     Args:
         found: The students by the person in the row of Moodle's worksheet, whose id is the participant number.

@@ -20,7 +20,7 @@ MAX_LISTED_STUDENTS = 20
 
 
 def gradebook_row(student: StudentResult, results: ClassResults) -> dict[str, Any]:
-    """Return a row of the gradebook with the identity, points for each exercise, total, lateness and remarks."""
+    """Return a student's row in the gradebook, with the points for each exercise, the total, lateness and remarks."""
     person = student.person
     displayed = asdict(person) if results.is_listed else {}
     if not any(student.person.group for student in results.students):
@@ -80,7 +80,7 @@ def _column(lesson: str, exercise: Exercise) -> str:
 
 
 def write_gradebook(out: Path, results: ClassResults, settings: Mapping[str, Any]) -> None:
-    """Write ``gradebook.csv`` and ``results.json``; ``docs/results.schema.json`` has the schema of the latter.
+    """Write ``gradebook.csv`` and ``results.json``; ``docs/results.schema.json`` is the schema of the JSON file.
 
     Args:
         out: The folder to write to.

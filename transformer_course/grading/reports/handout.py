@@ -1,4 +1,4 @@
-"""Write a notebook with the instructor's own exercises, without the answers, for students."""
+"""Write a notebook for students with the instructor's own exercises, but without the answers."""
 
 import ast
 from pathlib import Path
@@ -47,7 +47,7 @@ def write_handout(own: OwnExercises, folder: Path) -> str:
     folder.mkdir(parents=True, exist_ok=True)
     atomic_write_text(path, text)
     n = pluralize(len(exercises_of(own.lesson)), "exercise")
-    return f"{own.lesson}: wrote a notebook with {n}, without answers and checks"
+    return f"{own.lesson}: wrote a notebook with {n}, without answers or checks"
 
 
 def stub(exercise: Exercise) -> str:

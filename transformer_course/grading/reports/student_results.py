@@ -70,7 +70,8 @@ class LessonResult:
         lateness: The lateness of the notebook.
         points_after: The points for core exercises minus the penalty.
         attempt: All notebooks in the same attempt.
-        held_back: The points that a later attempt would lower, so that it does not count; otherwise empty.
+        held_back: A description of the points that a later attempt would lower, so the later attempt does not count;
+            otherwise empty.
     """
 
     lesson: str
@@ -113,10 +114,10 @@ class StudentResult:
         comment: The instructor's general comment.
         is_listed: Whether the student is in the roster, or there is no roster.
         written: The written answers, with their marks.
-        extensions: The student's own due dates, by lesson; "" is the default.
+        extensions: The student's own due dates, by lesson; the key "" stands for all other lessons.
         similar: Students with nearly identical submissions, by lesson.
         requests: The student's open requests for a regrade.
-        candidates: The people in the roster whom the name may mean, if the match is uncertain.
+        candidates: The people in the roster to whom the name may refer, if the match is uncertain.
         left_groups: The other members of the group, by lesson, if the student's own submission counts instead of the
             group's submission.
     """
@@ -203,7 +204,7 @@ class StudentResult:
         )
 
     def remarks_on_choice(self, lesson: LessonResult) -> Iterator[str]:
-        """Yield a remark with the notebook that counts, if several notebooks for a lesson were submitted together."""
+        """Yield a remark that names the notebook that counts, if several notebooks were submitted together."""
         n = sum(notebook.submission.lesson == lesson.lesson for notebook in lesson.attempt)
         if n > 1 and lesson.notebook is not None:
             yield f"{n} notebooks for {lesson.lesson} were submitted; {lesson.notebook.submission.file} counts."
@@ -325,7 +326,8 @@ class ClassResults:
     def without_submission(self) -> Mapping[str, Sequence[str]]:
         """The students in the roster without a submission, by lesson, or under "" if they submitted nothing at all.
 
-        It is empty without a roster. A student whose points for a lesson were entered by hand is not listed for it.
+        Without a roster, the mapping is empty. A student whose points for a lesson were entered by hand is not listed
+        for it.
         """
         listed = [student for student in self.students if self.is_listed and student.is_listed]
         idle = [student.name for student in listed if student.status == NOTHING_SUBMITTED]

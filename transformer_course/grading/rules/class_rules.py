@@ -70,7 +70,7 @@ class ClassRules:
         return not self.lessons or lesson in self.lessons or ALL_LESSONS in self.lessons
 
     def describe(self) -> Iterator[str]:
-        """Yield phrases that describe the rules that differ from the defaults."""
+        """Yield a phrase for each rule that differs from its default."""
         if ALL_LESSONS in self.lessons:
             yield "all lessons"
         elif self.lessons:

@@ -35,7 +35,7 @@ class RunOptions:
             gives the same results.
         jobs: Number of students to grade at once.
         fresh: Whether to discard the earlier results.
-        count_latest: Whether new results replace earlier results even if points fall; then only the given lessons
+        count_latest: Whether new results replace earlier results even if points fall. If so, only the given lessons
             count.
         layout: Pattern for the students' names in the paths of their files, such as ``*/STUDENT``; empty to detect the
             names.
@@ -46,8 +46,8 @@ class RunOptions:
         container: The tool, ``podman`` or ``docker``, with which to run the notebooks' code in a container; empty to
             run it without a container.
         scheduler: The address of a Dask scheduler on whose workers to grade, such as ``tcp://10.0.0.1:8786``; empty to
-            grade on this machine. The workers must have the same versions as this machine.
-        sandbox: A running sandbox with these limits and this container, which saves the time to start it.
+            grade on this machine. The workers must have the same package versions as this machine.
+        sandbox: A running sandbox with these limits and this container, so that no new sandbox has to start.
 
     Raises:
         ValueError: The seed or the number of jobs is out of bounds.

@@ -57,5 +57,5 @@ def test_rejects_ambiguous_members_with_advice(tmp_path: Path, text: str, messag
 
 
 def test_groups_require_a_roster(tmp_path: Path):
-    with pytest.raises(ValueError, match="line 2: 'Ada' cannot be matched, because there is no roster; pass a table"):
+    with pytest.raises(ValueError, match="line 2: 'Ada' cannot be matched with a student, because there is no roster"):
         groups(tmp_path, "group,name\nA,Ada\n", Roster([]))

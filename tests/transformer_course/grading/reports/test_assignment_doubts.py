@@ -46,7 +46,7 @@ def test_participant_numbers_distinguish_moodle_assignments(tmp_path: Path):
     for week, lesson in enumerate(LESSONS, 1):
         assert merge_into_moodle(moodle(tmp_path, week), results, lesson=lesson).doubts == []
     assert merge_into_moodle(moodle(tmp_path, 2), results, lesson="01_lookup").doubts == [
-        "it has none of the participant numbers in the submissions for 01_lookup, but it has those for 02_scaling"
+        "it has none of the participant numbers in the submissions for 01_lookup, but it has numbers from 02_scaling"
     ]
     assert merge_into_moodle(moodle(tmp_path, 3), results, lesson="01_lookup").doubts == [
         "it has none of the participant numbers in the submissions for 01_lookup"

@@ -69,7 +69,7 @@ def test_canvas_export_changes_only_the_points_column(tmp_path: Path):
         "2 of 3 rows get points.",
         "  eve: no row matches this student.",
         "  oneilben: could not be graded; the cell is unchanged.",
-        "1 of them had different points:",
+        "Cells that contained different points (1):",
         f"  bli: 7 → {FIRST.points}",
     ]
 
@@ -145,7 +145,7 @@ def test_exports_one_lesson_with_its_bonus(tmp_path: Path):
     one, report = merged(tmp_path, text, results, lesson="01_lookup")
     most = max_points(["01_lookup"])
     assert one == f"Student,ID,Transformer Course\nada,1,{most + bonus}\n"
-    assert f"1 of them have more than the {most} points possible, which Canvas allows." in report
+    assert f"Students above the {most} points possible: 1. Canvas allows this." in report
     with pytest.raises(ValueError, match="no student submitted '03_heads'; submitted lessons: 01_lookup, 02_scaling"):
         merged(tmp_path, text, results, lesson="03_heads")
 

@@ -31,7 +31,7 @@ def test_notebook_has_questions_without_answers(own_file: Path, tmp_path: Path):
 def test_single_exercise_is_counted_in_singular(own_file: Path, tmp_path: Path):
     own_file.write_text(f"{own_file.read_text()}\ndel EXERCISES[1:]\n")
     message = write_handout(OwnExercises.read(own_file), tmp_path / "out")
-    assert message == "week_3: wrote a notebook with 1 exercise, without answers and checks"
+    assert message == "week_3: wrote a notebook with 1 exercise, without answers or checks"
 
 
 def test_class_stub_keeps_its_signatures():
