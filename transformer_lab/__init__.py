@@ -1,18 +1,19 @@
 """The Transformer in plain PyTorch: a small library that reads like a book.
 
-Each folder is a chapter that you can read from top to bottom. No chapter needs a later one, except that decoding calls
-chapter 6, a faster implementation of the models.
+Each folder is a chapter that you can read from top to bottom. No chapter depends on a later chapter, with one
+exception: decoding calls chapter 6, a faster implementation of the models.
 
 1. ``attention``: scores, masks, positions, heads, and the key/value cache.
 2. ``layers``: feed-forward networks, norms, encoder and decoder layers.
 3. ``models``: the paper's Transformer, language models from GPT-2 to Llama, and recurrent networks.
-4. ``generation``: from logits to token ids. Sampling, greedy decoding, beam search, speculative decoding.
+4. ``generation``: from logits to token ids, by sampling, greedy decoding, beam search or speculative decoding.
 5. ``inspection``: the attention weights and shapes of a running model.
 6. ``fast``: the same computations, faster, for training and decoding.
-7. ``data``, ``pretrained``, ``text``, ``training``: corpora, published weights, models of text, and training.
+7. ``data``, ``pretrained``, ``text``, ``training``: corpora, published weights, text generation and translation, and
+   training.
 
-You can import the names below from this package; each is loaded on first use. Set ``TRANSFORMER_LAB_CHECK_SHAPES=1``
-before the first import to check calls against their jaxtyping annotations. The tests set it; by default it is off.
+You can import the names below from this package; each is imported on first use. Set ``TRANSFORMER_LAB_CHECK_SHAPES=1``
+before the first import to check calls against their jaxtyping annotations. It is off except in tests.
 """
 
 import os
@@ -77,7 +78,7 @@ _MODULES = {
     "sinusoidal_encoding": "attention.positions",
     "trace_shapes": "inspection.shapes",
 }
-"""Where each public name is defined."""
+"""The module that defines each public name."""
 
 __all__ = [*_MODULES]
 

@@ -11,8 +11,9 @@ def atomic_write(path: Path) -> Iterator[Path]:
     """Yield a temporary path next to ``path``; the file written there replaces ``path`` when the block ends.
 
     The new file is flushed to disk and then replaces the old file in a single step. Even if the program is killed,
-    ``path`` is the complete old or the complete new file. If the block fails, the temporary file is removed and
-    ``path`` does not change. A killed program leaves its temporary file, which the next write to ``path`` overwrites.
+    ``path`` contains either the complete old file or the complete new file. If the block fails, the temporary file is
+    removed and ``path`` does not change. A killed program leaves its temporary file behind until the next write to
+    ``path``.
 
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
@@ -35,10 +36,10 @@ def atomic_write(path: Path) -> Iterator[Path]:
 
 @contextmanager
 def naming(path: Path) -> Iterator[None]:
-    """Add the file name to errors raised in the block, because the system omits it when the disk is full.
+    """Add the file name to errors raised in the block, because the operating system omits it when the disk is full.
 
     Raises:
-        OSError: The block raised it.
+        OSError: The block raised an ``OSError``.
     """
     try:
         yield
@@ -49,9 +50,9 @@ def naming(path: Path) -> Iterator[None]:
 
 
 def atomic_write_text(path: Path, text: str) -> None:
-    """Write a text to a UTF-8 file atomically.
+    """Write text to a UTF-8 file atomically.
 
-    Surrogates, which stand for undecodable bytes in the original file, are written as those bytes.
+    Surrogates stand for undecodable bytes of the original file, and are written as these bytes.
     """
     with atomic_write(path) as temporary:
         temporary.write_text(text, encoding="utf-8", errors="surrogateescape")

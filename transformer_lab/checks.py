@@ -1,7 +1,4 @@
-"""Argument checks that are always on; each raises a ValueError with the values.
-
-In contrast, shape annotations are checked only in tests and on request.
-"""
+"""Argument checks that always run; each raises a ValueError that contains the values."""
 
 import math
 from collections.abc import Collection
@@ -19,7 +16,7 @@ def check_width(name: str, width: int, layer: nn.Module | None = None, /, **inpu
         name: Name of the width in the message.
         width: Required size of the last dimension.
         layer: The layer that reads the inputs, whose weight has the required dtype and device. None allows any.
-        **inputs: The inputs by their names in the message.
+        **inputs: The inputs, keyed by their names in the message.
 
     Raises:
         TypeError: An input is not a tensor.
@@ -56,9 +53,9 @@ def check_sequences(d_model: int, layer: nn.Module | None = None, /, **inputs: T
 
 
 def _check_kind(layer: nn.Module | None, given: str, x: Tensor) -> None:
-    """Raise ValueError unless x is floating-point and has the dtype and device of the layer's weight, if there is one.
+    """Raise ValueError unless x is floating-point and matches the dtype and device of the layer's weight, if any.
 
-    The dtype may differ under autocast, which converts it, and for quantized weights.
+    The dtype may differ under autocast, which converts the inputs, and for quantized weights.
     """
     if not x.is_floating_point():
         raise ValueError(f"{given} must be floating-point; got {x.dtype}")
@@ -99,14 +96,14 @@ def check_attention(
     in_groups: bool = False,
     same_width: bool = True,
 ) -> None:
-    """Raise ValueError unless the shapes of queries, keys, values, and the optional mask and bias match.
+    """Raise ValueError unless the shapes of queries, keys, values, mask and bias match.
 
     Args:
         q: Queries, of shape (…, n_query, d_k).
         k: Keys, of shape (…, n_key, d_k).
         v: Values, of shape (…, n_key, d_v).
-        mask: Which keys each query may attend to.
-        bias: Added to the scores.
+        mask: True where a query may attend to a key, or None.
+        bias: Added to the scores, or None.
         in_groups: Whether a key/value head may serve a group of query heads.
         same_width: Whether queries and keys must have the same width, as for a dot product.
 
@@ -122,7 +119,7 @@ def check_attention(
     for name, x in (("queries", q), ("keys", k), ("values", v)):
         check_tensor(name, x)
         if x.dim() < 2 or not x.is_floating_point():
-            raise ValueError(f"{name} must be vectors, (…, n, d); got {x.dtype} of shape {tuple(x.shape)}")
+            raise ValueError(f"{name} must be floats of shape (…, n, d); got {x.dtype} of shape {tuple(x.shape)}")
     (*q_batch, _, q_width), (*k_batch, n_key, k_width), (*v_batch, n_value, _) = q.shape, k.shape, v.shape
     if n_key != n_value:
         raise ValueError(f"the numbers of keys and values must be equal; got {n_key} keys, {n_value} values")
@@ -134,7 +131,7 @@ def check_attention(
     elif q_batch != k_batch and not in_groups:
         problem = "queries and keys must have the same leading dimensions"
     elif q_batch != k_batch and not _serves_groups(q_batch, k_batch):
-        problem = "queries and keys must have the same leading dimensions, or heads in groups"
+        problem = "queries and keys must have the same leading dimensions, or n_kv_heads must divide n_heads"
     if problem is not None:
         shapes = zip(("queries", "keys", "values"), (q, k, v), strict=True)
         raise ValueError(f"{problem}; got {', '.join(f'{name} of shape {tuple(x.shape)}' for name, x in shapes)}")
@@ -179,7 +176,7 @@ def check_mask(mask: Tensor | None, q: Tensor, n_key: int) -> None:
 
 
 def check_token_ids(tokens: Tensor) -> None:
-    """Raise TypeError unless tokens are a tensor, and ValueError unless it is an integer tensor of shape (batch, n)."""
+    """Raise an error unless the tokens are an int64 tensor of shape (batch, n)."""
     check_tensor("tokens", tokens)
     if tokens.dim() != 2 or tokens.dtype not in (torch.int64, torch.int32):
         raise ValueError(f"tokens must be int64 of shape (batch, n); got {tokens.dtype} of shape {tuple(tokens.shape)}")

@@ -41,10 +41,10 @@ def widest_float(device: torch.device) -> torch.dtype:
 
 @contextmanager
 def without_memory() -> Iterator[None]:
-    """Create the tensors of the block on torch's meta device, with shapes but without data.
+    """Create all tensors inside the block on torch's meta device, with shapes but without data.
 
     Random initialization is skipped, because on the meta device it imports torch's compiler, which would cost every
-    program that loads a language model 1.2 s of CPU time. (Computing sinusoids still imports it.)
+    program that loads a language model 1.2 s of CPU time. (Computing sinusoids still imports the compiler.)
 
     >>> with without_memory():
     ...     layer = nn.Linear(10**6, 10**6)

@@ -2,8 +2,8 @@
 
 Training and decoding make the same call thousands of times, and a check takes longer than many small layers. The
 outcome of a check depends only on the shapes and types of the arguments and of the result, and on integer arguments
-that stand for sizes. So a call that matches an earlier call in all of these is not checked again. Functions without
-shape annotations are not checked at all; mypy checks their types.
+that stand for sizes. So a call that matches an earlier call in all these respects is not checked again. Functions
+without shape annotations are not checked at all; mypy checks their types.
 """
 
 import threading
@@ -19,14 +19,14 @@ MAX_CACHED_CALLS = 10_000
 _JAXTYPED = jaxtyping.jaxtyped
 _HOOK = jaxtyping.install_import_hook.__module__
 _BEARTYPE = beartype(conf=BeartypeConf(is_pep484_tower=True))
-"""Type checks with the numeric tower: an int is accepted for a float."""
+"""Type checks with the numeric tower: an int is accepted as a float."""
 
 _COMPUTED = threading.local()
 """Its ``result`` is the return value of the call while that value is being checked."""
 
 
 class _Unknown(Exception):
-    """The check of a value may depend on more than its kind."""
+    """Raised if the check of a value may depend on more than the value's kind."""
 
 
 def install(*packages: str) -> None:
@@ -36,7 +36,7 @@ def install(*packages: str) -> None:
 
 
 def _jaxtyped(*args: Any, **keywords: Any) -> Any:
-    """Replace ``jaxtyping.jaxtyped``, but only for calls from its import hook."""
+    """Replace ``jaxtyping.jaxtyped``, but only for calls from jaxtyping's import hook."""
     by_hook = getattr(keywords.get("typechecker"), "__module__", None) == _HOOK
     return checked if by_hook else _JAXTYPED(*args, **keywords)
 
@@ -49,7 +49,7 @@ def checked(thing: Any) -> Any:
 
 
 def has_shapes(function: Callable[..., Any]) -> bool:
-    """Return whether an annotation of a function has a shape, or may have one because it is an unevaluated string."""
+    """Return whether a function's annotations contain a shape, or an unevaluated string that may contain a shape."""
     return any(map(_has_shapes, function.__annotations__.values()))
 
 
@@ -105,7 +105,7 @@ def check_once(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _kinds(result: Any) -> set[Hashable]:
-    """Return a set with the kind of a result, which is empty if a check may depend on more than its kind."""
+    """Return a set with the kind of a result, or an empty set if a check may depend on more than the kind."""
     try:
         return {_kind(result)}
     except _Unknown:

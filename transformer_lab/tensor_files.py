@@ -100,7 +100,7 @@ def check_sinusoids(max_length: int, d_model: int, tensors: Mapping[str, Tensor]
         where: Name of the configuration in error messages.
 
     Raises:
-        ValueError: There are more than ``MAX_SINUSOIDS`` sinusoids, and more than numbers in the file.
+        ValueError: There are more than ``MAX_SINUSOIDS`` sinusoids, and more sinusoids than numbers in the file.
     """
     if max_length * d_model > max(MAX_SINUSOIDS, sum(tensor.numel() for tensor in tensors.values())):
         raise ValueError(f"{where}: {max_length=} and {d_model=} are too large for a file of this size")
@@ -108,7 +108,7 @@ def check_sinusoids(max_length: int, d_model: int, tensors: Mapping[str, Tensor]
 
 @contextmanager
 def described_by(where: str) -> Iterator[None]:
-    """Add the name of a configuration to errors raised in the block, which builds a model or its settings from it.
+    """Add the name of a configuration to errors raised in a block that builds a model or settings from it.
 
     Raises:
         ValueError: The block raised an error, for example because a size is too large for any tensor.

@@ -27,9 +27,9 @@ def additive_scores(
 class AdditiveAttention(nn.Module):
     """Average the values, weighted by a small network's score of each pair of query and key.
 
-    ``softmax(w · tanh(W_q q + W_k k)) v``: appendix A.1.2 of Bahdanau et al. (2015), arXiv:1409.0473. It has ``d_h (d_q
-    + d_k + 1)`` parameters, while dot-product attention has none, and stores d_h numbers per pair of query and key,
-    while dot-product attention stores one.
+    ``softmax(w · tanh(W_q q + W_k k)) v``: appendix A.1.2 of Bahdanau et al. (2015), arXiv:1409.0473. Additive
+    attention has ``d_h (d_q + d_k + 1)`` parameters and stores d_h numbers for each pair of query and key. Dot-product
+    attention has no parameters and stores one number for each pair.
 
     Args:
         d_q: Width of the queries.
@@ -63,8 +63,8 @@ class AdditiveAttention(nn.Module):
         """Return the averaged values and the weights, with the mask applied as in ``scaled_dot_product_attention``.
 
         Raises:
-            ValueError: The queries do not have width ``d_q`` or the keys ``d_k``, the shapes, dtypes or devices of the
-                inputs do not match, or the mask is not boolean.
+            ValueError: The queries do not have width ``d_q``, the keys do not have width ``d_k``, the shapes, dtypes or
+                devices of the inputs do not match, or the mask is not boolean.
             TypeError: An input is not a tensor.
         """
         check_width("d_q", self.w_q.in_features, self.w_q, queries=queries)

@@ -1,4 +1,4 @@
-"""Dot-product attention, with and without the weights.
+"""Dot-product attention, with and without returning the weights.
 
 ``soft_lookup`` shows the idea, ``scaled_dot_product_attention`` computes the formula and returns the weights, and
 ``attend`` computes the same output without the weights, using torch's fused kernels.
@@ -48,7 +48,7 @@ def scaled_dot_product_attention(
         dropout: Dropout probability of the weights.
 
     Returns:
-        The averaged values, and the weights. Each row sums to 1 (before dropout), or to 0 if every key is masked.
+        The averaged values, and the weights. Each row sums to 1 before dropout, or to 0 if every key is masked.
 
     Raises:
         ValueError: The shapes, dtypes or devices of the inputs do not match, or the mask is not boolean.
@@ -78,10 +78,10 @@ def attend(
 ) -> Float[Tensor, "*batch n_query d_v"]:
     """Return the output of ``scaled_dot_product_attention`` without the weights, using torch's fused kernels.
 
-    Their memory grows with the number of queries plus keys, not with queries times keys. On a CPU, torch has such
-    kernels for four dimensions (batch, heads, position, width) with d_v = d_k; for other inputs it falls back to the
-    plain formula. With four dimensions, keys and values may have fewer heads than the queries; each key/value head then
-    serves a group of query heads.
+    Fused kernels need memory proportional to the number of queries plus the number of keys, not to their product. On a
+    CPU, torch has fused kernels only for inputs with four dimensions (batch, heads, position, width) and d_v = d_k; for
+    all other inputs, it falls back to the plain formula. With four dimensions, keys and values may have fewer heads
+    than the queries; each key/value head then serves a group of query heads.
 
     Args:
         q: Queries.
@@ -129,7 +129,7 @@ def hide_by_mask(
 ) -> tuple[Bool[Tensor, "*#batch #n_query #n_key"], Float[Tensor, "*#batch #n_query #n_key"]]:
     """Move the −∞ entries of the bias into the mask; return the new mask and bias.
 
-    If they stayed in the bias, a row of −∞ would make the softmax and all gradients NaN.
+    If these entries stayed in the bias, a row of −∞ would make the softmax and all gradients NaN.
     """
     hidden = bias == -torch.inf
     return ~hidden if mask is None else mask & ~hidden, bias.masked_fill(hidden, 0.0)

@@ -10,7 +10,7 @@ from transformer_lab.checks import check_sequences
 
 
 def repeat_kv(x: Float[Tensor, "batch n_kv_heads n d"], n_repeats: int) -> Float[Tensor, "batch n_heads n d"]:
-    """Repeat each key or value head consecutively, once for each query head of its group."""
+    """Repeat each key or value head consecutively, once for each query head in its group."""
     return x.repeat_interleave(n_repeats, dim=1)
 
 
@@ -19,17 +19,17 @@ class GroupedQueryAttention(AttentionBase):
 
     Query head i attends to key/value head ``⌊i n_kv_heads / n_heads⌋``: section 2.2 of Ainslie et al. (2023),
     arXiv:2305.13245. Fewer keys and values mean a smaller cache when generating long texts. With ``n_kv_heads =
-    n_heads`` this is multi-head self-attention.
+    n_heads``, this is ordinary multi-head self-attention.
 
     Args:
         d_model: Width of the input and output.
         n_heads: Number of query heads.
         n_kv_heads: Number of key/value heads.
-        bias: Whether the projections have biases. Llama's have none, GPT-2's do.
+        bias: Whether the projections have biases, as in GPT-2 but not in Llama.
         dropout: Dropout probability of the attention weights.
         d_k: Width of a head; None means d_model / n_heads.
-        qkv_bias: Whether the query, key and value projections have biases; None means ``bias``. In Qwen 2 they do,
-            although the output projection does not.
+        qkv_bias: Whether the query, key and value projections have biases; None means ``bias``. In Qwen 2, these
+            projections have biases but the output projection does not.
         qk_norm_eps: ε of an RMSNorm applied to each head's queries and keys before rotation (QK-norm), as in Qwen 3 and
             Gemma 3; None means no norm. Without QK-norm, the lengths of queries and keys can grow until each softmax
             picks a single key: section 3.1.2 of Dehghani et al. (2023), arXiv:2302.05442, who use a LayerNorm.
@@ -80,9 +80,9 @@ class GroupedQueryAttention(AttentionBase):
 
         Args:
             x: The sequence.
-            mask: True where a position may attend to another; numbers instead of booleans are added to the scores.
+            mask: True where a position may attend to another position. A floating-point mask is added to the scores.
             positional: Position information, such as a bias or a rotation.
-            cache: Keys and values of earlier calls, which are attended to as well.
+            cache: Keys and values from earlier calls, to which the queries also attend.
             is_causal: Whether each position attends only to itself and earlier positions; faster than a mask.
 
         Raises:
@@ -109,7 +109,7 @@ class GroupedQueryAttention(AttentionBase):
         bias: Float[Tensor, "*#batch_and_heads #n_query #n_key"] | None = None,
         is_causal: bool = False,
     ) -> Float[Tensor, "batch n_heads n_query d_k"]:
-        """Attend in all heads. The fused kernels support shared key/value heads; the path with weights repeats them."""
+        """Attend in all heads, repeating shared key/value heads only if a hook needs the weights."""
         if self.weights_hooks:
             group = self.n_heads // self.n_kv_heads
             k, v = repeat_kv(k, group), repeat_kv(v, group)

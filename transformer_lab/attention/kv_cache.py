@@ -1,7 +1,7 @@
 """Key/value caches store a decoder's keys and values so that it reads each token only once.
 
 A token's keys and values do not change when more tokens follow, so the model computes them only for new tokens. A
-token's query is not needed again. The keys and values of a source are computed once, before the first token.
+token's query is not needed again. The keys and values of a source are computed once, before the first target token.
 """
 
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ INITIAL_CAPACITY_TOKENS = 16
 class KVCache:
     """Keys and values of the tokens so far, for self-attention, in a buffer that doubles in size when it is full.
 
-    So each token is copied about once, regardless of the length, and reordering the rows copies little unused memory.
+    So each token is copied about once on average, however long the text is, and reordering copies little unused memory.
 
     You can copy a cache with ``copy.deepcopy`` if it was filled under ``torch.no_grad()``, as in decoding. With
     gradients enabled, its tensors are part of an autograd graph, which torch does not copy, and you can differentiate
@@ -53,7 +53,7 @@ class KVCache:
     def append_joined(
         self, kv: Float[Tensor, "2 batch n_kv_heads n_new d_k"]
     ) -> Float[Tensor, "2 batch n_kv_heads n d_k"]:
-        """Do the same as ``append`` with keys and values in one tensor, in fewer operations."""
+        """Append keys and values that are stored in one tensor, in fewer operations than ``append``."""
         self._room(kv[0]).copy_(kv)
         return self.kept
 
@@ -72,7 +72,7 @@ class KVCache:
         return self._buffer[:, :, :, start:end]
 
     def _longer(self, k: Float[Tensor, "batch n_kv_heads n_new d_k"], length: int) -> Tensor:
-        """Return a buffer for twice the given number of tokens, with a copy of the tokens so far."""
+        """Return a buffer for twice the given number of tokens, with a copy of the cached keys and values."""
         capacity = min(max(2 * length, INITIAL_CAPACITY_TOKENS), self.max_length)
         longer = k.new_empty(2, *k.shape[:2], capacity, k.shape[3])
         if self._buffer is not None:
@@ -86,7 +86,7 @@ class KVCache:
         return self._buffer[:, :, :, : self.length]
 
     def reorder(self, rows: Int[Tensor, " new_rows"]) -> None:
-        """Continue row i from row ``rows[i]``."""
+        """Replace row i with row ``rows[i]``; the number of rows may change."""
         if self._buffer is not None:
             self._buffer = self._buffer.index_select(1, rows)
 
@@ -96,7 +96,7 @@ class KVCache:
 
 
 class SourceKV:
-    """Keys and values of the sources, for cross-attention; all rows generated from the same source share them.
+    """Keys and values of the sources for cross-attention, shared by all rows generated from the same source.
 
     Args:
         k: Projected keys.
@@ -111,7 +111,7 @@ class SourceKV:
 
         Args:
             rows: The rows to keep; rows of the same source stay next to each other.
-            n_rows: Number of rows before, the same for each source.
+            n_rows: Number of rows before the call, which is the same for each source.
         """
         if len(rows) == n_rows:
             return
@@ -150,7 +150,7 @@ class ModelCache:
         return 0 if self.tokens is None else self.tokens.shape[1]
 
     def with_new(self, tokens: Int[Tensor, "batch n_new"]) -> Int[Tensor, "batch n"]:
-        """Return the tokens so far followed by the new tokens, without changing the cache; ``commit`` does that.
+        """Return the cached tokens followed by the new tokens. The cache does not change until ``commit`` is called.
 
         Raises:
             ValueError: The batch size differs from the batch size of the tokens so far.
@@ -162,14 +162,14 @@ class ModelCache:
         return tokens if self.tokens is None else torch.cat([self.tokens, tokens], dim=1)
 
     def commit(self, tokens: Int[Tensor, "batch n"]) -> None:
-        """Set the tokens so far, after all layers have read them."""
+        """Store all tokens so far, after all layers have read them."""
         self.tokens = tokens
 
     def reorder(self, rows: Int[Tensor, " new_rows"]) -> None:
-        """Continue row i from row ``rows[i]``; there may be more or fewer rows than before.
+        """Replace row i with row ``rows[i]``; the number of rows may change.
 
-        Sources keep their order, the rows of a source stay next to each other, and each remaining source has the same
-        number of rows. A call can drop sources or continue a row as several rows, but not both.
+        The sources must keep their order, the rows of a source must stay adjacent, and all remaining sources must have
+        the same number of rows. A call can drop sources or duplicate rows, but not both.
         """
         for layer in self.layers:
             layer.self_attention.reorder(rows)

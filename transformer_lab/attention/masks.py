@@ -1,4 +1,4 @@
-"""Masks, which determine the keys that each query may attend to. Everywhere in this library, True means allowed.
+"""Attention masks. Throughout this library, True marks a key that a query may attend to.
 
 This is the convention of ``torch.nn.functional.scaled_dot_product_attention``; the boolean masks of
 ``torch.nn.MultiheadAttention`` mean the opposite.
@@ -30,7 +30,7 @@ def padding_mask(tokens: Int[Tensor, "batch n"], pad_id: int) -> Bool[Tensor, "b
 def causal_mask(
     n_query: int, n_key: int | None = None, device: torch.device | str | None = None
 ) -> Bool[Tensor, "n_query n_key"]:
-    """Return a mask that is True at each position and at all earlier positions.
+    """Return a mask that is True, for each query, at its own position and all earlier positions.
 
     Args:
         n_query: Number of queries.
@@ -57,17 +57,17 @@ def causal_mask(
 
 
 def mask_of_heads(mask: Tensor, n_sentences: int, n_heads: int) -> Tensor:
-    """Return a mask or a bias, with a missing batch or head dimension added if it has three dimensions.
+    """Add the missing batch or head dimension if a mask or bias has only three dimensions.
 
     Args:
-        mask: Of shape (n_query, n_key), for all sentences and heads; (batch, n_query, n_key), for all heads; (n_heads,
-            n_query, n_key), for all sentences; or (batch, n_heads, n_query, n_key). A dimension of size 1 broadcasts.
+        mask: A tensor of shape (n_query, n_key) for all sentences and heads, (batch, n_query, n_key) for all heads,
+            (n_heads, n_query, n_key) for all sentences, or (batch, n_heads, n_query, n_key). Size 1 broadcasts.
         n_sentences: Number of sentences.
         n_heads: Number of heads.
 
     Raises:
-        ValueError: The number of dimensions is wrong, or the first of three dimensions has the size of neither the
-            batch nor the heads, or of both.
+        ValueError: The number of dimensions is wrong, or the first of three dimensions matches both the batch size and
+            the number of heads, or neither.
 
     >>> mask_of_heads(torch.ones(3, 5, 5), n_sentences=3, n_heads=2).shape
     torch.Size([3, 1, 5, 5])
@@ -93,10 +93,10 @@ def mask_of_heads(mask: Tensor, n_sentences: int, n_heads: int) -> Tensor:
 def sliding_window_mask(
     query_positions: Int[Tensor, "*batch n_query"], key_positions: Int[Tensor, "*batch n_key"], window: int
 ) -> Bool[Tensor, "*batch n_query n_key"]:
-    """Return a mask that is True at each position and the ``window`` − 1 positions before it.
+    """Return a mask that is True, for each query, at its own position and the ``window`` − 1 positions before.
 
-    Section 3.1 of Beltagy et al. (2020), arXiv:2004.05150, for a decoder. The number of keys per query, and so the
-    work, no longer grows with the text. Each layer passes information on by another ``window`` − 1 positions.
+    Section 3.1 of Beltagy et al. (2020), arXiv:2004.05150, for a decoder. The number of keys per query no longer grows
+    with the length of the text. Each layer carries information another ``window`` − 1 positions further.
 
     Args:
         query_positions: Position of each query.
@@ -120,12 +120,12 @@ def sliding_window_mask(
 def decoder_mask(
     tokens: Int[Tensor, "batch n"], pad_id: int, n_query: int | None = None
 ) -> Bool[Tensor, "batch 1 n_query n"]:
-    """Return the mask of a decoder's self-attention, which is True at the real tokens up to each position.
+    """Return a decoder's self-attention mask, which is True at the real tokens up to each query's position.
 
     Args:
         tokens: The token ids of the keys.
         pad_id: The token that pads short sentences.
-        n_query: Number of queries, which are the last tokens; None means all.
+        n_query: Number of queries: the last tokens of each row. None means all tokens.
 
     Raises:
         ValueError: ``tokens`` is not an integer tensor of shape (batch, n), or has fewer tokens than ``n_query``.

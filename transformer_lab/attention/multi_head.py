@@ -12,7 +12,7 @@ from transformer_lab.checks import check_positive, check_probability, check_sequ
 
 
 def split_heads(x: Float[Tensor, "batch n d_model"], n_heads: int) -> Float[Tensor, "batch {n_heads} n d_k"]:
-    """Give each head its slice of the features: head i gets columns i d_k to (i + 1) d_k − 1."""
+    """Split the features into heads: head i consists of columns i d_k to (i + 1) d_k − 1."""
     batch, n, d_model = x.shape
     return x.reshape(batch, n, n_heads, d_model // n_heads).transpose(1, 2)
 
@@ -23,7 +23,7 @@ def merge_heads(x: Float[Tensor, "batch n_heads n d_k"]) -> Float[Tensor, "batch
 
 
 class AttentionBase(nn.Module):
-    """Base class of all attention modules, with their sizes and the attention in every head.
+    """Base class of all attention modules, which stores their sizes and computes attention in every head.
 
     Args:
         d_model: Width of the input and output.
@@ -32,7 +32,7 @@ class AttentionBase(nn.Module):
         d_k: Width of a head; None means d_model / n_heads.
 
     Raises:
-        ValueError: A size or ``dropout`` is out of range, or without ``d_k``, ``n_heads`` does not divide ``d_model``.
+        ValueError: ``n_heads`` does not divide ``d_model`` and ``d_k`` is None, or a number is out of range.
     """
 
     def __init__(self, d_model: int, n_heads: int, dropout: float, d_k: int | None = None) -> None:
@@ -59,7 +59,7 @@ class AttentionBase(nn.Module):
         bias: Float[Tensor, "*#batch_and_heads #n_query #n_key"] | None = None,
         is_causal: bool = False,
     ) -> Float[Tensor, "batch n_heads n_query d_k"]:
-        """Attend in all heads, like ``attend``, with the fused kernels unless ``weights_hooks`` need the weights.
+        """Attend in all heads like ``attend``, with fused kernels unless a hook in ``weights_hooks`` needs the weights.
 
         Raises:
             ValueError: As in ``attend``, or the mask's dimensions are ambiguous.
@@ -84,7 +84,7 @@ class AttentionBase(nn.Module):
 class MultiHeadAttention(AttentionBase):
     """Attend in several heads at once, each of which compares different features.
 
-    ``w_o(concat(head_1 … head_h))``, where head i is the attention of its slices of ``w_q(query)``, ``w_k(key)`` and
+    ``w_o(concat(head_1 … head_h))``, where head i computes attention on its slices of ``w_q(query)``, ``w_k(key)`` and
     ``w_v(value)``: section 3.2.2 of Vaswani et al. (2017), arXiv:1706.03762. Every head reads the whole input; the
     projections are sliced, not the input.
 
@@ -123,16 +123,16 @@ class MultiHeadAttention(AttentionBase):
         """Attend from every query to the keys.
 
         Args:
-            query: The sequence that attends; in cross-attention, the decoder's.
+            query: The sequence that attends; in cross-attention, the decoder's sequence.
             key: The sequence to attend to: the same sequence or, in cross-attention, the encoder's output.
             value: The vectors to average; nearly always the same tensor as ``key``.
             mask: True where a query may attend to a key; it may differ between sentences and heads. A floating-point
                 mask, such as ``alibi_bias``, is added to the scores.
-            cache: Projected keys and values of earlier calls, which are attended to as well.
+            cache: Projected keys and values from earlier calls, to which the queries also attend.
 
         Raises:
-            ValueError: An input does not have width ``d_model`` or the dtype or device of the parameters, the numbers
-                of keys and values or the batch sizes of queries and keys differ, or the mask has the wrong shape.
+            ValueError: The width, dtype or device of an input does not match the parameters, the numbers of keys and
+                values differ, the batch sizes of queries and keys differ, or the mask has the wrong shape.
             TypeError: An input is not a tensor.
         """
         check_sequences(self.d_model, self.w_q, query=query, key=key, value=value)
@@ -159,8 +159,8 @@ class MultiHeadAttention(AttentionBase):
     ) -> Float[Tensor, "rows n_query d_model"]:
         """Attend from every query to a source whose keys and values ``project_kv`` has already computed.
 
-        Consecutive rows may share a source, like the beams of a search. Their queries are joined into one longer row,
-        so that keys and values are not copied for each.
+        Consecutive rows may share a source, as in beam search. The queries of these rows are joined into one longer
+        row, so that keys and values are not copied for each row.
 
         Args:
             query: The decoder's sequences.
@@ -168,7 +168,7 @@ class MultiHeadAttention(AttentionBase):
             mask: For each row, True where a query may attend to a key.
 
         Raises:
-            ValueError: The queries do not have width ``d_model``, or the sources do not divide the rows.
+            ValueError: The queries have the wrong width, or the number of sources does not divide the number of rows.
         """
         check_sequences(self.d_model, self.w_q, query=query)
         rows, n_sources = query.shape[0], source.k.shape[0]

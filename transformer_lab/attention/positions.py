@@ -34,9 +34,9 @@ def sinusoidal_encoding(length: int, d_model: int, base: float = 10000.0) -> Flo
     Vaswani et al. (2017), arXiv:1706.03762.
 
     Args:
-        length: Number of positions, from 0.
+        length: Number of positions, starting at 0.
         d_model: Number of features.
-        base: Ratio (nearly) of the longest wavelength to the shortest.
+        base: Approximate ratio of the longest wavelength to the shortest wavelength.
 
     Raises:
         ValueError: ``length`` is negative or not an integer, ``d_model`` is odd, or the base is not positive.
@@ -61,7 +61,7 @@ def _check_pairs(d: int, base: float) -> None:
 
 @dataclass(frozen=True)
 class LinearScaling:
-    """Slows every rotation by the same factor, as if the positions were closer together by that factor.
+    """Slows every rotation by the same factor, as if the positions were that much closer together.
 
     ``base^(−2i/d) / factor``: position interpolation, section 2.3 of Chen et al. (2023), arXiv:2306.15595.
 
@@ -87,12 +87,12 @@ class LinearScaling:
 
 @dataclass(frozen=True)
 class Llama3Scaling:
-    """Slows only the slow rotations, which turn less than ``high`` times in a text of the original length.
+    """Slows only the slow rotations, which complete fewer than ``high`` turns in a text of the original length.
 
-    A rotation that turns less than ``low`` times is slowed by the full factor. A rotation that turns more than ``high``
-    times is not slowed. In between, the frequency changes linearly with the number of turns. Fast rotations distinguish
-    nearby words, whose distances are the same in longer texts. This is the scaling of Llama 3.1: Grattafiori et al.
-    (2024), arXiv:2407.21783; its formula is in the code that Meta published with the model. With ``low=1`` and
+    A rotation that completes fewer than ``low`` turns is slowed by the full factor. A rotation that completes more than
+    ``high`` turns is not slowed. In between, the frequency changes linearly with the number of turns. Fast rotations
+    distinguish nearby words, which are no farther apart in longer texts. This is the scaling of Llama 3.1: Grattafiori
+    et al. (2024), arXiv:2407.21783; its formula is in the code that Meta published with the model. With ``low=1`` and
     ``high=32``, the frequencies match YaRN (Peng et al., 2023, arXiv:2309.00071), which also sharpens the softmax.
 
     Args:
@@ -126,7 +126,7 @@ class Llama3Scaling:
 
 
 RotaryScaling = LinearScaling | Llama3Scaling
-"""How to slow rotations for texts longer than the model's original training texts."""
+"""A way to slow rotations for texts that are longer than the model's original training texts."""
 
 
 class Rotation:
@@ -136,10 +136,10 @@ class Rotation:
     Create one instance for each batch of positions and use it in all layers.
 
     Args:
-        positions: The position of each vector: one row for the whole batch, or one for each sequence.
+        positions: The position of each vector: one row for the whole batch, or a row for each sequence.
         d_k: Width of a head.
         base: As for ``sinusoidal_encoding``.
-        scaling: How to slow the rotations for longer texts; None means not at all.
+        scaling: How to slow the rotations for longer texts; None means no scaling.
 
     Raises:
         ValueError: ``d_k`` is odd, or the base is not positive.
@@ -195,8 +195,8 @@ def alibi_bias(n_heads: int, n_query: int, n_key: int) -> Float[Tensor, "n_heads
     """Return a bias that lowers each score in proportion to the key's distance, with a different slope in each head.
 
     ``−slope |i − j|``, with the slope ``2^(−8h/n_heads)`` in head h, counted from 1: section 3 of Press et al. (2022),
-    arXiv:2108.12409, with the last query aligned with the last key. The scores of future keys are lowered by their
-    distance, too; a causal mask removes them anyway.
+    arXiv:2108.12409, with the last query aligned with the last key. The scores of future keys are also lowered by
+    distance, but a causal mask removes these scores anyway.
 
     Raises:
         ValueError: There are no heads, or a length is negative.
@@ -226,10 +226,10 @@ def distance_bias(
 
 @dataclass(frozen=True)
 class Positional:
-    """Position information for attention; empty if positions are already part of its inputs.
+    """Position information for attention; empty if the inputs of attention already contain the positions.
 
     Args:
-        bias: Added to the scores, as ``alibi_bias``.
+        bias: Added to the scores, such as ``alibi_bias``.
         rotation: Applied to queries and keys.
     """
 

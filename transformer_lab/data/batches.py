@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 BATCHES_PER_POOL = 100
-"""Number of batches within which pairs are sorted by length, which avoids most padding and still mixes the corpus."""
+"""Number of batches in a pool. Sorting pairs by length within pools avoids most padding and still mixes the corpus."""
 NO_TOKEN = -1
-"""Pads windows of text. It is not a valid id, so it cannot be confused with a token of any vocabulary."""
+"""Padding token for windows of text. It is not a valid id, so no vocabulary contains it."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Batch:
         return self.target[:, 1:]
 
     def to(self, device: torch.device) -> "Batch":
-        """Return the batch on a device."""
+        """Return the batch, moved to a device."""
         return Batch(self.source.to(device, non_blocking=True), self.target.to(device, non_blocking=True))
 
 
@@ -50,7 +50,7 @@ class TextBatch:
     """Windows of text, padded on the right with ``NO_TOKEN``.
 
     Args:
-        tokens: Tokens of the windows, each with one more token, the last label.
+        tokens: Tokens of the windows. Each row has one token more than its window: the last label.
     """
 
     tokens: Int[Tensor, "batch n_and_1"]
@@ -66,7 +66,7 @@ class TextBatch:
         return self.tokens[:, 1:]
 
     def to(self, device: torch.device) -> "TextBatch":
-        """Return the batch on a device."""
+        """Return the batch, moved to a device."""
         return TextBatch(self.tokens.to(device, non_blocking=True))
 
 
@@ -112,7 +112,7 @@ class EpochBatches(ABC, Generic[AnyBatch]):
             )
 
     def __str__(self) -> str:
-        """Return the number of items and the number of tokens; for pairs, only the longer side counts."""
+        """Return the number of items and the number of tokens; of each pair, only the longer side counts."""
         n_items = len(self._lengths)
         return f"{n_items:,} {self.item}{'s' if n_items > 1 else ''} of {int(self._lengths.sum()):,} tokens"
 
@@ -121,7 +121,7 @@ class EpochBatches(ABC, Generic[AnyBatch]):
         """Return the batch of these items, padded on the right."""
 
     def from_step(self, step: int) -> Iterator[AnyBatch]:
-        """Yield the batches from this step on (counting from 0), without end."""
+        """Yield the batches of this step and all later steps, without end; the first step is 0."""
         epoch = 0
         while True:
             plan = self.plan(epoch)
@@ -144,7 +144,7 @@ class EpochBatches(ABC, Generic[AnyBatch]):
         return [batches[i] for i in rng.permutation(len(batches))]
 
     def _split(self, indices: NDArray[np.int64]) -> list[NDArray[np.int64]]:
-        """Split indices, sorted by length, into runs of at most ``n_tokens`` tokens, padding included."""
+        """Split indices, sorted by length, into batches of at most ``n_tokens`` tokens, including padding."""
         runs: list[NDArray[np.int64]] = []
         start = 0
         for i, length in enumerate(self._lengths[indices].tolist()):

@@ -14,11 +14,11 @@ from typing import NamedTuple
 ENCODING_SAMPLE_BYTES = 2**13
 
 MAX_LISTED_ERRORS = 20
-"""Maximum number of bad lines to list; the rest are only counted."""
+"""Maximum number of bad lines to list; further bad lines are only counted."""
 
 
 class Pair(NamedTuple):
-    """A sentence, its translation, and the number of their line."""
+    """A sentence, its translation, and their line number."""
 
     line: int
     source: str
@@ -45,7 +45,7 @@ class LineErrors:
 
     @property
     def summary(self) -> str:
-        """Number of bad lines of each kind, in one line."""
+        """The number of bad lines of each kind, on one line."""
         kinds = ", ".join(f"{count:,} × {reason}" for reason, count in sorted(self.counts.items()))
         return f"skipped {kinds}" if kinds else "no bad lines"
 
@@ -64,7 +64,7 @@ def read_pairs(paths: Sequence[Path], errors: LineErrors) -> Iterator[Pair]:
         errors: Records lines that are empty, undecodable or unpaired.
 
     Raises:
-        ValueError: There are not one or two files, a file is corrupted, or the files have different lengths.
+        ValueError: The number of files is not 1 or 2, a file is corrupted, or the files have different lengths.
         OSError: A file cannot be read.
     """
     if len(paths) == 1:
@@ -76,7 +76,7 @@ def read_pairs(paths: Sequence[Path], errors: LineErrors) -> Iterator[Pair]:
 
 
 def read_lines(path: Path) -> Iterator[bytes]:
-    """Yield the lines of a file, which is decompressed if its content is gzipped, regardless of its name.
+    """Yield the lines of a file, decompressing gzipped content regardless of the file's name.
 
     Raises:
         ValueError: The compressed file is corrupted, or the text is UTF-16 or uses bare CR line endings.

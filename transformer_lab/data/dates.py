@@ -1,7 +1,7 @@
 """The built-in task: convert written dates in many languages to ISO 8601.
 
 ``3 mars 2021`` and ``2021年3月3日`` both become ``2021-03-03``. No download is needed: Babel contains the names, orders
-and separators for every language (Unicode CLDR), and pairs are generated from them on demand.
+and separators for every language (Unicode CLDR), and the pairs are generated from this data on demand.
 """
 
 import random
@@ -42,7 +42,7 @@ Split = Literal["train", "held out"]
 def date_pairs(n: int, seed: int, split: Split) -> list[tuple[str, str]]:
     """Draw pairs of a written date and the same date in ISO 8601.
 
-    Whether a string is held out depends only on the string, so the two splits share no string, even with other seeds.
+    Whether a string is held out depends only on the string, so the two splits share no string, whatever the seeds.
 
     Args:
         n: Number of pairs.
@@ -76,7 +76,7 @@ def write_date(day: date, locale: str, style: str, native_digits: bool = False) 
 
 
 def is_ambiguous(written: str) -> bool:
-    """Return whether languages may disagree on which number is the day: only numbers, and no four-digit year first.
+    """Return whether a date is ambiguous across languages: all numbers, without a four-digit year at the start.
 
     >>> is_ambiguous("03/04/2021"), is_ambiguous("2021-03-04"), is_ambiguous("3 mars 2021")
     (True, False, False)

@@ -13,10 +13,10 @@ DOCUMENTED = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 def python_docstrings(folder: Path | None = None) -> tuple[list[str], list[str]]:
     """Return the docstrings of Python's standard library, split into training texts and held-out texts.
 
-    There is one text for each top-level module, sorted by name, with its docstrings in source order. Whole modules are
-    held out, and repeated docstrings are kept only once, so held-out text cannot be memorized from the training texts.
-    Whether a module is held out depends only on its name, so modules that exist only in some versions or distributions
-    of Python do not affect the others.
+    Each top-level module is one text, with its docstrings in source order; the texts are sorted by module name. Whole
+    modules are held out, and repeated docstrings are kept only once, so held-out text cannot be memorized from the
+    training texts. Whether a module is held out depends only on its name, so modules that exist only in some versions
+    or distributions of Python do not affect other modules.
 
     Args:
         folder: The folder of the modules; by default, the standard library of the running Python.
@@ -37,7 +37,7 @@ def python_docstrings(folder: Path | None = None) -> tuple[list[str], list[str]]
 
 
 def docstrings_of(source: bytes | str) -> Iterator[str]:
-    """Return the docstrings of a module, in the order of its source.
+    """Yield the docstrings of a module in source order.
 
     >>> list(docstrings_of("class A:\\n    'An example.'\\n    def f(self):\\n        'Do nothing.'"))
     ['An example.', 'Do nothing.']

@@ -1,4 +1,4 @@
-"""Documents in text files for training language models: one per file, or several with separators between them."""
+"""Text documents for training language models: one document per file, or several documents between separators."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -15,7 +15,7 @@ HELD_OUT_FRACTION = 0.01
 def read_documents(paths: Sequence[Path], errors: LineErrors) -> Iterator[str]:
     """Yield the documents of text files one at a time, skipping empty documents.
 
-    A document is the text between two separators, with ``\\n`` between its lines and none after the last line.
+    A document is the text between two separators, with ``\\n`` between its lines but not after the last line.
 
     Args:
         paths: The files, in UTF-8 and optionally gzipped.

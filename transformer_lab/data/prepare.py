@@ -1,4 +1,4 @@
-"""Convert text files into tokens on disk: one pass learns the tokenizer, a second pass applies it."""
+"""Convert text files into tokens on disk: one pass learns the tokenizer, and a second pass applies it."""
 
 import hashlib
 import json
@@ -25,11 +25,11 @@ PAIRS_PER_CHUNK = 1000
 def prepare(
     paths: Sequence[Path], folder: Path, vocab_size: int, max_length: int, errors: LineErrors
 ) -> tuple[Tokenizer, TokenStore, TokenStore]:
-    """Learn a tokenizer from a corpus and write the corpus's tokens to a folder, unless the folder already has them.
+    """Learn a tokenizer from a corpus and write the corpus's tokens to a folder, unless this was done before.
 
     Args:
         paths: The files of the corpus, as for ``read_pairs``.
-        folder: Folder for tokenizer and tokens.
+        folder: Folder for the tokenizer and the tokens.
         vocab_size: Maximum vocabulary size.
         max_length: Maximum number of tokens on each side of a pair; longer pairs count as bad lines.
         errors: Records bad lines.
@@ -38,7 +38,7 @@ def prepare(
         The tokenizer, the sources and the targets.
 
     Raises:
-        ValueError: No pair is left, or the folder contains a different corpus.
+        ValueError: No valid pair is left, or the folder contains a different corpus.
         OSError: A file cannot be read or written.
     """
 
@@ -59,14 +59,14 @@ def prepare_text(
     hold_out: bool,
     errors: LineErrors,
 ) -> tuple[Tokenizer, TokenStore]:
-    """Learn a tokenizer from text files and write their tokens to a folder, unless the folder already has them.
+    """Learn a tokenizer from text files and write their tokens to a folder, unless this was done before.
 
     The documents are joined, with the end-of-sequence token before, between and after them, and split into windows.
     Only one document at a time is in memory.
 
     Args:
         paths: The text files, as for ``read_documents``.
-        folder: Folder for tokenizer and tokens.
+        folder: Folder for the tokenizer and the tokens.
         vocab_size: Maximum vocabulary size.
         max_length: Number of tokens in a window, not counting the last label.
         hold_out: Whether to hold out the last ``n_held_out`` documents and write them to ``held_out.txt``.
@@ -140,7 +140,7 @@ def _write_once(folder: Path, origin: dict[str, Any], write: Callable[[], None])
 
 
 def _in_words(origin: Any) -> str:
-    """Return a short description of a folder's origin, with the name and the start of the hash of each file."""
+    """Return a short description of a folder's origin, with each file's name and the start of its hash."""
     try:
         files = [f"{file['name']} (SHA-256 {file['sha256'][:8]}…)" for file in origin["files"]]
         words = ", ".join([" and ".join(files), *(f"{name}={origin[name]}" for name in origin if name != "files")])
@@ -150,13 +150,13 @@ def _in_words(origin: Any) -> str:
 
 
 def learn_tokenizer(paths: Sequence[Path], vocab_size: int, max_length: int) -> Tokenizer:
-    """Learn one byte-level BPE tokenizer for both sides of a corpus, without its overlong pairs."""
+    """Learn one byte-level BPE tokenizer for both sides of a corpus, ignoring overlong pairs."""
     pairs = _without_overlong(paths, max_length, LineErrors())
     return bpe_tokenizer((side for pair in pairs for side in (pair.source, pair.target)), vocab_size)
 
 
 def _without_overlong(paths: Sequence[Path], max_length: int, errors: LineErrors) -> Iterator[Pair]:
-    """Yield the pairs that may fit the model, because tokenizing a pair of millions of characters is slow."""
+    """Skip pairs that cannot fit the model, because tokenizing millions of characters is slow."""
     where, longest = " and ".join(path.name for path in paths), max_length * MAX_CHARACTERS_PER_TOKEN
     for pair in read_pairs(paths, errors):
         if max(len(pair.source), len(pair.target)) > longest:
@@ -171,15 +171,15 @@ def tokenize(paths: Sequence[Path], tokenizer: Tokenizer, max_length: int, folde
     Each source ends with the end-of-sequence token; each target also begins with the beginning-of-sequence token.
 
     Raises:
-        ValueError: No pair is left.
+        ValueError: No valid pair is left.
         OSError: A file cannot be read or written.
     """
     where = " and ".join(path.name for path in paths)
     n_pairs = 0
     with TokenWriter(folder / SOURCE) as sources, TokenWriter(folder / TARGET) as targets:
         for line, source, target in _encode(_without_overlong(paths, max_length, errors), tokenizer):
-            # The input omits a target's last token and the labels its first, so a target may be one token longer than a
-            # source.
+            # The input omits a target's last token, and the labels omit its first token, so a target may be one token
+            # longer than a source.
             if max(len(source), len(target)) >= max_length:
                 errors.record(where, line, f"more than {max_length - 1} tokens")
                 continue

@@ -1,7 +1,7 @@
 """Token sequences in a memory-mapped file, so that a corpus may be larger than memory.
 
-Only the length of each sequence (4 bytes) and its end position in the file (8 bytes) are in memory. Including the order
-of its batches, a corpus of 10 million pairs takes half a gigabyte of memory; each token takes 4 bytes on disk.
+Only the length of each sequence (4 bytes) and its end position in the file (8 bytes) are kept in memory. Including the
+order of its batches, a corpus of 10 million pairs takes half a gigabyte of memory; each token takes 4 bytes on disk.
 """
 
 from array import array
@@ -20,7 +20,7 @@ class TokenStore:
     """Sequences of token ids on disk, written by ``TokenWriter`` and read by index.
 
     Args:
-        path: The file; its index is in a file next to it.
+        path: The file with the tokens; a separate file next to it contains the index.
 
     Raises:
         OSError: The file or its index does not exist.

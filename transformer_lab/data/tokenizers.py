@@ -1,4 +1,4 @@
-"""Tokenizers: characters for small tasks, byte-level BPE for corpora.
+"""Tokenizers: characters for small tasks, and byte-level BPE for corpora.
 
 Both are instances of ``tokenizers.Tokenizer`` and are saved in its format, ``tokenizer.json``.
 """
@@ -14,10 +14,10 @@ SPECIAL_TOKENS = [PAD, BOS, EOS, UNKNOWN]
 PAD_ID, BOS_ID, EOS_ID, UNKNOWN_ID = range(4)
 
 MAX_CHARACTERS_PER_TOKEN = 50
-"""Maximum number of characters per token of a model's maximum length. Longer texts are rejected without tokenizing
-them, because tokenizing megabytes is slow."""
+"""Maximum length of a text, in characters per token of the model's maximum length. Longer texts are rejected without
+being tokenized, because tokenizing megabytes is slow."""
 MAX_WORD_LENGTH = 500
-"""Maximum length of a piece without spaces to learn a vocabulary from; scripts without spaces need long pieces."""
+"""Maximum number of characters without a space in training text; scripts without spaces need long pieces."""
 OVERLONG_WORD = re.compile(rf"\S{{{MAX_WORD_LENGTH + 1},}}")
 
 
@@ -38,11 +38,11 @@ def character_tokenizer(texts: Iterable[str]) -> Tokenizer:
 
 
 def bpe_tokenizer(texts: Iterable[str], vocab_size: int) -> Tokenizer:
-    """Learn byte-level BPE: the most frequent strings become tokens, and every text can be encoded.
+    """Learn a byte-level BPE tokenizer: the most frequent strings become tokens, and every text can be encoded.
 
     Sennrich et al. (2016), arXiv:1508.07909, on bytes as in GPT-2. Pieces of more than ``MAX_WORD_LENGTH`` characters
-    without a space (a URL, a hash, a row of dashes) are ignored, because the time grows with the square of their
-    length, and repetitions of them would fill the vocabulary.
+    without a space (a URL, a hash, a row of dashes) are ignored, because learning takes time proportional to the square
+    of their length, and repeated pieces would fill the vocabulary.
 
     Args:
         texts: The texts to learn from, which are read once, one at a time.

@@ -1,8 +1,8 @@
 """A key/value cache for beam search that never moves keys and values; a mask selects the slots that a beam may use.
 
 ``KVCache.reorder`` copies all keys and values at each step of a beam search. In this cache, the beams of a source store
-their keys and values in adjacent slots, and a beam that continues another beam copies its mask instead. Each query is
-also multiplied by the keys of the source's other beams, and −∞ is added to these scores. Copying would be more work.
+their keys and values in adjacent slots, and a beam that continues another beam copies only the mask. Each query is also
+multiplied by the keys of the source's other beams, and −∞ is added to these scores, which is less work than copying.
 """
 
 import torch
@@ -16,12 +16,12 @@ class BeamCache:
     """The keys and values of the tokens so far, with one slot per position for each row of a source.
 
     Args:
-        cache: A decoder's cache. Its contents are copied; it stays out of date until ``write_back``.
+        cache: A decoder's cache, whose contents are copied. The decoder's cache stays out of date until ``write_back``.
     """
 
     def __init__(self, cache: ModelCache) -> None:
         self.cache = cache
-        self.sources = [layer.source for layer in cache.layers if layer.source is not None]  # all have one
+        self.sources = [layer.source for layer in cache.layers if layer.source is not None]  # every layer has a source
         source = self.sources[0]
         self.n_sources, self.max_length = len(source.k), cache.layers[0].self_attention.max_length
         self.length = self.n_slots = 0
@@ -46,7 +46,6 @@ class BeamCache:
             self._bias = self._own.repeat_interleave(self.length, dim=2)
 
     def _set_width(self, width: int) -> None:
-        """Set the number of rows of each source."""
         self.width = width
         own = torch.eye(width, dtype=self._buffer.dtype, device=self._buffer.device).log()
         self._own = own.expand(self.n_sources, width, width)  # bias that lets each row use only its own slot
@@ -81,7 +80,7 @@ class BeamCache:
         return self._kept[i]
 
     def reorder(self, rows: Int[Tensor, " new_rows"]) -> None:
-        """Continue row i from row ``rows[i]``, within the limits of ``ModelCache.reorder``."""
+        """Replace row i with row ``rows[i]``, within the limits of ``ModelCache.reorder``."""
         n_rows = self.n_sources * self.width
         bias = self._bias
         if bias is None and len(rows) > n_rows:
@@ -96,7 +95,6 @@ class BeamCache:
             self._bias = bias.flatten(0, 1).index_select(0, rows).view(self.n_sources, self.width, self.n_slots)
 
     def _keep_sources(self, sources: Int[Tensor, " left"]) -> None:
-        """Keep only the slots of these sources."""
         if len(sources) < self.n_sources:
             self.n_sources = len(sources)
             self._buffer = self._buffer.index_select(2, sources)

@@ -1,8 +1,8 @@
 """Decide whether a fast path may bypass a module, that is, compute the module's result without calling it.
 
-Calling a module may do more than run the ``forward`` of a known class: a subclass or an instance may override it, and
-hooks may read or change its inputs and outputs. Profilers and FLOP counters register hooks for all modules at once.
-Modules parametrized by ``torch.nn.utils`` need no special rule, because they have a different class or a hook.
+Calling a module may do more than run the ``forward`` of a known class: a subclass or an instance may override
+``forward``, and hooks may read or change its inputs and outputs. Profilers and FLOP counters register hooks for all
+modules at once. Modules parametrized by ``torch.nn.utils`` need no special rule: they have a different class or a hook.
 """
 
 from collections.abc import Collection, Iterable
@@ -69,7 +69,7 @@ def is_inference() -> bool:
 def call(module: nn.Module, x: Float[Tensor, "n_rows d_in"]) -> Float[Tensor, "n_rows d_out"]:
     """Call a module with the rows as a single sentence, because a module may require three dimensions.
 
-    torch's linear layers and norms and the paper's feed-forward network are bypassed, which saves reshaping, its
+    torch's linear layers and norms and the paper's feed-forward network are bypassed, which avoids reshaping, its
     gradients, and a copy of the hidden layer.
     """
     if may_bypass(module, nn.Linear):

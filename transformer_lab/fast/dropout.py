@@ -17,7 +17,7 @@ def dropout(module: nn.Module, x: Float[Tensor, "*batch d"]) -> Float[Tensor, "*
     scale of the kept features uses the rounded probability, so the expected value is exact.
 
     Args:
-        module: Called if it is not torch's ``nn.Dropout``, if its p rounds to 0 or 1, or on an accelerator.
+        module: The module; called if it is not torch's ``nn.Dropout``, if its p rounds to 0 or 1, or on an accelerator.
         x: The features.
     """
     mask = _dropout_mask(module, x)
@@ -42,7 +42,7 @@ def _dropout_mask(module: nn.Module, x: Float[Tensor, "*batch d"]) -> Float[Tens
 
 
 def _keep_mask(x: Float[Tensor, "*batch d"], dropped: int) -> Float[Tensor, "*batch d"]:
-    """Return a factor for each feature: 0 if it is dropped, otherwise the scale."""
+    """Return a factor for each feature: 0 if the feature is dropped, otherwise the scale."""
     n_draws = -(-x.numel() // 4)
     bits = torch.empty(n_draws, dtype=torch.int64).random_(-(2**63), None).view(torch.int16)  # (4 · n_draws,)
     keep = torch.empty(x.shape, dtype=x.dtype)  # not bool, because converting it would double the time

@@ -16,9 +16,9 @@ from transformer_lab.layers.embedding import look_up
 MAX_ROWS_IN_PLACE = 8
 """Maximum number of rows for which a transposed copy of the weights costs more than it saves."""
 MAX_TRANSPOSED_SIZE = 2**21
-"""Maximum size of weights to copy; copies of larger weights are slow to create and need memory."""
+"""Maximum size of weights to copy; larger copies are slow to create and take up memory."""
 MAX_FUSED_SIZE = 2**20
-"""Maximum size of weights to concatenate; larger weights would be copied for each text without a gain."""
+"""Maximum size of weights to concatenate; larger weights would be copied for each text without a speedup."""
 
 Function = Callable[[Tensor], Tensor]
 LinearParameters = tuple[Float[Tensor, "d_in d_out"], Float[Tensor, " d_out"] | None]
@@ -26,11 +26,11 @@ LinearParameters = tuple[Float[Tensor, "d_in d_out"], Float[Tensor, " d_out"] | 
 
 
 def embed(embedding: nn.Embedding, tokens: Int[Tensor, "rows 1"]) -> Float[Tensor, "rows d_model"]:
-    """Return the embedding of each row's token; raises the errors of ``look_up``."""
+    """Return the embedding of each row's token; errors are the same as in ``look_up``."""
     try:
         return embedding.weight.index_select(0, tokens[:, 0])
     except IndexError:
-        return look_up(embedding, tokens[:, 0])  # raises an error with the id
+        return look_up(embedding, tokens[:, 0])  # raises an error that names the id
 
 
 def linear_parameters(weight: Float[Tensor, "d_out d_in"], bias: Tensor | None, transpose: bool) -> LinearParameters:
@@ -39,8 +39,8 @@ def linear_parameters(weight: Float[Tensor, "d_out d_in"], bias: Tensor | None, 
     Args:
         weight: The layer's weight.
         bias: The layer's bias.
-        transpose: Whether to store a transposed copy of the weight, if it is not too large. It makes products with
-            several rows faster; for one or two texts, the copy takes as long as generating them.
+        transpose: Whether to store a transposed copy of the weight, if it is not too large. The copy makes products
+            with several rows faster, but for one or two texts, copying takes as long as generating the texts.
     """
     transposed = weight.t()  # (d_in, d_out)
     return transposed.contiguous() if transpose and weight.numel() <= MAX_TRANSPOSED_SIZE else transposed, bias
@@ -66,7 +66,7 @@ def fused_linear(layers: Sequence[nn.Linear], transpose: bool) -> Function:
 
 
 def concatenated(layers: Sequence[nn.Linear]) -> tuple[Float[Tensor, "d_out d_in"], Float[Tensor, " d_out"] | None]:
-    """Return the weight and bias of a single linear layer equal to several; either all or none have a bias."""
+    """Return the weight and bias of one linear layer equivalent to several; either all or none of them have a bias."""
     weights: list[Tensor] = [layer.weight for layer in layers]
     biases: list[Tensor] = [layer.bias for layer in layers if layer.bias is not None]
     return torch.cat(weights), torch.cat(biases) if biases else None

@@ -1,8 +1,8 @@
 """One decoding step of a ``LanguageModel``: the result of ``LanguageModel.forward`` in fewer operations.
 
 ``transformer_decoding_step`` does the same for translators and explains why this is faster. In addition, rotary
-positions are computed once for many steps. With 2 blocks of width 128, a GPT-2 takes 0.55 of the plain code's time for
-one text and 0.70 for 32 texts; a Llama takes 0.49 and 0.57.
+positions are computed once for many steps. With 2 blocks of width 128, a GPT-2 step takes 0.55 times as long as the
+plain code for one text and 0.70 times for 32 texts; a Llama step takes 0.49 and 0.57 times as long.
 """
 
 import torch
@@ -87,7 +87,6 @@ class LanguageModelStep:
         return self.head(self.norm(x))
 
     def _prepare_weights(self, n_rows: int) -> None:
-        """Prepare the weights for products with this number of rows."""
         transpose, model = n_rows > MAX_ROWS_IN_PLACE, self.model
         if not self._n_rows or transpose != (self._n_rows > MAX_ROWS_IN_PLACE):
             self.blocks = [BlockStep(block, transpose) for block in model.blocks if isinstance(block, Block)]

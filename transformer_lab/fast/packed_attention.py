@@ -1,4 +1,4 @@
-"""Attention of packed rows: the queries of a sentence attend to its keys, without any work for padding.
+"""Attention on packed rows: each sentence's queries attend only to its own keys, without any work for padding.
 
 torch's kernel is optimized for long sentences and never stores all attention weights. For up to ``MAX_FORMULA_LENGTH``
 tokens, the plain formula, without padding and with hand-written gradients, is 1.25 to 2 times as fast.
@@ -16,7 +16,7 @@ from transformer_lab.fast.packed_rows import PackedRows, real_mask_of_heads
 MAX_FORMULA_LENGTH = 128
 """Maximum length of sentences that use the formula; the weights of longer sentences would take too much memory."""
 MAX_PADDED_LENGTH = 48
-"""Maximum length of sentences that are padded and multiplied together, which is faster than multiplying each alone."""
+"""Maximum length of sentences to pad and multiply together, which is faster than multiplying each sentence alone."""
 
 
 def attend_rows(
@@ -30,7 +30,7 @@ def attend_rows(
     """Return ``softmax(q kᵀ / √d_k) v`` for all heads of each sentence.
 
     Args:
-        queries: The queries of each row; in self-attention, followed by its keys and values in the same row.
+        queries: The queries of each row; in self-attention, followed by the row's keys and values.
         rows: The rows of the queries.
         keys: In cross-attention, the keys and values of each row of the source; None in self-attention.
         key_rows: The rows of the keys and values.

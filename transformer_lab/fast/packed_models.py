@@ -48,8 +48,8 @@ def supports_packing(
 ) -> TypeGuard[Transformer | LanguageModel]:
     """Return whether ``packed_loss`` supports a model and a batch; if not, use the plain code.
 
-    It does not support models, stacks or layers that may not be bypassed, parameters in half precision (autocast is
-    supported), or padding before a token.
+    ``packed_loss`` does not support models, stacks or layers that may not be bypassed, parameters in half precision
+    (autocast is supported), or padding before a token.
     """
     if not (
         isinstance(model, Transformer | LanguageModel)
@@ -92,7 +92,8 @@ class AttentionMask(NamedTuple):
 
     Args:
         allowed: The mask that the plain model passes to attention.
-        bias: The mask as a bias of the scores, computed once for all layers; None masks at most later positions.
+        bias: The mask as a bias of the scores, computed once for all layers. None means that nothing is masked, except
+            later positions if ``is_causal`` is True.
         is_causal: Whether each query attends only to keys up to its own position.
     """
 
@@ -104,7 +105,7 @@ class AttentionMask(NamedTuple):
 def row_multiple(tokens: Tensor) -> int:
     """Return the multiple to which the number of rows should be rounded up.
 
-    In half precision on a CPU, torch compiles new code for each number of rows, which takes longer than a product.
+    In half precision on a CPU, torch compiles new code for each number of rows, which takes longer than multiplying.
     """
     return 64 if tokens.device.type == "cpu" and torch.is_autocast_enabled("cpu") else 1
 
@@ -221,7 +222,7 @@ def _attend(
 def _attend_heads(attention: AttentionBase, q: Tensor, k: Tensor, v: Tensor, **options: Any) -> Tensor:
     """Attend in all heads, in single precision if autocast is on and the device is a CPU.
 
-    For short sentences, torch's bfloat16 kernel takes many times longer; all other products are faster in bfloat16.
+    For short sentences, torch's kernel takes many times longer in bfloat16; all other products are faster in bfloat16.
     """
     if q.device.type != "cpu" or not torch.is_autocast_enabled("cpu"):
         return attention.attend_heads(q, k, v, **options)
@@ -256,7 +257,6 @@ def _project_together(layers: Sequence[nn.Module], x: Float[Tensor, "n_rows d_in
 
 
 def _bypassed_modules(model: Transformer | LanguageModel) -> list[nn.Module]:
-    """Return the modules whose ``forward`` the packed models do not call."""
     if isinstance(model, LanguageModel):
         return [model, *model.blocks, model.head]
     return [model, model.encoder, model.decoder, *model.encoder.layers, *model.decoder.layers]

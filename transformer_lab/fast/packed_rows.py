@@ -20,7 +20,7 @@ class PackedRows:
 
     Args:
         real: True at real tokens.
-        multiple: If there is enough padding, add padding positions to make the number of rows a multiple of this.
+        multiple: If there is enough padding, add padding positions until this number divides the number of rows.
 
     Raises:
         ValueError: There is padding before a real token, or a sentence has no real token.
@@ -130,7 +130,7 @@ def can_be_packed(real: Bool[Tensor, "batch n"]) -> bool:
 
 
 class _GatherRows(torch.autograd.Function):
-    """Select rows without duplicates, for which the gradient is faster than torch's, which must allow duplicates."""
+    """Select distinct rows, with a faster gradient than torch's, which must allow for duplicates."""
 
     @staticmethod
     def forward(ctx: Any, x: Float[Tensor, "n d"], index: Int[Tensor, " n_rows"]) -> Float[Tensor, "n_rows d"]:

@@ -1,10 +1,10 @@
 """One decoding step of a ``Transformer``: the result of ``Transformer.decode`` in fewer operations.
 
-Reading one token of each row takes hardly any arithmetic: most of the time goes into module calls, checks, and masks
+Reading one token of each row takes hardly any arithmetic. Most of the time goes into module calls, checks, and masks
 without effect. So a step computes the three projections of self-attention in one product, scales queries or keys in
 advance, transposes weights in advance if that is faster, skips masks that mask nothing, and never moves the keys and
-values of a beam search (``beam_cache``). With 2 layers of width 128, it takes 0.44 of the plain code's time for one
-sentence, 0.59 for 32 sentences, and 0.63 for 32 beams of 4.
+values of a beam search (``beam_cache``). With 2 layers of width 128, a step takes 0.44 times as long as the plain code
+for one sentence, 0.59 times for 32 sentences, and 0.63 times for 32 sentences with 4 beams each.
 """
 
 import math
@@ -55,7 +55,7 @@ class TransformerStep:
         return type(model) is Transformer and may_bypass_in_inference(model.decoder.modules(), SUPPORTED)
 
     def set_source(self, source: Int[Tensor, "rows n"]) -> None:
-        """Prepare the sources' keys, values and masks, where a mask is a bias of −∞ for the scores of padding."""
+        """Prepare the sources' keys and values, and a mask that adds −∞ to the scores of padding."""
         sources = [source_of(layer) for layer in self.cache.layers]
         n_sources, d_k = len(sources[0].k), sources[0].k.shape[-1]
         self.source_kv = []
@@ -100,7 +100,6 @@ class TransformerStep:
         return linear(self.norm(x), self.output)
 
     def _prepare_weights(self, n_rows: int) -> None:
-        """Prepare the weights for products with this number of rows."""
         transpose, model = n_rows > MAX_ROWS_IN_PLACE, self.model
         if not self._n_rows or transpose != (self._n_rows > MAX_ROWS_IN_PLACE):
             layers = [layer for layer in model.decoder.layers if isinstance(layer, DecoderLayer)]
@@ -109,7 +108,7 @@ class TransformerStep:
         self._n_rows = n_rows
 
     def reorder(self, rows: Int[Tensor, " new_rows"]) -> None:
-        """Continue row i from row ``rows[i]``, within the limits of ``ModelCache.reorder``."""
+        """Replace row i with row ``rows[i]``, within the limits of ``ModelCache.reorder``."""
         (self._beams or self.cache).reorder(rows)
 
     def write_back(self) -> None:
@@ -192,7 +191,7 @@ class DecoderLayerStep:
     ) -> Float[Tensor, "rows d_model"]:
         """Return the averaged values of all heads; the queries or the keys must already be scaled.
 
-        The rows of a source are queries of the same product. With one row per source, no transpose is needed.
+        All rows of a source are queries in the same product. With one row per source, no transpose is needed.
         """
         rows, n, h = q.shape[0], k.shape[0], self.n_heads
         if rows * h == n:

@@ -24,7 +24,7 @@ def vocabulary_loss(
     The gradient with respect to the logits is ``softmax(logits) − (1 − ε) onehot(target) − ε / vocab_size``, so it can
     be computed in the forward pass. For each chunk of rows, the gradient overwrites the logits and is immediately
     multiplied by the weights. So the logits, their softmax and their gradient never exist for all rows at once. To get
-    the mean over tokens, divide the result; the backward pass scales the gradients accordingly.
+    the mean, divide the result by the number of tokens; the backward pass scales the gradients accordingly.
 
     Under autocast, only the products are in half precision.
 
@@ -102,7 +102,7 @@ class _VocabularyLoss(torch.autograd.Function):
 def _rows_at_once(n: int, low: bool) -> int:
     """Divide n rows evenly into chunks; return the size of a chunk, which is within 50 % of ``ROWS_PER_CHUNK``.
 
-    In half precision, it is a multiple of ``ROWS_PER_CHUNK`` / 4, because a CPU compiles new code for each size.
+    In half precision, the size is a multiple of ``ROWS_PER_CHUNK`` / 4, because a CPU compiles new code for each size.
     """
     multiple = -(-ROWS_PER_CHUNK // 4) if low else 1
     return -(-n // max(1, round(n / ROWS_PER_CHUNK)) // multiple) * multiple or 1

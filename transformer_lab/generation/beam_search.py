@@ -28,7 +28,7 @@ def beam_search_from_state(
     beam_size: int,
     alpha: float,
 ) -> tuple[Int[Tensor, "batch n_new"], Float[Tensor, " batch"]]:
-    """Return the text with the highest score that a beam search finds for each row, and its score.
+    """Run a beam search for each row; return the text with the highest score, and its score.
 
     The score of a text is its log-probability, including the end token, divided by its ``length_penalty``. A finished
     text stays in the beam as long as its score is among the best. With a beam of 1, this is greedy decoding.
@@ -36,7 +36,7 @@ def beam_search_from_state(
     Args:
         state: The model and its cache.
         tokens: The first tokens of each row.
-        max_new_tokens: Maximum number of tokens added.
+        max_new_tokens: Maximum number of tokens to add.
         eos_id: The token that ends a text; it also pads finished texts.
         beam_size: Number of candidate texts for each row.
         alpha: Exponent of the length penalty: 0 favors short texts, larger values favor longer texts.
@@ -91,7 +91,7 @@ class Beams:
         self._rows = torch.arange(n_rows, device=device)[:, None]
 
     def extend(self, logits: Float[Tensor, "texts vocab_size"]) -> Int[Tensor, " new_texts"]:
-        """Extend the texts by a token to the most probable candidates; return the index of the text that each extends.
+        """Extend the texts by one token and keep the most probable; return the index of the text that each extends.
 
         Args:
             logits: The logits of each text's next token.
@@ -163,7 +163,7 @@ def beam_search(
     beam_size: int,
     alpha: float = 1.0,
 ) -> Int[Tensor, "batch n"]:
-    """Translate with ``beam_search_from_state``; see there and in ``greedy_decode`` for arguments and errors."""
+    """Translate with a beam search; see ``beam_search_from_state`` and ``greedy_decode`` for arguments and errors."""
     check_tokens(source)
     begin = torch.full((len(source), 1), bos_id, device=source.device)
     state = TranslationState(model, source, max_length)

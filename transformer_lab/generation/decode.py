@@ -71,7 +71,7 @@ def generate_steps(
 
 
 def should_compact(finished: Bool[Tensor, " rows"]) -> bool:
-    """Return whether at least half of the rows have finished, so that dropping them is worth copying the others."""
+    """Return whether at least half of the rows have finished, so that dropping them outweighs copying the rest."""
     return 2 * int(finished.count_nonzero()) >= len(finished)
 
 

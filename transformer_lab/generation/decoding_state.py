@@ -15,13 +15,13 @@ from transformer_lab.models.transformer import Transformer
 
 @runtime_checkable
 class DecodingState(Protocol):
-    """The interface of a model that ``generate_steps`` and beam search use."""
+    """The interface through which ``generate_steps`` and beam search use a model."""
 
     def next_logits(self, tokens: Int[Tensor, "rows n"], /) -> Float[Tensor, "rows vocab_size"]:
         """Read the newest tokens of every row; return the logits of the next token."""
 
     def reorder(self, rows: Int[Tensor, " new_rows"], /) -> None:
-        """Continue row i from row ``rows[i]``; there may be more or fewer rows than before."""
+        """Replace row i with row ``rows[i]``; the number of rows may change."""
 
 
 class TranslationState:
@@ -63,10 +63,10 @@ class TranslationState:
         return self.model.decode(tokens, self.memory, self.source, self.cache)[:, -1]
 
     def reorder(self, rows: Int[Tensor, " new_rows"]) -> None:
-        """Continue row i from row ``rows[i]``.
+        """Replace row i with row ``rows[i]``.
 
-        There may be more or fewer rows than before, within the limits of ``ModelCache.reorder``; rows of the same
-        sentence share the keys and values of their source.
+        The number of rows may change, within the limits of ``ModelCache.reorder``; rows of the same sentence share the
+        keys and values of their source.
         """
         (self._cache if self._step is None else self._step).reorder(rows)
         if len(rows) != len(self.source):
@@ -102,5 +102,5 @@ class TextState:
         return self.model.next_logits(tokens, self.cache)
 
     def reorder(self, rows: Int[Tensor, " new_rows"]) -> None:
-        """Continue row i from row ``rows[i]``; there may be more or fewer rows than before."""
+        """Replace row i with row ``rows[i]``; the number of rows may change."""
         self.cache.reorder(rows)

@@ -12,7 +12,7 @@ from transformer_lab.generation.decoding_state import DecodingState
 def penalize_repetition(
     logits: Float[Tensor, "rows vocab_size"], observed: Bool[Tensor, "rows vocab_size"], penalty: float
 ) -> Float[Tensor, "rows vocab_size"]:
-    """Divide the positive logits of tokens that occur in the text by the penalty, and multiply negative logits.
+    """Penalize tokens in the text: divide their positive logits by the penalty, and multiply their negative logits.
 
     Section 4.1 of Keskar et al. (2019), arXiv:1909.05858, divides all logits, for example by 1.2. That would make a
     token with a negative logit more probable, so the authors' code multiplies negative logits.
@@ -49,7 +49,7 @@ class PenalizedState:
         return penalize_repetition(logits, self.observed, self.penalty)
 
     def reorder(self, rows: Int[Tensor, " new_rows"]) -> None:
-        """Continue row i from row ``rows[i]``, within the limits of the wrapped state's ``reorder``."""
+        """Replace row i with row ``rows[i]``, within the limits of the wrapped state's ``reorder``."""
         self.state.reorder(rows)
         if self.observed is not None:
             self.observed = self.observed[rows]

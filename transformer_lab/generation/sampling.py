@@ -27,8 +27,8 @@ def filter_logits(
         logits: The model's logits.
         temperature: Divides the logits. Below 1, probable tokens become more probable; above 1, less probable.
         top_k: Number of most probable tokens to keep. None keeps all.
-        top_p: From these, keep the smallest set of most probable tokens whose probabilities add up to at least this
-            value: Holtzman et al. (2020), arXiv:1904.09751. None keeps all.
+        top_p: From the remaining tokens, keep the smallest set of most probable tokens whose probabilities add up to at
+            least this value: Holtzman et al. (2020), arXiv:1904.09751. None keeps all.
         min_p: Keep the tokens whose probability is at least this fraction of the highest probability: section 3 of
             Nguyen et al. (2024), arXiv:2407.01082. None keeps all.
 
@@ -36,7 +36,7 @@ def filter_logits(
         The logits, in at least float32, with −∞ for tokens that are never drawn.
 
     Raises:
-        ValueError: The temperature is not positive, ``top_k`` is less than 1, or ``top_p`` or ``min_p`` not in (0, 1].
+        ValueError: The temperature is not positive, ``top_k`` is below 1, or ``top_p`` or ``min_p`` is not in (0, 1].
 
     >>> filter_logits(torch.tensor([[0.4, 0.3, 0.2, 0.1]]).log(), top_p=0.6).softmax(-1)
     tensor([[0.5714, 0.4286, 0.0000, 0.0000]])
@@ -53,7 +53,7 @@ def filter_logits(
     n_kept = logits.shape[-1] if top_k is None else min(top_k, logits.shape[-1])
     ranked, order = logits.topk(n_kept) if top_k is not None else logits.sort(dim=-1, descending=True)
     if top_p is not None:
-        mass_before = ranked.softmax(dim=-1).cumsum(dim=-1).roll(1, dims=-1)  # of all higher-ranked tokens
+        mass_before = ranked.softmax(dim=-1).cumsum(dim=-1).roll(1, dims=-1)  # total of all higher-ranked tokens
         later = torch.arange(n_kept, device=logits.device) > 0
         ranked = ranked.masked_fill((mass_before >= top_p) & later, -torch.inf)
     return torch.full_like(logits, -torch.inf).scatter_(-1, order, ranked)

@@ -57,13 +57,13 @@ def speculate(
 
     The draft model proposes ``num_draft_tokens`` tokens. Let p be the model's distribution and q the draft's. A token x
     is accepted with probability min(1, p(x) / q(x)). The first rejected token is replaced by a token drawn from max(0,
-    p − q), normalized, and the rest are dropped. If all tokens are accepted, the model adds one more.
+    p − q), normalized, and all later ones are dropped. If all tokens are accepted, the model adds one more token.
 
     Args:
         model: The model to sample from. Call ``model.eval()`` and ``draft.eval()`` first.
         draft: A faster model with the same vocabulary.
         tokens: The text to continue, without padding.
-        max_new_tokens: Maximum number of tokens added.
+        max_new_tokens: Maximum number of tokens to add.
         num_draft_tokens: Number of tokens that the draft model proposes at a time.
         temperature: As in ``filter_logits``, for both models.
         top_k: As in ``filter_logits``, for both models.

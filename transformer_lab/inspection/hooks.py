@@ -16,7 +16,7 @@ from transformer_lab.attention.multi_head import AttentionBase, split_heads
 def record_attention(model: nn.Module) -> Iterator[dict[str, Tensor]]:
     """Record the weights of every attention module that runs inside the ``with`` block, by the module's name.
 
-    The model computes the same result, plus the weights. Outside the block, there is no recording and no overhead. If
+    Recording does not change the model's result. Outside the block, nothing is recorded and there is no overhead. If
     the model runs several times, the last pass is recorded. In a beam search, cross-attention treats all beams of a
     source as queries of one row, so its weights have the shape (n_sources, n_heads, n_beams · n_query, n_key).
 
@@ -54,6 +54,5 @@ def record_attention(model: nn.Module) -> Iterator[dict[str, Tensor]]:
 
 
 def _has_attention_parts(module: nn.Module) -> bool:
-    """Return whether a module of another class looks like multi-head attention."""
     parts = ("w_q", "w_k", "w_v", "w_o", "n_heads")
     return all(hasattr(module, name) for name in parts)

@@ -1,6 +1,7 @@
-"""The layers that models are stacked from.
+"""The layers that make up the models.
 
-In reading order: ``embedding`` looks up token embeddings; ``feed_forward`` is applied at each position separately, and
-``mixture_of_experts`` chooses a few of many such networks; ``norms`` normalize; ``encoder_layer`` and ``decoder_layer``
-combine these with attention. ``lora`` adds small trainable matrices to a model for fine-tuning. Uses ``attention``.
+In reading order: ``embedding`` looks up token embeddings. ``feed_forward`` contains feed-forward networks, and
+``mixture_of_experts`` routes each token to a few of them. ``norms`` normalize features. ``encoder_layer`` and
+``decoder_layer`` combine all of these with attention. ``lora`` adds small trainable matrices to a model for
+fine-tuning. Uses ``attention``.
 """

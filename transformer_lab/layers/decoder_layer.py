@@ -14,7 +14,7 @@ class DecoderLayer(nn.Module):
 
     ``x ← LayerNorm(x + sublayer(x))``, three times: section 3.1 of Vaswani et al. (2017), arXiv:1706.03762. The queries
     of the cross-attention come from the decoder; its keys and values come from the *last* encoder layer, in every
-    decoder layer. ``fast.packed_models`` and ``fast.transformer_decoding_step`` compute the same.
+    decoder layer. ``fast.packed_models`` and ``fast.transformer_decoding_step`` compute the same result.
 
     Args:
         d_model: Width of the input and output.
@@ -22,7 +22,7 @@ class DecoderLayer(nn.Module):
         d_ff: Width of the hidden layer of the feed-forward network.
         dropout: Dropout probability of each sublayer's output.
         attention_dropout: Dropout probability of the attention weights.
-        activation: Activation of the feed-forward network; the paper's is ReLU.
+        activation: Activation of the feed-forward network; the paper uses ReLU.
 
     Raises:
         ValueError: ``n_heads`` does not divide ``d_model``, or a dropout probability is not between 0 and 1.
@@ -64,8 +64,8 @@ class DecoderLayer(nn.Module):
         Args:
             x: The target so far, one vector per position; with a cache, only the new positions.
             memory: The encoder's output.
-            mask: True where a position may attend to another: to itself and earlier ones, as in ``decoder_mask``.
-            memory_mask: True where a position may attend to a source position: to all except padding.
+            mask: True where a position may attend to another: itself and earlier positions, as in ``decoder_mask``.
+            memory_mask: True where a position may attend to a source position: all positions except padding.
             cache: A cache from ``new_cache`` with the keys and values of earlier calls and of the memory.
 
         Raises:

@@ -12,7 +12,7 @@ class EncoderLayer(nn.Module):
     """Self-attention, then a feed-forward network; each is added to its input, and the sum is normalized.
 
     ``x ← LayerNorm(x + sublayer(x))``, twice: section 3.1 of Vaswani et al. (2017), arXiv:1706.03762. Dropout is
-    applied to the output of each sublayer (section 5.4). ``fast.packed_models`` computes the same.
+    applied to the output of each sublayer (section 5.4). ``fast.packed_models`` computes the same result.
 
     Args:
         d_model: Width of the input and output.
@@ -20,7 +20,7 @@ class EncoderLayer(nn.Module):
         d_ff: Width of the hidden layer of the feed-forward network.
         dropout: Dropout probability of each sublayer's output.
         attention_dropout: Dropout probability of the attention weights.
-        activation: Activation of the feed-forward network; the paper's is ReLU.
+        activation: Activation of the feed-forward network; the paper uses ReLU.
 
     Raises:
         ValueError: ``n_heads`` does not divide ``d_model``, or a dropout probability is not between 0 and 1.

@@ -1,4 +1,4 @@
-"""Feed-forward networks, which a layer applies at each position separately.
+"""Feed-forward networks, which process each position separately.
 
 They are position-wise: the same small network is applied at every position, without access to other positions. The
 hidden layer has width ``d_ff``, which the paper sets to four times ``d_model``.
@@ -147,7 +147,7 @@ FeedForwardName = Literal[Activation, "swiglu", "geglu"]
 
 
 def make_feed_forward(name: FeedForwardName, d_model: int, d_ff: int, bias: bool = True) -> FeedForward | SwiGLU:
-    """Return the feed-forward network of this name.
+    """Return the feed-forward network with this name.
 
     Args:
         name: Name of the network.

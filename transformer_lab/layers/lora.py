@@ -13,7 +13,7 @@ class LoRALinear(nn.Module):
     training starts from the unchanged model. There are rank (d_in + d_out) trainable parameters instead of d_in d_out.
 
     Args:
-        linear: The layer, whose parameters get frozen.
+        linear: The layer, whose parameters are frozen.
         rank: Rank of the product.
         alpha: Scaling factor; the product is scaled by alpha / rank.
 

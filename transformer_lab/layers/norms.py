@@ -46,7 +46,7 @@ def rms_norm(x: Float[Tensor, "*batch d"], weight: Float[Tensor, " d"], eps: flo
 
 
 def make_norm(name: NormName, d: int, eps: float, bias: bool = True) -> nn.LayerNorm | nn.RMSNorm:
-    """Return torch's module for the norm of this name.
+    """Return torch's module for the norm with this name.
 
     Args:
         name: Name of the norm.

@@ -15,8 +15,8 @@ from transformer_lab.models.layer_stack import LayerStack
 class Decoder(LayerStack):
     """Embed tokens, add their positions, and pass them through layers that also attend to the encoder's output.
 
-    The right half of the paper's figure 1, without the last linear layer. Arguments and errors are the same as in
-    ``LayerStack``. ``fast.packed_models`` computes it in training, ``fast.transformer_decoding_step`` in decoding.
+    This is the right half of the paper's figure 1, without the last linear layer. Arguments and errors are the same as
+    in ``LayerStack``. ``fast.packed_models`` and ``fast.transformer_decoding_step`` compute the same result.
 
     >>> from transformer_lab.attention.masks import causal_mask
     >>> import torch
@@ -44,7 +44,7 @@ class Decoder(LayerStack):
         """
         x = self.embed(tokens, 0 if cache is None else cache.length)
         check_sequences(x.shape[-1], memory=memory)
-        n_memories, n_sentences = memory.shape[0], tokens.shape[0]  # len() would turn them into constants under export
+        n_memories, n_sentences = memory.shape[0], tokens.shape[0]  # under export, len() would return constants
         if n_memories != n_sentences:
             raise ValueError(f"memory and tokens must have the same batch size; got {n_memories} and {n_sentences}")
         for i, layer in enumerate(self.layers):

@@ -10,7 +10,7 @@ from transformer_lab.models.layer_stack import LayerStack
 class Encoder(LayerStack):
     """Embed tokens, add their positions, and pass them through a stack of layers.
 
-    The left half of the paper's figure 1. Arguments and errors are the same as in ``LayerStack``.
+    This is the left half of the paper's figure 1. Arguments and errors are the same as in ``LayerStack``.
     ``fast.packed_models`` computes the same result in training, skipping padding.
 
     >>> import torch

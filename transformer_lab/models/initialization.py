@@ -4,10 +4,10 @@ from torch import nn
 
 
 def initialize(model: nn.Module) -> None:
-    """Initialize the parameters of a Transformer, for which the paper gives no method.
+    """Initialize the parameters of a Transformer; the paper does not specify a method.
 
-    Matrices are Xavier-uniform (Glorot and Bengio, 2010), embeddings N(0, 1/d_model), biases 0. Norms keep torch's
-    defaults: weights 1, biases 0.
+    Matrices are Xavier-uniform (Glorot and Bengio, 2010), embeddings are N(0, 1/d_model), and biases are 0. Norms keep
+    torch's defaults: weights are 1 and biases are 0.
     """
     for module in model.modules():
         if isinstance(module, nn.Linear):
@@ -21,8 +21,8 @@ def initialize(model: nn.Module) -> None:
 def initialize_language_model(model: nn.Module, n_layers: int) -> None:
     """Initialize the parameters of a language model as in GPT-2: section 2.3 of Radford et al. (2019).
 
-    Matrices and embeddings are N(0, 0.02²), biases 0. The last matrix of each sublayer is divided by √(2 n_layers),
-    because its outputs are summed over the blocks. Norms keep torch's defaults.
+    Matrices and embeddings are N(0, 0.02²), and biases are 0. The last matrix of each sublayer is divided by √(2
+    n_layers), because the outputs of all sublayers are added up. Norms keep torch's defaults.
 
     Args:
         model: The model.

@@ -33,7 +33,8 @@ class Block(nn.Module):
         config: The model's parts and their sizes.
 
     Raises:
-        ValueError: ``d_k`` is None and ``n_heads`` does not divide ``d_model``, or ``n_kv_heads`` not ``n_heads``.
+        ValueError: ``n_kv_heads`` does not divide ``n_heads``, or ``d_k`` is None and ``n_heads`` does not divide
+            ``d_model``.
 
     >>> block = Block(LanguageModelConfig(vocab_size=11, d_model=8, n_heads=2, d_ff=32))
     >>> block(torch.randn(3, 5, 8), causal_mask(5)).shape
@@ -65,7 +66,7 @@ class Block(nn.Module):
         cache: KVCache | None = None,
         is_causal: bool = False,
     ) -> Float[Tensor, "batch n d_model"]:
-        """Return the block's output at every position; arguments and errors as in ``GroupedQueryAttention``."""
+        """Return the block's output at every position; see ``GroupedQueryAttention`` for arguments."""
         check_sequences(self.self_attention.d_model, self.self_attention.w_q, x=x)
         attended = self.self_attention(self.norm_1(x), mask, positional, cache, is_causal)
         x = x + self.dropout(self.post_norm_1(attended))
@@ -95,7 +96,7 @@ class LanguageModel(nn.Module):
         super().__init__()
         self.config = config
         self.embedding = nn.Embedding(config.vocab_size, config.d_model)
-        # The initial embeddings are so small that sinusoids would dominate; section 3.4 of the paper scales them, too.
+        # The initial embeddings are so small that sinusoids would dominate; the paper scales them, too (section 3.4).
         scaled = config.scaled_embeddings or config.positions == "sinusoidal"
         self.scale = math.sqrt(config.d_model) if scaled else 1.0
         self.positions: Tensor | None
@@ -117,7 +118,7 @@ class LanguageModel(nn.Module):
         was_empty = self.embedding.weight.is_meta
         tied = getattr(self.head, "weight", None) is self.embedding.weight
         super()._apply(fn, recurse)  # type: ignore[no-untyped-call]
-        if tied:  # to or from the meta device, torch creates a separate tensor for each name
+        if tied:  # moving to or from the meta device creates a separate tensor for each name
             self.head.weight = self.embedding.weight
         # The sinusoids are not part of the state dict.
         if was_empty and self.config.positions == "sinusoidal" and self.positions is not None:
@@ -154,7 +155,7 @@ class LanguageModel(nn.Module):
     def hidden(
         self, tokens: Int[Tensor, "batch n"], cache: ModelCache | None = None
     ) -> Float[Tensor, "batch n d_model"]:
-        """Return the normalized output of the last block at every position; arguments as in ``forward``.
+        """Return the normalized output of the last block at every position; see ``forward`` for arguments.
 
         Pass the positions you need to ``head`` to get their logits.
         """
@@ -201,7 +202,7 @@ class LanguageModel(nn.Module):
     ) -> tuple[Bool[Tensor, "*batch n_query n_key"] | None, Positional, bool]:
         """Return the attention inputs of the last tokens of a text, for local or for global blocks.
 
-        These are the mask, the position information, and whether the kernel applies the causal mask itself.
+        The inputs are the mask, the position information, and whether the kernel applies the causal mask itself.
         """
         positional = self.positional(query_positions, key_positions, dtype, local)
         n_query, n_key, pad_id = query_positions.shape[1], text.shape[1], self.config.pad_id
@@ -241,7 +242,7 @@ def positions_of(tokens: Int[Tensor, "batch n"], pad_id: int | None) -> Int[Tens
 
     Args:
         tokens: The texts.
-        pad_id: The token that pads short texts. With None there is no padding, and one row is returned for the batch.
+        pad_id: The token that pads short texts. None means no padding and one row for the whole batch.
 
     >>> positions_of(torch.tensor([[0, 0, 7, 8, 9]]), pad_id=0)
     tensor([[0, 0, 0, 1, 2]])

@@ -9,7 +9,7 @@ from transformer_lab.layers.feed_forward import FeedForwardName
 from transformer_lab.layers.norms import NormName
 
 PositionScheme = Literal["learned", "sinusoidal", "rotary", "alibi", "none"]
-"""How a model encodes the positions of its tokens."""
+"""Method for encoding the positions of the tokens."""
 NormPlacement = Literal["before", "after", "both"]
 """Whether a sublayer's input (GPT-2 and Llama), its output (OLMo 2), or both (Gemma 3) are normalized.
 
@@ -23,7 +23,7 @@ class SlidingWindow:
 
     Args:
         size: Number of tokens that a token attends to, including itself.
-        pattern: Which blocks are local; the pattern repeats over all blocks. In Mistral, every block is local:
+        pattern: Whether each block is local; the pattern repeats over all blocks. In Mistral, every block is local:
             ``(True,)``; in Gemma 3, five of six blocks are: ``(True, True, True, True, True, False)``.
         rotary_base: ``base`` of rotary positions in local blocks, which are then not scaled. None means the same rotary
             positions as in the other blocks.
@@ -66,7 +66,7 @@ class LanguageModelConfig:
         max_length: Maximum number of tokens in a text.
         dropout: Dropout probability of the embeddings and of each sublayer's output.
         attention_dropout: Dropout probability of the attention weights.
-        positions: How the model encodes the positions of its tokens.
+        positions: Method for encoding the positions of the tokens.
         rotary_base: ``base`` of rotary positions.
         rotary_scaling: How to slow rotary positions for texts longer than the original training texts, if at all.
         window: The blocks with local attention; None means none.
@@ -78,7 +78,7 @@ class LanguageModelConfig:
         bias: Whether the modules have biases; RMSNorm, SwiGLU, GeGLU and the last linear layer never have any.
         qkv_bias: Whether the query, key and value projections have biases; None means ``bias``.
         tie_embeddings: Whether the last linear layer uses the embeddings as its weights.
-        scaled_embeddings: Whether to multiply embeddings by √d_model, as always with sinusoidal positions.
+        scaled_embeddings: Whether to multiply embeddings by √d_model, which is always done with sinusoidal positions.
         pad_id: The token that pads short texts; None means no padding.
 
     Raises:
@@ -86,7 +86,7 @@ class LanguageModelConfig:
             between 0 and 1, a name is unknown, ``pad_id`` is not in the vocabulary, or rotary heads have an odd width.
     """
 
-    __no_type_check__ = True  # not checked by jaxtyping, because the checks below have better error messages
+    __no_type_check__ = True  # not checked by jaxtyping, because the checks below raise clearer errors
 
     vocab_size: int
     d_model: int = 768

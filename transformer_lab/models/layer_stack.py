@@ -78,7 +78,7 @@ class LayerStack(nn.Module):
     def embed(self, tokens: Int[Tensor, "batch n"], start: int = 0) -> Float[Tensor, "batch n d_model"]:
         """Return the embeddings of tokens, scaled by √d_model, plus the positions: sections 3.4 and 3.5 of the paper.
 
-        The embeddings are initialized with variance 1/d_model; scaling them brings them to the size of the sinusoids.
+        The embeddings are initialized with variance 1/d_model; scaling makes them about as large as the sinusoids.
 
         Args:
             tokens: The token ids.

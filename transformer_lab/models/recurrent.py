@@ -128,7 +128,7 @@ class AttentiveRecurrentTranslator(RecurrentTranslator):
         states: Float[Tensor, "batch n_source d_model"],
         mask: Bool[Tensor, "batch n_source"],
     ) -> Float[Tensor, "batch d_model"]:
-        """Return the average of the encoder's states, weighted by how well each matches the decoder's state."""
+        """Return the average of the encoder's states, weighted by how well each state matches the decoder's state."""
         context, _ = self.attention(state[:, None], states, states, mask[:, None])
         return context[:, 0]
 

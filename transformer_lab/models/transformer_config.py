@@ -22,7 +22,7 @@ class TransformerConfig:
         dropout: Dropout probability of the embeddings and of each sublayer's output.
         attention_dropout: Dropout probability of the attention weights.
         pre_norm: Whether the sublayers' inputs are normalized, instead of the sums.
-        learned_positions: Whether positions are learned, instead of sinusoids.
+        learned_positions: Whether positions are learned instead of sinusoidal.
         source_pad_id: The token that pads short sources.
         target_pad_id: The token that pads short targets.
         feed_forward: Activation of the feed-forward networks.
@@ -38,7 +38,7 @@ class TransformerConfig:
     4096
     """
 
-    __no_type_check__ = True  # not checked by jaxtyping, because the checks below have better error messages
+    __no_type_check__ = True  # not checked by jaxtyping, because the checks below raise clearer errors
 
     vocab_size: int
     source_vocab_size: int | None = None

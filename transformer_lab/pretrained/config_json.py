@@ -30,7 +30,7 @@ def shortened(value: object) -> str:
 
 
 class Options:
-    """The options of a configuration; a missing or null option has its default.
+    """The options of a configuration; a missing or null option takes its default value.
 
     Args:
         values: The configuration as read from JSON.

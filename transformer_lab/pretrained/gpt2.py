@@ -1,4 +1,4 @@
-"""The layout of GPT-2 on the hub: ``GPT2LMHeadModel`` of ``transformers``."""
+"""The layout of GPT-2 on the hub: ``GPT2LMHeadModel`` in ``transformers``."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ REQUIRED: dict[str, Any] = {
     "positions": "learned", "norm": "layer", "bias": True, "d_k": None, "qkv_bias": None, "rotary_scaling": None,
     "window": None, "norm_placement": "before", "qk_norm": False, "scaled_embeddings": False,
 }  # fmt: skip
-"""Settings of ``LanguageModelConfig`` that every GPT-2 has."""
+"""Settings of ``LanguageModelConfig`` that all GPT-2 models share."""
 
 
 def config_of(options: Options, pad_id: int | None = None) -> LanguageModelConfig:
@@ -64,7 +64,7 @@ def options_of(config: LanguageModelConfig) -> dict[str, Any]:
 
 
 def incompatibilities(config: LanguageModelConfig) -> list[str]:
-    """Return the options, as ``name=value``, that GPT-2's layout requires and ``config`` does not have."""
+    """Return, as ``name=value``, the settings that GPT-2's layout requires but ``config`` does not have."""
     required = [f"{name}={value!r}" for name, value in REQUIRED.items() if getattr(config, name) != value]
     if config.n_kv_heads not in (None, config.n_heads):
         required.append(f"n_kv_heads={config.n_heads}")

@@ -19,7 +19,7 @@ from transformer_lab.atomic_write import atomic_write, atomic_write_text
 
 CONFIG, TENSORS, PICKLED = "config.json", "model.safetensors", "pytorch_model.bin"
 SAFETENSORS_PATTERNS = ["*.json", "model*.safetensors", "*.spm", "merges.txt"]
-"""Files to download, without weights for other libraries."""
+"""Files to download, excluding weights for other libraries."""
 PICKLE_PATTERNS = ["pytorch_model*.bin"]
 """Additional files to download if there are no safetensors."""
 EXAMPLES = "openai-community/gpt2 or, to translate, Helsinki-NLP/opus-mt-en-de"

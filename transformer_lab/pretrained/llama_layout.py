@@ -38,7 +38,7 @@ class LlamaLayout:
         defaults: The options of the model type, with their defaults in ``transformers``.
         settings: Settings of ``LanguageModelConfig`` that all models with this layout share.
         only: Options for which this library's models support only one value.
-        is_local: A function that returns whether a layer (counting from 0) has local attention, given the options,
+        is_local: A function that returns whether a layer (counting from 0) has local attention, given the options; used
             if there is no ``layer_types``.
         base: Default base of rotary positions.
         local_base: Default base of rotary positions in local blocks. None means the same base as in other blocks.
@@ -147,7 +147,7 @@ class LlamaLayout:
         return options
 
     def incompatibilities(self, config: LanguageModelConfig) -> list[str]:
-        """Return the options, as ``name=value``, that the layout requires and ``config`` does not have."""
+        """Return, as ``name=value``, the settings that the layout requires but ``config`` does not have."""
         required = dict(self.required)
         qkv_bias = required.pop("qkv_bias", config.bias)
         found = [f"{name}={value!r}" for name, value in required.items() if getattr(config, name) != value]

@@ -30,7 +30,7 @@ class LanguageModelLayout(Protocol):
         """Convert a configuration of this library into the options of ``config.json``."""
 
     def incompatibilities(self, config: LanguageModelConfig) -> list[str]:
-        """Return the options that the layout requires and ``config`` does not have."""
+        """Return, as ``name=value``, the settings that the layout requires but ``config`` does not have."""
 
     def layout(self, config: LanguageModelConfig) -> Layout:
         """Return the mapping from the tensors of a checkpoint to our parameters."""
@@ -122,14 +122,14 @@ def save_pretrained(
     """Save a model in a format that ``transformers`` and this library can load.
 
     A language model is saved in the first matching layout of ``LANGUAGE_MODELS``, a ``Transformer`` in Marian's layout.
-    Dropout that the layout has no option for is lost.
+    Dropout settings without an option in the layout are lost.
 
     Args:
         model: The model.
         folder: Folder to write to; it is created if necessary.
         bos_id: The token that begins a text; required for a ``Transformer``.
-        eos_id: The token that ends a text, or several for a language model; required for a ``Transformer``.
-        tokenizer: The tokenizer of a language model, saved next to it so that ``TextGenerator.load`` can read the
+        eos_id: The token that ends a text, or several tokens for a language model; required for a ``Transformer``.
+        tokenizer: The tokenizer of a language model, saved with the model so that ``TextGenerator.load`` can read the
             folder. Not used for a ``Transformer``, because Marian has a different kind of tokenizer.
 
     Raises:
@@ -156,7 +156,7 @@ def published_options(
     Args:
         config: The model's configuration.
         bos_id: The token that begins a text.
-        eos_id: The token that ends a text, or several.
+        eos_id: The token that ends a text, or several tokens.
 
     Raises:
         ValueError: No layout matches the model.
@@ -175,7 +175,6 @@ def published_tensors(model: LanguageModel) -> dict[str, Tensor]:
 
 
 def _layout_of(config: LanguageModelConfig) -> LanguageModelLayout:
-    """Return the first layout that matches a model."""
     required = {kind: layout.incompatibilities(config) for kind, layout in LANGUAGE_MODELS.items()}
     for kind, settings in required.items():
         if not settings:

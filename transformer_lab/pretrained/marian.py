@@ -1,7 +1,7 @@
-"""The layout of Marian's translation models on the hub: ``MarianMTModel`` of ``transformers``.
+"""The layout of Marian's translation models on the hub: ``MarianMTModel`` in ``transformers``.
 
-Marian's sinusoids have the sines in the first half of the features and the cosines in the second half; ours alternate.
-So every parameter that reads or writes features between the layers is reordered.
+In Marian's sinusoids, the sines are in the first half of the features and the cosines in the second half; in our
+sinusoids, sines and cosines alternate. So all parameters that read or write features between layers are reordered.
 """
 
 from collections.abc import Iterator, Mapping
@@ -13,7 +13,7 @@ from transformer_lab.pretrained.config_json import ACTIVATION_OF_FEED_FORWARD, F
 from transformer_lab.pretrained.tensor_layout import Entry, InterleaveHalves, Layout, SqueezeRow
 
 REQUIRED = {"pre_norm": False, "learned_positions": False}
-"""Settings of ``TransformerConfig`` that every Marian model has."""
+"""Settings of ``TransformerConfig`` that all Marian models share."""
 ATTENTIONS = {
     "encoder": {"self_attn": "self_attention"},
     "decoder": {"self_attn": "self_attention", "encoder_attn": "cross_attention"},
@@ -91,7 +91,7 @@ def options_of(config: TransformerConfig, bos_id: int, eos_id: int) -> dict[str,
 
 
 def incompatibilities(config: TransformerConfig) -> list[str]:
-    """Return the options, as ``name=value``, that Marian's layout requires and ``config`` does not have."""
+    """Return, as ``name=value``, the settings that Marian's layout requires but ``config`` does not have."""
     required = [f"{name}={value!r}" for name, value in REQUIRED.items() if getattr(config, name) != value]
     if config.source_pad_id != config.target_pad_id:
         required.append("source_pad_id = target_pad_id")

@@ -1,4 +1,4 @@
-"""Marian's tokenizer: SentencePiece splits texts into pieces, and a separate vocabulary maps them to ids."""
+"""Marian's tokenizer: SentencePiece splits texts into pieces, and a separate vocabulary maps the pieces to ids."""
 
 from pathlib import Path
 
@@ -18,7 +18,7 @@ class MarianTokenizer:
     the vocabulary has a token for it.
 
     Args:
-        folder: A local folder; ``fetch_model`` downloads one from the hub.
+        folder: A local folder; ``fetch_model`` downloads a folder from the hub.
 
     Raises:
         ValueError: A file is missing or corrupted, or a vocabulary lacks ``<unk>``, ``</s>`` or ``<pad>``.

@@ -1,6 +1,6 @@
 """Rotary positions in ``config.json``: their base and their scaling for longer texts.
 
-Newer versions of ``transformers`` store both in ``rope_parameters``, older versions in ``rope_theta`` and
+Newer versions of ``transformers`` store both in ``rope_parameters``. Older versions use ``rope_theta`` and
 ``rope_scaling``, which all versions can read.
 """
 
@@ -23,7 +23,7 @@ def read_rotary(
     Args:
         options: The options of ``config.json``.
         base_name: The option that contains the base in older versions.
-        default_base: The base if the options have none.
+        default_base: The base to use if the options contain none.
         layer_type: The type of layer, if ``rope_parameters`` has an object for each type.
 
     Raises:
@@ -68,7 +68,7 @@ def _read_scaling(rope: Options, options: Options) -> RotaryScaling | None:
     if kind is None:
         rope.require(factor=1.0)
         return None
-    factor = rope.get("factor", 0.0)  # required, because a factor of 0 is rejected
+    factor = rope.get("factor", 0.0)  # the default of 0 is rejected, so the factor is required
     if kind is LinearScaling:
         return LinearScaling(float(factor))
     name = "original_max_position_embeddings"

@@ -24,7 +24,7 @@ class Conversion:
 
 
 class Transpose(Conversion):
-    """Transpose matrices: published ones are ``(in, out)`` (``Conv1D``), our matrices ``(out, in)``. Keep vectors."""
+    """Transpose matrices from ``(in, out)`` (``Conv1D``) to our layout, ``(out, in)``; leave vectors unchanged."""
 
     def to_ours(self, theirs: Tensor) -> Sequence[Tensor]:
         """Transpose the matrix."""
@@ -61,7 +61,7 @@ class SqueezeRow(Conversion):
 
 @dataclass(frozen=True)
 class InterleaveHalves(Conversion):
-    """The two features of a pair are neighbors in our layout, and half the width apart in the published layout.
+    """Convert pairs of features: neighbors in our layout, half the width apart in the published layout.
 
     A pair is the two features of a head that rotary positions rotate together, or the sine and the cosine of a
     frequency in sinusoidal positions. The order of features does not matter to a model as long as all parameters that
@@ -118,13 +118,13 @@ class Chain(Conversion):
 
 
 class Entry(NamedTuple):
-    """A published tensor and our parameters that it contains.
+    """A published tensor and the parameters that it contains.
 
     Args:
         theirs: Name of the published tensor.
         ours: Names of our parameters.
         conversion: Converts the tensor into the parameters.
-        others: Other names under which a checkpoint may store the tensor, in addition or instead.
+        others: Other names under which a checkpoint may store the tensor, in addition to ``theirs`` or instead.
     """
 
     theirs: str

@@ -10,7 +10,7 @@ def stream_text(tokens: Iterable[int], decode: Callable[[list[int]], str], promp
     """Yield the text of tokens in pieces, each as soon as no later token can change it.
 
     A token may be only part of a character; it is held back until the character is complete. All tokens are decoded
-    again for each new token, because its text may depend on earlier tokens. Decoding a thousand tokens takes 0.06 ms.
+    again for each new token, because a token's text may depend on earlier tokens. Decoding 1,000 tokens takes 0.06 ms.
 
     Args:
         tokens: The tokens, one at a time.
@@ -34,9 +34,9 @@ def stream_text(tokens: Iterable[int], decode: Callable[[list[int]], str], promp
 
 
 def stop_at(pieces: Iterable[str], stops: Sequence[str]) -> Iterator[str]:
-    """Yield a text up to the first complete stop string, regardless of how it is split into pieces; then stop reading.
+    """Yield a text up to the first complete stop string, however the text is split into pieces; then stop reading.
 
-    Text that may be the start of a stop string is held back until more text decides. If several stop strings end at the
+    Text that may be the start of a stop string is held back until more text arrives. If several stop strings end at the
     same character, the text ends before the longest of them.
 
     Args:

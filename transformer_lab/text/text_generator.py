@@ -188,12 +188,12 @@ class TextGenerator:
         if tokens := self.tokenizer.encode(prompt).ids:
             return tokens
         if self.bos_id is None:
-            raise ValueError("the prompt is empty, and this model has no token to begin a text with")
+            raise ValueError("the prompt is empty, but this model has no token that begins a text; pass some text")
         return [self.bos_id]
 
 
 def _ids(options: Options, name: str) -> list[int]:
-    """Return the ids in an option whose value is a token id, a list of them, or null."""
+    """Return the ids in an option whose value is a token id, a list of token ids, or null."""
     value = options.values.get(name)
     ids = value if isinstance(value, list) else [] if value is None else [value]
     if not all(type(token) is int for token in ids):

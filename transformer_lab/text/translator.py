@@ -82,7 +82,7 @@ class TextTranslator(ABC):
             beam_size: Number of hypotheses per text; 1 is greedy decoding.
 
         Raises:
-            ValueError: ``max_length`` exceeds the model's maximum, or ``max_length`` or another size is less than 1.
+            ValueError: ``max_length`` exceeds the model's maximum, or a size is less than 1.
         """
         max_length = self.model.config.max_length if max_length is None else max_length
         check_length(max_length, self.model.config.max_length)

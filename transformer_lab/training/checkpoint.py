@@ -1,7 +1,7 @@
 """Checkpoints: one file with everything needed to resume a training run as if it had never stopped.
 
 A checkpoint is a safetensors file with tensors by name and JSON metadata. Reading it runs no code. It is written
-atomically: even if the run is killed, either the old or the new checkpoint is complete.
+atomically: even if the run is killed, the file contains a complete checkpoint, old or new.
 """
 
 import re

@@ -17,11 +17,11 @@ class TrainingConfig:
         steps: Number of steps.
         batch_tokens: Maximum number of tokens in the longer side of a batch, including padding.
         lr: Peak learning rate of the cosine schedule, or a factor for the Noam schedule.
-        warmup: Number of warm-up steps, in which the learning rate rises.
+        warmup: Number of warm-up steps, during which the learning rate rises.
         schedule: How the learning rate falls after the warm-up: along a cosine to 0 at the last step, or with the
             inverse square root of the step, as in the paper.
-        optimizer: AdamW, or Muon for the matrices of the layers and AdamW for the rest, both at the same learning rate.
-            Muon needs fewer steps, but each takes longer.
+        optimizer: AdamW, or Muon for the matrices of the layers and AdamW for all other parameters, both at the same
+            learning rate. Muon needs fewer steps, but each step takes longer.
         clip: Maximum norm of the gradient.
         label_smoothing: Label smoothing.
         weight_decay: Weight decay of matrices.

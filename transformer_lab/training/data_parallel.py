@@ -87,9 +87,9 @@ def run_processes(
 
     Raises:
         TimeoutError: The time limit was exceeded. Processes are killed; threads end when they next wait for each other.
-        torch.multiprocessing.ProcessRaisedException: A process raised an error, which the message shows; the others
-            are killed. Threads raise the original error.
-        torch.multiprocessing.ProcessExitedException: A process exited unexpectedly; the others are killed.
+            torch.multiprocessing.ProcessRaisedException: A process raised an error, which the message shows; the other
+            processes are killed. Threads raise the original error. torch.multiprocessing.ProcessExitedException: A
+            process exited unexpectedly; the other processes are killed.
     """
     if in_threads:
         return _run_threads(work, args, n_processes, seconds)
@@ -114,11 +114,11 @@ class StepReport(NamedTuple):
     n_tokens: int
     """Number of predicted tokens in the process's part of the batch."""
     own: Float[Tensor, " n_parameters"]
-    """The gradient of the mean loss of the process's own part, flattened over all parameters."""
+    """The gradient of the mean loss over the process's own part, flattened over all parameters."""
     reduced: Float[Tensor, " n_parameters"]
-    """The gradient after the all-reduce, which is the gradient of the mean loss of the whole batch."""
+    """The gradient after the all-reduce, which is the gradient of the mean loss over the whole batch."""
     seconds: dict[str, float]
-    """Best times for the whole batch in one process, for the joint step, and for the all-reduce alone."""
+    """Shortest times for the whole batch in one process, for the joint step, and for the all-reduce alone."""
 
 
 def data_parallel_step(
@@ -126,7 +126,7 @@ def data_parallel_step(
 ) -> StepReport:
     """Compute and time the gradients of one batch together with other processes, for ``run_processes``.
 
-    Every process has the same parameters and takes every ``world.size``-th text. The gradient of the mean over all
+    Every process has the same parameters and processes every ``world.size``-th text. The gradient of the mean over all
     tokens is the sum of the processes' gradients, weighted by their fractions of the tokens.
 
     Args:
@@ -173,7 +173,7 @@ def mean_loss_gradient(model: nn.Module, tokens: Int[Tensor, "batch n"], pad_id:
 
 
 def _fastest(world: World, run: Callable[[], object], n_repeats: int) -> float:
-    """Return the shortest time from the moment all workers are ready until all are done."""
+    """Return the shortest time from the moment all workers are ready until all workers are done."""
     times = []
     for _ in range(n_repeats):
         world.barrier()

@@ -10,8 +10,8 @@ from torch import Tensor, nn
 class EMA:
     """An exponential moving average of a model's parameters, which is smoother than the parameters themselves.
 
-    Averaging as in Polyak and Juditsky (1992), with weights that decrease with age. It covers about ``1 / (1 − decay)``
-    steps, but fewer at first, so that the initial parameters soon lose their influence.
+    This is averaging as in Polyak and Juditsky (1992), but with weights that decrease with age. The average covers
+    about ``1 / (1 − decay)`` steps, but fewer at first, so that the initial parameters soon lose their influence.
 
     Args:
         model: The model whose parameters are averaged.

@@ -30,7 +30,7 @@ def dpo_loss(
     """Return the loss of direct preference optimization (DPO), which is low if the model prefers the chosen answers.
 
     ``−log σ(β ((chosen − reference_chosen) − (rejected − reference_rejected)))``, averaged over the pairs: equation 7
-    of Rafailov et al. (2023), arXiv:2305.18290. It is log 2 if the model equals the reference.
+    of Rafailov et al. (2023), arXiv:2305.18290. The loss is log 2 if the model equals the reference.
 
     Args:
         chosen: ``sequence_log_probability`` of the preferred answer of each pair.

@@ -13,7 +13,7 @@ LOCK_FILE = "run.lock"
 
 @contextmanager
 def folder_lock(folder: Path) -> Iterator[None]:
-    """Hold the lock of a folder, which is created if necessary and removed again if it stays empty.
+    """Lock a folder; create it if necessary, and remove it again if it stays empty.
 
     The operating system releases the lock when the process ends, even if it is killed.
 

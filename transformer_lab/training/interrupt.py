@@ -6,9 +6,9 @@ from types import FrameType, TracebackType
 
 
 class Interruption:
-    """Inside the block, the first SIGINT or SIGTERM sets ``requested``, so the program can finish and save a step.
+    """A context manager in which the first SIGINT or SIGTERM only sets ``requested``, so a step can finish.
 
-    A second signal raises ``KeyboardInterrupt``. Outside the main thread, Python handles no signals.
+    A second signal raises ``KeyboardInterrupt``. Outside the main thread, the context manager has no effect.
     """
 
     def __init__(self) -> None:

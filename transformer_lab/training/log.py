@@ -8,7 +8,7 @@ from transformer_lab.atomic_write import atomic_write, naming
 LOG_FILE = "log.csv"
 
 COLUMNS = ("step", "seconds", "loss", "lr", "tokens_per_second", "validation_loss", "validation_score")
-"""Seconds are training time without validation; losses are means per real token, in nats."""
+"""Columns of the log. Seconds are training time without validation; losses are means per real token, in nats."""
 
 
 class Log:
@@ -16,7 +16,7 @@ class Log:
 
     Args:
         path: The file.
-        step: Step from which the run is resumed. Rows of later steps, written after the last checkpoint, are dropped
+        step: Step from which the run is resumed. Rows for later steps, written after the last checkpoint, are dropped
             because these steps will be repeated.
 
     Raises:
@@ -43,7 +43,7 @@ class Log:
 
 
 def read_row(path: Path, step: int) -> dict[str, float]:
-    """Return the columns of a step that have a value, or an empty dict if the log has no such step.
+    """Return the values logged at a step by column, or an empty dict if the log does not contain the step.
 
     Raises:
         ValueError: The file is not a log of this library.

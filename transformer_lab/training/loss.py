@@ -14,9 +14,9 @@ def smoothed_cross_entropy(
 ) -> Float[Tensor, ""]:
     """Return the sum of the cross-entropies of all real tokens; divide by ``count_tokens`` to get the mean.
 
-    The target gets the probability 1 − ε, and ε / vocab_size is added to every token of the vocabulary: label
-    smoothing, section 5.4 of Vaswani et al. (2017), arXiv:1706.03762. The result is a sum in nats, not a mean, so that
-    batches and processes with different numbers of real tokens can be combined exactly.
+    The target has probability 1 − ε, and ε / vocab_size is added to the probability of every token: label smoothing,
+    section 5.4 of Vaswani et al. (2017), arXiv:1706.03762. The result is a sum in nats, not a mean, so that batches and
+    processes with different numbers of real tokens can be combined exactly.
 
     Args:
         logits: The model's logits of the next token at each position.

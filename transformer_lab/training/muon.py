@@ -12,7 +12,7 @@ from transformer_lab.training.optimizer import groups_without, parameter_groups
 
 
 def orthogonalize(matrix: Float[Tensor, "rows columns"], n_steps: int = 5) -> Float[Tensor, "rows columns"]:
-    """Return approximately ``u vᵀ`` for a matrix ``u s vᵀ``: move its singular values close to 1, keep its directions.
+    """Return approximately ``u vᵀ`` for a matrix ``u s vᵀ``: move all singular values close to 1.
 
     Newton–Schulz iteration: each step applies an odd polynomial ``a s + b s³ + c s⁵`` to all singular values, using
     only matrix products. Jordan et al. (2024), https://kellerjordan.github.io/posts/muon/, chose a, b and c so that
@@ -114,7 +114,7 @@ def layer_matrices(model: nn.Module) -> list[Tensor]:
 def make_muon(
     model: nn.Module, lr: float, adamw_lr: float, weight_decay: float = 0.0
 ) -> tuple[Muon, torch.optim.AdamW]:
-    """Create two optimizers for a model: Muon for the matrices of its layers, and AdamW for the rest.
+    """Create two optimizers for a model: Muon for the matrices of its layers, and AdamW for all other parameters.
 
     Args:
         model: The model.

@@ -28,7 +28,7 @@ def groups_without(groups: Iterable[dict[str, Any]], others: Iterable[Tensor]) -
 def make_optimizer(model: nn.Module, weight_decay: float = 0.01, without: Iterable[Tensor] = ()) -> torch.optim.AdamW:
     """Create AdamW for all parameters of a model except ``without``; a schedule sets the learning rate.
 
-    Betas and eps are the paper's (section 5.3); weight decay is decoupled as in Loshchilov and Hutter (2019),
+    Betas and eps have the paper's values (section 5.3); weight decay is decoupled as in Loshchilov and Hutter (2019),
     arXiv:1711.05101. The fused implementation is used if torch has one for the device.
     """
     fused = all(p.device.type in ("cpu", "cuda", "mps") for p in model.parameters())

@@ -1,8 +1,9 @@
 """Presets: sensible starting points.
 
-The presets for dates and for a corpus have been tested; the preset for text has run for only its first hundred steps.
+The presets for dates and for a corpus have been tested; the preset for text has been run only for its first hundred
+steps.
 
-They are separate from ``recipes`` and do not import torch, so the command line can show them as its defaults.
+This module does not import torch, unlike ``recipes``, so the command line can show its defaults.
 """
 
 from typing import Any

@@ -46,7 +46,7 @@ class Progress:
         return progress
 
     def record_score(self, score: float) -> bool:
-        """Record a validation score, and return whether it is a new best; NaN and ±∞ never are."""
+        """Record a validation score, and return whether it is the best score so far; NaN and ±∞ never are."""
         better = math.isfinite(score) and (self.best is None or score > self.best)
         self.best = score if better else self.best
         return better

@@ -50,7 +50,7 @@ def train_dates(
     """Create a trainer for the built-in task; if the folder contains a run, resume it.
 
     Args:
-        folder: Folder for tokenizer, model and log.
+        folder: Folder for the tokenizer, the model and the log.
         config: The training settings.
         shape: Configuration of the model; ``vocab_size`` is replaced with the number of characters.
         device: The device to compute on.
@@ -82,8 +82,8 @@ def train_corpus(
 
     Args:
         paths: The files of the corpus, as for ``read_pairs``.
-        folder: Folder for tokens, tokenizer, model and log.
-        validation: The files of held-out pairs, as for ``read_pairs``. If empty, the last parameters count as best.
+        folder: Folder for the tokens, the tokenizer, the model and the log.
+        validation: The files of held-out pairs, as for ``read_pairs``. If empty, the last parameters are saved.
         config: The training settings.
         shape: Configuration of the model; ``vocab_size`` is the maximum size of the vocabulary learned from the corpus.
         errors: Records bad lines. None creates a new record.
@@ -121,7 +121,7 @@ def train_text(
 
     Args:
         paths: The text files, as for ``read_documents``.
-        folder: Folder for tokens, tokenizer, model and log.
+        folder: Folder for the tokens, the tokenizer, the model and the log.
         validation: The files of held-out text, as for ``read_documents``. If empty, the last documents of ``paths`` are
             held out. A single document is not held out; then the last parameters are saved as the best.
         config: The training settings.

@@ -26,7 +26,7 @@ def cosine_rate(step: int, peak: float, warmup: int, total: int) -> float:
     Args:
         step: The step, counting from 1.
         peak: Highest learning rate, at the end of the warm-up.
-        warmup: Number of steps of the warm-up.
+        warmup: Number of warm-up steps.
         total: Step at which the learning rate reaches 0.
 
     Raises:

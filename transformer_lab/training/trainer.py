@@ -30,7 +30,7 @@ from transformer_lab.training.progress import Progress
 from transformer_lab.training.validation import ValidationResult
 
 CHANGEABLE_SETTINGS = ("log_every", "save_every")
-"""Settings that a resumed run may change because they do not change its results. It may also add steps."""
+"""Settings that a resumed run may change because they do not change its results. A resumed run may also add steps."""
 
 
 class Trainer(Generic[AnyBatch]):
@@ -205,14 +205,14 @@ class Trainer(Generic[AnyBatch]):
             raise ValueError(f"{path} is corrupted: {error}") from error
         if self.progress.best is not None and not self._has_parameters():
             warnings.warn(
-                f"{self.folder / PARAMETERS_FILE} with the best parameters is missing or corrupted; replaced with "
+                f"{self.folder / PARAMETERS_FILE} with the best parameters is missing or corrupted; it was replaced by "
                 f"the parameters of step {self.progress.step}",
                 stacklevel=3,
             )
             self.progress.best = None
 
     def _check_settings(self, info: Mapping[str, Any]) -> None:
-        """Raise ValueError if a checkpoint has different settings; some may change, and steps may be added."""
+        """Raise ValueError if a checkpoint has different settings; some settings may change, and steps may be added."""
         for kind, now in self.settings.items():
             before = info.get(kind, {})
             if not isinstance(before, dict):
