@@ -1,7 +1,7 @@
-"""The exercises. Each lesson has a folder with one module per exercise; only the largest exercises have a folder.
+"""The exercises. Each lesson has a folder with one module per exercise, or a package if the exercise is large.
 
 ``practice_bank`` contains exercises that no lesson requires. Each module defines, in this order, the reference, the
-same answer in steps, the cases, the mistakes and the ``EXERCISE``. Each lesson lists its exercises by name in
+reference split into steps, the cases, the mistakes and the ``EXERCISE``. Each lesson lists its exercises by name in
 ``EXERCISES``. Each module is named after its exercise, in snake case, and is imported on first use. Code that several
 lessons share is in ``shared``. Uses ``exercise``, and the library for references.
 """
@@ -30,7 +30,7 @@ UNGRADED = (PRIMER, PRACTICE_BANK, "interview_questions", "glossary", "page_to_k
 """Notebooks that are distributed with the lessons but not graded."""
 
 _own: dict[str, tuple[Exercise, ...]] = {}
-"""Lessons written by an instructor, with their exercises."""
+"""Instructors' own lessons and their exercises."""
 
 
 def every_lesson() -> tuple[str, ...]:
@@ -98,18 +98,18 @@ def is_own(exercise: Exercise) -> bool:
 
 
 def add_own_lesson(lesson: str, exercises: tuple[Exercise, ...]) -> None:
-    """Register an instructor's lesson in this process, replacing any of the same name."""
+    """Register an instructor's lesson in this process, replacing any lesson of the same name."""
     _own[lesson] = exercises
     every_exercise.cache_clear()
 
 
 def remove_own_lessons(*lessons: str) -> None:
-    """Remove the given lessons of an instructor, or all of them."""
+    """Remove the given instructors' lessons, or all instructors' lessons if none are given."""
     for lesson in lessons or tuple(_own):
         _own.pop(lesson, None)
     every_exercise.cache_clear()
 
 
 def lesson_of(name: str) -> str:
-    """Return the lesson of an exercise, or the practice bank."""
+    """Return the name of the notebook that contains an exercise: a lesson or the practice bank."""
     return next(notebook for notebook in (*NOTEBOOKS, *_own) if name in exercise_names(notebook))

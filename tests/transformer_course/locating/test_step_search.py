@@ -70,7 +70,7 @@ def test_reports_first_of_two_mistakes():
 
 def test_mentions_later_mistake_only_if_proven():
     fault = fault_in("return x.transpose(1, 3).flatten(2).abs()", head="def merge_heads(x):", name="merge_heads")
-    assert "is meant to be the heads behind the positions, it is wrong" in fault.message and not fault.proven
+    assert "is meant to be the transposed heads, it is wrong" in fault.message and not fault.proven
     assert "after it" not in fault.message
 
 

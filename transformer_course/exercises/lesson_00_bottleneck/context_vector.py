@@ -12,7 +12,7 @@ from transformer_course.steps import InSteps
 
 
 def context_vector(weights: Float[Tensor, "batch n"], states: Float[Tensor, "batch n d"]) -> Float[Tensor, "batch d"]:
-    """Return the weighted average of the n states of each text."""
+    """Return each text's weighted average of its n states."""
     weighted = weights[:, :, None] * states  # (batch, n, 1) times (batch, n, d)
     return weighted.sum(dim=1)
 
@@ -52,7 +52,7 @@ def context_vector_cases(seed: int) -> list[Case]:
         weights = torch.softmax(2 * normal(rng, batch, n), dim=-1)
         return Case({"weights": weights, "states": normal(rng, batch, n, d)}, shows)
 
-    # Easy to do by hand: the context is (6, 2, 4), and then 3 and 6.
+    # Easy to do by hand: the contexts are (6, 2, 4) in the first case, and (3) and (6) in the second.
     readable = {"weights": torch.tensor([[0.75, 0.25]]), "states": torch.tensor([[[8.0, 0.0, 4.0], [0.0, 8.0, 4.0]]])}
     two_texts = {
         "weights": torch.tensor([[0.5, 0.5, 0.0], [1.0, 0.0, 0.0]]),

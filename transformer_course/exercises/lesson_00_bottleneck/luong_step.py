@@ -1,4 +1,4 @@
-"""One step of Luong attention, which scores with the decoder's state after the step."""
+"""One step of Luong attention, which computes the scores from the decoder's state after the step."""
 
 import torch
 from jaxtyping import Float
@@ -13,7 +13,7 @@ from transformer_course.steps import InSteps
 def luong_step(
     state: Float[Tensor, "batch d"], states: Float[Tensor, "batch n d"], w_c: Float[Tensor, "d_out d_both"]
 ) -> Float[Tensor, "batch d_out"]:
-    """Attend to the states with the decoder's state, and combine it with the context: tanh(W_c [c; s])."""
+    """Attend to the encoder's states, then combine the context and the decoder's state: tanh(W_c [c; s])."""
     scores = (states * state[:, None, :]).sum(dim=-1)  # (batch, n)
     weights = torch.softmax(scores, dim=-1)
     context = (weights[:, :, None] * states).sum(dim=1)  # (batch, d)
@@ -31,7 +31,7 @@ def products(row, states):
 
 
 def scores(products):
-    """sum the products of each state → the scores, (batch, n)"""
+    """sum each state's products → the scores, (batch, n)"""
     return products.sum(dim=-1)
 
 
@@ -61,7 +61,7 @@ def both(context, state):
 
 
 def matrix(w_c):
-    """transpose W_c → W_cᵀ: its outputs are the columns"""
+    """transpose W_c → W_cᵀ: one column per output"""
     return w_c.T
 
 
@@ -109,14 +109,14 @@ def luong_step_cases(seed: int) -> list[Case]:
         return Case(inputs, shows)
 
     def far(size: float, shows: str) -> Case:
-        """Return a case whose scores are all close to ``size``: only the first entries are large."""
+        """Return a case whose scores are all close to ``size``, because the state's first feature is large."""
         inputs = dict(case(2, 3, 2, 4, shows).inputs)
         inputs["state"][:, 0] = 2 * size
         inputs["states"][:, :, 0] = 0.5
         inputs["w_c"][:, 2] /= size
         return Case(inputs, shows)
 
-    # Easy to do by hand: both scores are 0, the context is (0, 3), and the result tanh(0.5 · 3 − 1) = tanh(0.5).
+    # Easy to do by hand: both scores are 0, the context is (0, 3), and the result is tanh(0.5 · 3 − 1) = tanh(0.5).
     readable = {
         "state": torch.tensor([[1.0, 0.0]]),
         "states": torch.tensor([[[0.0, 2.0], [0.0, 4.0]]]),

@@ -21,12 +21,12 @@ def rnn_step(
 
 
 def w_columns(w):
-    """transpose W → Wᵀ: its outputs are the columns"""
+    """transpose W → Wᵀ: one column per output"""
     return w.T
 
 
 def u_columns(u):
-    """transpose U → Uᵀ: its outputs are the columns"""
+    """transpose U → Uᵀ: one column per output"""
     return u.T
 
 

@@ -17,7 +17,7 @@ def attention(
     keys: Float[Tensor, "*batch n_key d"],
     values: Float[Tensor, "*batch n_key d_v"],
 ) -> Float[Tensor, "*batch n_query d_v"]:
-    """For every query, average the values, weighted by how well their keys match it."""
+    """Return, for each query, the average of the values, weighted by how well their keys match the query."""
     weights = torch.softmax(queries @ keys.transpose(-2, -1), dim=-1)
     return weights @ values
 

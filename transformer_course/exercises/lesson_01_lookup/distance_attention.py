@@ -1,4 +1,4 @@
-"""Transfer task: attention whose scores are distances."""
+"""Transfer task: attention whose scores are computed from distances."""
 
 import torch
 from jaxtyping import Float
@@ -17,13 +17,13 @@ def distance_attention(
     keys: Float[Tensor, "*batch n_key d"],
     values: Float[Tensor, "*batch n_key d_v"],
 ) -> Float[Tensor, "*batch n_query d_v"]:
-    """Return attention with scores of minus half the squared Euclidean distance."""
+    """Attend with minus half the squared Euclidean distance as the score."""
     squared = (queries.unsqueeze(-2) - keys.unsqueeze(-3)).square().sum(dim=-1)
     return torch.softmax(-squared / 2, dim=-1) @ values
 
 
 def differences(queries, keys):
-    """subtract every key from every query → the differences of queries and keys"""
+    """subtract every key from every query → the differences between queries and keys"""
     return queries.unsqueeze(-2) - keys.unsqueeze(-3)
 
 

@@ -31,7 +31,7 @@ def axis():
 
 
 def sums(products, axis):
-    """sum the products of each key → the dot products"""
+    """sum each key's products → the dot products"""
     return products.sum(dim=axis)
 
 

@@ -48,7 +48,7 @@ def shares(exponentials, total):
 
 
 def weights(shares):
-    """return a tensor of the scores' shape → the weights"""
+    """return a tensor with the shape of the scores → the weights"""
     return shares
 
 

@@ -18,7 +18,7 @@ def cosine_attention(
     values: Float[Tensor, "*batch n_key d_v"],
     temperature: float,
 ) -> Float[Tensor, "*batch n_query d_v"]:
-    """Return attention with scores of cosine divided by temperature."""
+    """Attend with the cosine between query and key, divided by the temperature, as the score."""
     queries = queries / queries.norm(dim=-1, keepdim=True)
     keys = keys / keys.norm(dim=-1, keepdim=True)
     scores = queries @ keys.transpose(-2, -1) / temperature
@@ -36,12 +36,12 @@ def key_lengths(keys):
 
 
 def unit_queries(queries, query_lengths):
-    """divide the queries by their lengths → the queries of length 1"""
+    """divide the queries by their lengths → the queries scaled to length 1"""
     return queries / query_lengths
 
 
 def unit_keys(keys, key_lengths):
-    """divide the keys by their lengths → the keys of length 1"""
+    """divide the keys by their lengths → the keys scaled to length 1"""
     return keys / key_lengths
 
 
@@ -89,7 +89,7 @@ def cosine_attention_cases(seed: int) -> list[Case]:
 
 
 def measured(length) -> Variant:
-    """Return the answer that divides by another function of each vector instead of its length."""
+    """Return the answer that divides each vector by ``length(vector)`` instead of its Euclidean length."""
     return STEPS.but(query_lengths=lambda queries: length(queries), key_lengths=lambda keys: length(keys))
 
 

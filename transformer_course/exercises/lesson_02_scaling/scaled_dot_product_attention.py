@@ -16,7 +16,7 @@ def scaled_dot_product_attention(
     keys: Float[Tensor, "*batch n_key d_k"],
     values: Float[Tensor, "*batch n_key d_v"],
 ) -> Float[Tensor, "*batch n_query d_v"]:
-    """Return attention with scores divided by √d_k, so that their variance does not depend on d_k."""
+    """Attend with scores divided by √d_k, so that their variance does not depend on d_k."""
     d_k = queries.shape[-1]
     scores = queries @ keys.transpose(-2, -1) / d_k**0.5
     return torch.softmax(scores, dim=-1) @ values

@@ -7,7 +7,7 @@ from transformer_course.steps import InSteps
 
 
 def score_variance(d_k: int, variance: float) -> float:
-    """Return the variance of a dot product of d_k independent entries with mean 0 and this variance."""
+    """Return the variance of a dot product over d_k independent entries with mean 0 and the given variance."""
     return d_k * variance**2
 
 

@@ -11,7 +11,7 @@ from transformer_course.steps import InSteps
 
 
 def softmax_jacobian(probabilities: Float[Tensor, " n"]) -> Float[Tensor, "n n"]:
-    """Return the derivative of weight i with respect to score j, at row i and column j."""
+    """Return the matrix whose entry (i, j) is the derivative of weight i with respect to score j."""
     return torch.diag(probabilities) - torch.outer(probabilities, probabilities)
 
 
@@ -54,13 +54,13 @@ STEPS = InSteps(delta, column, row, own, products, difference, jacobian, referen
 
 
 def softmax_jacobian_cases(seed: int) -> list[Case]:
-    """Return cases, the last of which is small enough for a Python loop over all pairs."""
+    """Return the cases. The last is small enough for a Python loop over all pairs."""
     rng = generator(seed)
 
     def case(n: int) -> Case:
         return Case({"probabilities": torch.softmax(normal(rng, n), dim=-1)}, f"{n} weights")
 
-    # Easy to do by hand: 0.16 on the diagonal, -0.16 off it.
+    # Easy to do by hand: 0.16 on the diagonal and -0.16 elsewhere.
     readable = Case({"probabilities": torch.tensor([0.8, 0.2])}, "the weights 0.8 and 0.2")
     decided = Case({"probabilities": torch.tensor([0.01, 0.97, 0.02])}, "nearly all the weight on one key")
     even = Case({"probabilities": torch.tensor([0.25, 0.5, 0.25])}, "two equal weights of three")

@@ -7,7 +7,7 @@ from transformer_course.steps import InSteps
 
 
 def attention_parameters(d_model: int, n_heads: int, bias: bool = True) -> int:
-    """Count the parameters of a multi-head attention."""
+    """Count the parameters of a multi-head attention module."""
     per_layer = d_model * d_model + (d_model if bias else 0)
     return 4 * per_layer
 
@@ -28,12 +28,12 @@ def per_layer(weights, biases):
 
 
 def layers():
-    """count the layers → the number of layers: 4, w_q, w_k, w_v and w_o"""
+    """count the layers → the number of layers: 4 (w_q, w_k, w_v and w_o)"""
     return 4
 
 
 def total(layers, per_layer):
-    """multiply by the number of layers → the number of all parameters: 4 times those of one layer"""
+    """multiply by the number of layers → the total number of parameters: 4 times the parameters per layer"""
     return layers * per_layer
 
 

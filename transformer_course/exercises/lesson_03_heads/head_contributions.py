@@ -13,25 +13,25 @@ from transformer_course.steps import InSteps
 def head_contributions(
     heads: Float[Tensor, "batch n_heads n d_k"], w_o: Float[Tensor, "d_out d_merged"]
 ) -> Float[Tensor, "batch n_heads n d_out"]:
-    """Return the contribution of each head to merge_heads(heads) @ w_o.T, which is their sum."""
+    """Return each head's contribution to merge_heads(heads) @ w_o.T; the contributions sum to that product."""
     n_heads, d_k = heads.shape[1], heads.shape[3]
-    per_head = w_o.T.reshape(n_heads, d_k, -1)  # head i meets columns i·d_k … (i + 1)·d_k − 1 of w_o
+    per_head = w_o.T.reshape(n_heads, d_k, -1)  # head i uses columns i·d_k … (i + 1)·d_k − 1 of w_o
     return heads @ per_head
 
 
 def columns(w_o):
-    """transpose w_o → w_oᵀ: a row for each feature of the merged heads"""
+    """transpose w_o → w_oᵀ: one row per feature of the merged heads"""
     return w_o.T
 
 
 def own(heads):
-    """choose the rows of each head → the rows of each head: i·d_k to (i + 1)·d_k − 1 for head i"""
+    """select each head's rows → each head's rows: i·d_k to (i + 1)·d_k − 1 for head i"""
     d_k = heads.shape[3]
     return lambda head: slice(head * d_k, (head + 1) * d_k)
 
 
 def terms(heads, columns, own):
-    """multiply each head by its own rows of w_oᵀ → the product of each head with its rows of w_oᵀ → the products"""
+    """multiply each head by its own rows of w_oᵀ → the product of each head and its rows of w_oᵀ → the products"""
     return torch.stack([heads[:, i] @ columns[own(i)] for i in range(heads.shape[1])], dim=1)
 
 

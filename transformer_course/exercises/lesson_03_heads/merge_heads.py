@@ -10,7 +10,7 @@ from transformer_lab.attention.multi_head import merge_heads
 
 
 def swapped(x):
-    """swap heads and positions → the heads behind the positions: (batch, n, n_heads, d_k)"""
+    """swap heads and positions → the transposed heads: (batch, n, n_heads, d_k)"""
     return x.transpose(1, 2)
 
 
@@ -34,7 +34,7 @@ STEPS = InSteps(swapped, n, d_model, merged, reference=merge_heads)
 
 def merge_heads_cases(seed: int) -> list[Case]:
     rng = generator(seed)
-    # The tens digit is the position and the units digit the feature, which makes moved entries easy to see.
+    # The tens digit is the position and the units digit is the feature, so moved entries are easy to see.
     readable = torch.tensor([[[[10.0, 11.0], [20.0, 21.0]], [[12.0, 13.0], [22.0, 23.0]]]])
     return [
         Case({"x": readable}, "2 heads, 2 positions, 2 features each"),

@@ -42,17 +42,17 @@ class MultiHeadAttention(nn.Module):
 
 
 def from_query(self, query):
-    """project the queries with `w_q` → the projected queries: `w_q` of `query`"""
+    """project the queries with `w_q` → the projected queries: `w_q` applied to `query`"""
     return self.w_q(query)
 
 
 def from_key(self, key):
-    """project the keys with `w_k` → the projected keys: `w_k` of `key`"""
+    """project the keys with `w_k` → the projected keys: `w_k` applied to `key`"""
     return self.w_k(key)
 
 
 def from_value(self, value):
-    """project the values with `w_v` → the projected values: `w_v` of `value`"""
+    """project the values with `w_v` → the projected values: `w_v` applied to `value`"""
     return self.w_v(value)
 
 
@@ -125,7 +125,7 @@ def multi_head_cases(seed: int) -> list[Case]:
         )
 
     def drawn_mask(*shape: int) -> Tensor:
-        """Draw a mask in which every query may attend to the first key and none to the last."""
+        """Draw a mask that lets every query attend to the first key and hides the last key from every query."""
         mask = torch.rand(*shape, generator=rng) < 0.6
         mask[..., 0], mask[..., -1] = True, False
         return mask
@@ -177,7 +177,7 @@ def split_by_reshaping(self):
 
 
 def small_projection(layer, x):
-    """Apply only as many rows and columns of a layer as one head has features."""
+    """Apply only the first d rows and columns of a layer, where d is the width of one head."""
     d = x.shape[-1]
     return x @ layer.weight[:d, :d].T + layer.bias[:d]
 

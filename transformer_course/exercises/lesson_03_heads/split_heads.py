@@ -34,7 +34,7 @@ STEPS = InSteps(d_k, sizes, cut, heads, reference=split_heads)
 
 def split_heads_cases(seed: int) -> list[Case]:
     rng = generator(seed)
-    # The tens digit is the position and the units digit the feature, which makes moved entries easy to see.
+    # The tens digit is the position and the units digit is the feature, so moved entries are easy to see.
     readable = torch.tensor([[[10.0, 11.0, 12.0, 13.0], [20.0, 21.0, 22.0, 23.0]]])
     return [
         Case({"x": readable, "n_heads": 2}, "2 positions of 4 features, 2 heads"),

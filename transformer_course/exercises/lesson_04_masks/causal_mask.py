@@ -12,14 +12,14 @@ from transformer_course.steps import InSteps
 
 
 def causal_mask(n_query: int, n_key: int | None = None) -> Bool[Tensor, "n_query n_key"]:
-    """Allow every query the keys that do not come later. The last query is at the last key."""
+    """Let every query attend to the keys up to its own position. The last query is at the last key."""
     n_key = n_query if n_key is None else n_key
     past = n_key - n_query  # the number of keys before the first query
     return torch.ones(n_query, n_key, dtype=torch.bool).tril(past)
 
 
 def columns(n_query, n_key):
-    """count the keys → the number of keys: `n_key`, or `n_query` if that is None"""
+    """count the keys → the number of keys: `n_key`, or `n_query` if `n_key` is None"""
     return n_query if n_key is None else n_key
 
 
@@ -29,7 +29,7 @@ def past(n_query, columns):
 
 
 def matrix(n_query, columns):
-    """make a matrix of True → the matrix of True: a row for each query, a column for each key"""
+    """create a matrix of True values → the matrix of True values: one row per query, one column per key"""
     return torch.ones(n_query, columns, dtype=torch.bool)
 
 
@@ -48,7 +48,7 @@ STEPS = InSteps(columns, past, matrix, allowed, mask, reference=causal_mask)
 
 def causal_mask_cases(seed: int) -> list[Case]:
     short, middle, long = torch.randint(4, 40, (3,), generator=generator(seed)).sort().values.tolist()
-    # sizes that all differ and exceed a table built in advance by one
+    # different sizes, some of them larger than a mask that an answer might precompute
     lengths = [3, 1, 2, short, middle + 1, long + 130]
     square = [Case({"n_query": n}, f"{n} position{'s' if n > 1 else ''}") for n in lengths]
     sizes = [(1, 3), (2, 5), (short, short + 7), (middle, middle + long)]

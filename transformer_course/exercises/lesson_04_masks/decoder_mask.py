@@ -1,4 +1,4 @@
-"""The decoder's mask, which combines causal and padding mask."""
+"""The decoder's mask, which combines the causal mask and the padding mask."""
 
 import torch
 from jaxtyping import Bool, Int
@@ -13,7 +13,7 @@ from transformer_course.steps import InSteps
 
 
 def decoder_mask(tokens: Int[Tensor, "batch n"], pad_id: int) -> Bool[Tensor, "batch 1 n n"]:
-    """Allow every position the real tokens up to itself."""
+    """Let every position attend to the real tokens up to and including its own position."""
     n = tokens.shape[1]
     real = (tokens != pad_id)[:, None, None, :]  # real keys: (batch, 1, 1, n)
     not_later = torch.ones(n, n, dtype=torch.bool, device=tokens.device).tril()  # (n, n)
@@ -41,7 +41,7 @@ def not_later(n, diagonal):
 
 
 def sign():
-    """choose the operator that combines the two masks → the operator: `&`, which means and"""
+    """choose the operator that combines the two masks → the operator: `&`, the logical *and*"""
     return torch.logical_and
 
 
@@ -51,7 +51,7 @@ def both(keys, not_later, sign):
 
 
 def mask(both):
-    """return a boolean mask → the mask: True and False, (batch, 1, n, n)"""
+    """return a boolean mask → the mask: boolean values, (batch, 1, n, n)"""
     return both
 
 

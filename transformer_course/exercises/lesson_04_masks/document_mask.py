@@ -13,7 +13,7 @@ from transformer_course.steps import InSteps
 
 
 def document_mask(documents: Int[Tensor, "batch n"]) -> Bool[Tensor, "batch 1 n n"]:
-    """Allow every position itself and the earlier positions of its document."""
+    """Let every position attend to itself and to the earlier positions in its document."""
     n = documents.shape[1]
     same = documents[:, :, None] == documents[:, None, :]  # (batch, n_query, n_key)
     not_later = torch.ones(n, n, dtype=torch.bool).tril()
@@ -31,7 +31,7 @@ def keys(documents):
 
 
 def same(queries, keys):
-    """compare the documents of queries and keys → the pairs in one document: (batch, n, n)"""
+    """compare the documents of queries and keys → the pairs in the same document: (batch, n, n)"""
     return queries == keys
 
 

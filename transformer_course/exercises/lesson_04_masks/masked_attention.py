@@ -19,10 +19,10 @@ def masked_attention(
     values: Float[Tensor, "*batch n_key d_v"],
     mask: Bool[Tensor, "*#batch #n_query #n_key"],
 ) -> Float[Tensor, "*batch n_query d_v"]:
-    """Return attention over the keys that the mask allows, or zeros for a query that may attend to none."""
+    """Attend to the keys that the mask allows, and return zeros for a query that may not attend to any key."""
     scores = queries @ keys.transpose(-2, -1) / queries.shape[-1] ** 0.5
     sees_nothing = ~mask.any(dim=-1, keepdim=True)
-    allowed = mask | sees_nothing  # no row of -inf reaches the softmax: its result and its gradient would be nan
+    allowed = mask | sees_nothing  # a row of -inf would give nan in the softmax and its gradient
     weights = torch.softmax(scores.masked_fill(~allowed, -torch.inf), dim=-1)
     return weights.masked_fill(sees_nothing, 0.0) @ values
 
@@ -89,7 +89,7 @@ def masked_attention_cases(seed: int) -> list[Case]:
         return one
 
     def of_one_sign(size, d_k, d_v, n_key, shape, shows):
-        """Make one key match every query far better (positive size) or far worse (negative size) than the others."""
+        """Make one key match every query far better (positive size) or far worse (negative size) than the rest."""
         one = case((), shape[0] if shape[0] > 1 else 4, n_key, d_k, d_v, shape, shows)
         one.inputs["queries"].abs_().add_(0.5)
         one.inputs["keys"][-1 if size > 0 else 0] = size
@@ -131,18 +131,18 @@ def masked_attention_cases(seed: int) -> list[Case]:
 
 
 def untreated(**changes):
-    """Return the answer that does not handle fully masked queries, with further changes."""
+    """Return the answer that does not handle fully masked queries, with the given changes to other steps."""
     return STEPS.but(hidden=lambda visible: ~visible, weights=lambda probabilities: probabilities, **changes)
 
 
-def mended_in_place(probabilities):
-    """Write zeros into the weights in place."""
+def zeroed_in_place(probabilities):
+    """Replace nan with zeros in place."""
     probabilities[probabilities.isnan()] = 0.0
     return probabilities
 
 
 def added(scaled, visible):
-    """Add −∞ to masked scores. Unlike ``masked_fill``, this passes gradients."""
+    """Add −∞ to masked scores. Unlike ``masked_fill``, the addition passes gradients to them."""
     return scaled + torch.zeros(visible.shape).masked_fill(~visible, -torch.inf)
 
 
@@ -183,7 +183,7 @@ MISTAKES = [
     ),
     Mistake(
         "mended_in_place",
-        STEPS.but(hidden=lambda visible: ~visible, weights=mended_in_place).attempt,
+        STEPS.but(hidden=lambda visible: ~visible, weights=zeroed_in_place).attempt,
         message=(
             "Your output is right, but the backward pass fails: you overwrite the weights *in place*, and the "
             "softmax needs its own output for its gradient. What could return a new tensor instead?"

@@ -32,7 +32,7 @@ def per_query(per_head):
 
 
 def mask(per_query):
-    """return a boolean mask → the mask: True and False, (batch, 1, 1, n)"""
+    """return a boolean mask → the mask: boolean values, (batch, 1, 1, n)"""
     return per_query
 
 
@@ -45,8 +45,9 @@ VOCAB_SIZE = 9
 def draw_padded(
     rng: torch.Generator, pad_id: int, rows: list[tuple[int, int]], length: int, zero: bool = True
 ) -> Tensor:
-    """Draw one sentence per row with this much padding before and after it. Each contains token 0 if that is not
-    padding.
+    """Draw one sentence for each pair in ``rows``, which gives the numbers of pads on its left and right.
+
+    If ``zero`` is set, every sentence contains token 0.
     """
     real = [token for token in range(VOCAB_SIZE) if token != pad_id]
     tokens = torch.tensor(real)[torch.randint(len(real), (len(rows), length), generator=rng)]
@@ -60,7 +61,7 @@ def draw_padded(
 
 def padding_mask_cases(seed: int) -> list[Case]:
     rng = generator(seed)
-    # real tokens may be smaller or larger than the padding id
+    # ids of real tokens may be smaller or larger than the padding id
     pad = int(torch.randint(2, VOCAB_SIZE - 1, (), generator=rng))
 
     def case(pad_id: int, rows: list[tuple[int, int]], length: int, shows: str) -> Case:

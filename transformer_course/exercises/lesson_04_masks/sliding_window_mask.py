@@ -12,7 +12,7 @@ from transformer_course.steps import InSteps
 
 
 def sliding_window_mask(length: int, window: int) -> Bool[Tensor, "length length"]:
-    """Allow every position the last ``window`` positions, including itself."""
+    """Let every position attend to the last ``window`` positions, including itself."""
     positions = torch.arange(length)
     back = positions[:, None] - positions[None, :]  # how far the query looks back
     return (back >= 0) & (back < window)
@@ -29,12 +29,12 @@ def back(positions):
 
 
 def not_ahead(back):
-    """hide the later keys → the keys that don't come later: those at a distance of at least 0"""
+    """hide the later keys → the keys that don't come later: at a distance of at least 0"""
     return back >= 0
 
 
 def near(back, window):
-    """keep the keys fewer than `window` positions back → the near keys: those at a distance below `window`"""
+    """keep the keys fewer than `window` positions back → the near keys: at a distance below `window`"""
     return back < window
 
 
@@ -60,7 +60,7 @@ def sliding_window_cases(seed: int) -> list[Case]:
 
 
 def slices_from_below_zero(length, window):
-    """Fill each row from an index that may be negative and then counts from the end."""
+    """Fill each row from a start index that may be negative, in which case Python counts it from the end."""
     mask = torch.zeros(length, length, dtype=torch.bool)
     for i in range(length):
         mask[i, i - window + 1 : i + 1] = True

@@ -1,4 +1,4 @@
-"""A bias that lowers each score in proportion to the distance of its key."""
+"""A bias that lowers each score in proportion to the distance between query and key."""
 
 import math
 
@@ -75,7 +75,7 @@ def alibi_bias_cases(seed: int) -> list[Case]:
 
 
 def _published(n_heads):
-    """Compute the slopes as in the code of Press et al. (2022) if n_heads is not a power of 2."""
+    """Compute the slopes as the code of Press et al. (2022) does if n_heads is not a power of 2."""
 
     def of_a_power_of_two(n):
         return 2.0 ** (-8 * torch.arange(1, n + 1) / n)
@@ -85,7 +85,7 @@ def _published(n_heads):
 
 
 def same_row(shift):
-    """Return the step that uses the key positions, minus a number, instead of minus the distances."""
+    """Return the step that replaces the negative distances with the key positions minus ``shift(n_key)``."""
 
     def bias(slopes_in_front, keys, penalties, n_key):
         return (slopes_in_front * (keys - shift(n_key))).expand(penalties.shape)

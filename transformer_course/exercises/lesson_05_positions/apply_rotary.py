@@ -19,7 +19,7 @@ from transformer_course.steps import InSteps
 def apply_rotary(
     x: Float[Tensor, "*batch n d"], positions: Int[Tensor, " n"], base: float = 10000.0
 ) -> Float[Tensor, "*batch n d"]:
-    """Rotate features (0, 1), (2, 3), … of each vector by its position times base^(−2i/d)."""
+    """Rotate pair i of each vector, features 2i and 2i + 1, by its position times base^(−2i/d)."""
     d = x.shape[-1]
     angles = positions[:, None] * base ** (-torch.arange(0, d, 2) / d)
     cos, sin = angles.cos(), angles.sin()
@@ -99,7 +99,7 @@ HALVES = {
     "first": lambda x, width: x[..., : width // 2],
     "second": lambda x, width: x[..., width // 2 :],
 }
-"""Pairs of features that are d/2 apart."""
+"""Steps that pair features i and i + d/2."""
 
 
 def _one_after_the_other(turned_first, turned_second):
@@ -107,9 +107,7 @@ def _one_after_the_other(turned_first, turned_second):
 
 
 def _halves_by_turns(angles):
-    """Return angles laid out for pairs of halves but applied to neighbors, for the first and second features of each
-    pair.
-    """
+    """Return the angles of features 2i and of features 2i + 1, from angles laid out for pairs (i, i + d/2)."""
     both = torch.cat([angles, angles], dim=-1)
     return both[..., 0::2], both[..., 1::2]
 
@@ -125,9 +123,7 @@ def _second_by_its_own(first, second, angles):
 
 
 def _neighbors_by_halves(angles):
-    """Return angles laid out for neighbors but applied to pairs of halves, for the first and second features of each
-    pair.
-    """
+    """Return the angles of features i and of features i + d/2, from angles laid out for pairs (2i, 2i + 1)."""
     return angles.repeat_interleave(2, dim=-1).chunk(2, dim=-1)
 
 

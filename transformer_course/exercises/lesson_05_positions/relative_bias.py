@@ -15,7 +15,7 @@ from transformer_course.steps import InSteps
 def relative_bias(
     table: Float[Tensor, "n_heads n_offsets"], n_query: int, n_key: int
 ) -> Float[Tensor, "n_heads n_query n_key"]:
-    """Look up each head's bias for the offset from query to key; offsets beyond the table take its last entries."""
+    """Look up each head's bias for the offset from query to key; an offset beyond the table takes the nearest entry."""
     reach = table.shape[1] // 2
     queries = torch.arange(n_key - n_query, n_key)
     offsets = torch.arange(n_key) - queries[:, None]

@@ -63,7 +63,7 @@ def shift_rotation_cases(seed: int) -> list[Case]:
 
 
 def _in_halves(blocks):
-    """Arrange the blocks as if the first features of all pairs came before the second ones."""
+    """Arrange the blocks as if the first features of all pairs came before all second features."""
     rows = [torch.cat([torch.diag(blocks[:, i, 0]), torch.diag(blocks[:, i, 1])], dim=1) for i in (0, 1)]
     return torch.cat(rows)
 

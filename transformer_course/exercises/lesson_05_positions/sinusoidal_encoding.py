@@ -16,7 +16,7 @@ from transformer_lab.attention.positions import sinusoidal_encoding
 
 
 def positions(length):
-    """count the positions from 0 → the positions: 0 to length − 1"""
+    """number the positions from 0 → the positions: 0 to length − 1"""
     return torch.arange(length)
 
 

@@ -1,4 +1,4 @@
-"""The encoder: a stack of layers on embedded tokens."""
+"""The encoder: a stack of layers applied to embedded tokens."""
 
 import math
 from typing import Any

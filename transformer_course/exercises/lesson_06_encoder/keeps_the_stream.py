@@ -16,7 +16,7 @@ from transformer_course.steps import InSteps
 
 def keeps_the_stream(layer: Callable[[Tensor], Tensor], x: Float[Tensor, "batch n d"]) -> bool:
     """Return whether all of x itself is in the layer's output, only added to: neither lost, scaled nor normalized."""
-    output = layer(1000 * x)  # what sublayers add stays as it was, for their norms take the size out
+    output = layer(1000 * x)  # sublayers normalize their inputs, so what they add does not grow
     return torch.allclose(output / 1000, x, atol=0.1)
 
 
@@ -81,7 +81,9 @@ def keeps_the_stream_cases(seed: int) -> list[Case]:
         n: int, d: int, shows: str, sums: Sums, adds: float = 1.0, scale: float = 0.0, ends_in_norm: float = False
     ) -> Case:
         x = normal(rng, 2, n, d)
-        x = scale * functional.layer_norm(x, (d,)) if scale else 3 * (x + x.sign())  # centered at 0, or far from it
+        x = (
+            scale * functional.layer_norm(x, (d,)) if scale else 3 * (x + x.sign())
+        )  # each vector has mean 0, or all entries are far from 0
         model = describe_model(
             "normed_layer",
             mixing=normal(rng, 2, n, n) / n**0.5,
@@ -92,7 +94,7 @@ def keeps_the_stream_cases(seed: int) -> list[Case]:
         return Case({"layer": model, "x": x}, shows)
 
     layers = [*FIRST_LAYERS, *(OTHER_LAYERS[i] for i in torch.randperm(len(OTHER_LAYERS), generator=rng))]
-    # The input reveals for which of these layers it was designed. For the last cases, only a call shows the result.
+    # In the cases above, the input reveals the layer. In the last cases, only calling the layer shows the result.
     for number, i in enumerate(torch.randint(len(LAST_LAYERS), (N_LAST_LAYERS,), generator=rng).tolist(), 1):
         shows, sums = LAST_LAYERS[i]
         layers.append((f"{shows}, layer {number} of {N_LAST_LAYERS}", sums, {}))
@@ -100,7 +102,7 @@ def keeps_the_stream_cases(seed: int) -> list[Case]:
 
 
 def enlarged_by(factor, tolerance):
-    """Return the answer with a smaller factor and another tolerance."""
+    """Return the answer with the given factor and tolerance."""
     return STEPS.but(
         larger=lambda x: factor * x,
         reduced=lambda output: output / factor,

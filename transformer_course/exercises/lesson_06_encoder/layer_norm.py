@@ -12,7 +12,7 @@ from transformer_lab.layers.norms import layer_norm
 
 
 def axis():
-    """choose the last dimension, the features → the dimension averaged over: the last one → the `dim`"""
+    """choose the last dimension, the features → the dimension averaged over: −1, the last → the `dim`"""
     return -1
 
 
@@ -85,7 +85,7 @@ def layer_norm_cases(seed: int) -> list[Case]:
     alike["x"][1] = 3.0  # these four rows have zero variance
     eps = uniform(rng, 0.3, 0.6)
     far = drawn(2, 8)
-    level = float(torch.randint(850, 950, (), generator=rng))  # the squares do not lose digits yet
+    level = float(torch.randint(850, 950, (), generator=rng))  # small enough that the squares keep all their digits
     # three of eight entries are larger by 1
     far["x"] = level + (torch.rand(2, 8, generator=rng).argsort(dim=-1) < 3).float()
     tiny = drawn(3, 5)

@@ -1,4 +1,4 @@
-"""The decoder: a stack of layers on embedded tokens."""
+"""The decoder: a stack of layers applied to embedded tokens."""
 
 import math
 from typing import Any
@@ -87,7 +87,7 @@ VOCAB_SIZE, MAX_LENGTH = 17, 19
 def decoder_cases(seed: int) -> list[Case]:
     """Draw the cases.
 
-    In cases with masks, source and target have the same length in all calls, so that swapping them does not crash.
+    With masks, source and target have the same length in all calls, so that swapping the masks does not raise an error.
     """
     rng = generator(seed)
 
@@ -125,7 +125,7 @@ def decoder_cases(seed: int) -> list[Case]:
             4,
             2,
             call(2, 3, 3, 4, mask=(3, 3)),
-            call(2, 3, 3, 4),  # same size, so that values kept from the first call fit
+            call(2, 3, 3, 4),  # same shapes, so that values kept from the first call do not raise an error
             call(3, 4, 4, 4),
         ),
         case("2 layers, a memory mask alone", 6, 2, call(2, 3, 3, 6, memory_mask=(2, 1, 1, 3)), call(3, 4, 4, 6)),
@@ -138,7 +138,7 @@ def decoder_cases(seed: int) -> list[Case]:
         ),
         case(
             "3 layers, a batch of 5: 13 tokens, a memory of 11",
-            20,  # wider than the number of rows of the table
+            20,  # larger than the number of rows in either table
             3,
             call(5, 13, 11, 20),
             call(2, 3, 7, 20),

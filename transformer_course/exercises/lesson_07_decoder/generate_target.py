@@ -22,7 +22,7 @@ def generate_target(
     n_tokens: int,
     choose: Callable[[Float[Tensor, "batch vocab_size"]], Int[Tensor, " batch"]],
 ) -> Int[Tensor, "batch n_tokens"]:
-    """Return n_tokens generated tokens for each source, without bos; ``choose`` picks tokens from logits."""
+    """Generate n_tokens tokens for each source; ``choose`` picks them from logits. The output excludes bos."""
     target = torch.full((len(source), 1), bos_id)
     for _ in range(n_tokens):
         logits = model(source, target)  # (batch, tokens so far, vocab_size)
@@ -66,7 +66,7 @@ STEPS = InSteps(
 
 VOCAB_SIZE = 13
 N_PLACES = 11
-"""Maximum number of target tokens for the models of the cases."""
+"""Maximum number of target tokens for the models in the cases."""
 
 
 def generate_target_cases(seed: int) -> list[Case]:
@@ -75,7 +75,8 @@ def generate_target_cases(seed: int) -> list[Case]:
     def case(batch, n_source, n_tokens, shows, *, noise_scale=0.5, always=None):
         """Draw sources and a model whose next token depends on the source, the newest token and the position.
 
-        The chosen token depends on the values of the logits, not only on their order, or is ``always`` the same.
+        The chosen token depends on the values of the logits, not only on their order. If ``always`` is given, that
+        token is always chosen.
         """
         tables = {"transition": (VOCAB_SIZE, VOCAB_SIZE), "reading": (VOCAB_SIZE, VOCAB_SIZE)}
         tables |= {"places": (N_PLACES, VOCAB_SIZE)}
@@ -110,7 +111,7 @@ MISTAKES = [
     Mistake(
         "chooses_after_bos_only",
         STEPS.but(shown=lambda start: lambda target: start),
-        # no position attends to later ones, so the result is the same
+        # equivalent, because no position attends to later positions
         STEPS.but(next_logits=lambda: lambda logits: logits[:, 0]),
         summary="you choose every token from the logits after bos",
         message=("{summary}, as if it were the first token. Which position of the target predicts the next token?"),

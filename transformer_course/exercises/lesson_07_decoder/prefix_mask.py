@@ -11,10 +11,10 @@ from transformer_course.steps import InSteps
 
 
 def prefix_mask(prefix_lengths: Int[Tensor, " batch"], length: int) -> Bool[Tensor, "batch 1 length length"]:
-    """Let every position attend to its sentence's prefix and to all positions that are not after it."""
+    """Let every position attend to its sentence's prefix, to earlier positions and to itself."""
     positions = torch.arange(length)
-    in_the_prefix = positions < prefix_lengths[:, None, None, None]  # a statement about keys: (batch, 1, 1, length)
-    not_later = positions <= positions[:, None]  # (length, length): column and row
+    in_the_prefix = positions < prefix_lengths[:, None, None, None]  # depends only on the key: (batch, 1, 1, length)
+    not_later = positions <= positions[:, None]  # key and query: (length, length)
     return in_the_prefix | not_later
 
 
@@ -44,7 +44,7 @@ def not_later(keys, queries):
 
 
 def mask(in_the_prefix, not_later):
-    """join the two masks with *or* → the prefix mask: inside the prefix, or not after the query"""
+    """combine the two masks with *or* → the prefix mask: inside the prefix, or not after the query"""
     return in_the_prefix | not_later
 
 
@@ -55,7 +55,7 @@ def prefix_mask_cases(seed: int) -> list[Case]:
     rng = generator(seed)
 
     def lengths(n: int, length: int) -> Tensor:
-        """Draw lengths, the first one short, so that using the first row's length for all rows fails."""
+        """Draw lengths. The first is short, so that using the first row's length for all rows fails."""
         drawn = torch.randint(4, length - 1, (n,), generator=rng)
         drawn[0] = 3
         return drawn

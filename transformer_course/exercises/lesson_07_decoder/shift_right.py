@@ -11,7 +11,7 @@ from transformer_course.steps import InSteps
 
 
 def shift_right(tokens: Int[Tensor, "batch n"], bos_id: int) -> Int[Tensor, "batch n"]:
-    """Put ``bos_id`` in front of every row and drop its last token: the decoder's input, made from its labels."""
+    """Turn the labels into the decoder's input: prepend ``bos_id`` to every row and drop its last token."""
     begin = torch.full_like(tokens[:, :1], bos_id)
     return torch.cat([begin, tokens[:, :-1]], dim=1)
 
@@ -38,7 +38,7 @@ def shift_right_cases(seed: int) -> list[Case]:
     rng = generator(seed)
 
     def draw(*shape: int) -> Tensor:
-        """Draw tokens from 10 to 99 in which neighbors always differ."""
+        """Draw tokens from 10 to 99 such that neighboring tokens always differ."""
         steps = torch.randint(1, 90, shape, generator=rng)
         return 10 + steps.cumsum(dim=0).cumsum(dim=1) % 90
 
@@ -57,7 +57,7 @@ def shift_right_cases(seed: int) -> list[Case]:
 
 
 def bos_in_front_of_first(tokens, bos_id):
-    """Return the tokens with only the very first one replaced by bos."""
+    """Replace only the very first token of the batch with bos."""
     first = torch.arange(tokens.numel()).view(tokens.shape) == 0
     return tokens.masked_fill(first, bos_id)
 

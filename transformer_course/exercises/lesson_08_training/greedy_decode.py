@@ -24,7 +24,7 @@ def greedy_decode(
     ended = torch.zeros(len(source), dtype=torch.bool)
     for _ in range(max_length):
         best = model(source, target)[:, -1].argmax(dim=-1)
-        best = torch.where(ended, eos_id, best)  # after the end, only the end
+        best = torch.where(ended, eos_id, best)  # a finished sentence gets only eos
         target = torch.cat([target, best[:, None]], dim=1)
         ended = ended | (best == eos_id)
         if ended.all():
@@ -43,7 +43,7 @@ def choice():
 
 
 def tokens(eos_id):
-    """replace the token by eos in finished sentences → the new tokens, (batch,)"""
+    """replace the token with eos in finished sentences → the new tokens, (batch,)"""
     return lambda chosen, ended: torch.where(ended, eos_id, chosen)
 
 
@@ -99,13 +99,11 @@ STEPS = InSteps(
 
 VOCAB_SIZE, N_SOURCE = 13, 2
 N_PLACES = 9
-"""Maximum number of target tokens for the models of the cases."""
+"""Maximum number of target tokens for the models in the cases."""
 
 
 def padded(output: Any, case: Case) -> Any:
-    """Pad every output in which all sentences have ended to the maximum length, because an answer may stop early or
-    not.
-    """
+    """Pad an output to the maximum length if all its sentences have ended, because an answer may stop early or not."""
     eos_id, max_length = case.inputs["eos_id"], case.inputs["max_length"]
     if not isinstance(output, Tensor) or output.dim() != 2 or not (output == eos_id).any(dim=1).all():
         return output
@@ -116,12 +114,12 @@ def greedy_decode_cases(seed: int) -> list[Case]:
     rng = generator(seed)
 
     def case(ends, max_length, shows):
-        """Return a case whose model walks from token to token with decreasing confidence. A source may end in a given
-        round.
+        """Return a case whose model follows a walk of tokens with decreasing confidence.
 
-        No correct answer reads the last token of the walk, after which the model predicts a decoy. It also predicts the
-        decoy after a bos at any position but the first, which catches answers that append tokens in front. At the first
-        position the decoy follows every other token, which catches answers that always read that position.
+        ``ends`` contains the round in which each sentence ends, or None. The last token of the walk and ``lure`` are
+        decoys, which a correct answer never reads. The model predicts the last token after eos, and after bos at any
+        position except the first, which catches answers that prepend tokens. It predicts ``lure`` after any other token
+        at the first position, which catches answers that pass only the newest token.
         """
         bos, eos, lure, *walk = (1 + torch.randperm(VOCAB_SIZE - 1, generator=rng)).tolist()
         transition = normal(rng, VOCAB_SIZE, VOCAB_SIZE)
@@ -129,7 +127,7 @@ def greedy_decode_cases(seed: int) -> list[Case]:
         places = torch.zeros(N_PLACES, VOCAB_SIZE)
         for t, (here, there) in enumerate(zip([bos, *walk], walk, strict=False)):
             transition[here, there] += 100 - 10 * t
-            reading[there, eos] = (105 - 10 * t) / N_SOURCE  # likelier than the walk's token in this round
+            reading[there, eos] = (105 - 10 * t) / N_SOURCE  # makes eos likelier than the walk's token in this round
         transition[bos, walk[0]] += 300
         reading[walk[0], eos] += 300 / N_SOURCE
         transition[eos, walk[-1]] += 600

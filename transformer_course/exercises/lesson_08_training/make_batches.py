@@ -19,7 +19,7 @@ def make_batches(
         width = max(map(len, sequences))
         return torch.tensor([ids + [pad_id] * (width - len(ids)) for ids in sequences])
 
-    ordered = sorted(pairs, key=lambda pair: len(pair[0]))  # equal lengths stay in their order
+    ordered = sorted(pairs, key=lambda pair: len(pair[0]))  # pairs with equal lengths keep their order
     batches = []
     for start in range(0, len(ordered), batch_size):
         sources, targets = zip(*ordered[start : start + batch_size], strict=True)
@@ -34,7 +34,7 @@ def lengths(pairs):
 
 
 def order(lengths):
-    """sort by the length of the source, shortest first → the order of the pairs: by length of the source"""
+    """sort by source length, shortest first → the order of the pairs: by source length"""
     return sorted(range(len(lengths)), key=lengths.__getitem__)
 
 
@@ -54,7 +54,7 @@ def groups(ordered, starts, batch_size):
 
 
 def width():
-    """find the longest sequence of each side → the width of a side: its longest sequence in the batch"""
+    """find the longest sequence on each side → the width of a side: the longest length in the batch"""
     return lambda group, side: max(len(pair[side]) for pair in group)
 
 
@@ -84,7 +84,7 @@ def masks(real):
 
 
 def batches(sources, targets, masks):
-    """put source, target and mask of each batch into a tuple → the batches"""
+    """combine each batch's source, target and mask in a tuple → the batches"""
     return list(zip(sources, targets, masks, strict=True))
 
 
@@ -110,7 +110,7 @@ def make_batches_cases(seed: int) -> list[Case]:
 
     def draw(length: int, pad_id: int) -> list[int]:
         ids = torch.randint(1 if pad_id == 0 else 0, 29, (length,), generator=rng)
-        return (ids + (ids >= pad_id) * (pad_id > 0)).tolist()  # all tokens except the padding
+        return (ids + (ids >= pad_id) * (pad_id > 0)).tolist()  # any token except padding
 
     def case(lengths: list[tuple[int, int]], batch_size: int, pad_id: int, shows: str) -> Case:
         pairs = [(draw(n, pad_id), draw(m, pad_id)) for n, m in lengths]
@@ -129,7 +129,7 @@ def make_batches_cases(seed: int) -> list[Case]:
 
 
 def wide_as_all(wide):
-    """Return the step that uses the longest sequence of all pairs on one side, and of the batch on the other."""
+    """Return the step that pads side ``wide`` to its longest sequence in all pairs instead of the batch."""
     return lambda pairs: lambda group, side: max(len(pair[side]) for pair in (pairs if side == wide else group))
 
 

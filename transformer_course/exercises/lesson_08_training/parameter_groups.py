@@ -95,7 +95,7 @@ def parameter_groups_cases(seed: int) -> list[Case]:
 
 
 def in_order(output: Any, case: Case) -> Any:
-    """Sort the groups and their parameters, whose order does not matter to AdamW, and drop the names."""
+    """Sort the groups and their parameters, because AdamW ignores their order, and drop the names."""
     if not isinstance(output, list | tuple) or not all(map(_is_group, output)):
         return output
     groups = [{**group, "params": sorted(map(_unnamed, group["params"]), key=_key)} for group in output]
@@ -123,7 +123,7 @@ def _key(parameter: Tensor) -> tuple[int, list[int], str]:
 
 
 def by_name(rule):
-    """Return the step that selects parameters by their names or parts of them."""
+    """Return the answer that applies decay to the parameters whose names satisfy ``rule``."""
 
     def decays(model):
         names = {id(p): name for name, p in model.named_parameters()}
@@ -133,7 +133,7 @@ def by_name(rule):
 
 
 def of_linear_layers(model):
-    """Return the rule that only the parameters of linear layers decay, biases included."""
+    """Return the rule that only the parameters of linear layers decay, including biases."""
     linear = {id(p) for m in model.modules() if isinstance(m, nn.Linear) for p in m.parameters(recurse=False)}
     return lambda p: id(p) in linear
 

@@ -21,7 +21,7 @@ from transformer_course.steps import InSteps
 def sequence_log_probability(
     logits: Float[Tensor, "batch n vocab_size"], targets: Int[Tensor, "batch n"], pad_id: int
 ) -> Float[Tensor, " batch"]:
-    """Return the log-probability of each sentence: the sum over its tokens, without padding."""
+    """Return each sentence's log-probability: the sum over its tokens, excluding padding."""
     log_p = torch.log_softmax(logits, dim=-1)
     of_tokens = log_p.gather(-1, targets.unsqueeze(-1)).squeeze(-1)  # (batch, n)
     return of_tokens.masked_fill(targets == pad_id, 0.0).sum(dim=-1)
@@ -76,11 +76,11 @@ def sequence_log_probability_cases(seed: int) -> list[Case]:
     def case(batch, n, vocab_size, pad_id, shows, *, padding=(), digits=None):
         """Draw targets without padding, then pad the ends of some sentences."""
         targets = torch.randint(vocab_size - 1, (batch, n), generator=rng)
-        targets += targets >= pad_id  # all tokens except the padding
+        targets += targets >= pad_id  # any token except padding
         for row, real in enumerate(padding):
             targets[row, real:] = pad_id
         logits = normal(rng, batch, n, vocab_size)
-        if digits is not None:  # small enough to work out by hand
+        if digits is not None:  # few enough digits to do the case by hand
             logits = logits.round(decimals=digits)
         return Case({"logits": logits, "targets": targets, "pad_id": pad_id}, shows)
 

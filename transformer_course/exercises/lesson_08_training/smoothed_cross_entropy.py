@@ -24,7 +24,7 @@ from transformer_course.steps import InSteps
 def smoothed_cross_entropy(
     logits: Float[Tensor, "batch n vocab_size"], targets: Int[Tensor, "batch n"], pad_id: int, smoothing: float
 ) -> Float[Tensor, ""]:
-    """Return the mean loss over all real tokens; the right token gets 1 − smoothing, and all share the smoothing."""
+    """Return the mean loss over the real tokens; the target gets 1 − smoothing, and all tokens share the smoothing."""
     log_p = torch.log_softmax(logits, dim=-1)
     right = log_p.gather(-1, targets.unsqueeze(-1)).squeeze(-1)  # (batch, n)
     losses = -(1 - smoothing) * right - smoothing * log_p.mean(dim=-1)
@@ -104,11 +104,11 @@ def smoothed_cross_entropy_cases(seed: int) -> list[Case]:
     def case(batch, n, vocab_size, pad_id, smoothing, shows, *, padding=(), digits=None):
         """Draw targets without padding, then pad the ends of some sentences."""
         targets = torch.randint(vocab_size - 1, (batch, n), generator=rng)
-        targets += targets >= pad_id  # all tokens except the padding
+        targets += targets >= pad_id  # any token except padding
         for row, real in enumerate(padding):
             targets[row, real:] = pad_id
         logits = normal(rng, batch, n, vocab_size)
-        if digits is not None:  # small enough to work out by hand
+        if digits is not None:  # few enough digits to do the case by hand
             logits = logits.round(decimals=digits)
         return Case({"logits": logits, "targets": targets, "pad_id": pad_id, "smoothing": smoothing}, shows)
 
@@ -141,8 +141,8 @@ def smoothed(others: int, *, of_all: bool = False, padding: bool = True):
 
     Args:
         others: The smoothing is divided by the vocabulary size minus this number.
-        of_all: Whether the target gets a share as well.
-        padding: Whether the padding token gets a share as well.
+        of_all: Whether the target also gets a share.
+        padding: Whether the padding token also gets a share.
     """
 
     def losses(surprises, of_targets, smoothing, pad_id):
@@ -155,7 +155,10 @@ def smoothed(others: int, *, of_all: bool = False, padding: bool = True):
 
 
 def divergence(cross_entropy, others: int, *, of_all: bool = False):
-    """Return the step that subtracts the entropy of the target distribution, which is the one of ``smoothed``."""
+    """Return the step that subtracts the entropy of the target distribution.
+
+    ``others`` and ``of_all`` define that distribution, as in ``smoothed``.
+    """
 
     def losses(surprises, of_targets, smoothing, pad_id):
         vocab_size = surprises.shape[-1]

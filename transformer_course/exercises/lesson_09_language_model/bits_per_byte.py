@@ -17,7 +17,7 @@ def nats(loss, n_tokens):
 
 
 def nats_in_a_bit():
-    """take the natural logarithm of 2 → the nats in a bit: log 2 → log 2"""
+    """take the natural logarithm of 2 → the number of nats per bit: log 2 → log 2"""
     return math.log(2)
 
 
@@ -41,7 +41,7 @@ def bits_per_byte_cases(seed: int) -> list[Case]:
         return int(torch.randint(low, high, (), generator=rng))
 
     n_tokens = size(200, 400)
-    easy = (size(5, 9) + 0.4) / 1000 * 3 * math.log(2)  # gives bits per byte that rounding to three digits would change
+    easy = (size(5, 9) + 0.4) / 1000 * 3 * math.log(2)  # rounding the bits per byte would change the result
     sizes = [
         (uniform(rng, 1.0, 2.0), 2, 5, "2 tokens, 5 bytes"),
         (2.0, 3, 3, "one token for each byte"),

@@ -21,7 +21,7 @@ def generate(
     context_length: int,
     sample: Callable[[Tensor], Tensor],
 ) -> Int[Tensor, "batch n_all"]:
-    """Return the prompts and all new tokens; the model gets at most the last context_length tokens."""
+    """Return the prompts and all new tokens; the model reads at most the last context_length tokens."""
     for _ in range(max_new_tokens):
         logits = model(tokens[:, -context_length:])  # (batch, at most context_length, vocab_size)
         next_tokens = sample(logits[:, -1])
@@ -77,10 +77,10 @@ def generate_cases(seed: int) -> list[Case]:
     rng = generator(seed)
 
     def case(batch, n, max_new_tokens, context_length, shows, *, readable=None, always=None):
-        """Draw prompts and a model in which every position depends differently on all earlier ones.
+        """Draw prompts and a model in which every position depends differently on each earlier position.
 
         The model accepts ``context_length`` tokens, or ``readable`` tokens if that is given. The sampled token depends
-        on the values of the logits, not only on their order, or is ``always`` the same.
+        on the values of the logits, not only on their order. If ``always`` is given, that token is always sampled.
         """
         length = readable or context_length
         mixing = normal(rng, length, length).tril()

@@ -155,7 +155,7 @@ EXERCISE = Exercise(
         ),
     },
     mistakes=[
-        *stack.layer_mistakes(STEPS)[:-1],  # an additional norm before the last one changes almost nothing
+        *stack.layer_mistakes(STEPS)[:-1],  # an extra norm before the last norm changes almost nothing
         *stack.mask_mistakes(STEPS, "layer_mask", "mask"),
         Mistake(
             "norm_after_every_block",

@@ -1,4 +1,4 @@
-"""Find induction heads, which attend to the token that followed the previous occurrence of the current one."""
+"""Find induction heads, which attend to the token that followed the previous occurrence of the current token."""
 
 import torch
 from jaxtyping import Float
@@ -11,9 +11,9 @@ from transformer_course.steps import InSteps
 
 
 def induction_score(weights: Float[Tensor, "batch n_heads n n"], period: int) -> Float[Tensor, " n_heads"]:
-    """Return each head's mean weight on the token that followed the current one, one period earlier."""
-    followed = weights.diagonal(1 - period, dim1=-2, dim2=-1)  # query i, key i − period + 1: from i = period − 1 on
-    return followed[..., 1:].mean(dim=(0, -1))  # the first of these queries still stands in the first period
+    """Return each head's mean weight on the token that followed the current token one period earlier."""
+    followed = weights.diagonal(1 - period, dim1=-2, dim2=-1)  # query i, key i − period + 1, for i ≥ period − 1
+    return followed[..., 1:].mean(dim=(0, -1))  # the first of these queries is still in the first period
 
 
 def distance(period):

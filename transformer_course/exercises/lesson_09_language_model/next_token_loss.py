@@ -22,8 +22,8 @@ from transformer_course.steps import InSteps
 def next_token_loss(
     logits: Float[Tensor, "batch n vocab_size"], tokens: Int[Tensor, "batch n"], pad_id: int
 ) -> Float[Tensor, ""]:
-    """Return the mean of −log p of the next tokens, without padding; position t predicts token t + 1."""
-    log_p = torch.log_softmax(logits[:, :-1], dim=-1)  # nothing follows the last position
+    """Return the mean −log p of the next tokens, excluding padding; position t predicts token t + 1."""
+    log_p = torch.log_softmax(logits[:, :-1], dim=-1)  # no token follows the last position
     targets = tokens[:, 1:]
     losses = -log_p.gather(-1, targets.unsqueeze(-1)).squeeze(-1)  # (batch, n - 1)
     return losses[targets != pad_id].mean()
@@ -93,13 +93,13 @@ def next_token_loss_cases(seed: int) -> list[Case]:
     rng = generator(seed)
 
     def case(batch, n, vocab_size, pad_id, shows, *, lengths=(), digits=None):
-        """Draw texts without padding, then pad the ends of some."""
+        """Draw texts without padding, then pad the ends of some texts."""
         tokens = torch.randint(vocab_size - 1, (batch, n), generator=rng)
-        tokens += tokens >= pad_id  # all tokens except the padding
+        tokens += tokens >= pad_id  # any token except padding
         for row, length in enumerate(lengths):
             tokens[row, length:] = pad_id
         logits = 2 * normal(rng, batch, n, vocab_size)
-        if digits is not None:  # small enough to work out by hand
+        if digits is not None:  # few enough digits to do the case by hand
             logits = logits.round(decimals=digits)
         return Case({"logits": logits, "tokens": tokens, "pad_id": pad_id}, shows)
 

@@ -12,7 +12,7 @@ from transformer_lab.layers.norms import rms_norm
 
 
 def axis():
-    """choose the last dimension, the features → the dimension to average over: the last one"""
+    """choose the last dimension, the features → the dimension to average over: −1, the last"""
     return -1
 
 
@@ -71,8 +71,8 @@ def rms_norm_cases(seed: int) -> list[Case]:
         return torch.tensor(numbers)[torch.randperm(len(numbers), generator=rng)]
 
     def in_half_precision() -> dict[str, Tensor]:
-        """Draw numbers with root mean square 512, which need no rounding but whose squares mostly overflow in half
-        precision.
+        """Draw numbers with root mean square 512. They are exact in half precision, but most of their squares
+        overflow.
         """
         rows = [shuffled([3.0, 3, 3, 1, 1, 1, 1, 1]) * shuffled([1.0, 1, 1, 1, 1, -1, -1, -1]) for _ in range(3)]
         weight = shuffled([0.5, 0.5, 1, 1.5, 1.5, 2, 2, 3])

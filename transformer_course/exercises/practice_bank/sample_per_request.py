@@ -107,9 +107,7 @@ def sample_per_request_cases(seed: int) -> list[Case]:
         return Case(inputs, shows, kind="sampler", n_samples=n_samples)
 
     def exact(top_p, shows):
-        """Return a case with probabilities 1/2, 1/4, 1/8 and 1/8, for which the softmax and its sums are exact in
-        floating point.
-        """
+        """Return a case with probabilities 1/2, 1/4, 1/8, 1/8, whose softmax and sums are exact in floating point."""
         row = -math.log(2) * torch.tensor([0.0, 1.0, 2.0, 2.0])[torch.randperm(4, generator=rng)]
         inputs = {
             "logits": row.repeat(len(top_p), 1),

@@ -46,14 +46,14 @@ def decoder_layer_parameters(rng: torch.Generator, d_model: int, d_ff: int) -> d
 
 
 def drawn_tokens(rng: torch.Generator, vocab_size: int, batch: int, n: int) -> Tensor:
-    """Draw tokens that contain every id or, if there are fewer positions than ids, 0 and no id twice."""
+    """Draw tokens that contain every id. With fewer positions than ids, draw 0 and other distinct ids."""
     ids = torch.cat([torch.zeros(1, dtype=torch.int64), 1 + torch.randperm(vocab_size - 1, generator=rng)])
     ids = ids.repeat(-(-batch * n // vocab_size))[: batch * n]
     return ids[torch.randperm(batch * n, generator=rng)].view(batch, n)
 
 
 def drawn_mask(rng: torch.Generator, *shape: int) -> Tensor:
-    """Draw a mask in which every query may attend to the first key and none to the last."""
+    """Draw a mask that lets every query attend to the first key and hides the last key from every query."""
     mask = torch.rand(*shape, generator=rng) < 0.6
     mask[..., 0], mask[..., -1] = True, False
     return mask

@@ -1,4 +1,4 @@
-"""The reference of ``leaks_future`` and the same answer in steps."""
+"""The reference for ``leaks_future``, and the same answer in steps."""
 
 import torch
 from jaxtyping import Int
@@ -16,7 +16,7 @@ def leaks_future(model: nn.Module, tokens: Int[Tensor, "batch n"]) -> bool:
     leaks = False
     for position in range(1, tokens.shape[1]):
         changed = tokens.clone()
-        changed[:, position] = (changed[:, position] + 1) % n_ids  # a different id that exists
+        changed[:, position] = (changed[:, position] + 1) % n_ids  # a different existing id
         after = model(changed)
         leaks |= not torch.allclose(after[:, :position], before[:, :position], atol=1e-4)
     model.train(was_training)
@@ -49,12 +49,12 @@ def place():
 
 
 def another(n_ids):
-    """change the token to another id that exists → the new ids: plus 1, and back to 0 after the largest"""
+    """change the token to another id that exists → the new ids: plus 1, wrapping around to 0"""
     return lambda ids: (ids + 1) % n_ids
 
 
 def change(copy, place, another):
-    """write the new ids into the copy → the changed tokens: at one position"""
+    """write the new ids into the copy → the changed tokens: different at one position"""
 
     def changed(position):
         tokens, where = copy(), place(position)
@@ -65,17 +65,17 @@ def change(copy, place, another):
 
 
 def watched():
-    """choose the outputs before the position → the earlier outputs: those before the changed position"""
+    """choose the outputs before the changed position → the earlier outputs: before the changed position"""
     return lambda outputs, position: outputs[:, :position]
 
 
 def moved():
-    """compare the outputs up to rounding → the comparison of the outputs: whether they differ by more than rounding"""
+    """compare the outputs up to rounding → the comparison of the outputs: a difference above rounding error"""
     return lambda after, before: not torch.allclose(after, before, atol=1e-4)
 
 
 def moves(before, evaluating, positions, change, watched, moved):
-    """run the model after each change → the results of all positions: whether an earlier output changed"""
+    """run the model after each change → the results for all positions: whether an earlier output changed"""
     return [moved(watched(evaluating(change(p)), p), watched(before, p)) for p in positions]
 
 

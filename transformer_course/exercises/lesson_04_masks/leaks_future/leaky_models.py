@@ -11,10 +11,10 @@ from transformer_course.running.stand_in_models import describe_model
 
 VOCAB_SIZE = 7
 LARGE_LEAK, SMALL_LEAK, ROUNDING_LEAK = 8.0, 0.03, 2e-7
-"""Sizes of a leak. The last is not a leak but the rounding error of another summation order."""
+"""Sizes of leaks. The last size is not a leak: it is the rounding error of a different summation order."""
 N_LAST_CASES = 4
 Leaks = Mapping[tuple[int, int], float]
-"""How much one position (the first number) receives from a later one (the second)."""
+"""For pairs (position, later position): the weight with which the position receives the later position."""
 
 
 def leaks_future_cases(seed: int) -> list[Case]:
@@ -25,7 +25,7 @@ def leaks_future_cases(seed: int) -> list[Case]:
 
     def mixing(n: int, leaks: Leaks) -> Tensor:
         """Return mixing weights: large for the position itself, small for earlier positions, and ``leaks`` for later
-        ones.
+        positions.
         """
         table = between(0.5, 1.0, n, n).tril() / n + 2 * torch.eye(n)
         for pair, size in leaks.items():
@@ -41,7 +41,10 @@ def leaks_future_cases(seed: int) -> list[Case]:
         embedding: Tensor | None = None,
         **tables: Tensor,
     ) -> Case:
-        """Return a case whose model has these leaks in eval and training mode, and this dropout rate."""
+        """Return a case whose model has the given leaks in eval and training mode.
+
+        ``noise`` is the dropout rate.
+        """
         table = mixing(tokens.shape[1], leaks)
         if embedding is None:
             embedding = torch.eye(VOCAB_SIZE) + between(0.2, 0.3, VOCAB_SIZE, VOCAB_SIZE)
@@ -56,12 +59,15 @@ def leaks_future_cases(seed: int) -> list[Case]:
         return Case({"model": model, "tokens": tokens}, shows)
 
     def draw(n: int, *wanted: Mapping[int, int]) -> Tensor:
-        """Draw two sentences of distinct tokens with some given tokens. Both contain the largest id."""
+        """Draw two sentences of distinct tokens, with given tokens at some positions.
+
+        By default, both sentences contain the largest id.
+        """
         wanted = wanted or ({n - 1: VOCAB_SIZE - 1}, {1: VOCAB_SIZE - 1})
         return torch.stack([_different_tokens(rng, n, row) for row in wanted])
 
     def holding(token: int, at: int, listener: int) -> Case:
-        """Return a case whose model leaks from one position, which has the same id in both sentences."""
+        """Return a case whose model leaks from one position. Both sentences have the same id there."""
         elsewhere = {} if token == VOCAB_SIZE - 1 else {(at + 1) % 5: VOCAB_SIZE - 1}
         tokens = draw(5, *[{**elsewhere, at: token}] * 2)
         where = f"a model whose {ORDINALS[listener]} position sees the {ORDINALS[at]}, which holds token {token}"
@@ -142,7 +148,7 @@ def leaks_future_cases(seed: int) -> list[Case]:
         if leaks_at_the_end
         else case(draw(7), {}, "a model that does not leak, 7 tokens"),
     ]
-    # The tokens above reveal which model they belong to. Here, only a call shows whether the model leaks.
+    # In the cases above, the tokens reveal the model. Below, only calling the model shows whether it leaks.
     for number, leaks in enumerate(torch.randint(2, (N_LAST_CASES,), generator=rng).tolist(), 1):
         listener, at = sorted(torch.randperm(7, generator=rng)[:2].tolist())
         where = {(listener, at): LARGE_LEAK} if leaks else {}
@@ -155,7 +161,7 @@ ORDINALS = ("first", "second", "third", "fourth", "fifth")
 
 
 def _different_tokens(rng: torch.Generator, n: int, wanted: Mapping[int, int]) -> Tensor:
-    """Draw distinct tokens, with given ones at some positions."""
+    """Draw distinct tokens, with given tokens at some positions."""
     order = torch.randperm(VOCAB_SIZE, generator=rng)
     for place, token in wanted.items():
         elsewhere = int((order == token).nonzero())

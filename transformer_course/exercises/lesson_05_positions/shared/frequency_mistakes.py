@@ -30,7 +30,7 @@ FREQUENCIES = (two_i, exponents, power, frequencies)
 
 
 def frequency_messages(d: str) -> dict[str, str | Wording]:
-    """Return the messages for generated mistakes between the width and the angles.
+    """Return the messages for generated mistakes in the steps between the width and the angles.
 
     Args:
         d: Name of the width in the exercise.
@@ -76,7 +76,7 @@ def frequency_messages(d: str) -> dict[str, str | Wording]:
 
 
 def frequency_mistakes(steps: InSteps, d: str) -> list[Mistake]:
-    """Return the mistakes between the width and the angles.
+    """Return the mistakes in the steps between the width and the angles.
 
     Args:
         steps: An answer with the steps ``width`` and ``angles`` and the frequency steps between them.

@@ -1,4 +1,4 @@
-"""Mistakes in the positions of queries and keys, of which the last ones are aligned."""
+"""Mistakes in numbering queries and keys, where the last query has the position of the last key."""
 
 import torch
 

@@ -4,12 +4,12 @@ import torch
 
 
 def queries(n_query, n_key):
-    """count the positions of the queries, ending at the last key → the positions of the queries"""
+    """number the queries, ending at the last key → the positions of the queries"""
     return torch.arange(n_key - n_query, n_key)
 
 
 def keys(n_key):
-    """count the positions of the keys from 0 → the positions of the keys"""
+    """number the keys from 0 → the positions of the keys"""
     return torch.arange(n_key)
 
 

@@ -14,13 +14,13 @@ from transformer_course.running.case import Case
 def decoder_layer_cases(seed: int) -> list[Case]:
     """Draw the cases.
 
-    In cases with masks, source and target have the same length in all calls, so that swapping them does not crash.
+    With masks, source and target have the same length in all calls, so that swapping the masks does not raise an error.
     """
     rng = generator(seed)
 
     def call(batch: int, n: int, n_source: int, d_model: int, **masks: tuple[int, ...]) -> dict[str, Any]:
         drawn = {"x": normal(rng, batch, n, d_model), "memory": normal(rng, batch, n_source, d_model)}
-        none = {"mask": None, "memory_mask": None}  # required because later calls keep what they do not change
+        none = {"mask": None, "memory_mask": None}  # set explicitly, because later calls reuse omitted inputs
         return drawn | none | {name: drawn_mask(rng, *shape) for name, shape in masks.items()}
 
     def case(shows: str, d_model: int, n_heads: int, given: Mapping[str, Any], *later: Mapping[str, Any]) -> Case:

@@ -1,4 +1,4 @@
-"""The reference of ``DecoderLayer`` and the same answer in steps."""
+"""The reference for ``DecoderLayer``, and the same answer in steps."""
 
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
@@ -32,12 +32,12 @@ class DecoderLayer(nn.Module):
 
 
 def attentions(self):
-    """use self-attention first, then cross-attention → the attentions: of the first two sublayers"""
+    """use self-attention first, then cross-attention → the attentions: self-attention, then cross-attention"""
     return self.self_attention, self.cross_attention
 
 
 def norms(self):
-    """use one norm for each sublayer, in the order of their numbers → the norms of the three sublayers"""
+    """use one norm per sublayer, in the order of the sublayers → the norms of the three sublayers"""
     return self.norm_1, self.norm_2, self.norm_3
 
 
@@ -77,7 +77,7 @@ def self_normed(norms, self_sum):
 
 
 def second_input(self_normed):
-    """start the second sublayer from the first one's result → the second sublayer's input: the result of the first"""
+    """start the second sublayer from the first sublayer's result → the second sublayer's input: that result"""
     return self_normed
 
 
@@ -102,7 +102,7 @@ def cross_normed(norms, cross_sum):
 
 
 def third_input(cross_normed):
-    """start the third sublayer from the second one's result → the third sublayer's input: the result of the second"""
+    """start the third sublayer from the second sublayer's result → the third sublayer's input: that result"""
     return cross_normed
 
 

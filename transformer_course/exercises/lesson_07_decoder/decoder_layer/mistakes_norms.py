@@ -11,19 +11,19 @@ UNNORMED: dict[str, Step] = {
     "cross_normed": lambda cross_sum: cross_sum,
     "output": lambda network_sum: network_sum,
 }
-"""For each sublayer, the step without the norm after the sum."""
+"""For each sublayer, the step that does not normalize the sum."""
 PRE_NORM: dict[str, Step] = {
     "self_inputs": lambda first_input, norms: (norms[0](first_input),) * 3,
     "cross_inputs": lambda second_input, norms, memory: (norms[1](second_input), memory, memory),
     "network_output": lambda self, third_input, norms: self.feed_forward(norms[2](third_input)),
 }
-"""For each sublayer, the step with a norm before the sublayer."""
+"""For each sublayer, the step that normalizes the sublayer's input."""
 NORMED_OUTPUTS: dict[str, Step] = {
     "self_attended": lambda self_attended, norms: norms[0](self_attended),
     "cross_attended": lambda cross_attended, norms: norms[1](cross_attended),
     "network_output": lambda network_output, norms: norms[2](network_output),
 }
-"""For each sublayer, the step with a norm of the sublayer's output."""
+"""For each sublayer, the step that normalizes the sublayer's output."""
 
 
 def without_parameters(x):

@@ -13,21 +13,21 @@ from transformer_course.running.case import Case
 N_SAMPLES, N_CERTAIN = 1000, 100
 """Numbers of samples drawn from each row. The smaller number applies if only one token is possible.
 
-The larger one is enough for every possible token to occur: the rarest has probability 0.026 and is missing in one of
-10¹¹ checks. It is also small enough for answers that process the rows one by one.
+With the larger number, every possible token occurs: the rarest token has probability 0.026 and is missing in one of
+10¹¹ checks. The number is also small enough for answers that process the rows one by one.
 """
 
 
 def sample_next_cases(seed: int) -> list[Case]:
-    """Shuffle probabilities that are far from 0 and whose sums are either far from every top_p or exactly equal to it.
+    """Return cases whose possible tokens and frequencies do not depend on rounding or on the order of equal tokens.
 
-    The possible tokens and their frequencies therefore depend neither on rounding nor on which of two equal tokens is
-    kept.
+    All probabilities are far from 0, and their sums are either far from top_p or exactly equal to it. The probabilities
+    are shuffled.
     """
     rng = generator(seed)
 
     def logits(*rows):
-        """Return logits for these probabilities, with a random order and a random offset for each row.
+        """Return logits for these probabilities, in random order and with a random offset for each row.
 
         The first of several rows has a large offset, so that its logits sum to more than any top_p.
         """
@@ -36,9 +36,7 @@ def sample_next_cases(seed: int) -> list[Case]:
         return torch.stack([row.log() + uniform(rng, low, 3.0) for row, low in zip(shuffled, lowest, strict=True)])
 
     def exact(shows, **keywords):
-        """Return a case with probabilities 1/2, 1/4, 1/8 and 1/8, for which the softmax and its sums are exact in
-        floating point.
-        """
+        """Return a case with probabilities 1/2, 1/4, 1/8, 1/8, whose softmax and sums are exact in floating point."""
         row = -math.log(2) * torch.tensor([0.0, 1.0, 2.0, 2.0])[torch.randperm(4, generator=rng)]
         return Case({"logits": row[None]}, shows, kind="sampler", keywords=keywords, n_samples=N_SAMPLES)
 

@@ -1,4 +1,4 @@
-"""The reference of ``sample_next`` and the same answer in steps."""
+"""The reference for ``sample_next``, and the same answer in steps."""
 
 import math
 
@@ -16,14 +16,14 @@ def sample_next(
     top_p: float | None = None,
     generator: torch.Generator | None = None,
 ) -> Int[Tensor, " batch"]:
-    """Draw a token for each row, after temperature, top-k and top-p, in this order."""
+    """Apply temperature, top-k and top-p, in this order, and draw a token for each row."""
     logits = logits / temperature
     if top_k is not None:
-        smallest = logits.topk(min(top_k, logits.shape[-1])).values[:, -1:]  # of those that are kept
+        smallest = logits.topk(min(top_k, logits.shape[-1])).values[:, -1:]  # the smallest logit to keep
         logits = logits.masked_fill(logits < smallest, -torch.inf)
     if top_p is not None:
         ranked, order = logits.softmax(dim=-1).sort(dim=-1, descending=True)
-        superfluous = ranked.cumsum(dim=-1) - ranked >= top_p  # the tokens before it have the mass already
+        superfluous = ranked.cumsum(dim=-1) - ranked >= top_p  # the earlier tokens already reach top_p
         logits = logits.masked_fill(superfluous.gather(-1, order.argsort(dim=-1)), -torch.inf)
     return torch.multinomial(logits.softmax(dim=-1), 1, generator=generator).squeeze(-1)
 
@@ -65,7 +65,7 @@ def mass_before(candidates, order):
 
 
 def superfluous(mass_before, top_p):
-    """mark the tokens before which the mass has reached top_p → the sorted mask of top-p: True at dropped tokens"""
+    """mark the tokens whose preceding mass has reached top_p → the sorted mask of top-p: True at dropped tokens"""
     return mass_before >= (math.inf if top_p is None else top_p)
 
 

@@ -10,17 +10,17 @@ from transformer_course.exercises.lesson_09_language_model.sample_next.answer im
 
 
 def if_wanted(change):
-    """Return the step that masks logits by top-k, if there is a top_k."""
+    """Return the step that masks logits by top-k if ``top_k`` is given."""
     return lambda scaled, smallest, top_k: scaled if top_k is None else change(scaled, smallest)
 
 
 def kept(number):
-    """Return the step that keeps a different number of tokens, if there is a top_k."""
+    """Return the step that keeps a different number of tokens if ``top_k`` is given."""
     return lambda top_k, logits: logits.shape[-1] if top_k is None else min(number(top_k), logits.shape[-1])
 
 
 def where_the_mass(condition):
-    """Return the step that selects the tokens to drop by the mass with and before each token, if there is a top_p."""
+    """Return the step that drops tokens if ``top_p`` is given and a condition on the cumulative mass is met."""
 
     def superfluous(candidates, order, mass_before, top_p):
         mass = mass_before + candidates.gather(-1, order)
@@ -31,20 +31,20 @@ def where_the_mass(condition):
 
 
 def up_to_the_first_above(mass, before, top_p):
-    """Mask all tokens after the first one with a mass above p, or after the first token if there is none."""
+    """Mask all tokens after the first token with a cumulative mass above p, or after token 0 if no mass is."""
     first = (mass > top_p).int().argmax(dim=-1, keepdim=True)
     return torch.arange(mass.shape[-1]) > first
 
 
 def below_the_first_above(candidates, order, mass_before, top_p):
-    """Mask all tokens less likely than the first one in sorted order with a mass above p."""
+    """Mask all tokens that are less likely than the first token with a cumulative mass above p."""
     ranked = candidates.gather(-1, order)
     first = (mass_before + ranked > top_p).int().argmax(dim=-1, keepdim=True)
     return candidates < (0 if top_p == math.inf else ranked.gather(-1, first))
 
 
 def in_the_vocabulary(condition):
-    """Return the step that drops tokens by another condition, if there is a top_p."""
+    """Return the step that drops tokens if ``top_p`` is given and their probabilities meet a condition."""
     return lambda candidates, dropped, top_p: dropped if top_p is None else condition(candidates, top_p)
 
 
