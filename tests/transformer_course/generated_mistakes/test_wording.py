@@ -117,7 +117,7 @@ def test_each_stored_mistake_has_three_distinct_hints(name):
         (
             "paged_attention",
             AnswerEdit("masked", "sign", "-torch.inf", "torch.inf"),
-            "You set the scores of all other tokens to ∞ instead of −∞.",
+            "You set the scores of uncached tokens to ∞ instead of −∞.",
         ),
         (
             "sequence_log_probability",

@@ -18,7 +18,7 @@ def accept(
 ) -> tuple[int, Float[Tensor, " vocab_size"]]:
     """Return how many drafted tokens are accepted, and the distribution from which the next token is drawn."""
     ratios = (p[:-1] / q).gather(1, drafted[:, None])[:, 0]
-    n_accepted = int((uniforms < ratios).cumprod(dim=0).sum())  # 0 from the first rejection on
+    n_accepted = int((uniforms < ratios).cumprod(dim=0).sum())  # the product is 0 from the first rejection on
     rest = p[-1] if n_accepted == len(q) else (p[n_accepted] - q[n_accepted]).clamp(min=0)
     return n_accepted, rest / rest.sum()
 
@@ -29,17 +29,17 @@ def ratios(p, q, drafted):
 
 
 def passed(ratios, uniforms):
-    """compare each uniform number with its ratio → the tokens that pass: those with a uniform number below the ratio"""
+    """compare each uniform number with its ratio → the tokens that pass: uniform number below the ratio"""
     return uniforms < ratios
 
 
 def n_accepted(passed):
-    """count the tokens before the first rejection → the number of accepted tokens: those before the first rejection"""
+    """count the tokens before the first rejection → the number of accepted tokens"""
     return int(passed.cumprod(dim=0).sum())
 
 
 def rest(p, q, n_accepted):
-    """subtract q from p at the first rejection and clamp at 0 → the residual: max(0, p − q), or p if all passed"""
+    """subtract q from p at the first rejection and clamp at 0 → the residual: max(0, p − q), or p without rejection"""
     return p[n_accepted] if n_accepted == len(q) else (p[n_accepted] - q[n_accepted]).clamp(min=0)
 
 
@@ -49,7 +49,7 @@ def following(rest):
 
 
 def output(n_accepted, following):
-    """return the number and the distribution → the pair of both: the number of accepted tokens and the distribution"""
+    """return the number and the distribution → the pair: number of accepted tokens, distribution"""
     return n_accepted, following
 
 

@@ -18,7 +18,7 @@ def attend_with_cache(
     value: Float[Tensor, "batch n_heads 1 d"],
     cache: tuple[Float[Tensor, "batch n_heads n_old d"], Float[Tensor, "batch n_heads n_old d"]] | None,
 ) -> tuple[Float[Tensor, "batch n_heads 1 d"], tuple[Tensor, Tensor]]:
-    """Let the newest token attend to itself and to all earlier tokens; return the output and the longer cache."""
+    """Let the newest token attend to itself and to all earlier tokens; return the output and the new cache."""
     keys, values = key, value
     if cache is not None:
         keys, values = torch.cat([cache[0], key], dim=-2), torch.cat([cache[1], value], dim=-2)
@@ -87,12 +87,12 @@ def attend_with_cache_cases(seed: int) -> list[Case]:
 
 
 def joined(old, new, dim=-2):
-    """Concatenate along a dimension, if there is anything to append to."""
+    """Concatenate along a dimension, or return ``new`` if ``old`` is None."""
     return new if old is None else torch.cat([old, new], dim=dim)
 
 
 def old(cache, number):
-    """Return the cached keys or values, if there are any."""
+    """Return the cached keys or values, or None without a cache."""
     return None if cache is None else cache[number]
 
 

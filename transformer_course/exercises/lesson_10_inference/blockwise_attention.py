@@ -1,12 +1,12 @@
 """Attention in blocks of keys: the idea behind FlashAttention.
 
-The check limits the tensors that torch computes from the queries: in a case with many keys and few queries, none may be
-as large as the scores of *one* query with all keys. Two passes over the blocks pass, and so does combining the results
-of all blocks at the end, because both stay within the memory. numpy is not monitored: such an answer passes, with a
-remark that no gradient flows through it.
+The check limits the size of the tensors that PyTorch computes from the queries: in a case with many keys and few
+queries, no tensor may be as large as the scores of *one* query with all keys. An answer that makes two passes over the
+blocks stays within this limit, and so does an answer that combines the results of all blocks at the end. NumPy is not
+monitored: an answer in NumPy passes, with a remark that no gradient flows through it.
 
-The grader cannot trust anything that runs in the same process as an answer. It calls a passing answer again with so
-many keys that the table of all scores exceeds the memory limit of its process.
+The grader cannot trust anything that runs in the same process as an answer. Therefore, it calls a passing answer again
+with so many keys that the matrix of all scores exceeds the memory limit of the process.
 """
 
 import dataclasses
@@ -74,7 +74,7 @@ def start(queries, values):
 
 
 def block_largest():
-    """find the largest score of each query in the block → the block's maximum of each query"""
+    """find the largest score of each query in the block → the block's maximum for each query"""
     return lambda scores: scores.amax(dim=-1, keepdim=True)
 
 
@@ -161,7 +161,7 @@ def blockwise_attention_cases(seed: int) -> list[Case]:
     sizes = (0.5 + extreme.inputs["keys"].abs()).cumsum(dim=0)
     extreme.inputs["keys"][:, 0], extreme.inputs["keys"][:, 1] = sizes[:, 0], sizes[:, 1].flip(0)
     extreme.inputs["queries"][:] = 1000.0 * torch.tensor([[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0], [0.0, -1.0]])
-    # One query has 512 scores. A block has far fewer, and even all the products in a block are far fewer.
+    # One query has 512 scores. A block has far fewer scores, and even the products in a block are far fewer.
     long = dataclasses.replace(
         case((), 2, 512, 5, 4, 16, "512 keys, 16 at a time: how large are the tensors?"),
         max_numbers={"queries": 511},
@@ -180,7 +180,7 @@ def blockwise_attention_cases(seed: int) -> list[Case]:
 
 
 def blockwise_attention_in_little_memory(seed: int) -> Case:
-    """Draw keys for which all scores take 128 MB and those of one block 1 MB."""
+    """Draw inputs whose full score matrix takes 128 MB, while the scores of one block take 1 MB."""
     rng = generator(seed)
     inputs = {"queries": normal(rng, 512, 4), "keys": normal(rng, 65_536, 4), "values": normal(rng, 65_536, 3)}
     return Case({**inputs, "block": 512}, "512 queries and 65,536 keys, 512 at a time", kind="once")
@@ -204,7 +204,7 @@ def block_weights():
 
 
 def inverted_correction():
-    """Return the factor that grows with the maximum. The first block needs no correction."""
+    """Return the factor that grows with the maximum, or 1 in the first block."""
     return lambda largest, new_largest: torch.where(largest.isinf(), 1.0, torch.exp(new_largest - largest))
 
 

@@ -16,7 +16,7 @@ def cache_bytes(n_layers: int, n_kv_heads: int, d_head: int, length: int, batch:
 
 
 def width(n_kv_heads, d_head):
-    """multiply `n_kv_heads` by `d_head` → the size of a key, in one layer: n_kv_heads times d_head"""
+    """multiply `n_kv_heads` by `d_head` → the size of a key in one layer: n_kv_heads times d_head"""
     return n_kv_heads * d_head
 
 
@@ -26,7 +26,7 @@ def kinds():
 
 
 def per_token(kinds, width, n_layers):
-    """multiply by 2 and by the number of layers → the numbers per token: its keys and values in all layers"""
+    """multiply by 2 and by the number of layers → the numbers per token: keys and values in all layers"""
     return kinds * width * n_layers
 
 
@@ -41,7 +41,7 @@ def numbers(per_token, tokens):
 
 
 def total(numbers, bytes_per_number):
-    """multiply by `bytes_per_number` → the bytes of the cache: its numbers times the bytes per number"""
+    """multiply by `bytes_per_number` → the cache size in bytes: numbers times bytes per number"""
     return numbers * bytes_per_number
 
 

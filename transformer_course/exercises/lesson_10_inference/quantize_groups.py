@@ -1,6 +1,6 @@
 """Store a weight matrix in 4 bits, with a scale and a minimum for each group of weights.
 
-``quantize_per_channel`` in the practice bank keeps one scale per row and no minimum: 8 bits are enough for that.
+``quantize_per_channel`` in the practice bank keeps one scale per row and no minimum, because 8 bits are precise enough.
 """
 
 import torch
@@ -60,7 +60,7 @@ def shifted(groups, low):
 
 
 def divided(shifted, scale):
-    """divide by the scale of the group → the weights in steps, from 0 to 15"""
+    """divide by the scale of the group → the weights in units of one step, from 0 to 15"""
     return shifted / scale[..., None]
 
 
@@ -94,12 +94,12 @@ def quantize_groups_cases(seed: int) -> list[Case]:
     rng = generator(seed)
 
     def rows(d_out: int, n_groups: int, group: int) -> Tensor:
-        """Draw groups of very different sizes, whose weights are clearly nearer to one step than to the next."""
+        """Draw groups of weights with very different scales. Every weight is clearly nearest to one step."""
         shape = d_out, n_groups, group
         steps = torch.randint(1, 15, shape, generator=rng) + 0.7 * torch.rand(shape, generator=rng) - 0.35
         order = torch.rand(shape, generator=rng).argsort(dim=-1)
         ends = torch.cat([torch.tensor([0.0, 15.0]), torch.zeros(group - 2)]).expand(shape).gather(-1, order)
-        is_end = order < 2  # one weight is the minimum, one the maximum
+        is_end = order < 2  # one weight is the minimum, and one is the maximum
         sizes = 10 ** (3 * torch.rand(d_out, n_groups, 1, generator=rng) - 2)
         lows = (40 * torch.rand(d_out, n_groups, 1, generator=rng) - 27) * sizes
         return (lows + sizes * torch.where(is_end, ends, steps)).flatten(1)
@@ -246,7 +246,7 @@ MISTAKES = [
 
 
 def with_integer_codes(output, case):
-    """Convert the codes to one integer dtype, since every integer dtype is right."""
+    """Convert integer codes to int32, because every integer dtype is correct."""
     if not isinstance(output, tuple | list) or not output:
         return output
     codes, *others = output

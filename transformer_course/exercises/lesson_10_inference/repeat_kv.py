@@ -29,7 +29,7 @@ STEPS = InSteps(copies, n_heads, repeated, reference=repeat_kv)
 
 def repeat_kv_cases(seed: int) -> list[Case]:
     rng = generator(seed)
-    # The tens digit is the head and the units digit the feature, which makes moved entries easy to see.
+    # The tens digit is the head and the units digit is the feature, so moved entries are easy to see.
     readable = torch.tensor([[[[10.0, 11.0, 12.0]], [[20.0, 21.0, 22.0]]]])
     return [
         Case({"x": readable, "n_repeats": 2}, "2 heads, one position, 3 features: each head twice"),

@@ -50,7 +50,7 @@ def scaled(scale, change):
 
 
 def output(base, scaled):
-    """add the scaled change to the output of the frozen layer → the sum of both"""
+    """add the scaled change to the output of the frozen layer → the sum of both outputs"""
     return base + scaled
 
 
@@ -100,7 +100,7 @@ def lora_linear_cases(seed: int) -> list[Case]:
 
 
 def compared(output: Any, case: Case) -> Any:
-    """Return an output unchanged. If a or b still has its initial value, return only whether they change the output."""
+    """Return the output, or only whether it equals the frozen layer's output if a or b has its initial value."""
     if not case.not_loaded or not isinstance(output, Tensor):
         return output
     tables = case.arguments["linear"]["tables"]
@@ -114,7 +114,7 @@ SHAPES = "Use an `nn.Parameter` of shape (rank, d_in) for `a` and one of shape (
 
 
 def made(change):
-    """Return a class whose constructor ends with a change of the module."""
+    """Return a ``LoRALinear`` whose constructor also applies ``change`` to the module."""
 
     class Changed(LoRALinear):
         def __init__(self, linear, rank, alpha):
@@ -125,20 +125,20 @@ def made(change):
 
 
 def turned(module, *names):
-    """Transpose matrices."""
+    """Transpose the named parameters."""
     for name in names:
         setattr(module, name, nn.Parameter(getattr(module, name).detach().T.clone()))
 
 
 def no_longer_parameters(module):
-    """Replace the parameters with plain tensors."""
+    """Replace a and b with plain tensors."""
     a, b = module.a.detach(), module.b.detach()
     del module.a, module.b
     module.a, module.b = a, b
 
 
 def bias_thawed(self, x):
-    """Leave the layer's bias trainable."""
+    """Apply the frozen layer, but leave its bias trainable."""
     if self.linear.bias is not None:
         self.linear.bias.requires_grad_()
     return self.linear(x)
@@ -156,7 +156,7 @@ class Layers(nn.Module):
 
 
 class MergesItsChange(LoRALinear):
-    """Adds the update to the frozen weights themselves in every call."""
+    """LoRA layer that adds its update to the frozen weights themselves in every call."""
 
     def forward(self, x):
         with torch.no_grad():

@@ -41,7 +41,7 @@ STEPS = InSteps(heads, halves, pairs, rows, reference=pairs_from_halves)
 
 def pairs_from_halves_cases(seed: int) -> list[Case]:
     rng = generator(seed)
-    # The tens digit is the head and the units digit the row, which makes moved rows easy to see.
+    # The tens digit is the head and the units digit is the row, so moved rows are easy to see.
     readable = torch.tensor([10.0, 11.0, 12.0, 13.0, 20.0, 21.0, 22.0, 23.0])[:, None]
     return [
         Case({"weight": readable, "d_k": 4}, "2 heads of 4 rows"),

@@ -1,4 +1,4 @@
-"""Compare a model's outputs with a cache, token by token, and without one, in a single call."""
+"""Compare a model's outputs for one call without a cache and one call per token with a cache."""
 
 import torch
 from jaxtyping import Int
@@ -40,12 +40,12 @@ def piece(tokens):
 
 
 def kept():
-    """use one cache for all tokens → the cache of the next call: the same one"""
+    """use one cache for all tokens → the cache of the next call: the same cache"""
     return lambda cache, new_cache: cache
 
 
 def call(evaluating):
-    """call the model with one token and the cache → the logits of a call: with one token of each text and the cache"""
+    """call the model with one token and the cache → the logits of a call: for one token of each text"""
     return lambda piece, cache: evaluating(piece, cache)
 
 
@@ -86,7 +86,7 @@ def cached_difference_cases(seed: int) -> list[Case]:
     rng = generator(seed)
 
     def exact(*shape: int) -> Tensor:
-        """Draw numbers whose products and sums are exact, so that equal results are equal to the last bit."""
+        """Draw numbers whose products and sums are exact, so that correct results agree to the last bit."""
         return (16 * normal(rng, *shape)).round() / 16
 
     def case(
@@ -98,12 +98,12 @@ def cached_difference_cases(seed: int) -> list[Case]:
         silent: tuple[int, ...] = (),
         **tables: Tensor,
     ) -> Case:
-        """Describe a model by the differences in its mixing with a cache: which position receives something else from
-        which earlier one.
+        """Return a case whose model mixes positions differently with a cache.
 
-        With a sign, the logits are also larger or smaller with a cache. In a silent text, all tokens are 0 and have
-        embedding 0, so the fault does not show. The model accepts three times as many tokens, so that a loop that
-        passes too many does not crash.
+        A fault (i, j) changes the weight with which position i receives position j. With a sign of 1 or −1, the faults
+        make every logit larger or smaller. The texts with an index in ``silent`` consist of token 0, whose embedding is
+        0, so the faults do not show. The model accepts three times as many tokens as a text contains, so that a loop
+        that passes too many tokens does not raise an error.
         """
         mixing = exact(3 * n, 3 * n).tril()
         cached = mixing.clone()
@@ -155,7 +155,7 @@ def all_with_the_cache_first(evaluating, tokens):
 
 
 def first_token_without_the_cache(evaluating, tokens):
-    """Read the first token without the cache, which never contains it afterwards."""
+    """Call the model on the first token without the cache, so that the cache never contains this token."""
     found = [evaluating(tokens[:, :1]), token_by_token(evaluating, tokens[:, 1:], evaluating.new_cache())]
     return torch.cat(found, dim=1)
 

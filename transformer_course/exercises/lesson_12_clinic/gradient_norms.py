@@ -1,4 +1,4 @@
-"""The gradient norm of each parameter, which shows the layers that do not learn."""
+"""The gradient norm of each parameter: layers that do not learn have a norm of 0."""
 
 import torch
 from torch import Tensor, nn
@@ -11,7 +11,7 @@ from transformer_course.steps import InSteps
 
 
 def gradient_norms(model: nn.Module) -> dict[str, float]:
-    """Return the norm of each parameter's gradient by the parameter's name: 0 if it has no gradient."""
+    """Return the norm of each parameter's gradient by parameter name, or 0 for a parameter without a gradient."""
     return {
         name: 0.0 if parameter.grad is None else parameter.grad.norm().item()
         for name, parameter in model.named_parameters()
@@ -24,7 +24,7 @@ def parameters(model):
 
 
 def listed():
-    """include every parameter, with a gradient or not → the test for including a parameter: always True"""
+    """include every parameter, with or without a gradient → the test for including a parameter: always True"""
     return lambda name, parameter: True
 
 
@@ -34,7 +34,7 @@ def gradient():
 
 
 def missing():
-    """use 0 for a missing gradient → the number for a missing gradient: 0"""
+    """use 0 for a missing gradient → the value used for a missing gradient: 0"""
     return lambda parameter: 0.0
 
 
@@ -139,7 +139,7 @@ def gradient_norms_cases(seed: int) -> list[Case]:
 
 
 def of_each_child(model):
-    """Combine all parameters of each layer of the model."""
+    """Return one gradient norm for each layer of the model, over all its parameters."""
 
     def total(child):
         return sum((p.grad**2).sum() for p in child.parameters() if p.grad is not None)

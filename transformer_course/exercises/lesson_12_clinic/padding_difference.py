@@ -14,7 +14,7 @@ from transformer_course.steps import InSteps
 
 
 def padding_difference(model: nn.Module, tokens: Int[Tensor, "batch n"], pad_id: int, n_pads: int) -> float:
-    """Return the largest change in the logits at real tokens when every text gets padding on its left."""
+    """Return the largest change in the logits at real tokens when every text is padded on the left."""
     was_training = model.training
     model.eval()
     pads = torch.full((len(tokens), n_pads), pad_id)
@@ -94,15 +94,16 @@ def padding_difference_cases(seed: int) -> list[Case]:
         sign: float = 0.0,
         **tables: Tensor,
     ) -> Case:
-        """Describe a model by its handling of padding, and texts by the number of pads on their left and right.
+        """Return a case with a model, described by its handling of padding, and with texts.
 
-        With a sign, attending to padding flips the sign of all logits.
+        ``pads`` contains the numbers of pads on the left and right of each text. If ``sign`` is not 0, attending to
+        padding flips the sign of all logits.
         """
         pad = int(torch.randint(1, VOCAB_SIZE, (), generator=rng)) if pad_id is None else pad_id
         tokens = (pad + torch.randint(1, VOCAB_SIZE, (len(pads), n), generator=rng)) % VOCAB_SIZE
         for text, (left, right) in zip(tokens, pads, strict=True):
             text[:left], text[n - right :] = pad, pad
-        # multiples of 1/64, whose sums are exact, so that a correct model has a difference of exactly 0
+        # The sums of multiples of 1/64 are exact, so a correct model has a difference of exactly 0.
         embedding = (64 * normal(rng, VOCAB_SIZE, VOCAB_SIZE)).round() / 64
         if sign:
             embedding = -sign * (0.2 + embedding.abs().clamp(max=1.0))

@@ -15,12 +15,12 @@ from transformer_course.steps import InSteps
 
 
 def which_inputs(model: Callable[[Tensor], Tensor], x: Float[Tensor, "n_in d"]) -> Bool[Tensor, "n_out n_in"]:
-    """Return which inputs each output depends on: entry i, j is True if output i changes with input j."""
+    """Return a table of dependencies: entry (i, j) is True if output i changes with input j."""
     before = model(x)
     columns = []
     for position in range(len(x)):
         changed = x.clone()
-        changed[position] = torch.randn_like(x[position])  # anything else: a shift alone, a norm may take out again
+        changed[position] = torch.randn_like(x[position])  # random, because a norm may undo a constant shift
         columns.append((model(changed) - before).abs().amax(dim=-1) > 1e-5)
     return torch.stack(columns, dim=1)
 
@@ -47,7 +47,7 @@ def place():
 
 def another():
     """draw a random vector → the new vector: random numbers"""
-    return functools.partial(_draw, torch.Generator().manual_seed(0))  # the same for every mistake
+    return functools.partial(_draw, torch.Generator().manual_seed(0))  # the same random numbers for every mistake
 
 
 def _draw(generator, vector):
@@ -86,7 +86,7 @@ def columns(model, before, positions, change, differences, size, moved):
 
 
 def table(columns):
-    """stack the columns along dim 1 → the table: outputs down, inputs across"""
+    """stack the columns along dim 1 → the table: one row per output, one column per input"""
     return torch.stack(columns, dim=1)
 
 
@@ -122,15 +122,15 @@ def which_inputs_cases(seed: int) -> list[Case]:
         silent: int | None = None,
         alike: bool = False,
     ) -> Case:
-        """Describe a model by which outputs depend on which inputs.
+        """Return a case whose model has the given dependencies between outputs and inputs.
 
         Args:
             n_out: Number of outputs.
             n_in: Number of inputs.
             d: Width of an input.
             d_out: Width of an output.
-            shows: What the case tests.
-            depends: Which outputs depend on which inputs; None draws them at random.
+            shows: Label of the case.
+            depends: Boolean table with a row per output and a column per input, or None for a random table.
             size: Size of the dependence.
             zeros: Inputs that are 0.
             centered: Whether adding a constant to all numbers of an input has no effect, as before a norm.

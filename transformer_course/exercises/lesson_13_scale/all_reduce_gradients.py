@@ -51,7 +51,7 @@ def all_reduce_gradients_cases(seed: int) -> list[Case]:
 
     def case(n_tokens, n, shows, *, digits=None):
         gradients = normal(rng, len(n_tokens), n)
-        if digits is not None:  # small enough to work out by hand
+        if digits is not None:  # few enough digits to do the case by hand
             gradients = gradients.round(decimals=digits)
         return Case({"gradients": gradients, "n_tokens": torch.tensor(n_tokens)}, shows)
 
@@ -66,7 +66,7 @@ def all_reduce_gradients_cases(seed: int) -> list[Case]:
 
 
 def round_the_ring(of_sums, count, steps):
-    """Let every worker add its neighbor's value, for a number of steps."""
+    """Let every worker add the value received from its neighbor, ``steps`` times."""
     passed_on = total = of_sums / count
     for _ in range(steps):
         passed_on = passed_on.roll(1, dims=0)
@@ -75,7 +75,7 @@ def round_the_ring(of_sums, count, steps):
 
 
 def mean_for_some(mean, gradients, gets_it):
-    """Give the mean only to some workers. The others keep their own gradients."""
+    """Give the mean only to some workers. The other workers keep their own gradients."""
     return torch.where(gets_it[:, None], mean, gradients)
 
 

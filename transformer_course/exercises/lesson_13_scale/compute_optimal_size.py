@@ -11,7 +11,7 @@ from transformer_course.steps import InSteps
 
 
 def compute_optimal_size(n_parameters: list[int], losses: list[float]) -> float:
-    """Return the size at the minimum of the parabola in log N that fits the losses best, by least squares."""
+    """Fit a parabola in log N to the losses by least squares, and return the size N at its minimum."""
     x = torch.tensor(n_parameters, dtype=torch.float64).log()
     powers = torch.stack([x**2, x, torch.ones_like(x)], dim=1)
     y = torch.tensor(losses, dtype=torch.float64)
@@ -56,7 +56,7 @@ def compute_optimal_size_cases(seed: int) -> list[Case]:
     rng = generator(seed)
 
     def case(sizes, best, shows, *, noise=0.0):
-        """Draw the losses of these sizes, close to a parabola with its minimum at the best size."""
+        """Draw losses for these sizes, close to a parabola with its minimum at the best size."""
         x = torch.tensor(sizes, dtype=torch.float64).log() - math.log(best)
         losses = uniform(rng, 2.0, 3.0) + uniform(rng, 0.1, 0.3) * x**2 + noise * normal(rng, len(sizes))
         return Case({"n_parameters": sizes, "losses": losses.tolist()}, shows)

@@ -11,7 +11,7 @@ from transformer_course.steps import InSteps
 def memory_bill(
     n_parameters: int, n_layers: int, d_model: int, n_kept: float, n_tokens: int, n_workers: int, checkpointing: bool
 ) -> dict[str, float]:
-    """Return the bytes of each line of one worker's bill, in float32."""
+    """Return one worker's memory in bytes: parameters, gradients, optimizer state and activations in float32."""
     share = 4 * n_parameters / n_workers
     per_token = n_layers * d_model + n_kept if checkpointing else n_layers * n_kept
     return {"parameters": share, "gradients": share, "optimizer": 2 * share, "activations": 4 * n_tokens * per_token}
@@ -28,12 +28,14 @@ def share(n_parameters, n_workers, size):
 
 
 def optimizer(share):
-    """count Adam's two running means for each parameter → the bytes of the optimizer state: twice the parameters'"""
+    """count Adam's two running means for each parameter → the bytes of the optimizer state: 2 numbers per parameter"""
     return 2 * share
 
 
 def per_token(n_layers, d_model, n_kept, checkpointing):
-    """count the activations of one token → the activations per token: all layers', or all inputs and one layer's"""
+    """count the activations of one token → the activations per token: of all layers, or with checkpointing the inputs
+    of all layers and the activations of one layer
+    """
     return n_layers * d_model + n_kept if checkpointing else n_layers * n_kept
 
 
@@ -43,7 +45,7 @@ def activations(per_token, n_tokens, size):
 
 
 def bill(share, optimizer, activations):
-    """return the four lines by name → the bill: four lines, of which gradients take as much as parameters"""
+    """return the four lines by name → the bill: four lines, with as many bytes for gradients as for parameters"""
     return {"parameters": share, "gradients": share, "optimizer": optimizer, "activations": activations}
 
 

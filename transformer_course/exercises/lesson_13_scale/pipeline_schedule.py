@@ -1,4 +1,4 @@
-"""Pipeline parallelism: the 1F1B schedule, one forward pass and one backward pass in turn."""
+"""Pipeline parallelism: the 1F1B schedule, which alternates one forward pass and one backward pass."""
 
 import torch
 from jaxtyping import Int
@@ -11,7 +11,7 @@ from transformer_course.steps import InSteps
 
 
 def pipeline_schedule(n_stages: int, n_microbatches: int) -> Int[Tensor, "n_stages n_ticks"]:
-    """Return each stage's work in each tick: m is the forward pass of micro-batch m, −m its backward pass, 0 none."""
+    """Return each stage's work in each tick: m for a forward pass of micro-batch m, −m for a backward pass, or 0."""
     forwards, backwards, ticks = [0] * n_stages, [0] * n_stages, []
     for _ in range(2 * (n_stages + n_microbatches - 1)):
         tick = []
@@ -38,15 +38,15 @@ def room(n_stages):
 
 
 def arrived(n_microbatches):
-    """count the micro-batches from the previous stage → the number of arrived micro-batches: those that the previous
-    stage has passed on; all of them for the first stage
+    """count the micro-batches from the previous stage → the number of arrived micro-batches: the previous stage's
+    forward passes, or all micro-batches for the first stage
     """
     return lambda stage, forwards: forwards[stage - 1] if stage > 0 else n_microbatches
 
 
 def returned(n_stages):
-    """count the micro-batches from the next stage → the number of returned micro-batches: those of the next stage; its
-    own for the last stage
+    """count the micro-batches from the next stage → the number of returned micro-batches: the next stage's backward
+    passes, or the last stage's own forward passes
     """
     return lambda stage, forwards, backwards: backwards[stage + 1] if stage < n_stages - 1 else forwards[stage]
 
@@ -140,10 +140,10 @@ def all_forward_first(may_backward, may_forward, n_microbatches):
 
 
 def ticks_until_done(order=0):
-    """Return the ticks until all backward passes are done, as computed by a loop that does not know their number.
+    """Return the step that runs ticks until all backward passes are done, without computing their number first.
 
-    A stage decides based on what was done before the tick. With an order of 1 or −1, it also uses what the stages
-    before or after it did in the same tick.
+    A stage's choice depends on the work done before the tick. With ``order`` 1 or −1, the choice also depends on the
+    work done in the same tick by the stages before or after it.
     """
 
     def ticks(choice, n_stages, n_microbatches):
@@ -161,7 +161,7 @@ def ticks_until_done(order=0):
 
 
 def counts_at_once(order):
-    """Return the ticks if a stage sees what the stages before it, in this order, did in the same tick."""
+    """Return the step in which a stage also counts the work done in the same tick by stages earlier in the order."""
 
     def ticks(choice, n_ticks, n_stages, n_microbatches):
         done = ticks_until_done(order)(choice, n_stages, n_microbatches)
@@ -171,10 +171,10 @@ def counts_at_once(order):
 
 
 def at_fixed_ticks(in_turn):
-    """Return the schedule in which forward passes follow each other in every tick, whatever a stage stores.
+    """Return the step that runs each stage's forward passes in consecutive ticks, without a limit on its memory.
 
-    Both passes of a micro-batch are written together, or else all forward passes first. Later writes overwrite earlier
-    ones.
+    If ``in_turn``, both passes of a micro-batch are written together. Otherwise, all forward passes are written first.
+    Later writes overwrite earlier writes.
     """
 
     def schedule(n_stages, n_microbatches, n_ticks):
@@ -190,7 +190,7 @@ def at_fixed_ticks(in_turn):
 
 
 def warm_up_not_limited(n_stages, n_microbatches):
-    """Let each stage start as many micro-batches as it may store, even if there are fewer."""
+    """Let each stage start as many micro-batches as it may store, even if there are fewer micro-batches."""
 
     def arrived(stage, forwards):
         all_of_them = max(n_microbatches, n_stages - stage)

@@ -1,4 +1,4 @@
-"""Tensor parallelism: a linear layer whose rows are distributed over several devices."""
+"""Tensor parallelism: a linear layer whose matrix is split by rows across several devices."""
 
 import torch
 from jaxtyping import Float
@@ -13,7 +13,7 @@ from transformer_course.steps import InSteps
 def row_parallel(
     x_shards: Float[Tensor, "n_devices n d_shard"], matrix: Float[Tensor, "d_in d_out"], bias: Float[Tensor, " d_out"]
 ) -> Float[Tensor, "n d_out"]:
-    """Return x @ matrix + bias, where device i has the i-th part of the features of x and its rows."""
+    """Return x @ matrix + bias, where device i holds part i of the features of x and the corresponding rows."""
     rows = torch.stack(matrix.chunk(len(x_shards), dim=0))
     partial = x_shards @ rows
     return partial.sum(dim=0) + bias
@@ -47,7 +47,7 @@ def row_parallel_cases(seed: int) -> list[Case]:
 
     def case(n, n_devices, d_shard, d_out, shows, *, digits=None):
         drawn = [normal(rng, n_devices, n, d_shard), normal(rng, n_devices * d_shard, d_out), normal(rng, d_out)]
-        if digits is not None:  # small enough to work out by hand
+        if digits is not None:  # few enough digits to do the case by hand
             drawn = [tensor.round(decimals=digits) for tensor in drawn]
         return Case(dict(zip(("x_shards", "matrix", "bias"), drawn, strict=True)), shows)
 

@@ -1,4 +1,4 @@
-"""The number of operations needed to train a model."""
+"""The number of floating-point operations needed to train a model."""
 
 import torch
 
@@ -10,7 +10,7 @@ from transformer_course.steps import InSteps
 
 
 def training_flops(n_parameters: int, n_tokens: int) -> int:
-    """Return the operations of training: 2 for each parameter and token forward, and twice as many backward."""
+    """Return the operations for training: 2 per parameter and token in the forward pass, 4 in the backward pass."""
     return 6 * n_parameters * n_tokens
 
 

@@ -35,7 +35,7 @@ def n_padding(means, parameters):
 
 
 def cut(n_padding, means):
-    """pad with zeros and split into equal shards → the split into shards: one for each worker"""
+    """pad with zeros and split into equal shards → the split into shards: one per worker"""
     return lambda x: F.pad(x, (0, n_padding)).view(means.shape)
 
 
@@ -101,7 +101,7 @@ STEPS = InSteps(
 
 
 CONSTANTS = ("parameters", "gradients", "means", "mean_squares")
-"""An optimizer computes without gradients."""
+"""Inputs that need no gradient, because an optimizer computes without gradients."""
 
 
 def zero_step_cases(seed: int) -> list[Case]:
@@ -113,7 +113,7 @@ def zero_step_cases(seed: int) -> list[Case]:
         state = torch.zeros(2, n_workers * n_shard)
         if step > 1:
             state[:, :n] = torch.stack([normal(rng, n) / 2, 0.2 + torch.rand(n, generator=rng)])
-        if digits is not None:  # small enough to work out by hand
+        if digits is not None:  # few enough digits to do the case by hand
             parameters, gradients = parameters.round(decimals=digits), gradients.round(decimals=digits)
         gradients[:, unused] = 0.0
         means, mean_squares = state.view(2, n_workers, n_shard)
@@ -137,7 +137,7 @@ def own_parts(gradients, cut):
 
 
 def other_decay(beta):
-    """Return the steps that use another decay for the mean of squares and its bias correction."""
+    """Return the steps that use a different decay for the mean of squares and its bias correction."""
     return {
         "new_mean_squares": lambda mean_squares, gradient: beta * mean_squares + (1 - beta) * gradient**2,
         "unbiased_squares": lambda new_mean_squares, step: new_mean_squares / (1 - beta**step),

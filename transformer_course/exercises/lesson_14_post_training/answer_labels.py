@@ -1,4 +1,4 @@
-"""Labels for supervised fine-tuning, in which only the answers count."""
+"""Labels for supervised fine-tuning, where only the answers count toward the loss."""
 
 import torch
 from jaxtyping import Int
@@ -14,7 +14,7 @@ from transformer_course.steps import InSteps
 def answer_labels(
     tokens: Int[Tensor, "batch n"], prompt_lengths: Int[Tensor, " batch"], pad_id: int
 ) -> Int[Tensor, "batch n"]:
-    """Return the tokens with the prompt of each row replaced by padding."""
+    """Return the tokens with each row's prompt replaced by padding."""
     positions = torch.arange(tokens.shape[1])
     in_prompt = positions < prompt_lengths[:, None]
     return tokens.masked_fill(in_prompt, pad_id)
@@ -74,7 +74,7 @@ def answers_first(tokens, prompt_lengths, pad_id):
 
 
 def slice_to_one_before(ends, tokens):
-    """Return the ends of ``[: length - 1]``. For a length of 0, the slice leaves out only the last token."""
+    """Return the end of ``[: length - 1]`` in each row. For length 0, this slice leaves out only the last token."""
     return torch.where(ends > 0, ends, tokens.shape[1]) - 1
 
 

@@ -20,7 +20,7 @@ def rejected_gain(rejected, reference_rejected):
 
 
 def margin(chosen_gain, rejected_gain):
-    """subtract the rejected answer's gain from the chosen one's → the margin: the difference of the gains"""
+    """subtract the rejected answer's gain from the chosen answer's gain → the margin: the difference of the gains"""
     return chosen_gain - rejected_gain
 
 
@@ -56,7 +56,7 @@ def dpo_loss_cases(seed: int) -> list[Case]:
     def case(batch, beta, shows, *, spread=3.0, digits=None):
         """Draw distinct log-probabilities of whole answers."""
         drawn = {name: -1 - spread * torch.rand(batch, generator=rng) for name in NAMES}
-        if digits is not None:  # small enough to work out by hand
+        if digits is not None:  # few enough digits to do the case by hand
             drawn = {name: value.round(decimals=digits) for name, value in drawn.items()}
         return Case({**drawn, "beta": beta}, shows)
 
@@ -78,7 +78,7 @@ def dpo_loss_cases(seed: int) -> list[Case]:
 
 
 def guarded(tiny):
-    """Return the step that adds a tiny number before taking the logarithm."""
+    """Return the answer that adds a tiny number before taking the logarithm."""
     return STEPS.but(log_probabilities=lambda scaled: (scaled.sigmoid() + tiny).log())
 
 

@@ -12,7 +12,7 @@ from transformer_lab.data.tokenizers import EOS_ID, PAD_ID
 
 
 def exact_reward(answers: Int[Tensor, "batch n"], accepted: Int[Tensor, "batch n_forms n"]) -> Float[Tensor, " batch"]:
-    """Return 1 for each answer that matches an accepted form from its first token to its last, and 0 for others."""
+    """Return 1 for each answer that exactly matches an accepted form, and 0 for every other answer."""
     same = answers[:, None] == accepted  # (batch, n_forms, n)
     return same.all(dim=-1).any(dim=-1).float()
 
@@ -49,13 +49,13 @@ def exact_reward_cases(seed: int) -> list[Case]:
     rng = generator(seed)
 
     def case(n, n_forms, kinds, shows, *, n_letters=5, repeated=False):
-        """Draw accepted answers of different lengths, each ended and padded, and one answer of each kind."""
+        """Draw accepted answers of different lengths, with end tokens and padding, and one answer of each kind."""
         accepted = torch.full((len(kinds), n_forms, n), PAD_ID)
         for forms in accepted:
             for i, form in enumerate(forms):
                 length = n - 1 - int(torch.randint(n // 3 + 1, (), generator=rng))
                 form[:length] = EOS_ID + 1 + torch.randint(n_letters, (length,), generator=rng)
-                form[0] = EOS_ID + 1 + i  # so that no form contains another
+                form[0] = EOS_ID + 1 + i  # so that no form contains another form
                 form[length] = EOS_ID
             if repeated:
                 forms[-1] = forms[0]
@@ -68,7 +68,7 @@ def exact_reward_cases(seed: int) -> list[Case]:
         return [kinds[i] for i in torch.randint(len(kinds), (n,), generator=rng).tolist()]
 
     def answer(kind, forms):
-        """Return the first, second or last form, or a corrupted one."""
+        """Return the first, second or last form, or a corrupted form."""
         right = forms[{"second": 1, "last": -1}.get(kind, 0)].clone()
         end = int((right == EOS_ID).nonzero())
         match kind:

@@ -19,7 +19,7 @@ def grpo_loss(
     clip: float,
     beta: float,
 ) -> Float[Tensor, ""]:
-    """Return the loss of GRPO: minus the mean, over all real tokens, of the clipped gain less beta times the drift."""
+    """Return the GRPO loss: the negative mean, over all real tokens, of clipped gain − beta · drift."""
     ratio = (log_p - log_p_before).exp()
     gain = torch.minimum(ratio * advantages[:, None], ratio.clamp(1 - clip, 1 + clip) * advantages[:, None])
     behind = log_p_reference - log_p

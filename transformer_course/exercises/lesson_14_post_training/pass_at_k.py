@@ -11,7 +11,7 @@ from transformer_course.steps import InSteps
 
 
 def pass_at_k(n: int, c: int, k: int) -> float:
-    """Return the probability that k of n samples, drawn without replacement, include one of the c right ones."""
+    """Return the probability that k of n samples, drawn without replacement, include a correct sample."""
     return 1 - math.comb(n - c, k) / math.comb(n, k)
 
 
@@ -36,7 +36,7 @@ def missed(all_wrong, choices):
 
 
 def passed(missed):
-    """subtract the probability from 1 → the probability of a right sample: 1 minus that of no right sample"""
+    """subtract the probability from 1 → the probability of a right sample: 1 minus the probability of none"""
     return 1 - missed
 
 

@@ -1,4 +1,4 @@
-"""The lesson on architectures: what changed until 2026."""
+"""The lesson on architectures: recent changes, up to 2026."""
 
 EXERCISES = (
     "latent_attention",

@@ -1,4 +1,4 @@
-"""The gated delta rule: a state of fixed size that forgets, and that replaces what it holds under a key."""
+"""The gated delta rule: a fixed-size state that decays and replaces the value stored under a key."""
 
 import torch
 from jaxtyping import Float
@@ -17,7 +17,7 @@ def gated_delta_rule(
     decay: Float[Tensor, " n"],
     beta: Float[Tensor, " n"],
 ) -> Float[Tensor, "n d_v"]:
-    """Write each token into a state of fixed size, then read the state with the token's query."""
+    """Write each token into a fixed-size state, then read the state with the token's query."""
     state, outputs = torch.zeros(k.shape[1], v.shape[1]), []
     for t in range(len(k)):
         state = decay[t] * state
@@ -38,12 +38,12 @@ def decayed():
 
 
 def recalled():
-    """read the decayed state with the key → what the state returns for the key, (d_v)"""
+    """read the decayed state with the key → the recalled value, (d_v)"""
     return lambda state, key: key @ state
 
 
 def error():
-    """subtract what the state returns for the key from the value → the error, (d_v)"""
+    """subtract the recalled value from the token's value → the error, (d_v)"""
     return lambda value, recalled: value - recalled
 
 
@@ -111,7 +111,7 @@ def gated_delta_rule_cases(seed: int) -> list[Case]:
 
 
 def in_another_order(*order: str):
-    """Write the loop's parts in this order; the error belongs to ``written`` unless ``error`` comes before."""
+    """Return the answer whose loop runs these parts in this order: "decay", "error", "write" and "read"."""
 
     def outputs(start, decayed, recalled, error, written, read, q, k, v, decay, beta):
         state, collected = start, []

@@ -72,17 +72,17 @@ SUMS = "What does each row of your weights sum to?"
 
 
 def sorted_alone(experts):
-    """Sort the experts without the weights."""
+    """Sort the experts but not their weights."""
     return experts.sort(dim=-1).values
 
 
 def shares(numbers):
-    """Divide by the sum of each row."""
+    """Divide each row by its sum."""
     return numbers / numbers.sum(dim=-1, keepdim=True)
 
 
 def table(logits, weights, experts):
-    """Return a table of all experts, with weight 0 for those not chosen."""
+    """Return a table of all experts, with weight 0 for experts that are not chosen."""
     return torch.zeros_like(logits).scatter(-1, experts, weights)
 
 

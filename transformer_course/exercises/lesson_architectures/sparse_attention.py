@@ -26,7 +26,7 @@ def sparse_attention(
 
 
 def past(index_scores):
-    """allow each query itself and the tokens before it → the causal mask, (n, n)"""
+    """let each query attend to itself and earlier tokens → the causal mask, (n, n)"""
     return torch.ones_like(index_scores, dtype=torch.bool).tril()
 
 
@@ -61,7 +61,7 @@ def scores(products, q):
 
 
 def masked(scores, mask):
-    """set the scores of all other tokens to −∞ → the masked scores"""
+    """set the scores of unselected tokens to −∞ → the masked scores"""
     return scores.masked_fill(~mask, -torch.inf)
 
 

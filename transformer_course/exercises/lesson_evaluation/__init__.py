@@ -1,4 +1,4 @@
-"""Evaluation, after lesson 14: scores of a benchmark, their error bars, and questions that leaked into training."""
+"""Evaluation, after lesson 14: benchmark scores, their error bars, and leaked test questions."""
 
 EXERCISES = (
     "option_scores",

@@ -1,4 +1,4 @@
-"""Find out how much of a text occurs in another, by its n-grams: for duplicates, and for leaked questions."""
+"""Measure how many of a text's n-grams occur in another text, to find duplicates and leaked questions."""
 
 import torch
 
@@ -9,7 +9,7 @@ from transformer_course.steps import InSteps
 
 
 def ngram_overlap(words: list[str], others: list[str], n: int) -> float:
-    """Return the fraction of a text's n-grams that also occur in another text, or 0 if it has none."""
+    """Return the fraction of a text's n-grams that also occur in another text, or 0 if the text has no n-grams."""
     ngrams = [tuple(words[i : i + n]) for i in range(len(words) - n + 1)]
     known = {tuple(others[i : i + n]) for i in range(len(others) - n + 1)}
     return sum(ngram in known for ngram in ngrams) / len(ngrams) if ngrams else 0.0

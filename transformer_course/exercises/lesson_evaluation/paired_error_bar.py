@@ -1,4 +1,4 @@
-"""Compare two models on the same questions: the difference of their scores, and its standard error."""
+"""Compare two models on the same questions: the difference between their scores, and its standard error."""
 
 import torch
 from jaxtyping import Float
@@ -13,7 +13,7 @@ from transformer_course.steps import InSteps
 def paired_error_bar(
     first: Float[Tensor, " n_questions"], second: Float[Tensor, " n_questions"]
 ) -> tuple[Float[Tensor, ""], Float[Tensor, ""]]:
-    """Return by how much the first model's mean score is higher, and the standard error of that difference."""
+    """Return the first model's mean score minus the second model's, and the standard error of the difference."""
     differences = first - second
     return differences.mean(), differences.std() / len(differences) ** 0.5
 
@@ -81,7 +81,7 @@ def paired_error_bar_cases(seed: int) -> list[Case]:
 
 
 def half_interval(factor):
-    """Make the step that returns half of a confidence interval."""
+    """Return the step that returns half of a confidence interval."""
     return lambda deviation, root: factor * deviation / root
 
 

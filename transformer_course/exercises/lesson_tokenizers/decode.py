@@ -25,7 +25,7 @@ def single():
 
 
 def joined():
-    """concatenate the pieces of a pair → the piece of a merged token: its first token's piece, then its second's"""
+    """concatenate the pieces of a pair → the piece of a merged token: the first piece, then the second piece"""
     return lambda pieces, first, second: pieces[first] + pieces[second]
 
 

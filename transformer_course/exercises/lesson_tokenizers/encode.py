@@ -27,7 +27,7 @@ def octets(text):
 
 
 def first_id():
-    """start numbering the merges at 256 → the ID of the first merge: 256, after those of the bytes"""
+    """start numbering the merges at 256 → the ID of the first merge: 256, after the IDs of the bytes"""
     return 256
 
 
@@ -102,7 +102,7 @@ def possible(tokens, ranks):
 
 
 def merging(choose):
-    """Return the step that merges one pair after another until none is left, choosing the next by another rule."""
+    """Return the step that merges pairs chosen by ``choose`` until no pair is left to merge."""
 
     def tokens(octets, in_order, made):
         ranks, result = {tuple(pair): rank for rank, pair in enumerate(in_order)}, octets
@@ -119,7 +119,7 @@ def leftmost_first(octets, in_order, made):
     while i < len(result) - 1:
         if (result[i], result[i + 1]) in made:
             result[i : i + 2] = [made[result[i], result[i + 1]]]
-            i = max(i - 1, 0)  # to the left of it, no new pair can have appeared
+            i = max(i - 1, 0)  # a new pair can start no earlier than i − 1
         else:
             i += 1
     return result

@@ -41,7 +41,7 @@ def starts(tokens, used):
 
 
 def written(tokens, found, new_id):
-    """replace a pair by the new token → the new token at position i: new_id for a pair, else the old token"""
+    """replace a pair with the new token → the new token at position i: new_id for a pair, else the old token"""
     return lambda i: new_id if found(i) else tokens[i]
 
 
@@ -76,7 +76,7 @@ def merge_cases(seed: int) -> list[Case]:
 
 
 def only_the_first(tokens, found):
-    """Return whether the first occurrence of the pair is at i."""
+    """Return the test for the first occurrence of the pair."""
     first = next((i for i in range(len(tokens)) if found(i)), None)
     return lambda i: i == first
 

@@ -83,7 +83,7 @@ STEPS = InSteps(
 )  # fmt: skip
 
 CONSTANTS = ("parameter", "gradient", "mean", "mean_square")
-"""Optimizers compute without gradients."""
+"""Inputs that need no gradient, because an optimizer computes without gradients."""
 
 
 def adamw_step_cases(seed: int) -> list[Case]:

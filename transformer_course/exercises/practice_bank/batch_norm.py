@@ -52,12 +52,12 @@ def sample_var(batch_var, x):
 
 
 def mean(training, batch_mean, running_mean):
-    """choose between batch mean and running mean → the mean: the batch's in training, the running mean in evaluation"""
+    """choose between batch mean and running mean → the mean: of the batch in training, running in evaluation"""
     return batch_mean if training else running_mean
 
 
 def var(training, batch_var, running_var):
-    """choose between batch and running variance → the variance: the batch's in training, else the running one"""
+    """choose between batch and running variance → the variance: of the batch in training, running in evaluation"""
     return batch_var if training else running_var
 
 
@@ -77,7 +77,7 @@ def new_running_mean(running_mean, batch_mean, momentum, training):
 
 
 def new_running_var(running_var, sample_var, momentum, training):
-    """update the running variance in training → the new running variance, made with the unbiased variance"""
+    """update the running variance in training → the new running variance: computed from the unbiased variance"""
     return (1 - momentum) * running_var + momentum * sample_var if training else running_var
 
 
@@ -92,9 +92,7 @@ STEPS = InSteps(
 )  # fmt: skip
 
 CONSTANTS = ("x", "running_mean", "running_var")
-"""Running statistics carry no gradients in PyTorch, so gradients of the tensors they are computed from are not
-compared.
-"""
+"""Inputs whose gradients are not compared, because running statistics carry no gradients in PyTorch."""
 
 
 def batch_norm_cases(seed: int) -> list[Case]:

@@ -1,4 +1,4 @@
-"""Clip gradients by their joint norm. (``gradient_norms`` in lesson 12 only measures norms.)"""
+"""Clip gradients by their global norm. (``gradient_norms`` in lesson 12 only measures norms.)"""
 
 import torch
 from jaxtyping import Float
@@ -35,7 +35,7 @@ def norm(total):
 
 
 def ratio(max_norm, norm):
-    """divide the largest norm that is allowed by the norm → the ratio: max_norm / norm"""
+    """divide the maximum norm by the norm → the ratio: max_norm / norm"""
     return max_norm / norm
 
 

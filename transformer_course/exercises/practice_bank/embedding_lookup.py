@@ -34,7 +34,7 @@ def scaled(rows, scale):
 
 
 def real(tokens, pad_id):
-    """mark the tokens that are no padding → the mask of real tokens, (…, n)"""
+    """mark the tokens that are not padding → the mask of real tokens, (…, n)"""
     return tokens != pad_id
 
 
@@ -51,7 +51,7 @@ def embedding_lookup_cases(seed: int) -> list[Case]:
 
     def case(shape, vocab_size, d_model, pad_id, shows, *, n_padding=0):
         tokens = torch.randint(vocab_size - 1, shape, generator=rng)
-        tokens += tokens >= pad_id  # no padding yet
+        tokens += tokens >= pad_id  # excludes the padding id
         if n_padding:
             tokens[..., -n_padding:] = pad_id
         return Case({"tokens": tokens, "table": normal(rng, vocab_size, d_model), "pad_id": pad_id}, shows)

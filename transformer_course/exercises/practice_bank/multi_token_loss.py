@@ -16,16 +16,16 @@ from transformer_course.steps import InSteps
 def multi_token_loss(
     logits: Float[Tensor, "n_heads batch n vocab_size"], tokens: Int[Tensor, "batch n"]
 ) -> Float[Tensor, ""]:
-    """Return each head's mean loss, averaged over heads; at position t, head k (from 0) predicts token t + k + 1."""
+    """Average the loss over positions, then over heads; at position t, head k (from 0) predicts token t + k + 1."""
     losses = []
     for ahead, head in enumerate(logits, start=1):
-        log_p = head[:, :-ahead].log_softmax(dim=-1)  # the last positions have no such token
+        log_p = head[:, :-ahead].log_softmax(dim=-1)  # the last positions have no target
         losses.append(-log_p.gather(-1, tokens[:, ahead:, None]).mean())
     return torch.stack(losses).mean()
 
 
 def ahead(logits):
-    """count from 1 → the distance that each head looks ahead: 1, 2, …, n_heads"""
+    """count from 1 → the number of tokens that each head looks ahead: 1, 2, …, n_heads"""
     return list(range(1, len(logits) + 1))
 
 

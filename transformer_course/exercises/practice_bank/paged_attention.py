@@ -44,7 +44,7 @@ def divisor(query):
 
 
 def scores(query, keys, divisor):
-    """multiply each query with the keys of its head, and scale → the scores, (batch, n_heads, n)"""
+    """multiply each query by the keys of its head, and scale → the scores, (batch, n_heads, n)"""
     return torch.einsum("bhd,bnhd->bhn", query, keys) / divisor
 
 
@@ -54,7 +54,7 @@ def cached(keys, lengths):
 
 
 def masked(scores, cached):
-    """set the scores of all other tokens to −∞ → the masked scores"""
+    """set the scores of uncached tokens to −∞ → the masked scores"""
     return scores.masked_fill(~cached[:, None], -torch.inf)
 
 
@@ -64,7 +64,7 @@ def weights(masked):
 
 
 def output(weights, values):
-    """mix the values of each head → the output, (batch, n_heads, d_v)"""
+    """average the values of each head → the output, (batch, n_heads, d_v)"""
     return torch.einsum("bhn,bnhd->bhd", weights, values)
 
 
@@ -75,7 +75,7 @@ def paged_attention_cases(seed: int) -> list[Case]:
     rng = generator(seed)
 
     def case(lengths, page_size, n_heads, d_k, d_v, shows, *, spare=2):
-        """Distribute shuffled pages. Unused entries of the table point to other requests' pages, like stale entries."""
+        """Assign shuffled pages to requests. Unused table entries are stale: they point to other requests' pages."""
         counts = [-(-length // page_size) for length in lengths]
         n_pages = sum(counts) + spare
         pages = torch.randperm(n_pages, generator=rng)
@@ -105,7 +105,7 @@ def paged_attention_cases(seed: int) -> list[Case]:
 
 
 def first_pages(pages, block_table):
-    """Return the same number of pages for each request, from the start of the memory."""
+    """Return the first pages in memory for every request, as many as the block table lists."""
     return pages[torch.arange(block_table.shape[1]).expand_as(block_table)].flatten(1, 2)
 
 

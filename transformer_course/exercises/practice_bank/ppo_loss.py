@@ -1,6 +1,6 @@
 """The loss of PPO with a critic: clipped policy loss and clipped value loss.
 
-``grpo_loss`` in lesson 14 has the same clipped ratio, but no critic, and a KL term over the tokens of texts.
+``grpo_loss`` in lesson 14 has the same clipped ratio and a KL term for each token, but no critic.
 """
 
 import torch
@@ -47,7 +47,7 @@ def gain(ratio, clipped_ratio, advantages):
 
 
 def policy_loss(gain):
-    """take minus the mean → the policy loss: minus the mean gain"""
+    """negate the mean gain → the policy loss: minus the mean gain"""
     return -gain.mean()
 
 
@@ -57,12 +57,12 @@ def clipped_values(values, old_values, clip):
 
 
 def errors(values, clipped_values, returns):
-    """take the larger of the two squared errors → the squared error of each step: the larger of both"""
+    """take the larger of the two squared errors → the squared error of each step: the larger of the two"""
     return torch.maximum((values - returns) ** 2, (clipped_values - returns) ** 2)
 
 
 def value_loss(errors):
-    """take half of the mean → the value loss: half of the mean squared error"""
+    """take half of the mean squared error → the value loss: half of the mean squared error"""
     return 0.5 * errors.mean()
 
 

@@ -28,12 +28,12 @@ def magnitudes(weight):
 
 
 def largest(magnitudes):
-    """find the largest of each row → the largest absolute value of each row, (d_out)"""
+    """find the largest absolute value of each row → the largest absolute value of each row, (d_out)"""
     return magnitudes.amax(dim=1)
 
 
 def step_size(largest):
-    """divide it by 127 → the step size of each row: largest absolute value / 127"""
+    """divide the largest absolute value by 127 → the step size of each row: largest absolute value / 127"""
     return largest / 127
 
 
@@ -43,7 +43,7 @@ def scale(step_size, largest):
 
 
 def divided(weight, scale):
-    """divide each row by its scale → the weights in steps, from −127 to 127"""
+    """divide each row by its scale → the weights in units of one step, from −127 to 127"""
     return weight / scale[:, None]
 
 

@@ -38,7 +38,7 @@ def reward_rejected(rejected, rejected_lengths):
 
 
 def difference(reward_chosen, reward_rejected):
-    """subtract them → the difference of the rewards: chosen − rejected"""
+    """subtract the rejected reward from the chosen reward → the difference of the rewards: chosen − rejected"""
     return reward_chosen - reward_rejected
 
 
@@ -53,7 +53,7 @@ def log_probability(above_margin):
 
 
 def loss(log_probability):
-    """take minus the mean → the loss: minus the mean log-probability"""
+    """negate the mean log-probability → the loss: minus the mean log-probability"""
     return -log_probability.mean()
 
 

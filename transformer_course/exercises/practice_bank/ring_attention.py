@@ -22,7 +22,7 @@ def ring_attention(
     values: Float[Tensor, "n_devices n d_v"],
 ) -> Float[Tensor, "n_devices n d_v"]:
     """Compute causal attention over the n_devices · n positions; each device holds one block of keys at a time."""
-    own = held = torch.arange(queries.shape[0] * queries.shape[1]).view(queries.shape[:2])  # positions
+    own = held = torch.arange(queries.shape[0] * queries.shape[1]).view(queries.shape[:2])  # the positions
     largest = torch.full_like(queries[..., :1], -torch.inf)
     total = mixture = torch.zeros_like(largest)
     for _ in range(len(queries)):
@@ -105,7 +105,7 @@ def total(exponentials, corrections):
 
 
 def mixture(exponentials, held_values, corrections):
-    """correct and extend the weighted sum of the values → the sum of all values, each times its exp"""
+    """correct and extend the weighted sum of the values → the sum of all values, each times its exponential"""
     so_far = torch.zeros_like(corrections[0])
     for block, block_values, correction in zip(exponentials, held_values, corrections, strict=True):
         so_far = correction * so_far + block @ block_values
@@ -148,7 +148,7 @@ def ring_attention_cases(seed: int) -> list[Case]:
         falling,
         case(3, 3, 3, 3, "3 devices of 3 positions, width 3"),
         case(4, 2, 5, 3, "4 devices of 2 positions, large scores", loud=4.0),
-        # All scores are 60² = 3,600 numbers; the devices hold 5 · 12² = 720 of them at a time.
+        # There are 60² = 3,600 scores, and the devices hold 5 · 12² = 720 scores at a time.
         case(5, 12, 7, 5, "5 devices of 12 positions: how large are the tensors?", most=3599),
     ]  # fmt: skip
 

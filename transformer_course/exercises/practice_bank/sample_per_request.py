@@ -69,7 +69,7 @@ def mass_before(renormalized):
 
 
 def within_p(mass_before, top_p):
-    """mark the tokens before which the mass is below top_p → the mask of the tokens that top-p keeps, sorted"""
+    """mark the tokens whose preceding mass is below top_p → the mask of the tokens that top-p keeps, sorted"""
     return mass_before < top_p[:, None]
 
 
@@ -79,12 +79,12 @@ def nucleus(renormalized, within_p):
 
 
 def places(nucleus, generator):
-    """draw a place for each row, with the generator → the places in the sorted order, (batch, 1)"""
+    """draw a sorted position for each row, with the generator → the drawn positions: in sorted order, (batch, 1)"""
     return torch.multinomial(nucleus, 1, generator=generator)
 
 
 def tokens(order, places):
-    """look up the token at each drawn place → the tokens, (batch)"""
+    """look up the token at each drawn position → the tokens, (batch)"""
     return order.gather(-1, places).squeeze(-1)
 
 
@@ -95,8 +95,9 @@ STEPS = InSteps(
 
 
 def sample_per_request_cases(seed: int) -> list[Case]:
-    """Shuffle probabilities whose sums are either far from every top_p or exactly equal, so that rounding does not
-    matter.
+    """Return cases with shuffled probabilities whose sums are far from every top_p or exactly equal to it.
+
+    Therefore, rounding does not matter.
     """
     rng = generator(seed)
 

@@ -1,4 +1,4 @@
-"""A soft lookup with a single query. Lesson 01 writes the same for many queries at once, in two functions."""
+"""A soft lookup with a single query. Lesson 01 implements the lookup for many queries at once, in two functions."""
 
 import torch
 
@@ -59,7 +59,7 @@ def soft_lookup_cases(seed: int) -> list[Case]:
         keys[:, 2] += 2 * size
         return Case({"query": query, "keys": keys, "values": normal(rng, 4, 2)}, shows)
 
-    # Easy to do by hand: both scores are 2, the weights ½ and ½, the result is 5.
+    # Easy to do by hand: both scores are 2, both weights are ½, and the result is 5.
     readable = {
         "query": torch.tensor([1.0, 2.0]),
         "keys": torch.tensor([[2.0, 0.0], [0.0, 1.0]]),

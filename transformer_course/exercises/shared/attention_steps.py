@@ -61,5 +61,5 @@ def fill():
     return float("-inf")
 
 
-SCALED = (turned, products, width, divisor, scaled)  # followed by a mask
+SCALED = (turned, products, width, divisor, scaled)  # for answers that apply a mask next
 ATTENTION = (turned, products, width, divisor, scores, weights, mixture)

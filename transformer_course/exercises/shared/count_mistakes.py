@@ -8,8 +8,8 @@ def a_float(variant: Variant, what: str) -> Mistake:
     """Return the mistake of returning the correct number as a float.
 
     Args:
-        variant: The answer that returns it.
-        what: What is counted, as the subject of a sentence.
+        variant: The answer that returns a float.
+        what: Plural noun for the counted items, at the start of a sentence.
     """
     return Mistake(
         "a_float",

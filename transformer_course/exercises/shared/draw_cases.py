@@ -12,9 +12,9 @@ def generator(seed: int) -> torch.Generator:
 
 
 def digits(seed: int, *counts: int) -> list[int]:
-    """Split a seed into independent numbers, each below its count. For seed 0, which the lessons use, all are 0.
+    """Split a seed into independent numbers, each below its count. Seed 0, which the lessons use, gives only zeros.
 
-    Sizes that depend on these numbers prevent guessing the results of exercises with few possible ones.
+    If an exercise has few possible results, sizes that depend on these numbers prevent guessing.
     """
     numbers = []
     for count in counts:
@@ -39,8 +39,8 @@ def attention_cases(seed: int, width: int = 4, loud: float = 130.0, *, zeros: bo
     Args:
         seed: The random seed.
         width: Width of the keys in cases without a batch.
-        loud: Size of the entries of two queries for which ``exp`` overflows or underflows.
-        zeros: Whether one case has a query of zeros.
+        loud: Size of the entries of two queries whose exponentials overflow or underflow.
+        zeros: Whether to include a case with a query of zeros.
     """
     rng = generator(seed)
 

@@ -1,6 +1,6 @@
-"""Steps and mistakes of answers that run a model in eval mode and then restore its mode.
+"""Steps and mistakes for answers that run a model in eval mode and then restore its mode.
 
-The last step of the answer restores the mode and needs ``model``, ``was_training`` and the result.
+The last step of the answer restores the mode. Its inputs are ``model``, ``was_training`` and the result.
 """
 
 import torch
@@ -20,12 +20,12 @@ def evaluating(model, was_training):
 
 
 def of_the_mode(steps: InSteps, result: str, first: str) -> list[Mistake]:
-    """Return the mistakes with the mode of the model.
+    """Return the mistakes in setting the model's mode.
 
     Args:
         steps: The answer.
-        result: The step whose value, a tensor with one number, the last step returns.
-        first: The step with the first call of the model, on ``tokens``.
+        result: The step whose value the last step returns: a tensor with one number.
+        first: The step that first calls the model, on ``tokens``.
     """
     return [
         Mistake(

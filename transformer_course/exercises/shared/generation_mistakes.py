@@ -1,4 +1,4 @@
-"""Mistakes in loops that generate one token after another. Their steps are those of ``generation_steps``."""
+"""Mistakes in loops that generate one token after another. The loops use the steps in ``generation_steps``."""
 
 import torch
 

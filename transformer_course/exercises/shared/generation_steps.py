@@ -1,8 +1,8 @@
-"""Steps of loops that generate one token after another."""
+"""Steps for loops that generate one token after another."""
 
 
 def shown():
-    """pass the model all tokens generated so far → the target that the model gets: all tokens so far"""
+    """pass the model all tokens generated so far → the target passed to the model: all tokens so far"""
     return lambda target: target
 
 

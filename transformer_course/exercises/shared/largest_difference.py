@@ -1,6 +1,6 @@
-"""Steps and mistakes of answers that return the largest difference of two tensors of logits.
+"""Steps and mistakes for answers that return the largest difference between two tensors of logits.
 
-The answers change the mode of the model. Their step ``differences`` is a tensor.
+The answers also change the model's mode. Their step ``differences`` returns a tensor.
 """
 
 import functools
@@ -41,7 +41,7 @@ def of_the_largest_difference(steps: InSteps, one: str, other: str, *axes: tuple
         steps: The answer.
         one: The step with the first tensor of logits.
         other: The step with the second tensor of logits.
-        axes: Dimensions of ``sizes`` over which a learner may take the maximum, instead of over all.
+        axes: Dimensions of ``sizes`` over which a wrong answer takes the maximum, instead of over all dimensions.
     """
 
     def of_both(function: Callable[[Tensor], Tensor]) -> Variant:

@@ -1,4 +1,4 @@
-"""Steps and mistakes of a stack of layers: an encoder, a decoder or a language model."""
+"""Steps and mistakes for a stack of layers: an encoder, a decoder or a language model."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""The ``parts`` used in references of later exercises, which are the references of earlier ones."""
+"""The ``parts`` that references use: the references of earlier exercises."""
 
 from transformer_course.exercises import every_exercise
 from transformer_course.running.parts import Parts

@@ -56,7 +56,7 @@ GIVEN_TARGET_MESSAGES = {
         hints=["Sum the `exp` of your log-probabilities over the vocabulary. Is the result 1 everywhere?"],
     ),
 }
-"""Messages for generated mistakes in the log-softmax if targets are given, with another text for a wrong dimension."""
+"""Messages for generated mistakes in the log-softmax if targets are given. Some are about a wrong dimension."""
 
 
 def of_the_log_probabilities(
@@ -106,10 +106,11 @@ def of_the_log_probabilities(
 
 
 def of_given_targets(steps: InSteps, **also_right: Step) -> list[Mistake]:
-    """Return the mistakes of answers that take targets as well as logits.
+    """Return the mistakes for answers whose arguments include both logits and targets.
 
     Args:
-        steps: An answer with the arguments ``logits`` and ``targets``, and these steps.
+        steps: An answer with the arguments ``logits`` and ``targets``, and the steps that
+            ``of_the_log_probabilities`` requires.
         also_right: Variants of later steps that are correct unless a value is infinite.
     """
     return [
@@ -163,7 +164,7 @@ def over_several_positions(steps: InSteps, logits: str = "logits") -> Mistake:
 
 
 def another_base(steps: InSteps, step: str) -> Mistake:
-    """Return the mistake of another base in a step whose value is a natural logarithm or its negative."""
+    """Return the mistake of using a base other than e in a step whose value is a natural logarithm or its negative."""
     return Mistake(
         "another_base",
         *[
@@ -181,7 +182,7 @@ def of_the_pick(steps: InSteps, picked: str, source: str, *everywhere: Any) -> l
 
     Args:
         steps: An answer with the argument ``targets``.
-        picked: The step that selects them.
+        picked: The step that selects the entries.
         source: The step with the values to select from.
         everywhere: Variants that do not select exactly one entry per position.
     """

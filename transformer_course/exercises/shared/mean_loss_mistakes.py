@@ -20,7 +20,7 @@ MESSAGES = {
 
 
 def row_sums(losses: Tensor, real: Tensor) -> Tensor:
-    """Return the sum of the losses of each sentence."""
+    """Return the sum of each sentence's losses."""
     return (losses * real).sum(dim=1)
 
 
@@ -28,7 +28,7 @@ def of_the_mean(steps: InSteps, row: str, *n_positions: Step) -> list[Mistake]:
     """Return the mistakes in the mean loss.
 
     Args:
-        steps: An answer with these steps.
+        steps: An answer with the steps listed at the top of this module.
         row: The noun for a row of the batch: "sentence" or "text".
         n_positions: Ways to count all positions, including padding.
     """

@@ -1,4 +1,4 @@
-"""Mistakes of norms over features: the dimension, eps and the weight.
+"""Mistakes in norms over features: the dimension, eps and the weight.
 
 The answer has the arguments ``x``, ``weight`` and ``eps`` and the step ``axis``.
 """
@@ -11,7 +11,7 @@ from transformer_course.steps import InSteps, Step, Variant
 
 
 def axis_from_the_front(steps: InSteps) -> Mistake:
-    """Return the mistake of a dimension that is correct only for some numbers of dimensions."""
+    """Return the mistake of counting ``dim`` from the front, which is correct only for some input shapes."""
     return Mistake(
         "axis_from_the_front",
         steps.but(axis=lambda: 1),
@@ -28,7 +28,7 @@ def axis_from_the_front(steps: InSteps) -> Mistake:
 
 
 def eps_fixed(steps: InSteps, eps: int) -> Mistake:
-    """Return the mistake of a fixed number instead of ``eps``.
+    """Return the mistake of using a fixed number instead of ``eps``.
 
     Args:
         steps: The answer.
@@ -47,7 +47,7 @@ def weighted_first(*variants: Variant | Callable[..., Any], bias: bool = False) 
     """Return the mistake of multiplying by the weight first, with these variants.
 
     Args:
-        variants: The variants.
+        variants: Answers that multiply by the weight first.
         bias: Whether a bias is added to the product.
     """
     doubled = f"what should happen to the result{', before the bias is added' if bias else ''}? What happens to yours?"

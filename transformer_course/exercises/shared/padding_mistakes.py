@@ -10,7 +10,7 @@ from transformer_course.steps import InSteps
 
 
 def which_tokens(steps: InSteps) -> list[Mistake]:
-    """Return the mistakes of a mask in identifying the real tokens."""
+    """Return the mistakes in identifying the real tokens for a mask."""
     return [
         Mistake(
             "larger_than_the_padding",
@@ -36,7 +36,7 @@ def which_tokens(steps: InSteps) -> list[Mistake]:
 
 
 def which_targets(steps: InSteps, *last_hint: str, below: str) -> list[Mistake]:
-    """Return the mistakes of a loss in identifying the real targets.
+    """Return the mistakes in identifying the real targets for a loss.
 
     Args:
         steps: The answer.

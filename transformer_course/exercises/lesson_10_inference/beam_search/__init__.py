@@ -18,7 +18,7 @@ Tree = Mapping[str, Mapping[str, float]]
 """For each word, the probabilities of the next words; ``<`` is bos and ``>`` is eos. Each word has only one position.
 """
 N_PLACES = 9
-"""Maximum number of target tokens for the models of the cases."""
+"""Maximum number of target tokens for the models in the cases."""
 
 GARDEN_PATH: Tree = {
     "<": {"a": 0.5, "b": 0.42}, "a": {"c": 0.5, "d": 0.4}, "b": {"e": 0.95}, "c": {"g": 0.6, "h": 0.3},
@@ -34,17 +34,16 @@ THIRD_BEST: Tree = {
     "<": {"a": 0.5, "b": 0.45}, "a": {"c": 0.5, "d": 0.41}, "b": {"e": 0.5, "f": 0.3}, "c": {"g": 0.62},
     "d": {"h": 0.97}, "e": {"i": 0.6}, "f": {"j": 0.7},
 }  # fmt: skip
-"""The start of the likeliest text is only the third-best text of two words."""
+"""Among the texts of two words, the start of the likeliest text is only the third best."""
 AT_ONCE: Tree = {"<": {">": 0.4, "a": 0.33}, "a": {"b": 0.98}, "b": {"c": 0.98}, "c": {">": 0.98}}
-"""The best text is empty, but only without a cost for what could follow its end."""
+"""The best text is empty, but a search that adds log-probabilities after eos finds another text."""
 
 
 def two_ends(short: float, ratio: float, n_long: int = 4) -> Tree:
-    """Return a tree with a text of 2 tokens with this probability and a longer one with ``ratio`` times its
-    log-probability.
+    """Return a tree with a text of 2 tokens and a longer text with ``ratio`` times its log-probability.
 
-    After 2 tokens, the longer text already has nearly all of its log-probability, so if the short text ever leads, it
-    leads then.
+    ``short`` is the probability of the short text. After 2 tokens, the longer text already has nearly all of its
+    log-probability, so if the short text is ever ahead, it is ahead at that point.
     """
     begin, end = 0.45, 0.99 ** (n_long - 2)
     words = ["b", *"cdef"[: n_long - 2], ">"]
@@ -87,10 +86,11 @@ def beam_search_cases(seed: int) -> list[Case]:
 def _model_of(trees: Sequence[Tree], rng: torch.Generator) -> tuple[dict[str, object], Tensor, int, int]:
     """Describe a model that continues each sentence according to its tree; return the model, the sources, bos and eos.
 
-    Rows of logits have different offsets, which don't change the probabilities. Every position and every sentence add
-    logits of their own, so the rows of the table alone reveal nothing. After eos comes a token outside all trees. Words
-    and ends are probable only where a tree says so, and bos nowhere, so searches that stop after a number of ends find
-    the same text. Token 0 is a word or unused, but never the padding.
+    The rows of logits have different offsets, which do not change the probabilities. Every position and every sentence
+    adds its own logits, so the rows of the transition table alone reveal nothing. After eos, the model predicts a token
+    outside all trees. Words and eos are probable only where a tree contains them, and bos is never probable, so
+    searches that stop after some number of finished texts find the same text. Token 0 is a word or unused, but never
+    bos or eos.
     """
     words = [(number, word) for number, tree in enumerate(trees) for word in _positions(tree) if word not in "<>"]
     vocab_size = len(words) + 12

@@ -1,11 +1,11 @@
-"""The reference of ``beam_search`` and the same answer in steps, which include the decisions in each round of the loop.
+"""The reference for ``beam_search``, and the same answer in steps, including the decisions in each round of the loop.
 
-Beam searches differ in detail. In this one, the candidates of a round are all unfinished texts extended by every token,
-and the finished texts unchanged. The ``beam_size`` candidates with the largest log-probability survive. After
+Beam searches differ in detail. Here, the candidates in a round are all unfinished texts, each extended by every token,
+and the unchanged finished texts. The ``beam_size`` candidates with the largest log-probability survive. After
 ``max_length`` rounds, the text with the best score wins, finished or not. The score is the log-probability divided by
 ((5 + length) / 6) ** ``length_penalty``, where the length includes eos (equation 14 of Wu et al. 2016,
-arXiv:1609.08144, without its other term). In the cases, common variants find the same text: those that rank candidates
-by score, and those that set finished texts aside.
+arXiv:1609.08144, without the coverage penalty). In the cases, two common variants find the same text: ranking the
+candidates by score, and setting finished texts aside.
 """
 
 import torch
@@ -29,7 +29,7 @@ def beam_search(
     for sentence in source:
         beam: list[tuple[list[int], float]] = [([], 0.0)]  # texts with their log-probabilities
         for _ in range(max_length):
-            candidates = [(text, total) for text, total in beam if text[-1:] == [eos_id]]  # finished, so left alone
+            candidates = [(text, total) for text, total in beam if text[-1:] == [eos_id]]  # finished texts
             for text, total in beam:
                 if text[-1:] != [eos_id]:
                     logits = model(sentence[None], torch.tensor([[bos_id, *text]]))[0, -1]
@@ -42,7 +42,7 @@ def beam_search(
 
 
 def start():
-    """begin with one empty text, of log-probability 0 → the beam before the first round: one empty text"""
+    """begin with one empty text with log-probability 0 → the beam before the first round: one empty text"""
     return [([], 0.0)]
 
 

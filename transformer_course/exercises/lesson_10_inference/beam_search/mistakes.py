@@ -7,7 +7,7 @@ from transformer_course.exercises.lesson_10_inference.beam_search.answer import 
 
 
 def one_candidate_each(beam_size, rank):
-    """Return the step that extends each text only by its best token, once there are several texts."""
+    """Return the step that extends each text only by its best token as soon as the beam has several texts."""
 
     def pruned(candidates, n_texts):
         ordered = sorted(candidates, key=lambda found: rank(*found), reverse=True)

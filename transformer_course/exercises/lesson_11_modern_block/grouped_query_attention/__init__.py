@@ -46,7 +46,7 @@ def grouped_query_cases(seed: int) -> list[Case]:
         return torch.ones(n, n, dtype=torch.bool).tril()
 
     def padding_in_front(batch: int, n: int) -> Tensor:
-        """Return a causal mask for left-padded sentences, in which the first queries may not attend to anything."""
+        """Return a causal mask for left-padded sentences. Their first queries may not attend to anything."""
         n_pads = torch.randint(1, n - 1, (batch, 1, 1, 1), generator=rng)
         n_pads[0] = 0
         return causal(n) & (torch.arange(n) >= n_pads)
@@ -58,7 +58,7 @@ def grouped_query_cases(seed: int) -> list[Case]:
         return one
 
     def of_positive_numbers(shows: str, w_q: list[float], mask: Tensor | None = None) -> Case:
-        """Draw a case in which the keys are x itself, all positive, and the queries are x times two factors."""
+        """Draw a case with positive x. The keys are x, and the queries are x with each feature scaled by ``w_q``."""
         one = case(1, 3, 2, 1, 1, shows, mask)
         one.inputs["x"].abs_().add_(0.5)
         one.parameters["w_q.weight"].copy_(torch.diag(torch.tensor(w_q)))

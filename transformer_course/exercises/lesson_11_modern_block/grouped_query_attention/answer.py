@@ -1,4 +1,4 @@
-"""The reference of ``GroupedQueryAttention`` and the same answer in steps."""
+"""The reference for ``GroupedQueryAttention``, and the same answer in steps."""
 
 import torch
 from jaxtyping import Bool, Float

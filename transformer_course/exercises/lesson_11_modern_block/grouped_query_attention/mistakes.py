@@ -9,12 +9,12 @@ from transformer_course.steps import with_inputs
 
 
 def in_turn(n_repeats):
-    """Repeat the whole sequence of heads."""
+    """Return the function that repeats the whole sequence of heads."""
     return lambda heads: heads.repeat(1, n_repeats, 1, 1)
 
 
 def by_the_wrong_number(n_repeats):
-    """Return the function that divides the number of a query head by the number of key heads."""
+    """Return the function that divides a query head's index by the number of key heads."""
 
     def change(heads):
         n_kv_heads = heads.shape[1]
@@ -24,7 +24,7 @@ def by_the_wrong_number(n_repeats):
 
 
 def one_in_turn(name):
-    """Return the answer that repeats the whole sequence of heads only for the keys or only for the values."""
+    """Return the answer that repeats the whole sequence of heads for only the keys or only the values."""
 
     def change(self, split, n_repeats, features):
         return in_turn(n_repeats)(split(features, self.n_kv_heads))
@@ -33,7 +33,7 @@ def one_in_turn(name):
 
 
 def features_repeated(name):
-    """Repeat each feature of the keys or values, and then split."""
+    """Return the step that repeats each feature of the keys or values before splitting into heads."""
 
     def change(self, split, n_repeats, features):
         return split(features.repeat_interleave(n_repeats, dim=-1), self.n_heads)
@@ -47,7 +47,7 @@ def viewed(features, n_heads):
 
 
 def untreated(**changes):
-    """Return the answer that does not handle fully masked queries, with further changes."""
+    """Return the answer that does not handle fully masked queries, with the given changes to other steps."""
     return STEPS.but(
         empty=lambda visible: None if visible is None else torch.zeros_like(visible[..., :1]),
         **changes,
@@ -55,7 +55,7 @@ def untreated(**changes):
 
 
 def causal(x):
-    """Return the causal mask of a sequence."""
+    """Return the causal mask for a sequence."""
     return torch.ones(x.shape[1], x.shape[1], dtype=torch.bool).tril()
 
 

@@ -1,9 +1,10 @@
-"""Mistakes of exercises about attention, each written once.
+"""Mistakes shared by the exercises about attention.
 
-Each function takes an answer in steps and returns the mistakes in some of them, which it finds by name: ``turned``,
-``products`` (``scores`` if nothing is divided), ``width``, ``divisor``, ``scores``, ``weights``, ``mixture``, for masks
-``visible``, ``hidden``, ``fill``, and for heads ``merged``. Constants are wordings of generated mistakes. A variant
-that crashes would hide a second mistake, so it is passed as an attempt, which is not combined with others.
+Each function takes an answer in steps and returns the mistakes in some of these steps. It finds the steps by name:
+``turned``, ``products`` (or ``scores``, if the answer does not scale), ``width``, ``divisor``, ``scores``, ``weights``
+and ``mixture``; with a mask also ``visible``, ``hidden`` and ``fill``; and with heads also ``merged``. The constants
+are messages for generated mistakes. A variant that crashes would hide a second mistake, so it is passed as an attempt,
+which is not combined with other mistakes.
 """
 
 from transformer_course.exercises.shared.attention_mistakes.masks import (

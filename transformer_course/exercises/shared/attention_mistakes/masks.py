@@ -107,7 +107,7 @@ def of_the_mask(steps: InSteps) -> list[Mistake]:
         Mistake(
             "mask_transposed",
             steps.but(visible=transposed),
-            steps.but(visible=transposed, fill=lambda: -1e9),  # fully masked: −∞ gives nan, this number does not
+            steps.but(visible=transposed, fill=lambda: -1e9),  # in fully masked rows, −∞ gives nan but −1e9 does not
             summary="you transpose the mask",
             message=(
                 "{summary}, but its rows already correspond to queries and its columns to keys. Your code crashes, "

@@ -1,4 +1,4 @@
-"""Mistakes of multi-head modules: the optional mask, and splitting and merging heads."""
+"""Mistakes in multi-head modules: the optional mask, and splitting and merging heads."""
 
 from collections.abc import Callable
 from typing import Any
@@ -8,7 +8,7 @@ from transformer_course.steps import InSteps, Variant, with_inputs
 
 
 def of_a_mask_that_may_be_none(steps: InSteps) -> list[Mistake]:
-    """Return the mistakes with an optional ``mask``."""
+    """Return the mistakes in handling an optional ``mask``."""
     return [
         Mistake(
             "mask_asked_for_its_truth",
@@ -93,7 +93,7 @@ def split_by_view(*variants: Variant | Callable[..., Any]) -> Mistake:
 
 
 def heads_interleaved(*variants: Variant) -> Mistake:
-    """Return the mistake of dealing features out to the heads in turn, with these variants."""
+    """Return the mistake of assigning features to the heads in turn, with these variants."""
     return Mistake(
         "heads_interleaved",
         *variants,
@@ -107,7 +107,7 @@ def heads_interleaved(*variants: Variant) -> Mistake:
 
 
 def of_the_heads(steps: InSteps, queries: str, n_query: str) -> list[Mistake]:
-    """Return the mistakes with the shape of the mask.
+    """Return the mistakes in the shape of the mask.
 
     Args:
         steps: An answer with the step ``visible``.

@@ -1,4 +1,4 @@
-"""Mistakes in the division by √d_k: another size, another function of it, or a division in the wrong place."""
+"""Mistakes in dividing by √d_k: the wrong size, the wrong function of d_k, or the wrong step."""
 
 from torch.nn import functional as F
 
@@ -44,7 +44,7 @@ ROOT_OF_D_MODEL = Wording(
 
 
 def no_scaling(steps: InSteps) -> Mistake:
-    """Return the mistake of not scaling. It is not generated, so that it is also found together with a crash."""
+    """Return the mistake of not scaling. Unlike a generated mistake, it is also found in code that crashes."""
     return Mistake(
         "no_scaling",
         steps.but(**{first_of(steps, "scaled", "scores"): lambda products: products}),
@@ -69,7 +69,7 @@ def root_of_the_number(of: str) -> Wording:
 
 
 def of_scaling_too_early(steps: InSteps) -> list[Mistake]:
-    """Return the mistakes of scaling or normalizing the scores of lesson 01."""
+    """Return the mistakes of scaling or normalizing the scores in lesson 01."""
     return [
         Mistake(
             "scaled_too_early",

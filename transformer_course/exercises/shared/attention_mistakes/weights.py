@@ -23,7 +23,7 @@ TRANSPOSES_THE_BATCH = Wording(
 
 
 def of_the_transposition(steps: InSteps, keys: str = "keys") -> list[Mistake]:
-    """Return the mistakes in transposing the keys, which are the value with this name."""
+    """Return the mistakes in transposing the keys. ``keys`` is the name of their argument or step."""
 
     def turned(change: Callable[[Tensor], Tensor]) -> Variant:
         return steps.but(turned=with_inputs(change, keys))
@@ -105,7 +105,7 @@ SOFTMAX_OVER_A_FIXED_DIMENSION = {
         hints=["Scores have the shape (…, n_query, n_key). Which dimension holds the keys, counted from the end?"],
     ),
 }
-"""Messages for a softmax over a dimension that is counted from the front, if the scores have 2 or 3 dimensions."""
+"""Messages for a softmax over a dimension counted from the front, for scores with 2 or 3 dimensions."""
 DIVIDED_BY_THE_NUMBER_OF_KEYS = Wording(
     "{summary}. The weights of a query already sum to 1, so your output is n_key times too small. Should a weighted "
     "average divide by anything else?",
@@ -128,8 +128,8 @@ QUERIES_AND_KEYS_SWAPPED = Wording(
 def softmax_over_the_queries(steps: InSteps, *variants: Variant) -> Mistake:
     """Return the mistake of normalizing over the queries, for exercises with a mask.
 
-    Some variants fill with −1e9 instead of −∞. In fully masked rows, these two differ: nan and a number. That is not a
-    second mistake.
+    Some variants fill with −1e9 instead of −∞. In fully masked rows, −∞ gives nan and −1e9 gives a number, which does
+    not count as a second mistake.
     """
     made = {first_of(steps, "probabilities", "weights"): lambda scores: scores.softmax(dim=-2)}
     return Mistake(
