@@ -110,7 +110,7 @@ def _public_names(parent: Path) -> dict[str, str]:
     for node in ast.parse((parent / "__init__.py").read_text(encoding="utf-8")).body:
         if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "_MODULES":
             return dict(ast.literal_eval(node.value))
-            raise ValueError(f"{parent / '__init__.py'} must define _MODULES, the table of its public names")
+    raise ValueError(f"{parent / '__init__.py'} must define _MODULES, the table of its public names")
 
 
 def _docstring(path: Path) -> str:

@@ -1,6 +1,7 @@
-"""Compute the tables and notes of an instructor's plan from the lessons.
+"""Generate the tables and notes in an instructor's plan from the lessons.
 
-``python -m docs.site.teaching_plan`` also writes the tables into ``docs/instructors.md``, for readers without the site.
+``python -m docs.site.teaching_plan`` writes the tables to ``docs/instructors.md``, for readers who do not use the web
+edition.
 """
 
 import re
@@ -15,7 +16,7 @@ from transformer_course.home.reading_time import promised_minutes
 from transformer_course.lesson_order import place
 
 PLACEHOLDER = "<!-- the web edition shows here: {} -->"
-"""The placeholder for a computed part that only the site has. It is invisible if the file is read as Markdown."""
+"""The placeholder for a computed part that only the web edition shows. In rendered Markdown, it is invisible."""
 STORED = re.compile(r"<!-- made from the lessons: (.+?) -->\n.*?\n<!-- end -->", re.DOTALL)
 GUIDE = ROOT / "docs" / "instructors.md"
 NOTES = ROOT / "docs" / "lesson_notes.md"
@@ -23,12 +24,12 @@ NOTES = ROOT / "docs" / "lesson_notes.md"
 
 @dataclass(frozen=True)
 class PlannedLesson:
-    """The plan of a lesson for an instructor."""
+    """An instructor's plan for a lesson."""
 
     name: str
     title: str
     goal: str
-    """What students can do after the lesson."""
+    """The end of the sentence "After this lesson, students can …"."""
     reading: int
     """Reading time in minutes."""
     exercises: int
@@ -38,32 +39,34 @@ class PlannedLesson:
     points: int
     bonus: int
     stumbles: str
-    """Where students get stuck."""
+    """Common difficulties, as a Markdown list in one line."""
     questions: str
-    """Questions to ask in class."""
+    """Questions to ask in class, as a Markdown list in one line."""
 
 
 def planned_lessons(lessons: Mapping[str, NotebookNode]) -> list[PlannedLesson]:
-    """Return the plans of all lessons with graded exercises, in order."""
+    """Return a plan for each lesson with graded exercises, in order."""
     return [planned_lesson(name, book) for name, book in lessons.items() if name not in UNGRADED]
 
 
 def note_to(name: str) -> str:
-    """Return the note on a lesson, in one line, or "" if there is none."""
+    """Return the note on a lesson in one line, or "" if the lesson has no note."""
     found = re.search(rf"^## {name}\n(.*?)(?=^## |\Z)", NOTES.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
     return " ".join(found[1].split()) if found else ""
 
 
 def planned_lesson(name: str, book: NotebookNode) -> PlannedLesson:
-    """Return the plan of a lesson, from its title cell, its exercises and its note.
+    """Return the plan for a lesson, based on its title cell, its exercises and its note.
 
     Raises:
-        ValueError: The title cell does not give the minutes.
+        ValueError: The title cell does not contain the minutes.
     """
     head = book.cells[0].source
     reading, solving = promised_minutes(book, "Reading"), promised_minutes(book, "Exercises")
     if reading is None or solving is None:
-        raise ValueError(f"the first cell of {name} must give the minutes of reading and exercises; got {head!r}")
+        raise ValueError(
+            f"the first cell of {name} must give the minutes for reading and for the exercises; got {head!r}"
+        )
     goal = re.search(r"\*\*Afterwards you can\*\* (.*?)\n\n", head, re.DOTALL)
     exercises = exercises_of(name)
     core, stretch = ([e.points for e in exercises if e.stretch is bonus] for bonus in (False, True))
@@ -84,34 +87,36 @@ def planned_lesson(name: str, book: NotebookNode) -> PlannedLesson:
 
 
 def with_tables(text: str, plan: Sequence[PlannedLesson]) -> str:
-    """Update the tables in a text, and keep the comments around them.
+    """Update the tables in a text without changing the comments around them.
 
     Raises:
-        ValueError: The comments in the text do not match the tables.
+        ValueError: The text does not contain the comment of each table, in order.
     """
     computed = {"the minutes of each lesson": minutes, "the sums of three courses": courses}
     if (found := STORED.findall(text)) != list(computed):
-        raise ValueError(f"the text must contain {list(computed)}, in this order; got {found}")
+        raise ValueError(
+            f"the text must contain the comments of the tables {list(computed)}, in this order; got {found}"
+        )
     return STORED.sub(
         lambda at: f"<!-- made from the lessons: {at[1]} -->\n\n{computed[at[1]](plan)}\n\n<!-- end -->", text
     )
 
 
 def fill_in(text: str, lessons: Mapping[str, NotebookNode]) -> str:
-    """Replace the placeholders in a text with the computed parts.
+    """Update the tables in a text and replace its placeholder with the notes on each lesson.
 
     Raises:
-        ValueError: The placeholders do not match the computed parts.
+        ValueError: A comment or placeholder in the text is missing or unknown.
     """
     plan = planned_lessons(lessons)
     text = re.sub(r"<!-- (?:made from the lessons: .+?|end) -->\n\n", "", with_tables(text, plan))
     if (wanted := re.findall(PLACEHOLDER.format("(.+)"), text)) != ["the notes to each lesson"]:
-        raise ValueError(f"the text must have one placeholder, for the notes on each lesson; got {wanted}")
+        raise ValueError(f"the text must contain exactly one placeholder, for the notes on each lesson; got {wanted}")
     return text.replace(PLACEHOLDER.format("the notes to each lesson"), notes(plan))
 
 
 def minutes(plan: Sequence[PlannedLesson]) -> str:
-    """Return a table of the lessons with their minutes."""
+    """Return a table with the minutes and points of each lesson."""
     rows = [
         f"| [{u.title}](../notebooks/{u.name}.ipynb) | {u.reading} | {u.exercises} | {u.n_core} + {u.n_stretch} ★ "
         f"| {u.points} + {u.bonus} ★ |"
@@ -122,7 +127,7 @@ def minutes(plan: Sequence[PlannedLesson]) -> str:
 
 
 def courses(plan: Sequence[PlannedLesson]) -> str:
-    """Return a table of three courses with their totals."""
+    """Return a table with the totals of three courses."""
     starts = {u.name: place(u.name)[0][:2] for u in plan}
     # Lessons that come after all numbered lessons have no number.
     number = {name: int(start) for name, start in starts.items() if start.isdigit()}
@@ -142,17 +147,22 @@ def courses(plan: Sequence[PlannedLesson]) -> str:
 
 
 def notes(plan: Sequence[PlannedLesson]) -> str:
-    """Return a section for each lesson with its goal, slides, homework, questions for class and common difficulties."""
+    """Return a section for each lesson: goal, slides, homework, questions for class, and common difficulties."""
     return "\n\n".join(
         f"### Week {week}: {u.title}\n\n"
         f"After this lesson, students can {u.goal}\n\n"
         f"- **Lecture**: [slides](../slides/{u.name}.md)\n"
         f"- **Homework**: {u.n_core} exercises with {u.points} points in total, about {u.exercises} minutes; "
         f"{u.n_stretch} ★ for students who want more\n"
-        f"- **Ask in class**: {u.questions}\n"
-        f"- **Where students stumble**: {u.stumbles}"
+        f"- **Ask in class**:\n{_nested(u.questions)}\n"
+        f"- **Where students stumble**:\n{_nested(u.stumbles)}"
         for week, u in enumerate(plan, start=1)
     )
+
+
+def _nested(items: str) -> str:
+    """Indent a Markdown list that is stored in one line; every item begins with a capital letter or code."""
+    return "\n".join(f"  - {item}" for item in re.split(r"(?:^| )- (?=[A-Z`*])", items) if item)
 
 
 def _part(note: str, heading: str) -> str:
