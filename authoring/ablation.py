@@ -73,7 +73,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except ValueError as error:
         print(f"{options.results}: {error}")
         return 1
-    print(f"{found.better} is lower by {found.difference:.4f} on average (standard deviation {found.deviation:.4f}),")
+    print(f"The loss of {found.better} is lower by {found.difference:.4f} on average (s.d. {found.deviation:.4f}),")
     print(f"and in {found.n_better} of {found.n_pairs} seeds (sign test: p = {found.p_value:.3f}).")
     return 0
 

@@ -1,10 +1,10 @@
 """Build the catalogs of generated mistakes: ``python -m authoring.build_generated_mistakes [--check] [NAME …]``.
 
-The command runs all generated mistakes of an answer on the cases of the lessons' seed. It drops those that behave like
-the correct answer, a written mistake or a likelier generated mistake, and those that no composed sentence can describe
-(``clear_edits``). It stores the others, likeliest first. Run it after you change the steps, the cases or the mistakes
-of an exercise; it takes a few seconds per exercise. With ``--check``, it writes nothing and lists outdated catalogs
-with the reasons.
+The command runs all generated mistakes of an answer on the cases of the lessons' seed. It drops every mistake that
+behaves like the correct answer, a written mistake or a likelier generated mistake, and every mistake that no composed
+sentence can describe (``clear_edits``). It stores the remaining mistakes, likeliest first. Run the command after you
+change the steps, the cases or the mistakes of an exercise; it takes a few seconds per exercise. With ``--check``, the
+command writes nothing and lists outdated catalogs with the reasons.
 """
 
 import math
@@ -43,12 +43,12 @@ UNCLEAR_KINDS = {
     "moved_by_one",
 }
 """Kinds that cannot be described by a composed sentence in which learners recognize their code. They are kept only if
-the exercise has a message for them; otherwise the check shows the line.
+the exercise has a message for them; otherwise, the check shows only the line.
 """
 FRACTION_KINDS = {"inverse", "complement"}
 """Kinds that make no sense for sizes, dimensions and indices: no one computes 1 / index."""
 ROUNDING_TOLERANCES = 10.0
-"""If all results are within this many tolerances, the answer may be correct but computed in a different order."""
+"""If every error is within this many tolerances, the answer may be correct but computed in a different order."""
 TIME_LIMIT_S = 2.0
 MAX_READING_WEIGHT_DIFFERENCE = 0.6
 """A second explanation of the same behavior is stored if its weight exceeds the first by at most this much."""
@@ -99,7 +99,7 @@ def rounded(one: Outline) -> tuple[object, ...]:
 def evaluated_edits(known: Behavior) -> list[tuple[AnswerEdit, BehaviorKey]]:
     """Return the generated mistakes that are clearly wrong, with outlines of their results in all cases.
 
-    Mistakes with a message for their exact code come first, followed by the others from likely to unlikely.
+    Mistakes with a message for their exact code come first, followed by all other mistakes from likely to unlikely.
     """
     steps = known.exercise.steps
     assert steps is not None
@@ -113,7 +113,7 @@ def evaluated_edits(known: Behavior) -> list[tuple[AnswerEdit, BehaviorKey]]:
         if (round(edit.weight, 2) <= max_weight and _is_clear(edit, samples)) or _has_message(known.exercise, edit)
     ]
     # build_catalog keeps the first of several mistakes that behave the same, so a mistake with a message for its exact
-    # code comes before likelier ones
+    # code comes before likelier mistakes
     edits.sort(key=lambda edit: not any(key in known.exercise.messages for key in edit.keys[:-1]))
     for edit in edits:
         observation = _results(known, edit)
@@ -142,7 +142,8 @@ def build_catalog(
 
     Args:
         known: The known behaviors of the exercise.
-        edits: The generated mistakes with their behavior. Only the first of those that behave the same is kept.
+        edits: The generated mistakes with their behavior. Of several mistakes that behave the same, only the first is
+            kept.
         cases: Indices of the cases whose outlines are stored; by default, the two cases that distinguish the most
             generated mistakes.
     """
@@ -204,7 +205,7 @@ def _results(known: Behavior, edit: AnswerEdit) -> list[Observation] | None:
     assert steps is not None
     try:
         variant = variant_of(steps, edit.code)
-        # limits mainly processor time, so that a busy machine builds the same catalog
+        # limit mainly CPU time, so that a busy machine builds the same catalog
         with time_limit(TIME_LIMIT_S, clock=60 * TIME_LIMIT_S):
             results = [known.output(variant, index) for index in range(len(known.cases))]
         errors = [observation["error"] for observation in results if "error" in observation]
@@ -226,12 +227,12 @@ def _most_distinguishing_cases(edits: Sequence[AnswerEdit], n_cases: int) -> lis
 
 
 def stale_reasons(known: Behavior, built: Catalog, stored: Catalog) -> list[str]:
-    """List the changes of an exercise that make its stored catalog outdated.
+    """List the changes to an exercise that make its stored catalog outdated.
 
     Rounding differs between machines. It can affect whether two equivalent mistakes are recognized as duplicates, and
     therefore whether both are stored. So a generated mistake may be in only one of the two catalogs if it behaves like
-    a mistake that is in both. Any other difference counts as a change, because the check would not recognize an attempt
-    with that mistake, or would confuse it with another mistake.
+    a mistake that both catalogs contain. Any other difference counts as a change, because the check would not recognize
+    an attempt with that mistake, or would confuse it with another mistake.
 
     Args:
         known: The known behaviors in the cases from which catalogs are built.
@@ -281,7 +282,7 @@ def _are_equivalent(one: AnswerEdit, other: AnswerEdit) -> bool:
 
 
 def _is_duplicate(known: Behavior, edit: AnswerEdit, others: Iterable[AnswerEdit]) -> bool:
-    """Return whether a generated mistake behaves like any of the others."""
+    """Return whether a generated mistake behaves like any of the other mistakes."""
     steps = known.exercise.steps
     assert steps is not None
     near = [one for one in others if all(map(Outline.may_match, edit.outlines, one.outlines))]
@@ -300,7 +301,7 @@ def update(exercise: Exercise, *, is_check: bool) -> list[str]:
     has_stored_cases = all(index < len(known.cases) for index in stored.cases)
     is_sampler = any(case.kind == "sampler" for case in known.cases)
     with in_isolation():
-        # Makes `torch.empty` fill tensors with nan instead of leftover memory, which would be too slow for samplers.
+        # Make `torch.empty` fill tensors with nan instead of leftover memory, but not for samplers: it is too slow.
         torch.use_deterministic_algorithms(not is_sampler, warn_only=True)
         built = build_catalog(known, evaluated_edits(known), stored.cases if is_check and has_stored_cases else ())
     behavior.cache_clear()

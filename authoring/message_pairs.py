@@ -67,8 +67,8 @@ def words(text: str) -> tuple[str, ...]:
 def split(pairs: Mapping[str, str], one_in: int) -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
     """Split messages into training pairs and held-out sentences, in an order that depends only on their text.
 
-    A candidate for holding out is dropped if it has the same words as another message after removing at most one word
-    from each.
+    A candidate for the held-out sentences is dropped if it consists of the same words as another message after removing
+    at most one word from each.
 
     Args:
         pairs: Messages and their translations.

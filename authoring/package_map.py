@@ -107,7 +107,7 @@ def merge_nested(may_use: Mapping[str, str]) -> dict[str, set[str]]:
 
 
 def arrows(may_use: Mapping[str, str]) -> list[tuple[str, str]]:
-    """Return the arrows from each package to the packages that may use it, without arrows that others imply.
+    """Return the arrows from each package to the packages that may use it, except arrows implied by other arrows.
 
     Arrows from the library to the course are omitted, because the title of the course's panel replaces them.
     """

@@ -1,8 +1,8 @@
-"""Record the attention weights of SmolLM2 in a few sentences, and remove a few of its heads, for lesson 03.
+"""Record the attention weights of SmolLM2 on a few sentences, and ablate a few of its heads, for lesson 03.
 
 ``python -m authoring.record_heads FOLDER`` loads the model from the folder that ``published("smollm2")`` returns and
-writes the weights for the lesson. It takes about two minutes on one core. The lesson can then run without a network
-connection or the model.
+writes the weights for the lesson. The command takes about two minutes on one core. The lesson can then run without a
+network connection or the model.
 """
 
 import json
@@ -49,7 +49,7 @@ HEAD = (13, 8)
 AGREEMENT_TEMPLATES = ("The {a} that the {b} {verb}", "The {a} that {verb} the {b}", "The {a} next to the {b}")
 """Beginnings of sentences. The next word, "was" or "were", has to agree with the first noun."""
 N_AGREEMENT_SENTENCES = 96
-"""Number of sentences per template. In half of them, the first noun is plural; the second noun is the opposite."""
+"""Number of sentences per template. In half of them, only the first noun is plural; in the others, only the second."""
 REGULAR_NOUNS = tuple(noun for noun in NOUNS if noun not in {"man", "woman", "child", "fox", "wolf"})
 """Nouns that form the plural with -s, in one token."""
 
@@ -88,7 +88,7 @@ def from_verb_to_nouns(template: str, words: dict[str, str]) -> Tensor:
 
 
 def words_to_nouns(template: str) -> list[tuple[str, float, float]]:
-    """Return each token with the mean weights that ``HEAD`` gives, from there, to the subject and the other noun."""
+    """Return each token with the mean weights of ``HEAD`` from this token to the subject and to the other noun."""
     subject = TEMPLATES[template]
     names = ("a", "b") if subject == "a" else ("b", "a")
     of_sentences = []
@@ -137,7 +137,7 @@ def agreement_sentences(template: str) -> Iterator[tuple[str, str, str]]:
 
 
 def agreement(template: str, head: tuple[int, int] | None) -> float:
-    """Return in what fraction of the sentences the form that agrees is more probable after removing a head."""
+    """Return the fraction of sentences in which the agreeing form is more probable, with a head removed."""
     model, tokenizer = loaded()
     texts, right, wrong = zip(*agreement_sentences(template), strict=True)
     ids = torch.tensor([tokenizer.encode(text).ids for text in texts])  # all have the same number of tokens

@@ -105,7 +105,7 @@ def rephrased(questions: Sequence[Question]) -> list[Question]:
 def judged(model: LanguageModel, tokenizer: Tokenizer, questions: Sequence[Question]) -> dict[str, list[list[float]]]:
     """Return how much the judge prefers the long answer, log p(long) − log p(short), in both orders of each pair.
 
-    The short answer is always correct. The long answer is the same or a wrong answer followed by padding.
+    The short answer is always correct. The long answer is the short answer or a wrong answer, followed by padding.
     """
     letters = [tokenizer.encode(f" {letter}").ids for letter in "AB"]
     table: dict[str, list[list[float]]] = {"long, right": [], "long, wrong": []}

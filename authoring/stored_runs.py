@@ -1,4 +1,4 @@
-"""Run a lesson's training code outside the lesson, where it would take too long, and store the results."""
+"""Run training code that would take too long in a lesson, and store the results."""
 
 import ast
 import json

@@ -32,7 +32,7 @@ FAMILIES += [
     )
     for formats in ("1", "1 : 1")
 ]
-"""Model, number of layers (of each of its stacks), steps, and formats."""
+"""Runs for each model: the model, the number of layers in each stack, the training steps, and the date formats."""
 DEPTHS, EXCHANGE_STEPS = (2, 3), (200, 600)
 DIFFUSION_STEPS, N_TEXTS = (1, 2, 3, 5, 11), 200
 

@@ -1,4 +1,4 @@
-"""Drafts for lesson 10: how often a model accepts their tokens, the longer it has been trained.
+"""Measure how often lesson 10's model accepts the tokens of small drafts, at several stages of its training.
 
 ``python -m authoring.train_draft_runs`` trains the lesson's model for up to 3,000 steps, and two small drafts: one on
 the text, and one distilled from the model. It takes about ten minutes on one core.
@@ -30,7 +30,7 @@ def accepted(p: Tensor, q: Tensor) -> float:
 
 
 def train_draft(seed: int, lesson: dict[str, Any], loss_of: Callable[[nn.Module, Tensor], Tensor]) -> nn.Module:
-    """Train a small model on the lesson's text in the same way as the lesson trains its own."""
+    """Train a small model on the lesson's text in the same way as the lesson trains its own small model."""
     torch.manual_seed(100 + seed)
     draft, ids, n = lesson["LanguageModel"](**DRAFT_SIZES), lesson["train_ids"], lesson["N"]
     optimizer = torch.optim.AdamW(draft.parameters(), fused=True)

@@ -17,7 +17,7 @@ NEEDED = {"fresh", "draw_weights", "batches", "fit", "Experts", "update_load", "
 NEEDED |= {"mixture", "KINDS", "learned_by"}
 
 Runs = dict[str, dict[str, list[tuple[list[float], list[float]]]]]
-"""By learning rate and kind: for each seed, the fraction of facts known over time and the load of each expert."""
+"""Results by learning rate and kind: for each seed, the fraction of known facts over time, and each expert's load."""
 
 
 def runs(rates: Iterable[float] = LEARNING_RATES, seeds: Iterable[int] = SEEDS, kinds: Iterable[str] = ()) -> Runs:

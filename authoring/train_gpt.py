@@ -1,4 +1,4 @@
-"""Train the GPT for lesson 09, which loads it into the learner's own classes.
+"""Train lesson 09's GPT, which the lesson loads into the learner's own classes.
 
 ``python -m authoring.train_gpt`` trains the model on English text that ships with every Python installation and stores
 its parameters, tokenizer and model card in ``transformer_course.stored_models``. The texts that ``python_docstrings``

@@ -26,7 +26,7 @@ TRANSFORMER_INPUTS = INPUTS[-1]
 def accuracies(
     n_heads: int, compared: str, averaged: str, rate: float, seed: int, steps: int, lesson: dict[str, Any]
 ) -> dict[str, float]:
-    """Return the mean accuracy over 20 steps after 300, 1,000 and 3,000 steps, as far as the run goes."""
+    """Return the mean accuracy over 20 steps after 300, 1,000 and 3,000 steps, up to the length of the run."""
     inputs = {"compared": compared, "averaged": averaged, "width": WIDTH}
     right = lesson["train"](n_heads, seed=seed, steps=steps, rate=rate, **inputs)[1]
     ends = {SHORT_RUN_STEPS, LONGER_RUN_STEPS if n_heads > 1 else LONG_RUN_STEPS}
@@ -34,10 +34,10 @@ def accuracies(
 
 
 def settings() -> Iterator[tuple[dict[str, Any], range]]:
-    """Yield every setting except the seed, and its seeds.
+    """Yield every setting without a seed, together with its seeds.
 
-    One head always gets a long run. With the inputs of a Transformer, both numbers of heads are trained at three
-    learning rates, and two heads with more seeds, because some of their runs fail.
+    A model with one head always gets a long run. With the inputs of a Transformer, models with one and with two heads
+    are trained at three learning rates. The models with two heads get more seeds, because some of their runs fail.
     """
     for compared, averaged in INPUTS:
         inputs = {"compared": compared, "averaged": averaged}

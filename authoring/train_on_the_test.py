@@ -44,7 +44,7 @@ def text_of(question: Question, option: int, template: tuple[str, str, str] = TE
 def right(
     model: nn.Module, tokenizer: Tokenizer, questions: Sequence[Question], template: tuple[str, str, str] = TEMPLATE
 ) -> list[int]:
-    """Return 1 for each question whose correct option is the most probable, and 0 for the others."""
+    """Return 1 for each question whose correct option is the most probable, and 0 for every other question."""
     model.eval()
     tokens = padded(tokenizer, [text_of(question, i, template) for question in questions for i in range(4)])
     prompts = [len(tokenizer.encode(filled(template[0], question, 0)).ids) for question in questions for _ in range(4)]

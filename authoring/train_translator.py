@@ -1,4 +1,4 @@
-"""Train the translator for lesson 08, which loads it into the learner's own Transformer.
+"""Train lesson 08's translator, which the lesson loads into the learner's own Transformer.
 
 ``python -m authoring.train_translator`` downloads the wheel that ``message_pairs`` reads, trains on its messages, and
 stores the parameters, tokenizer and model card in ``transformer_course.stored_models``. If you interrupt the command,

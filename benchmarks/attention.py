@@ -25,16 +25,16 @@ SHAPES = [(32, 4, 32, 32), (8, 8, 128, 64), (2, 8, 512, 64), (1, 4, 2048, 64)]
 """Batch size, number of heads, length, and width of a head."""
 MEMORY_LENGTHS = [1024, 2048, 4096]
 CACHED_KEYS = 2048
-"""Number of keys that a new token attends to in the table about shared heads."""
+"""Number of keys that a new token attends to in the table for shared heads."""
 
 
 def ours_with_weights(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None) -> Tensor:
-    """Return the output of our attention that also computes the weights."""
+    """Return the output of our attention function that also computes the weights."""
     return scaled_dot_product_attention(q, k, v, mask)[0]
 
 
 def formula(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None) -> Tensor:
-    """Compute equation 1 as most people write it; a fully masked row would give NaN."""
+    """Compute equation 1 of the paper in the usual way. A fully masked row would produce NaN."""
     scores = q @ k.mT / k.shape[-1] ** 0.5
     return torch.softmax(scores if mask is None else scores.masked_fill(~mask, -torch.inf), dim=-1) @ v
 
@@ -49,7 +49,7 @@ RATIOS = {
     "attend / F.sdpa": (attend, torch_sdpa),
     "attend / with weights": (attend, ours_with_weights),
 }
-"""The columns: the time of the first contestant divided by the time of the second."""
+"""The columns of the table: the first contestant's time divided by the second contestant's time."""
 CONTESTANTS = [ours_with_weights, formula, attend, torch_sdpa]
 
 
@@ -75,7 +75,7 @@ def rows(rounds: int) -> Iterator[dict[str, object]]:
         inputs = tuple(torch.randn(3, *shape).requires_grad_(backward).unbind())
         mask = causal_mask(shape[-2]) if masked else None
         runs = {contestant: case(contestant, inputs, mask, backward) for contestant in CONTESTANTS}
-        for run in runs.values():  # warm up, and check that all return the same values
+        for run in runs.values():  # warm up, and check that all contestants return the same values
             torch.testing.assert_close(run(), runs[formula]())
         times = take_turns(runs, rounds)
         yield {
@@ -94,7 +94,7 @@ def shared_head_rows(rounds: int) -> Iterator[dict[str, object]]:
     caches = {n_kv_heads: torch.randn(2, batch, n_kv_heads, CACHED_KEYS, d_k) for n_kv_heads in (n_heads, 4, 1)}
     runs = {(n, attend): partial(attend, q, *kv) for n, kv in caches.items()}
     runs |= {(n, copied): partial(copied, q, *kv) for n, kv in caches.items()}
-    for (n, _), run in runs.items():  # warm up, and check that both return the same values
+    for (n, _), run in runs.items():  # warm up, and check that both contestants return the same values
         torch.testing.assert_close(run(), runs[n, copied]())
     times = take_turns(runs, rounds)
     for n in caches:

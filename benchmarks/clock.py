@@ -16,7 +16,8 @@ Run = Callable[[], object]
 def clock() -> Callable[[], float]:
     """Return the clock to use.
 
-    With one thread it measures processor time, which other programs barely affect; with more, wall-clock time.
+    With one thread, the clock measures CPU time, because other programs barely affect it. With several threads, it
+    measures wall-clock time.
     """
     return time.process_time if torch.get_num_threads() == 1 else time.perf_counter
 
@@ -40,5 +41,5 @@ def take_turns(runs: Mapping[Name, Run], rounds: int) -> list[dict[Name, float]]
 
 
 def median_ratio(times: list[dict[Name, float]], first: Name, second: Name) -> float:
-    """Return the median over rounds of the first contestant's time divided by the second's in the same round."""
+    """Return the median over rounds of the first contestant's time divided by the second contestant's."""
     return median(turn[first] / turn[second] for turn in times)

@@ -12,7 +12,7 @@ from benchmarks.work import LABEL_SMOOTHING, PAD, Batch, Work
 
 
 class Contestant(ABC):
-    """A model of one library. A subclass creates and calls the model the way the library's documentation recommends.
+    """A model from one library. A subclass creates and calls the model as the library's documentation recommends.
 
     Args:
         work: The workload to run.

@@ -1,4 +1,4 @@
-"""Measure how much time a cache saves per generated token, and how that depends on the length of the text.
+"""Measure how much time a cache saves per generated token, and how this depends on the length of the text.
 
 Run ``python -m benchmarks.decoding``; README.md explains the table.
 """
@@ -43,7 +43,7 @@ def uncached(model: LanguageModel, text: Tensor) -> Run:
 
 
 def cached_by_transformers(model: transformers.PreTrainedModel, text: Tensor) -> Run:
-    """Return a function that reads the last token the way ``generate`` in ``transformers`` does, with its cache."""
+    """Return a function that reads the last token as ``generate`` in ``transformers`` does, with its own cache."""
     n = text.shape[1]
     cache = model(text, use_cache=True).past_key_values
 

@@ -1,4 +1,4 @@
-"""Check that all contestants do the same work. Permitted differences are printed above the times; others are errors."""
+"""Check that all contestants do the same work. Report permitted differences; raise errors for others."""
 
 from collections.abc import Sequence
 
@@ -86,7 +86,7 @@ def check_result(contestant: Contestant, work: Work, batch: Batch) -> None:
 
 
 def n_dropped(contestant: Contestant, batch: Batch) -> int:
-    """Return the number of values that dropout is applied to in a step."""
+    """Return the number of values to which a step applies dropout."""
     contestant.model.train()
     with CountDropout() as count:
         contestant.loss(batch)

@@ -35,12 +35,12 @@ HOSTILE = (
     "for i in range(400_000): open(str(i), 'w').close()",
     "x = []\n    while True: x.append(bytearray(1 << 24))",
 )
-"""The bodies of hostile functions; each hostile notebook uses one of them in all exercises."""
+"""The bodies of hostile functions; each hostile notebook uses one body in all exercises."""
 COLUMN_WIDTH = 9
 
 
 def write_class(folder: Path, n: int, hostile_fraction: float) -> None:
-    """Write the notebooks of n students: correct answers in most, hostile code in a fraction."""
+    """Write notebooks for n students, a fraction with hostile code and the rest with correct answers."""
     n_hostile = round(n * hostile_fraction)
     for i in range(n):
         bodies = {e.name: e.solution for e in exercises_of(LESSON)}
@@ -79,7 +79,7 @@ def timed(command: Sequence[str | Path], folder: Path, **environment: str) -> tu
 
 
 def row(n: int, jobs: int, hostile_fraction: float, seconds: float) -> dict[str, object]:
-    """Grade a class with the command that an instructor runs, and return its row of the table."""
+    """Grade a class with the command that an instructor runs, and return the class's row of the table."""
     with TemporaryDirectory() as name:
         folder = Path(name)
         (folder / "class").mkdir()
@@ -116,7 +116,7 @@ def row_of_nbgrader(n: int, python: Path) -> dict[str, object]:
         nbformat.write(given, folder / "source" / "lookup" / f"{LESSON}.ipynb")
         for student in (folder / "class").iterdir():
             shutil.copytree(student, folder / "submitted" / student.name / "lookup")
-        # nbgrader starts other programs of its environment by name
+        # nbgrader starts other programs in its environment by name
         path = os.pathsep.join([str(python.parent), os.environ["PATH"]])
 
         def nbgrader(*arguments: str) -> tuple[float, float]:
@@ -181,7 +181,7 @@ def main() -> None:
         default=[0.0, 0.1],
         help="fractions of notebooks that are hostile (default 0 0.1)",
     )
-    nbgrader = "also grade with nbgrader, run by this Python, whose environment has nbgrader and all our packages"
+    nbgrader = "also grade with nbgrader; PYTHON is the interpreter of an environment with nbgrader and our packages"
     parser.add_argument("--nbgrader", type=Path, metavar="PYTHON", help=nbgrader)
     parser.add_argument(
         "--nbgrader-students",

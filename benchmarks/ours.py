@@ -1,4 +1,4 @@
-"""Our models, called the way the trainer and the decoders call them."""
+"""Our models, called in the same way as by the trainer and the decoders."""
 
 from torch import Tensor
 

@@ -14,7 +14,7 @@ from torch.autograd import Function
 
 ROWS_PER_CHUNK = 256
 MAX_PADDED_LENGTH = 48
-"""Attention for longer sentences runs sentence by sentence; shorter ones are padded and run together."""
+"""Attention for longer sentences runs sentence by sentence; shorter sentences are padded and run together."""
 
 
 class Rows:
@@ -55,7 +55,7 @@ class Rows:
             yield x.view(-1, d_k).index_select(0, index).view(parts, -1, self.real.shape[1], d_k)
 
     def merge(self, pieces: list[Tensor] | list[tuple[Tensor, ...]], parts: int) -> Tensor:
-        """Convert the heads of each part back to rows; the inverse of ``heads``."""
+        """Convert the heads of each part back to rows. This is the inverse of ``heads``."""
         if self.together:
             _, index = self.index(parts)
             x = pieces[0] if parts == 1 else torch.stack(pieces[0])

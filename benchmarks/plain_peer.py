@@ -123,7 +123,7 @@ class PlainPeer(Contestant):
         return tokens[: t + 1].t()
 
     def beam(self, source: Tensor, width: int = 4) -> Tensor:
-        """Run beam search. Finished texts stay in the beam; after the first one, ranks depend on lengths."""
+        """Run beam search. Finished texts stay in the beam. Once a text has finished, ranks depend on lengths."""
         batch, step = len(source), self.start(source, width)
         token, first_row = torch.full((batch * width,), BEGIN), torch.arange(batch)[:, None] * width
         score, length, ended = torch.full((batch, width), -math.inf), torch.zeros(batch, width), None

@@ -1,7 +1,7 @@
 """A lower bound on the time: only the matrix products of the real tokens.
 
-Every linear layer is one product of all real tokens; attention is two products per head, for sentences whose length is
-the root mean square of the actual lengths, and half of that with a causal mask. A training step computes each product
+Every linear layer is one product of all real tokens. Attention is two products per head, for sentences whose length is
+the root mean square of the actual lengths. A causal mask halves both products. A training step computes each product
 three times: once forward, and once for the gradient of each factor.
 """
 

@@ -16,7 +16,7 @@ warnings.filterwarnings("ignore", message="The PyTorch API of nested tensors")
 
 
 class TorchTransformer(Contestant):
-    """torch's Transformer without dropout of attention weights and hidden units, which our model does not have."""
+    """torch's Transformer without dropout on attention weights and hidden units, which our model lacks, too."""
 
     name = "nn.Transformer"
     tasks = ("train", "forward", "evaluate", "greedy")

@@ -45,7 +45,8 @@ class Work:
         batch: Number of sentences.
         length: Number of tokens in the longest source and the longest target.
         dropout: Dropout probability.
-        padding: If True, lengths are uniform between a third of ``length`` and ``length``; if False, all are equal.
+        padding: If True, lengths are uniform between a third of ``length`` and ``length``; if False, all lengths are
+            equal.
     """
 
     task: str

@@ -1,4 +1,4 @@
-"""Count the costs of three models from the library on the models themselves, without allocating memory."""
+"""Compute the costs of three models from the library's own classes, without allocating memory."""
 
 from collections.abc import Mapping
 from functools import cache

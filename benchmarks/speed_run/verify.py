@@ -1,4 +1,4 @@
-"""The interface of an entry, and a measurement that relies on none of the entry's own numbers."""
+"""The interface of an entry, and a measurement that does not rely on any number that the entry reports."""
 
 import math
 import time
@@ -81,7 +81,8 @@ def verify(entry: Entry, texts: list[str], held_out: Sequence[str], seconds: flo
 def _nats(trained: Trained, text: str) -> float:
     """Return −log p of a text.
 
-    Every token is predicted once, from at least half a context unless the text starts later.
+    Every token is predicted once, with a context of at least half the maximum length, except near the start of the
+    text.
     """
     ids = trained.encode(text)
     if trained.decode(ids) != text:

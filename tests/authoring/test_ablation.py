@@ -46,4 +46,4 @@ def test_rejects_results_that_violate_rubric(message, tmp_path, capsys):
 def test_command_prints_comparison(tmp_path, capsys):
     results().to_csv(tmp_path / "results.csv", index=False)
     assert main([str(tmp_path / "results.csv")]) == 0
-    assert "b is lower by 0.1400 on average" in capsys.readouterr().out
+    assert "The loss of b is lower by 0.1400 on average" in capsys.readouterr().out

@@ -12,7 +12,7 @@ from transformer_course.workspace.exercise_stubs import EXERCISE_TAG
 STRETCH_MARK = "★"
 HEADING = re.compile(r"^##+ (?!Exercise:)(.+)$", re.MULTILINE)
 ABBREVIATION = re.compile(r"\b[A-Z]{3,}\b|[*(]([A-Za-z]*[A-Z][a-z]*[A-Z]\w*)(?=\*\*|[;,)])")
-"""An abbreviation in a section's text: capitals such as MLA, or mixed case such as RoPE in bold or in parentheses."""
+"""Matches an abbreviation: capitals such as MLA, or mixed case such as RoPE in bold or in parentheses."""
 FORMULA = re.compile(r"\$\$.*?\$\$|\$.*?\$|`.*?`|\]\(.*?\)", re.DOTALL)
 
 
@@ -40,7 +40,7 @@ class ListedExercise:
 
     @property
     def search_text(self) -> str:
-        """The text to search in, in lower case."""
+        """The text to search, in lower case."""
         return " ".join([self.name, self.topic, self.summary, *self.terms]).lower()
 
 

@@ -1,7 +1,7 @@
 """Render the home page as HTML for the panel in JupyterLab.
 
-Each link has the file to open in ``data-path`` and the cell to show in ``data-cell``. The panel opens the file in the
-same JupyterLab.
+Each link stores the file to open in ``data-path`` and the cell to show in ``data-cell``. The panel opens the file in
+the same JupyterLab.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""Read the learner's progress from the learner's folder. The server does so on each request."""
+"""Read the learner's progress from the learner's folder, on each request to the server."""
 
 import json
 from collections.abc import Sequence
@@ -26,7 +26,8 @@ class LessonState:
         passed: The exercises that have passed, in the order of the lesson.
         saved: The exercises whose parts are saved.
         executed: The ids of the cells that were run in the learner's copy.
-        last_worked_on: The last time when an exercise passed or a copy with executed cells was saved, or ``NEVER``.
+        last_worked_on: The last time that an exercise passed or that a copy with executed cells was saved, or
+            ``NEVER``.
         has_copy: Whether the learner's copy exists.
         predictions: The predictions made in the lesson.
         map_cell: The id of the cell that shows a map of the learner's own model, or "" if the copy has none.
@@ -60,10 +61,11 @@ class LessonState:
 
     @property
     def left_at(self) -> str:
-        """The cell to continue at, or "" to start at the top.
+        """The cell at which to continue, or "" to start at the top.
 
-        It is the last cell before the next open exercise that was run or is the check of an exercise that passed. Cells
-        after the open exercise do not count, because the learner may have run all cells without reading them.
+        Among the cells before the next open exercise, this is the last cell that was run or that checks an exercise
+        that passed. Cells after the open exercise do not count, because the learner may have run all cells without
+        reading them.
         """
         cells = [*self.outline.left_after]
         if self.open:
@@ -127,7 +129,7 @@ class Home:
 
 
 class Copy(NamedTuple):
-    """What was read from the learner's copy of a lesson."""
+    """The data read from the learner's copy of a lesson."""
 
     executed: frozenset[str] = frozenset()
     map_cell: str = ""

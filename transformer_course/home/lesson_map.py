@@ -142,7 +142,7 @@ class Picture:
         return f'<rect class="{classes}" x="{self.x(area.rect.x0)}" y="{self.y(area.rect.y1)}" {size}/>'
 
     def text(self, label: Label, classes: str) -> str:
-        """Return a text, stretched to the width measured here, because the reader may have other fonts."""
+        """Return a text, stretched to the width measured here, because the reader may have different fonts."""
         lines = label.words.split("\n")
         anchor = {"left": "start", "center": "middle", "right": "end"}[label.align]
         size = self.n(label.size / 72)
@@ -173,7 +173,7 @@ class Picture:
 
 
 def labels_of(d: Diagram, frame: Frame) -> list[Label]:
-    """Return the texts of a frame."""
+    """Return the labels of a frame."""
     alone = Diagram("")
     alone.elements.append(frame)
     return alone.labels

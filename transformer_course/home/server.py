@@ -126,7 +126,7 @@ class StateHandler(JupyterHandler):
 
     @web.authenticated
     def get(self) -> None:
-        """Respond with the current progress. Synchronous, because a busy server may resume a thread seconds later."""
+        """Respond with the current progress. No thread is used, because a busy server may resume it seconds later."""
         home = current_home()
         self.set_header("Content-Type", f"{self.content_type}; charset=utf-8")
         self.set_header("Cache-Control", "no-cache")
@@ -243,6 +243,6 @@ class ResetHandler(QuestionHandler):
     """Resets a lesson."""
 
     def answer(self, question: dict[str, Any]) -> dict[str, Any]:
-        """Reset the lesson; return the file name of the kept copy, or null if there was no copy."""
+        """Reset the lesson; return the file name of the old copy, or null if there was no copy."""
         kept_copy = reset_lesson(published_lessons(), working_copy(), str(question["lesson"]))
         return {"kept": kept_copy and kept_copy.name}

@@ -28,7 +28,7 @@ class CellPanels:
             shell.display_formatter.formatters["text/html"].for_type(kind, self._as_html)
 
     def add(self, panel: Verdict | Panel) -> None:
-        """Show a panel at the end of its cell, unless it is displayed before."""
+        """Show a panel at the end of its cell, unless it is displayed earlier."""
         self._waiting.append(panel)
 
     def _start_cell(self, info: Any) -> None:
@@ -60,7 +60,7 @@ class CellPanels:
 
 
 BUTTON = '<button class="tl-button-in-cell {kind}" hidden data-exercise="{exercise}">{label}</button>'
-"""A hidden button. The course's JupyterLab extension shows it and handles clicks, which other front ends cannot do."""
+"""A hidden button. Only the course's JupyterLab extension shows the button and handles clicks."""
 NEXT_HINT = {"hint": "Next hint", "solution": "Show a solution"}
 
 
@@ -86,8 +86,8 @@ def with_buttons(panel: str, verdict: Verdict, cell: str | None) -> str:
     Args:
         panel: The HTML of the panel.
         verdict: The verdict of the check.
-        cell: The id of the panel's cell. A reset button appears only if it is the exercise's own cell or check, because
-            in a bug hunt the learner edits a different cell.
+        cell: The id of the panel's cell. A reset button appears only in the cell that defines the exercise or in its
+            check, because in a bug hunt the learner edits a different cell.
     """
     if verdict.exercise not in every_exercise():
         return panel

@@ -1,7 +1,7 @@
 """The names that a lesson imports: ``check``, ``hint``, ``solution``, ``parts``, ``compare`` and ``tally``.
 
-They share one session per process. Importing this module does not start the session. Calling a function starts it, and
-so does importing ``parts``, or importing any of these names from ``transformer_course``.
+These functions share one session per process. Importing this module does not start the session. Calling a function
+starts it, and so does importing ``parts``, or importing any of these names from ``transformer_course``.
 """
 
 import os

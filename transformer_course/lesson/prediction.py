@@ -80,7 +80,7 @@ def nearest_choice(measured: float, choices: Choices) -> Any:
 
 
 def split_confidence(prediction: Any) -> tuple[Any, float | None]:
-    """Split a prediction and its confidence, or None if there is none: ``(4, "80 %")`` becomes 4 and 0.8."""
+    """Separate a prediction from its confidence: ``(4, "80 %")`` becomes 4 and 0.8, and ``4`` becomes 4 and None."""
     if isinstance(prediction, tuple) and len(prediction) == 2 and isinstance(prediction[1], str):
         sure = _SURE.fullmatch(prediction[1])
         # A pair of percentages is a list of predictions, not a prediction with a confidence.

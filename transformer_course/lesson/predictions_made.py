@@ -1,4 +1,4 @@
-"""Count the predictions of a session: right predictions, and wrong predictions of which the learner was sure."""
+"""Count the predictions of a session: right predictions, and wrong predictions about which the learner was sure."""
 
 import hashlib
 from collections import Counter
@@ -22,7 +22,7 @@ class PredictionsMade:
     def __init__(self, shell: Any = None) -> None:
         self.shell = shell
         self.made: dict[str, Prediction | None] = {}
-        """The prediction of each comparison, or None if none was made or if it cannot be judged."""
+        """The prediction of each comparison, or None if the learner made no prediction or it cannot be judged."""
         self._cell, self._n_in_cell = "", 0
         if shell is not None:
             shell.events.register("pre_run_cell", self._start_cell)

@@ -55,9 +55,9 @@ class Session:
     def __init__(self, exercises: Mapping[str, Exercise], shell: Any = None) -> None:
         self.exercises, self.shell = exercises, shell
         self.seconds = SECONDS_PER_CHECK
-        """Limit of processor time for all cases of one check, in seconds."""
+        """Limit on the CPU time for all cases of one check, in seconds."""
         self.max_idle = MAX_IDLE_S
-        """Limit of wall-clock time for code that only waits, in seconds."""
+        """Limit on the wall-clock time for code that only waits, in seconds."""
         self.parts = Parts(lambda name: exercises[name].reference)
         self.hints_given: dict[str, HintsGiven] = {}
         self.not_passed: dict[str, Any] = {}
@@ -194,7 +194,7 @@ class Session:
                 record_messages(folder, verdict.exercise, verdict.mistakes or (verdict.status,))
 
     def _not_kept_remark(self) -> str:
-        """Return why nothing is saved in this session, or "" if it is saved or was explained before."""
+        """Return the reason why nothing is saved in this session, or "" if there is none or it was given before."""
         if self.has_explained_not_kept or not (why := saved_parts.explain_no_folder(self.shell)):
             return ""
         self.has_explained_not_kept = True
@@ -215,7 +215,7 @@ class Session:
     def _remark(
         self, attempt: Any, exercise: Exercise, largest: Case, observation: Observation, right: Observation
     ) -> str:
-        """Return why lessons should not train with a right answer that cuts gradients or is slow, otherwise ""."""
+        """Return a remark if a right answer should not be used for training, because it cuts gradients or is slow."""
         observed_remarks, right_remarks = observation.get("remarks", {}), right.get("remarks", {})
         if right_remarks.get("differentiable") and not observed_remarks.get("differentiable"):
             return (

@@ -13,10 +13,10 @@ SILENT_S = 2.0
 
 @contextlib.contextmanager
 def sign_of_life(limit: float) -> Iterator[None]:
-    """In a live notebook, show a message if the block takes long.
+    """In a live notebook, show a message if the block takes a long time.
 
     Args:
-        limit: Seconds of processor time after which the block will be stopped.
+        limit: Seconds of CPU time after which the block will be stopped.
     """
     if os.environ.get("TRANSFORMER_LAB_LIVE") != "1":  # do not store the message in a notebook
         yield

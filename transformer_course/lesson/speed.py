@@ -1,4 +1,4 @@
-"""Compare an attempt's processor time with the reference's.
+"""Compare the CPU time of an attempt with the CPU time of the reference.
 
 Wall-clock time would depend on other processes.
 """
@@ -14,28 +14,28 @@ from transformer_course.running.observe import observe_all
 from transformer_course.running.time_limit import Stopwatch
 
 MAX_SLOWDOWN = 5.0
-"""Maximum ratio of times at which lessons still train with a right answer."""
+"""Maximum slowdown of a right answer that lessons still use for training."""
 SLOWDOWN_MARGIN = 1.5
 """An attempt counts as slow only if it exceeds ``MAX_SLOWDOWN`` by this factor, because times vary."""
 MAX_TIMINGS = 5
 """Maximum number of times that the attempt and the reference are timed."""
 MAX_TIMING_S = 1.0
-"""Processor time after which timing stops. The attempt and the reference are timed at least once."""
+"""CPU time after which timing stops. The attempt and the reference are timed at least once."""
 CLOCK_TICK_S = 1 / 64 if os.name == "nt" else 1e-9
-"""Resolution of the processor time. Shorter runs may measure 0."""
+"""Resolution of the CPU time. Shorter runs may measure 0."""
 
 
 def slowdown(attempt: Any, reference: Callable[..., Any], case: Case, best: float, limit: float) -> float:
     """Return the time for an attempt divided by the time for the reference.
 
-    Both are timed alternately a few times, and the fastest times are compared, because other programs slow down single
-    runs. An attempt that is clearly fast or clearly slow is timed only twice.
+    The attempt and the reference are timed alternately a few times. Their fastest times are compared, because other
+    programs slow down single runs. An attempt that is clearly fast or clearly slow is timed only twice.
 
     Args:
         attempt: The function to time.
-        reference: The function to compare the attempt with.
+        reference: The function with which to compare the attempt.
         case: The arguments for both functions.
-        best: The shortest processor time of the attempt in earlier calls, in seconds.
+        best: The shortest CPU time of the attempt in earlier calls, in seconds.
         limit: Time limit for one call, in seconds.
     """
     best_reference = math.inf

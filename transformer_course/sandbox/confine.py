@@ -24,7 +24,7 @@ from transformer_course.sandbox.linux.sealed_memory import seal_memory
 from transformer_course.sandbox.resource_limits import Limits
 
 FIRST_UID = 1_879_048_192
-"""Start of a range of user ids that no system assigns (systemd.io/UIDS-GIDS); a job adds its process id."""
+"""Start of a range of user ids that no system assigns (systemd.io/UIDS-GIDS). A job's process id is added to it."""
 NO_GUARDS = {
     "own_user": False, "namespaces": False, "landlock": 0, "seccomp": False, "own_disk": False, "own_root": False,
     "cgroup": False,
@@ -34,7 +34,7 @@ CAP_DAC_READ_SEARCH = 1 << 2
 """Capability to read every file (``man 7 capabilities``)."""
 COURSE = "transformer_course"
 LOW_MEMORY_LIMIT_MB = 128
-"""Memory limit up to which a job counts as a test of memory use, so all other ways to get memory are blocked."""
+"""A job with at most this limit tests memory use, so system calls that allocate other memory are blocked."""
 PAGES_MAPPED, PAGES_OF_DATA = 0, 5
 """Fields of ``/proc/self/statm``: all mappings, and private writable mappings."""
 M_MMAP_THRESHOLD = -3
@@ -76,8 +76,8 @@ def confine(limits: Limits, folder: str, root: str = "") -> dict[str, Any]:
         pages, page_bytes = Path("/proc/self/statm").read_text().split(), os.sysconf("SC_PAGESIZE")
         bounds["RLIMIT_AS"] = int(pages[PAGES_MAPPED]) * page_bytes + (limits.memory_mb << 20)
         bounds["RLIMIT_DATA"] = int(pages[PAGES_OF_DATA]) * page_bytes + (limits.memory_mb << 20)
-        threads = _threads_of_this_user() if os.geteuid() != 0 else 0  # counting takes milliseconds
-        if root:  # the private root has no /proc, so all of its files must have been read before
+        threads = _threads_of_this_user() if os.geteuid() != 0 else 0  # skip the slow count for root
+        if root:  # the private root has no /proc, so read all files in /proc before this line
             private_root.enter(root)
             os.chdir(folder)
             guards["own_root"] = True
@@ -110,12 +110,12 @@ def _prefer_for_oom_kill() -> None:
 
 
 def _return_large_blocks() -> None:
-    """Make malloc allocate every tensor of more than 128 kB separately, so that freeing it returns the memory.
+    """Make malloc allocate every tensor of more than 128 kB separately, so that freeing a tensor returns its memory.
 
     Without this setting, memory fragments, and memory usage no longer reflects the size of live tensors: a right answer
     that kept a small result from each block used the same amount of memory as the whole score matrix.
     """
-    with contextlib.suppress(AttributeError):  # only glibc has it: ``man 3 mallopt``
+    with contextlib.suppress(AttributeError):  # only glibc has mallopt: ``man 3 mallopt``
         ctypes.CDLL(None).mallopt(M_MMAP_THRESHOLD, 1 << 17)
 
 
@@ -165,7 +165,7 @@ def prepare() -> None:
 
 @cache
 def visible_paths() -> tuple[str, ...]:
-    """Return the paths in a job's private root: all paths to Python, and a few system files."""
+    """Return the paths in a job's private root: the paths of Python, and a few system files."""
     links = (path for path in ("/bin", "/sbin", "/lib", "/lib32", "/lib64") if os.path.islink(path))
     named = (sys.prefix, sys.base_prefix, sys.executable, *site.getsitepackages(), *sys.path)
     return (*_python_paths(), *filter(os.path.isabs, named), *links, *SYSTEM_FILES, *DEVICES)
@@ -207,7 +207,7 @@ def _without_answers() -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 
 def _threads_of_this_user() -> int:
-    """Return the number of threads that this user is running, which ``RLIMIT_NPROC`` includes."""
+    """Return this user's current number of threads, which counts toward ``RLIMIT_NPROC``."""
     count = 0
     for folder in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):

@@ -88,7 +88,7 @@ class Container:
 
 
 def containerfile() -> str:
-    """Return the Containerfile of the image, with the same versions of Python and the packages as on this machine."""
+    """Return the Containerfile of the image, with this machine's versions of Python and the packages."""
     pinned = [f"{name}=={importlib.metadata.version(name).partition('+')[0]}" for name in PACKAGES]
     python = f"{sys.version_info.major}.{sys.version_info.minor}"
     return f"FROM docker.io/library/python:{python}-slim\nRUN pip install --no-cache-dir {' '.join(pinned)}\n"

@@ -4,7 +4,7 @@ import shutil
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-"""The folder that contains both packages."""
+"""The folder that contains ``transformer_course`` and ``transformer_lab``."""
 LIBRARY = "transformer_lab"
 COURSE = "transformer_course"
 COPIED_PACKAGES = ("running", "sandbox")

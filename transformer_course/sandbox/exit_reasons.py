@@ -1,4 +1,4 @@
-"""Explain why a job's process ended, with a word for programs and a sentence for the learner."""
+"""Explain why a job's process ended, with a keyword for programs and a sentence for the learner."""
 
 import signal
 
@@ -7,7 +7,7 @@ from transformer_course.sandbox.resource_limits import Limits
 WHILE_OTHERS_RAN = "but other programs used the CPUs most of that time"
 """Part of the message that is shown if the machine is too busy."""
 KILLED_REASONS = ("SIGKILL", "SIGTERM", "supervisor")
-"""If an answer ends twice with these reasons, another process killed the answer or the sandbox."""
+"""If an answer ends twice for one of these reasons, another process killed the answer or the sandbox."""
 LIMIT_SIGNALS = ("SIGXCPU", "SIGXFSZ", "SIGSYS")
 """Signals that enforce a limit, so that a second run would end in the same way."""
 BUSY_REASON = "busy"

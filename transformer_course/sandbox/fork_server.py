@@ -69,7 +69,8 @@ def main(folder: str, forks: bool) -> None:
 def hide_other_copies() -> None:
     """Remove all folders with the course from ``sys.path``, except the sandbox's copy.
 
-    A folder that also contains torch stays, because it is ``site-packages``; the sandbox's copy precedes it.
+    A folder that also contains torch stays, because it is ``site-packages``; the sandbox's copy of the course comes
+    first in ``sys.path``.
     """
     own = str(Path(__file__).parents[2])
     sys.path[:] = [

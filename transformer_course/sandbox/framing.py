@@ -23,7 +23,7 @@ def send(pipe: BinaryIO, payload: bytes) -> None:
 
 
 def send_raw(pipe: BinaryIO, payload: bytes) -> None:
-    """Write bytes without a length prefix, with repeated writes if an unbuffered pipe accepts only a part."""
+    """Write bytes without a length prefix. Repeat the write if an unbuffered pipe accepts only some of the bytes."""
     rest = memoryview(payload)
     while rest:
         rest = rest[pipe.write(rest) :]

@@ -46,7 +46,7 @@ class Interpreter:
         environment: The command's environment variables; by default, only the variables that Python needs.
 
     Attributes:
-        process: The process itself.
+        process: The Python process.
         notebook: The cells of the notebook whose supervisor waits for more jobs, or None.
     """
 
@@ -106,7 +106,7 @@ class Interpreter:
         """Send frames.
 
         Raises:
-            TimeoutError: The process does not read them.
+            TimeoutError: The process does not read the frames.
             BrokenFrame: The process has ended.
         """
         pipe = cast(BinaryIO, self.process.stdin)
@@ -168,7 +168,7 @@ class _TimedPipe:
         self._pipe, self._deadline = pipe, time.monotonic() + seconds
 
     def read(self, size: int) -> bytes:
-        """Return up to ``size`` bytes, or none at the end.
+        """Return up to ``size`` bytes, or no bytes at the end of the stream.
 
         Raises:
             TimeoutError: Nothing arrived in time.

@@ -10,7 +10,7 @@ from transformer_course.sandbox.resource_limits import Limits
 
 
 def name_limits(answer: Mapping[str, Any], limits: Limits, used_mb: int) -> None:
-    """Add the limit to the message of each error that a limit caused.
+    """Name the limit in the message of each error that a limit caused.
 
     Args:
         answer: The result of ``run_job``; its messages are changed in place.

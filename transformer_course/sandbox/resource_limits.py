@@ -9,7 +9,7 @@ GRACE_S = 1.0
 CLOCK_FACTOR = 6.0
 """Maximum wall-clock time of a job on a busy machine, as a multiple of the job's time limit."""
 MIN_CLOCK_S = 60.0
-"""Lower bound for that maximum, in seconds, because short limits are not enough if twenty programs share a CPU."""
+"""Lower bound for the maximum wall-clock time, because short limits are too short if twenty programs share a CPU."""
 SUPERVISOR_TIMEOUT_S = 30.0
 """Seconds that a supervisor may take to enforce a time limit before it is killed together with the fork server."""
 MAX_JOB_BYTES = 1 << 30
@@ -18,7 +18,7 @@ MAX_JOB_BYTES = 1 << 30
 
 @dataclass(frozen=True)
 class Limits:
-    """Resource limits of one exercise of one submission.
+    """Resource limits for one exercise in one submission.
 
     Args:
         seconds: Wall-clock time for all cases, minus the time for which other programs used the CPUs.
@@ -50,7 +50,7 @@ class Limits:
 
     @property
     def kill_after(self) -> float:
-        """Seconds until the process is killed, which includes time for it to report a timeout itself."""
+        """Seconds until the process is killed, including time for the process to report a timeout itself."""
         return self.seconds + self.grace
 
     @property

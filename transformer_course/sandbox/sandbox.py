@@ -43,7 +43,7 @@ class Outcome:
         answer: The result of ``run_job``, or None if there is no readable reply.
         reason: The reason why the job's process ended, for ``explain_exit``.
         seconds: Wall-clock time in seconds.
-        waited: Seconds of that time for which other programs used the CPUs.
+        waited: The part of ``seconds`` in which other programs used the CPUs.
     """
 
     answer: dict[str, Any] | None
@@ -93,7 +93,7 @@ class Sandbox:
         """
         remove_dead_sandboxes()
         self.folder = Path(tempfile.mkdtemp(prefix=FOLDER_PREFIX))
-        self.folder.chmod(0o711)  # accessible to the users that jobs run as
+        self.folder.chmod(0o711)  # accessible to the users under which jobs run
         with self._closed_on_error():
             self._lock = (self.folder / "lock").open("wb")
             lock_descriptor(self._lock.fileno(), blocking=False)
@@ -256,7 +256,7 @@ class Sandbox:
             self._stop()
 
     def _started(self) -> Interpreter:
-        """Wait until the interpreter is ready, and return it; start a new interpreter if a job broke the last."""
+        """Wait until the interpreter is ready, and return it; start a new interpreter if a job broke the old one."""
         if self.folder is None:
             raise SandboxError("a sandbox runs jobs only inside a `with` block")
         interpreter, self._interpreter = self._interpreter or self._new_interpreter(self.folder), None
@@ -293,7 +293,7 @@ def _announced(interpreter: Interpreter, job: Mapping[str, Any], *, is_last: boo
 
 
 def remove_dead_sandboxes() -> None:
-    """Delete the folders of sandboxes that were killed, which have a lock file that no process holds, or none."""
+    """Delete the folders of killed sandboxes, which contain no lock file, or a lock file that no process holds."""
     for folder in Path(tempfile.gettempdir()).glob(f"{FOLDER_PREFIX}*"):
         with contextlib.suppress(OSError):  # the folder may belong to another user
             try:

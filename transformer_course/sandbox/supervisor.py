@@ -53,7 +53,8 @@ class Request:
             copy shared pages of torch's memory.
         limits: The limits of the job.
         cpu_seconds: For a traced job, the limit on its process's CPU time after it has defined the answer; otherwise 0.
-        has_models: Whether its cases have models that a separate process runs. These models follow in a separate frame.
+        has_models: Whether the job's cases use models that a separate process runs. The models follow in a separate
+            frame.
     """
 
     packed: tuple[bytes, bytes]
@@ -85,8 +86,8 @@ class Place:
 def supervise(jobs: BinaryIO, answers: BinaryIO, folder: str) -> None:
     """Read the jobs of a notebook, run each in a child process, and send two frames for each job.
 
-    The first frame has the reason why the child process ended and, on the next line, the seconds for which other
-    programs used the CPUs. The second frame has the job's reply.
+    The first frame contains the reason why the child process ended and, on the next line, the seconds for which other
+    programs used the CPUs. The second frame contains the job's reply.
 
     A traced job sends many replies. An empty frame before each reply means that the child has not ended. After the
     reply, the grader sends the next request, or an empty frame to end the job.
@@ -207,7 +208,7 @@ def _run_confined(request: Request, place: Place) -> bytes:
 def _run_in_child(request: Request, place: Place, watch: FolderWatch, jobs: BinaryIO) -> tuple[str, float, bytes]:
     """Run a job in a child process.
 
-    The models of its cases are read after the child is forked, so that its memory never contains them.
+    The models of its cases are read after the child is forked, so that the child's memory never contains the models.
 
     Returns:
         The reason why the process ended, the seconds for which it waited for other programs, and its reply.
@@ -317,7 +318,7 @@ def _collect_answer(
 
     Returns:
         The reason (``exit``, ``time``, ``busy``, ``disk``, ``memory`` or ``size``), and the output, which is empty
-        unless the child exited by itself.
+        unless the child exited without being killed.
     """
     answer = bytearray()
     pipe_is_open = True
@@ -346,8 +347,8 @@ def _timeout_reason(child: int, clock: float, limits: Limits) -> str:
     """Return ``time`` if a child has used up its time, ``busy`` if other programs did, and otherwise an empty string.
 
     Sleeping and waiting for its own processes count toward the child's time. Time for which the child was ready while
-    other programs ran does not count, up to a bound. The child's own processes are not other programs, but those that
-    have ended may be unknown.
+    other programs ran does not count, up to a bound. The child's own processes do not count as other programs, but this
+    process may not know those that have already ended.
     """
     late = clock - limits.kill_after
     if late < 0:
@@ -481,10 +482,10 @@ def _write(pipe: int, payload: bytes, time_is_up: Callable[[], bool]) -> None:
 
 
 def kill_descendants(uid: int | None = None) -> None:
-    """Kill all descendants of this process, including orphans and those in other process groups.
+    """Kill all descendants of this process, including orphans and processes in other process groups.
 
     Args:
-        uid: The user id of all descendants, if only they have it.
+        uid: The user id of all descendants, if no other process has this user id.
     """
     if namespaces.is_inside:  # all other processes in the namespace belong to the job, and one call kills them
         with contextlib.suppress(ProcessLookupError):
@@ -496,7 +497,7 @@ def kill_descendants(uid: int | None = None) -> None:
     while _has_children() and (descendants := _descendants(os.getpid())):
         if uid is not None and os.geteuid() == 0:
             os.waitpid(fork(lambda: _kill_processes_of(uid)), 0)
-        for number in (signal.SIGSTOP, signal.SIGKILL):  # stop all first, so that no process forks while others die
+        for number in (signal.SIGSTOP, signal.SIGKILL):  # stop all first, so that no process can fork another
             for process in descendants:
                 with contextlib.suppress(ProcessLookupError, PermissionError):
                     os.kill(process, number)

@@ -51,7 +51,7 @@ def _candidates() -> list[Path]:
 
 
 def join(group: Path | None) -> bool:
-    """Move this process into a group, and return whether that succeeded."""
+    """Move this process into a group, and return whether the move succeeded."""
     if group is None:
         return False
     try:

@@ -1,7 +1,8 @@
 """Limit the disk use of a job.
 
-If Linux permits it, a private in-memory file system is mounted for the job. It limits the size and the number of the
-job's files, and disappears with the job. If it cannot be mounted, the job's folder is checked ten times per second.
+If Linux permits it, this module mounts a private in-memory file system for the job. The file system limits the size and
+the number of the job's files, and disappears with the job. Without this file system, the supervisor checks the job's
+folder ten times per second.
 """
 
 import contextlib
@@ -25,7 +26,7 @@ def mount(folder: str, limits: Limits) -> bool:
     """Mount a file system of limited size on a folder, visible only to this process and its children.
 
     Returns:
-        Whether the system permitted it.
+        Whether the system permitted the mount.
     """
     if sys.platform != "linux":
         return False
@@ -42,7 +43,7 @@ def enter_own_mounts() -> None:
     """Make this process's mounts invisible to other processes.
 
     Raises:
-        OSError: The system does not permit it.
+        OSError: The system does not permit private mounts.
     """
     global _has_own_mounts
     if _has_own_mounts:
@@ -63,7 +64,7 @@ def mount_on(source: str, target: str, kind: str | None, flags: int, options: st
     """Call ``mount`` with these arguments (``man 2 mount``).
 
     Raises:
-        OSError: The system does not permit it.
+        OSError: The system does not permit the mount.
     """
     texts = [None if text is None else os.fsencode(text) for text in (source, target, kind, options)]
     libc = ctypes.CDLL(None, use_errno=True)

@@ -23,7 +23,7 @@ class MemoryWatch:
     """Watches the total memory of the descendants of this process.
 
     A page that several processes share counts once. Pages of Python and torch that a fork shares with this process do
-    not count. A program started with ``exec`` shares no pages with it, so all of its memory counts.
+    not count. A program started with ``exec`` shares no pages with this process, so all of its memory counts.
 
     Args:
         limits: The limits of the job.

@@ -40,7 +40,7 @@ def version() -> int:
 
 
 def restrict_self(readable: Iterable[str], writable: Iterable[str], listed: Iterable[str] = ()) -> None:
-    """Restrict this process irrevocably to files below these paths, and block TCP and signals if the kernel can.
+    """Restrict this process irrevocably to files below these paths, and block TCP and signals on newer kernels.
 
     Args:
         readable: Paths below which files may be read and executed; missing paths are ignored.

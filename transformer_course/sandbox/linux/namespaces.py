@@ -15,7 +15,7 @@ from pathlib import Path
 from transformer_course.sandbox.linux.process_settings import DIE_WITH_PARENT, DUMPABLE, prctl
 
 NEW_USER, NEW_PROCESSES, NEW_NETWORK, NEW_IPC, NEW_HOST_NAME, NEW_MOUNTS = (1 << n for n in (28, 29, 30, 27, 26, 17))
-"""``CLONE_NEW*`` from linux/sched.h. Only a user namespace needs no privileges; inside it, all others are permitted."""
+"""``CLONE_NEW*`` from linux/sched.h. Only a user namespace needs no privileges; inside it, any kind is permitted."""
 
 is_inside = False
 """Whether this process is in separate namespaces."""
@@ -30,7 +30,7 @@ def run_inside(act: Callable[[], object]) -> None:
     """Call a function in the first process of new namespaces, and wait until all processes in them have ended.
 
     Raises:
-        OSError: The system does not permit it.
+        OSError: The system does not permit new namespaces.
         SystemExit: The process failed.
     """
     _enter()
@@ -62,7 +62,7 @@ def unshare(kinds: int) -> None:
     """Move this process into new namespaces of these kinds.
 
     Raises:
-        OSError: The system does not permit it.
+        OSError: The system does not permit new namespaces.
     """
     if ctypes.CDLL(None, use_errno=True).unshare(kinds) != 0:
         raise OSError(ctypes.get_errno(), "unshare")

@@ -45,7 +45,7 @@ ALLOWED: dict[str, tuple[int | None, int | None]] = {
 """Number of each call on x86-64 and on arm64, or None if the architecture does not have the call."""
 
 ALLOWED_WITH: dict[str, tuple[int, int, int, tuple[int, ...]]] = {
-    "fcntl": (72, 25, 1, (0, 1, 2, 3, 4, 1030, 1031, 1032)),  # no signals, and no locks, which affect others
+    "fcntl": (72, 25, 1, (0, 1, 2, 3, 4, 1030, 1031, 1032)),  # no signals or locks: they affect other processes
     # queries about terminals and pipes
     "ioctl": (16, 29, 1, (0x5401, 0x802C_542A, 0x5413, 0x541B, 0x5421, 0x5450, 0x5451)),
     "prctl": (157, 167, 0, (15, 16, 23, 39)),  # the name and the privileges of a thread
@@ -55,6 +55,6 @@ ALLOWED_WITH: dict[str, tuple[int, int, int, tuple[int, ...]]] = {
 CLONE = (56, 220)
 """``clone`` is allowed unless its first argument requests a new namespace."""
 CLONE3 = 435
-"""``clone3`` fails as not implemented, so that libc uses ``clone``: a filter cannot read arguments in memory."""
+"""``clone3`` fails with ENOSYS, so that libc uses ``clone``. A filter cannot read arguments in memory."""
 FIRST_UNKNOWN = 467
-"""This call and all later calls fail as not implemented, which programs handle as on an older system."""
+"""This call and all later calls fail with ENOSYS, which programs handle as they do on an older system."""

@@ -1,8 +1,9 @@
 """Create a private root directory for a job, with only Python, its packages and the job's folder.
 
 Landlock denies reading and writing on other paths, but does not restrict ``stat`` and ``readlink``, which reveal
-whether a file exists, its size and its times. In a private root, other files have no path at all. Creating it requires
-the privilege to mount, which root has, and which an unprivileged user has inside namespaces.
+whether a file exists, its size and its times. In a private root, other files have no path at all. Creating a private
+root requires the privilege to mount file systems. Root has this privilege, and so does an unprivileged user inside
+namespaces.
 """
 
 import os
@@ -23,7 +24,7 @@ def make(root: str, paths: Iterable[str]) -> bool:
         paths: The paths to bind under the same names, including symbolic links along each path.
 
     Returns:
-        Whether the system permitted it.
+        Whether the system permitted the mounts.
     """
     try:
         os.makedirs(root, exist_ok=True)

@@ -1,4 +1,4 @@
-"""Measure how long a child process used a CPU, and how long it waited for one."""
+"""Measure how long a child process used a CPU, and how long it waited for a CPU."""
 
 import contextlib
 import os

@@ -1,6 +1,6 @@
-"""Seal the memory map of this process with ``mseal`` (Linux 6.10), so that it cannot unmap its initial mappings.
+"""Seal the memory map of this process with ``mseal`` (Linux 6.10), so that the process keeps its initial mappings.
 
-``RLIMIT_AS`` limits the total of mapped memory. Without the seal, a process could unmap a part of torch and map other
+``RLIMIT_AS`` limits the total mapped memory. Without the seal, a process could unmap a part of torch and map other
 memory instead.
 """
 

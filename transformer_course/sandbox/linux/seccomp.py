@@ -5,7 +5,7 @@ local user. Shared memory, message queues and keyrings outlive the process, so t
 the next learner's code. If the grader is an unprivileged user, sandboxed code has the same user id, and could change
 the permissions of that user's files, or the limits and the scheduling of that user's processes. Finally, every
 unnecessary call increases the kernel's attack surface. So ``permitted_system_calls`` lists the allowed calls, and all
-others are denied.
+other calls are denied.
 """
 
 import ctypes
@@ -40,7 +40,7 @@ class _Program(ctypes.Structure):
 
 
 def install_filter(*, single_process: bool = False) -> bool:
-    """Irrevocably deny system calls that are not on the allowlist to this process and all its future children.
+    """Irrevocably deny system calls that are not on the allowlist, for this process and all its future children.
 
     The process must already have set ``PR_SET_NO_NEW_PRIVS``.
 
