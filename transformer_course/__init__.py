@@ -1,24 +1,25 @@
-"""A course in which learners build the Transformer cell by cell, and which explains their mistakes.
+"""A course in which learners build the Transformer cell by cell and receive explanations of their mistakes.
 
-The course imports the model library, ``transformer_lab``, which never imports the course. These are the packages and
-modules in reading order. Each may import packages and modules listed before it.
+The course imports the model library, ``transformer_lab``, which never imports the course. The packages and modules are
+listed in reading order. Each of them may import the packages and modules listed before it.
 
-1. ``running`` runs a learner's code and records what it does. ``sandbox`` isolates submissions. Neither contains
-   solutions.
-2. ``steps`` represents an answer as steps, so that a mistake is one changed step. ``exercise`` defines what an exercise
-   consists of, and ``exercises`` contains all exercises, in a folder for each lesson.
+1. ``running`` runs a learner's code and records what it does. ``sandbox`` isolates submissions. Neither package
+   contains solutions.
+2. ``steps`` represents an answer as steps, so that a mistake is one changed step. ``exercise`` defines the parts of an
+   exercise, and ``exercises`` contains all exercises, with a folder for each lesson.
 3. ``generated_mistakes`` contains wrong answers that are generated from the steps. ``checking`` turns observations into
    a verdict, and ``locating`` finds the wrong expression.
-4. ``workspace`` manages the learner's folder. ``lesson`` is what a lesson imports. ``practice`` repeats exercises and
-   questions from memory, and ``home`` is the home page in JupyterLab.
-5. ``plots`` draws curves, heat maps and histograms, ``diagrams`` draws structures, and ``views`` are interactive.
-   ``clinic`` has the broken models of lesson 12 and the instruments for diagnosing them. ``stored_models`` and
-   ``published_models`` provide trained models for the lessons. These packages need only the model library.
+4. ``workspace`` manages the learner's folder. ``lesson`` contains the functions that lessons import. ``practice`` has
+   learners repeat exercises and answer questions from memory, and ``home`` is the home page in JupyterLab.
+5. ``plots`` draws curves, heat maps and histograms, ``diagrams`` draws structures, and ``views`` contains interactive
+   displays. ``clinic`` contains the broken models of lesson 12 and the instruments for diagnosing them.
+   ``stored_models`` and ``published_models`` provide trained models for the lessons. These packages need only the model
+   library.
 6. ``grading`` turns notebooks into a gradebook and feedback. ``commands`` is the command line, and ``interrupts``
    handles Ctrl-C.
 
-A lesson imports ``check``, ``hint``, ``solution``, ``parts``, ``compare`` and ``tally`` from this package. The import
-starts the session.
+A lesson imports ``check``, ``hint``, ``solution``, ``parts``, ``compare`` and ``tally`` from this package. Importing
+any of these names starts a session.
 """
 
 import os

@@ -24,8 +24,8 @@ class Mistake:
         variants: Variants of the answer in steps or, if the mistake is a completely different approach, whole answers
             as a learner would write them. An attempt that behaves like one of the variants in every case makes this
             mistake.
-        message: What the code does wrong and where to look, without revealing the answer. It is shown if this is the
-            only mistake. ``{summary}`` is replaced by ``summary``.
+        message: A description of the error and where to look for it, without revealing the answer. It is shown if this
+            is the only mistake. ``{summary}`` is replaced by ``summary``.
         hints: Hints, each more specific than the previous one. If there are fewer than three hints and the mistake has
             a variant in steps, the missing hints are generated from the step that the first variant changes: what to
             look at, what the step should return, and the code of the step.
@@ -139,14 +139,15 @@ class Exercise:
     """A function or module for the learner to write.
 
     Args:
-        reference: A right answer of at most about 15 plain lines, or the function of the model library if it is that
-            short. It has the name of the exercise, and its annotations name the dimensions. ``solution`` shows it.
+        reference: A right answer of at most about 15 plain lines, or a function of the model library if it is that
+            short. The reference has the name of the exercise, and its annotations name the dimensions. ``solution``
+            shows the reference.
         cases: Function that returns the cases for a random seed, from small to large. The last case is large enough for
             timing.
         mistakes: The mistakes that are recognized.
         hints: Hints for an attempt that makes no known mistake, each more specific than the previous one.
         points: Number of points in grading.
-        verified: What a passed check has verified. The lesson explains what comes next.
+        verified: A description of the properties that a passed check has verified. The lesson explains the next step.
         steps: The answer in steps, or None if it cannot be written in steps.
         messages: A teacher's explanations of generated mistakes, each a message or a ``Wording``. The key is the name
             of the mistake, such as ``keepdim_total``, or its name and code if the explanation applies only to some
@@ -155,8 +156,8 @@ class Exercise:
         distributions: The arguments whose rows sum to 1. Their gradients are compared up to a constant per row, because
             an answer may divide by the row sum again, which changes nothing else.
         may_cut_gradients: Whether an answer in plain Python, which has no gradient, passes with a remark.
-        low_memory_case: Function that returns, for a random seed, a case that a submission must solve within
-            ``LOW_MEMORY_LIMIT_MB``, or None if memory does not matter.
+        low_memory_case: Function that returns, for a random seed, a case that a submission must solve using at most
+            ``LOW_MEMORY_LIMIT_MB`` of memory, or None if memory does not matter.
         normalize: Function that maps an output and its case to the form in which outputs are compared, if several
             outputs are right. It is called with plain data of any kind, and must return data that it cannot interpret
             unchanged.
@@ -183,7 +184,7 @@ class Exercise:
 
     @property
     def solution(self) -> str:
-        """The source code for the reference. The model library's code has no checks here, and one-line docstrings."""
+        """The source code of the reference, without the model library's argument checks and long docstrings."""
         return _source(self.reference)
 
 

@@ -1,4 +1,4 @@
-"""Make sure that a command reacts to Ctrl-C.
+"""Ensure that a command reacts to Ctrl-C.
 
 Python drops a ``KeyboardInterrupt`` that is raised in a callback, such as at the end of an import, and code that
 imports C extensions may turn it into another error. A command therefore also records that Ctrl-C was pressed.

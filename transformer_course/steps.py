@@ -1,4 +1,4 @@
-"""Represent an answer as steps, so that a mistake is a changed step, and two mistakes are two changed steps.
+"""Represent an answer as steps, so that a mistake is one changed step, and two mistakes are two changed steps.
 
 A step is a function. Its parameters name its inputs: arguments of the answer, earlier steps and, in a module, ``self``.
 Its docstring describes what the step does and what the result is, and may add a short name of the result for messages.
@@ -31,8 +31,8 @@ Step = Callable[..., Any]
 VARIADIC = inspect.CO_VARARGS | inspect.CO_VARKEYWORDS
 MAX_CALLS = 100_000
 MAX_RESULT_SIZE = 1_000_000
-"""Limits for the functions that steps return: number of calls in one evaluation, and size of a result. No answer of a
-lesson exceeds them.
+"""Limits for the functions that steps return: number of calls in one evaluation, and size of a result. No answer in a
+lesson exceeds these limits.
 """
 MAX_STEP_SIZE = 100_000_000
 """Maximum number of elements in the result of a step. Computing a larger tensor takes seconds, and whether it finishes
@@ -137,7 +137,7 @@ class InSteps:
         return self.noun(name)
 
     def formula(self, name: str) -> str:
-        """Return how the value of a step is computed: the full noun or, if that is short, the noun and the inputs."""
+        """Describe the value of a step: with its full noun or, if the noun is short, with the noun and the inputs."""
         text = self._docstring_parts(name)[1]
         *others, last = [self.noun(need) for need in needs(self.steps[name]) if need != "self"] or [""]
         needed = f"{', '.join(others)}{',' if len(others) > 1 else ''} and {last}" if others else last
@@ -311,7 +311,7 @@ def _bounded(function: FunctionType) -> FunctionType:
         value = function(*args, **kwargs)
         size = value.numel() if isinstance(value, Tensor) else len(value) if isinstance(value, Sized) else 1
         if _Evaluation.n_calls > MAX_CALLS or size > MAX_RESULT_SIZE:
-            raise RunawayAnswer(f"call {_Evaluation.n_calls:,} of a function from a step gave {size:,} numbers")
+            raise RunawayAnswer(f"call {_Evaluation.n_calls:,} of a function from a step returned {size:,} numbers")
         return value
 
     return bounded  # type: ignore[return-value]
@@ -341,7 +341,7 @@ class _Evaluation:
     """Computes the values of a variant for some arguments. If values are shared, each has an identity."""
 
     n_calls = 0
-    """Number of calls of functions that steps returned, since the last evaluation began. It is a class attribute,
+    """Number of calls of functions that steps returned, since the last evaluation began. This is a class attribute,
     because evaluations share these functions.
     """
 

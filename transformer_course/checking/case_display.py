@@ -13,17 +13,17 @@ from transformer_course.running.plain_data import PlainData, count_numbers
 from transformer_course.running.stand_in_models import is_description
 
 MAX_INPUT_NUMBERS = 48
-"""Inputs with more numbers than this are too large to work out by hand and are not shown."""
+"""Inputs with more numbers than this are too large to work through by hand and are not shown."""
 MAX_PARAMETER_NUMBERS = 24
 """A module's parameters are shown only up to this many numbers in total."""
 MAX_NUMBERS_BY_HAND = 24
-"""A case is shown below a recognized mistake only if its inputs and output have at most this many numbers."""
+"""A case is shown below a recognized mistake only if its inputs and output contain at most this many numbers."""
 
 
 def case_by_hand(
     exercise: Exercise, cases: Sequence[Case], observed: Sequence[Observation], expected: Sequence[Observation]
 ) -> str:
-    """Format the first wrong case that can be worked out by hand, with a title. Return "" if there is none."""
+    """Format the first wrong case that can be worked through by hand, with a title. Return "" if there is none."""
     for index, (case, observation, expectation) in enumerate(zip(cases, observed, expected, strict=False)):
         value, right = dict(observation).get("output"), dict(expectation).get("output")
         n_numbers = _count_displayed({**case.arguments, **case.parameters, **case.inputs, **case.keywords})
@@ -35,7 +35,7 @@ def case_by_hand(
 
 
 def case_rows(exercise: Exercise, case: Case, observed: PlainData, right: PlainData, with_inputs: bool = True) -> str:
-    """Format the inputs, the expected output and the actual output, one per line. Of large inputs, show only shapes."""
+    """Format the inputs, the expected output and the actual output, one per line. Show only shapes for large inputs."""
     rows = [(name, format_value(value)) for name, value in displayed_inputs(case)] if with_inputs else []
     shapes = "" if rows else named_shapes.describe_inputs(exercise.reference, {**case.inputs, **case.keywords})
     got, expected = format_both(observed, right)

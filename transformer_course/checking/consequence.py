@@ -67,7 +67,7 @@ def consequence(observed: Sequence[Observation], expected: Sequence[Observation]
 
 
 def _of_mask(value: Tensor, right: Tensor) -> str:
-    """Describe a wrong mask by the entries above the diagonal, or else by the first entry that differs."""
+    """Describe a wrong mask by the entries above the diagonal, or otherwise by the first entry that differs."""
     if value.all() or not value.any():
         return f"Your output is {bool(value.any())} everywhere."
     if value.dim() >= 2 and value.shape[-1] == value.shape[-2]:
@@ -98,7 +98,7 @@ def _of_numbers(
 
 
 def _holds(relation: str, others: Iterable[tuple[object, object]]) -> bool:
-    """Return whether a relation holds in these cases as well. Constant outputs are skipped: they have no relation."""
+    """Return whether a relation also holds in these cases, skipping constant outputs, which fit many relations."""
     for value, right in others:
         if not isinstance(value, Tensor) or not isinstance(right, Tensor) or value.shape != right.shape:
             return False

@@ -9,7 +9,7 @@ from transformer_course.exercise import Mistake
 from transformer_course.running.observation import Observation
 
 MistakeVariant = tuple[Mistake, AnyVariant]
-"""A mistake and the variant of the answer that makes it."""
+"""A mistake, and a variant of the answer that contains the mistake."""
 MAX_COMPARED_PAIRS = 100
 
 
@@ -18,7 +18,7 @@ def two_in_different_cases(
 ) -> tuple[MistakeVariant, MistakeVariant] | None:
     """Return two mistakes that together explain all wrong cases, each in cases that the other mistake does not affect.
 
-    This finds, for example, one mistake in the constructor of a module and one in its ``forward``.
+    For example, one mistake is in the constructor of a module and the other mistake is in its ``forward``.
     """
     wrong = {i for i, observation in enumerate(observed) if not _matches(known.expected[i], observation, 1.0)}
     explained: dict[MistakeVariant, frozenset[int]] = {}
@@ -47,9 +47,9 @@ def _cases_like(
     limits: Mapping[int, float],
     wrong: Collection[int],
 ) -> frozenset[int]:
-    """Return the wrong cases that a variant may explain, or none if the variant is wrong in a case that is correct.
+    """Return the wrong cases that a variant may explain, or none if the variant is wrong where the attempt is right.
 
-    A case in which only the attempt crashes does not count, because the crash may hide this mistake.
+    A case in which only the attempt crashes does not count, because the crash may hide the variant's mistake.
     """
     found = set()
     for index, tolerances in limits.items():

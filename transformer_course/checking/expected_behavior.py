@@ -31,17 +31,18 @@ from transformer_course.steps import Variant
 
 AnyVariant = Variant | Callable[..., Any]
 MAX_CACHED_OUTPUTS = 8000
-"""Maximum number of outputs of variants to cache for the next attempt at the same exercise. Most are tiny."""
+"""Maximum number of outputs of variants to cache for the next attempt at the same exercise. Most outputs are tiny."""
 MAX_CACHED_NUMBERS = 500
-"""Larger outputs of variants are not cached."""
+"""Outputs with more numbers are not cached."""
 FAR_FETCHED_WEIGHT, LIKELY_WEIGHT = 2.0, 1.0
-"""A generated mistake is far-fetched if its weight is above the first number, and likely up to the second number."""
+"""A generated mistake is far-fetched if its weight is above the first number, and likely if its weight is at most the
+second number."""
 MAX_LIKELY_PAIRS = 2000
 """Maximum number of pairs of likely mistakes to try as an alternative to a far-fetched generated mistake."""
 MAX_PAIR_CALLS = 800_000
 """Maximum number of function calls to spend on trying pairs, about a second of CPU time."""
 N_DISTINGUISHING_CASES = 2
-"""Pairs are compared with the attempt in up to this many wrong cases and this many correct cases."""
+"""Pairs are compared with the attempt in up to this many wrong cases and up to this many correct cases."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,16 +72,16 @@ class Behavior:
 
     @property
     def generated(self) -> Mapping[AnswerEdit, GeneratedMistake]:
-        """The generated mistakes that can be reported, the likeliest first."""
+        """The generated mistakes that can be reported, likeliest first."""
         return _generated_mistakes(self.exercise)
 
     def generated_like(self, observed: Sequence[Observation]) -> Sequence[GeneratedMistake]:
-        """List the generated mistakes that may behave like the attempt. Stored outlines exclude most without a run."""
+        """List the generated mistakes that may behave like the attempt. Most are ruled out by stored outlines alone."""
         edits = catalog_of(self.exercise).candidates(self.cases, self.expected, observed)
         return [self.generated[edit] for edit in edits]
 
     def generated_like_in_some(self, observed: Sequence[Observation]) -> Sequence[GeneratedMistake]:
-        """List the generated mistakes that may behave like the attempt in some stored cases and are correct in others.
+        """List generated mistakes that may match the attempt in some stored cases and are correct in the other cases.
 
         The list is empty if the cases belong to a seed whose outlines are not stored.
         """
@@ -99,29 +100,29 @@ class Behavior:
 
     @property
     def pairs(self) -> Sequence[Pair]:
-        """Pairs of mistakes written by a teacher, the likeliest first."""
+        """Pairs of teacher-written mistakes, likeliest first."""
         return _pairs(self.exercise)
 
     @property
     def likely_pairs(self) -> Sequence[Pair]:
-        """Pairs of mistakes, each of which is either written by a teacher or likely."""
+        """Pairs of mistakes, where each mistake is either teacher-written or likely."""
         return _likely_pairs(self.exercise)
 
     def is_far_fetched(self, mistake: Mistake) -> bool:
-        """Return whether a pair of likely mistakes explains an attempt better. False if one slip changes two steps."""
+        """Return whether a generated mistake is less plausible than a pair of likely mistakes."""
         return (
             isinstance(mistake, GeneratedMistake)
             and mistake.edit.kind != "operator"  # a wrong operator is a single slip
-            and len(mistake.edit.code) == 1
+            and len(mistake.edit.code) == 1  # one slip that changes two steps is plausible
             and mistake.edit.weight > FAR_FETCHED_WEIGHT
         )
 
     def pairs_with_generated(self, observed: Sequence[Observation], reported_by: Collection[int]) -> Sequence[Pair]:
-        """List the pairs that may behave like the attempt and include a generated mistake. Call it ``in_isolation``.
+        """List pairs with a generated mistake that may behave like the attempt. Call this method ``in_isolation``.
 
         Args:
             observed: Observations of the attempt.
-            reported_by: Indices of the cases that show the mistakes. In the other cases, a crash hides them.
+            reported_by: Indices of the cases that show the mistakes. In all other cases, a crash hides the mistakes.
         """
         singles, stored = _singles(self.exercise), catalog_of(self.exercise).cases
         if len(observed) != len(self.cases) or any(index >= len(self.cases) for index in stored):
@@ -148,11 +149,11 @@ class Behavior:
 
     @cached_property
     def max_pairs(self) -> int:
-        """Maximum number of pairs to try: fewer if the answer calls more functions. Use it ``in_isolation``."""
+        """Maximum number of pairs to try; lower for answers that call many functions. Use it ``in_isolation``."""
         return MAX_PAIR_CALLS // max(self._count_calls(), 1)
 
     def _count_calls(self) -> int:
-        """Count the functions that the reference in steps calls on the first case."""
+        """Count the function calls that the reference in steps makes on the first case."""
         steps, n_calls, before = self.exercise.steps, 0, sys.getprofile()
 
         def count(_frame: object, event: str, _argument: object) -> None:
@@ -191,7 +192,7 @@ class Behavior:
         """Return only the output, the token frequencies or the error of a variant's first call on a case.
 
         This is much faster than a full observation and rules out most mistakes. If a full observation is cached, it is
-        returned instead. Call it ``in_isolation``.
+        returned instead. Call this method ``in_isolation``.
         """
         if (cached := self._case_runs.get((version, index))) is not None:
             return cached
@@ -200,12 +201,12 @@ class Behavior:
         return self._outputs[version, index]
 
     def varies(self, version: AnyVariant) -> bool:
-        """Return whether a variant's output differs from call to call. Call it ``in_isolation``."""
+        """Return whether a variant's output differs from call to call. Call this method ``in_isolation``."""
         last = len(self.cases) - 1  # in the largest case, random outputs are never equal by chance
         return observation_distance(self._output(version, last), self._output(version, last)) > 1
 
     def reference_is_random(self, index: int) -> bool:
-        """Return whether the reference draws random numbers on a case. If so, an attempt may draw them, too."""
+        """Return whether the reference draws random numbers on a case. If it does, an attempt may also be random."""
         case = self.cases[index]
         before = torch.get_rng_state()
         with contextlib.suppress(Exception):
@@ -216,7 +217,7 @@ class Behavior:
         return not torch.equal(before, torch.get_rng_state())
 
     def outputs(self, variants: Iterable[Variant], index: int) -> Iterator[Observation]:
-        """Yield the output of each of thousands of variants. They share intermediate values, and outputs are cached."""
+        """Yield the output of each variant. Variants share intermediate values, and outputs are cached."""
         common = None
         for variant in variants:
             if (cached := self._outputs.get((variant, index))) is not None:
@@ -312,8 +313,9 @@ def _written(exercise: Exercise) -> Sequence[Single]:
 def _singles(exercise: Exercise) -> Sequence[Single]:
     """Return the teacher's mistakes followed by the generated mistakes.
 
-    A generated mistake is likely and comes early if a teacher has written a message for it, or if it is a wrong choice
-    in a step that only makes a choice. Mistakes that crash are omitted because a crash hides any other mistake.
+    A generated mistake counts as likely and is listed early if a teacher has written a message for it, or if it is a
+    wrong choice in a step that only makes a choice. Mistakes that crash are omitted because a crash hides any other
+    mistake.
     """
     mistakes = [mistake for edit, mistake in _generated_mistakes(exercise).items() if not edit.crashes]
     mistakes.sort(key=lambda mistake: not (mistake.has_own_words or mistake.is_choice))
@@ -342,6 +344,6 @@ def in_isolation() -> Iterator[None]:
 
 @lru_cache(maxsize=40)  # two seeds for each exercise of two lessons, a few megabytes each
 def behavior(exercise: Exercise, seed: int) -> Behavior:
-    """Return the behavior on the cases of a seed, which is cached."""
+    """Return an exercise's behavior on the cases for a seed, from a cache if possible."""
     with default_torch_state():
         return Behavior(exercise, list(exercise.cases(seed)))

@@ -1,4 +1,4 @@
-"""Explain how an attempt's observations differ from the expected ones.
+"""Explain how an attempt's observations differ from the expected observations.
 
 Every sentence describes the observations in one case and makes no claim about other cases.
 """
@@ -36,7 +36,7 @@ MAX_DISPLAYED_NUMBERS = 16
 ORDINALS = ("first", "second", "third", "fourth", "fifth", "last of many")
 NOT_REPEATABLE = "when it is called again with the same arguments, your code gives a different output"
 ON_LINE = "\nOn your line {}:\n    "
-"""Introduces the line of a crash."""
+"""Text that introduces the line of a crash."""
 MAX_ERROR_LENGTH = 300
 """Longer error messages, which a learner may have written, are truncated to this number of characters."""
 
@@ -93,7 +93,7 @@ def explain_unfinished(name: str, parts: Collection[str] = ()) -> str:
 def explain_differences(
     exercise: Exercise, where: str, case: Case, observed: Observation, right: Observation, found: Sequence[Difference]
 ) -> str:
-    """Explain the first explainable difference between two calls."""
+    """Explain the first difference between two calls for which there is an explanation."""
     for difference in found:
         if report := _explain_field(exercise, case, observed, right, difference):
             return f"{where}: {report}"
@@ -211,7 +211,7 @@ def _explain_output(exercise: Exercise, case: Case, observed: PlainData, right: 
 def _explain_value(
     exercise: Exercise, case: Case, observed: PlainData, right: PlainData, path: Path, names: Sequence[str] = ()
 ) -> str:
-    """Explain how a value differs. The value is the output or an element of it.
+    """Explain how a value, which is the output or an element of the output, differs from the expected value.
 
     Args:
         exercise: The exercise.
@@ -325,7 +325,7 @@ def _without_equals(values: Sequence[PlainData], others: Sequence[PlainData]) ->
 
 
 def _in_common(one: PlainData, other: PlainData) -> str:
-    """Describe a dict by the entries that two versions of it share, or return "" if they share none."""
+    """Describe a dict by the entries that two versions share, or return "" if the versions share no entry."""
     if not isinstance(one, Mapping) or not isinstance(other, Mapping):
         return ""
     shared = [

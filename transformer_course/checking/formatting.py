@@ -7,7 +7,8 @@ from torch import Tensor
 
 MAX_CHARACTERS = 2000
 DIGIT_COUNTS = (4, 6, 9, 17)
-"""Numbers of digits to try when formatting two different numbers. The first one that distinguishes them is used."""
+"""Numbers of digits to try when formatting two different numbers. The first count that distinguishes the numbers is
+used."""
 MAX_LAYERS = 4
 
 

@@ -18,7 +18,7 @@ class HintsGiven:
     Attributes:
         verdict: A key for the subject of the hints: the verdict's own hints, its mistakes or its status.
         n_given: Number of hints shown so far.
-        comes_next: Whether a hint or, after the last hint, the solution comes next; "" after the solution.
+        comes_next: "hint" or "solution", whichever the learner can see next; "" after the solution.
     """
 
     verdict: tuple[str, ...]

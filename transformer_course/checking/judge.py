@@ -45,7 +45,7 @@ LEFT_STUB = "Delete `raise NotImplementedError` on your line {}: your code stops
 
 
 class OtherCases(Protocol):
-    """The same attempt on the cases of a different seed."""
+    """The same attempt on the cases for a different seed."""
 
     known: Behavior
 
@@ -62,16 +62,18 @@ def judge(
 ) -> Verdict:
     """Return the verdict on an attempt.
 
-    An attempt is correct if all its observations equal the reference's. It makes a known mistake, or two, if they equal
-    the observations of an answer with these mistakes, including crashes. It is half-finished if its output is the
-    result of an intermediate step. Otherwise, the verdict explains the first case that differs.
+    An attempt is correct if all its observations equal the reference's. It contains one or two known mistakes if its
+    observations, including crashes, equal the observations of an answer with these mistakes. An attempt is
+    half-finished if its output is the result of an intermediate step. Otherwise, the verdict explains the first case
+    that differs.
 
     Args:
         exercise: The exercise.
         seed: The seed of the cases.
         observed: Observations on these cases. They may come from an untrusted process and be malformed.
         parts: Names of the exercises available in the lesson's ``parts``.
-        other_cases: Other cases, used only to recognize the mistake. The result on them may already be cached.
+        other_cases: The attempt on other cases, used only to recognize the mistake, because that result may already be
+            cached.
     """
     known = behavior(exercise, seed)
     observed_in_cases = known.normalized(_mappings(observed))
@@ -114,7 +116,8 @@ def _first_explained(known: Behavior, observed: Sequence[Observation], wrong: Se
     """Return the first case whose output is random but should not be, or else the first wrong case.
 
     In a small case, an output may be random and still repeat by chance. Explaining that case would be misleading. If
-    the reference draws random numbers, too, a case with a wrong output explains more than one that does not repeat.
+    the reference draws random numbers, too, a case with a wrong output explains more than a case whose output does not
+    repeat.
     """
     if "error" in observed[wrong[0]]:
         return wrong[0]
@@ -125,7 +128,7 @@ def _first_explained(known: Behavior, observed: Sequence[Observation], wrong: Se
 
 
 def _is_output_wrong(known: Behavior, observed: Sequence[Observation], index: int) -> bool:
-    """Check whether a case differs in more than the repetition of the call."""
+    """Return whether a case differs in anything other than its repeatability."""
     return any(found.field != "repeatable" for found in differences(observed[index], known.expected[index]))
 
 
@@ -243,7 +246,7 @@ def _half_finished(steps: InSteps | None, stops_at: str) -> str:
 
 
 def _remaining_steps(steps: InSteps, stops_at: str) -> list[str]:
-    """List the steps that still have to be taken, except for steps that only pass a value on."""
+    """List the steps that are still missing, except for steps that only pass a value on."""
     return [
         name
         for name, step in steps.steps.items()
@@ -326,6 +329,6 @@ def _line_of_stub(observation: Observation) -> int | None:
 
 
 def _reached_stub(observation: Observation) -> bool:
-    """Return whether the code reached a ``raise NotImplementedError``. Errors of this type by torch have a message."""
+    """Return whether the code reached a ``raise NotImplementedError``. If torch raises this error, it has a message."""
     error: object = observation.get("error")
     return isinstance(error, Mapping) and error.get("type") == "NotImplementedError" and not error.get("message")

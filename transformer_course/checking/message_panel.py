@@ -20,7 +20,7 @@ VERDICTS = {
     "wrong": (": not right yet", "bad"),
     "crashed": (": it did not finish", "bad"),
 }
-"""For each verdict status, the end of the title, after the exercise's name, and the tint."""
+"""For each verdict status, the text that follows the exercise's name in the title, and the tint."""
 
 
 @dataclass(frozen=True)

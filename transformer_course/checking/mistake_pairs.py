@@ -13,11 +13,11 @@ from transformer_course.running.observation import Observation
 from transformer_course.steps import InSteps, Variant
 
 MAX_PAIRS = 6000
-"""Maximum number of pairs to try, the likeliest first. A count rather than a time limit gives the same result on every
+"""Maximum number of pairs to try, likeliest first. A count rather than a time limit gives the same result on every
 machine. For answers that call many functions, fewer pairs are tried: see ``Behavior.max_pairs``.
 """
 MAX_UNLIKELY_PAIRS = 1000
-"""Maximum number of unlikely pairs among them, which hardly fit the observations."""
+"""Maximum number of unlikely pairs to try, that is, pairs that hardly fit the observations."""
 N_EQUALLY_LIKELY = 10
 """Number of top-ranked mistakes that are considered about equally likely."""
 RIGHT, OBSERVED, OTHER, NOTHING = "r", "s", "o", "n"
@@ -34,7 +34,7 @@ class Pair:
         mistakes: The mistakes, in the order of the steps that they change.
         variant: The answer with both mistakes.
         n_changes: Number of changed steps. A step that both mistakes change counts twice.
-        n_generated: Number of the mistakes that are generated and have no message written by a teacher.
+        n_generated: Number of generated mistakes in the pair without a message written by a teacher.
         unlikeliness: A score that is higher for less likely pairs.
     """
 
@@ -61,7 +61,7 @@ class Single:
         is_generated: Whether the mistake is generated rather than written by a teacher.
         has_own_words: Whether a teacher wrote a message for this generated mistake, which is then as likely as a
             written mistake.
-        forms: The form of its output in each case whose outline is stored.
+        forms: The form of the mistake's output in each case whose outline is stored.
     """
 
     mistake: Mistake
@@ -130,13 +130,13 @@ def _is_about_unused_argument(one: Mistake, other: Mistake) -> bool:
 def likely(
     singles: Sequence[Single], letters_of: Mapping[Single, str], observed: str, limit: int | None = None
 ) -> list[tuple[Single, Single]]:
-    """List pairs with a generated mistake: first the pairs that fit the observations, the likeliest first, then others.
+    """List pairs with a generated mistake: first pairs that fit the observations, likeliest first, then other pairs.
 
     Args:
         singles: The single mistakes.
         letters_of: For some mistakes, one letter per examined case: ``RIGHT`` for the correct output, ``OBSERVED`` for
             the attempt's output, ``OTHER`` for a different output, ``NOTHING`` for a crash or a value that is not
-            finite. The outputs of the other mistakes have a form that does not fit.
+            finite. All mistakes without letters have outputs whose form does not fit.
         observed: The attempt's letters: ``RIGHT`` where it is correct, ``OBSERVED`` where it is wrong.
         limit: Maximum number of pairs, if below ``MAX_PAIRS``.
     """
@@ -181,7 +181,7 @@ def case_letters(outputs: Sequence[Observation], right: Observation, observed: O
 
 
 def _unlikeliness(pair: tuple[Single, Single]) -> int:
-    """Return a score that is the same for a likely and an unlikely mistake as for two moderately likely mistakes."""
+    """Return the product of the ranks, each plus a constant so that the likeliest mistakes count about the same."""
     one, other = pair
     return (one.rank + N_EQUALLY_LIKELY) * (other.rank + N_EQUALLY_LIKELY)
 
@@ -189,8 +189,8 @@ def _unlikeliness(pair: tuple[Single, Single]) -> int:
 def _may_give(one: str, other: str, observed: str) -> bool:
     """Return whether two mistakes with these letters may together produce the attempt's letters.
 
-    Almost always, both mistakes are correct in the cases in which the attempt is correct. If only one of them has an
-    effect in a case, it must produce the attempt's output.
+    Almost always, both mistakes are correct in the cases in which the attempt is correct. If only one mistake has an
+    effect in a case, that mistake must produce the attempt's output.
     """
     for a, b, now in zip(one, other, observed, strict=True):
         if now == RIGHT and not a == b == RIGHT:

@@ -1,6 +1,6 @@
 """Recognize one or two mistakes in an attempt by comparing its behavior with answers that make these mistakes.
 
-The search goes in this order: a mistake written by a teacher, an answer that stops half-way, a generated mistake, two
+The search tries, in this order, mistakes written by a teacher, answers that stop halfway, generated mistakes, and two
 mistakes at once. Only behavior counts. The outputs on one wrong case rule out nearly all candidates. The remaining
 candidates must match all observations on all cases. Gradients are judged separately.
 """
@@ -37,15 +37,17 @@ checking an attempt.
 ERRORS_OF_NO_STEP = (NameError, ImportError, OSError, MemoryError, RecursionError, SyntaxError, SystemExit)
 """Errors that no variant of a step raises. After such an error, no pairs are tried."""
 CALL_ERROR = re.compile(r"positional argument|keyword argument|object is not callable")
-"""Messages of a TypeError about a wrong call. A single generated mistake may cause such an error, but no pair does."""
+"""Pattern for the message of a TypeError about a wrong call. A single generated mistake may cause such an error, but no
+pair does."""
 MAX_DISTANCE_TOLERANCES = 10
-"""An attempt matches a mistake up to a distance of this many tolerances, because a different order of operations rounds
-large numbers that cancel differently. Any two mistakes of an exercise are at least ten times as far apart. A nearly
-correct attempt is close to every mistake that hardly changes the numbers, so the attempt must also be this many times
-closer to the mistake than to the reference.
+"""An attempt matches a mistake up to a distance of this many tolerances, because a different order of operations may
+round differently, especially if large numbers cancel. Any two mistakes of an exercise are at least ten times as far
+apart. A nearly correct attempt is close to every mistake that hardly changes the numbers, so the attempt must also be
+this many times closer to the mistake than to the reference.
 """
 MAX_UNLIKELINESS_RATIO = 2
-"""If pairs with the same behavior share no mistake, only pairs up to this many times as unlikely as the best count."""
+"""If pairs with the same behavior share no mistake, only pairs that are up to this many times as unlikely as the best
+pair are considered."""
 BATCH_SIZE = 10
 """At least this many generated mistakes are evaluated together, which takes half the time. This happens only on cases
 without stored outlines.
@@ -59,7 +61,7 @@ class Recognition:
     """The result of recognizing an attempt.
 
     Args:
-        variant: An answer with the same behavior.
+        variant: An answer with the same behavior as the attempt.
         mistakes: The mistakes in the attempt, in the order of the steps.
         has_unknown_mistake: Whether there is a second mistake that could not be identified.
         alternatives: The two candidates for the second mistake, if there are exactly two.
@@ -106,8 +108,8 @@ def recognize_once(known: Behavior, observed: Sequence[Observation]) -> Recognit
 def recognize_side_effect(known: Behavior, observed: Sequence[Observation]) -> Mistake | None:
     """Return the mistake with correct outputs whose side effects match the attempt's, or None if there is none.
 
-    Outputs alone rule out nearly all others. A variant that returns a plain number has no gradients to compare, so it
-    does not match an attempt with gradients.
+    Outputs alone rule out nearly all other mistakes. A variant that returns a plain number has no gradients to compare,
+    so it does not match an attempt with gradients.
     """
     passes_some = not is_cut_entirely(observed) and not is_cut_entirely(known.expected)
     exactly = dict.fromkeys(range(len(observed)), 1.0)
@@ -126,7 +128,8 @@ def recognize_side_effect(known: Behavior, observed: Sequence[Observation]) -> M
 def _limits(known: Behavior, observed: Sequence[Observation]) -> dict[int, float]:
     """Return for each case the number of tolerances within which the attempt must match a mistake.
 
-    Cases in which the attempt is wrong come first. In the other cases, half of all mistakes have the same output.
+    Cases in which the attempt is wrong come first, because in all other cases, half of the mistakes have the same
+    output.
     """
     distances = []
     for observation, right in zip(observed, known.expected, strict=False):
@@ -138,7 +141,7 @@ def _limits(known: Behavior, observed: Sequence[Observation]) -> dict[int, float
 
 
 def _without_first_crash(observed: Sequence[Observation], limits: Mapping[int, float]) -> Mapping[int, float]:
-    """Return the limits without the cases that end with the first crash, if enough other cases remain.
+    """Return the limits without the cases that crash like the first crash, if enough other cases remain.
 
     A crash hides a mistake. For example, an attempt that crashes without a mask reveals its mistake only in the cases
     with a mask.
@@ -157,8 +160,8 @@ def _without_non_finite_cases(
 ) -> Mapping[int, float]:
     """Return the limits without the cases whose output is wrongly nan or infinite, if enough other cases remain.
 
-    For example, an answer that takes the logarithm after the softmax is wrong only in one extreme case. If it makes
-    another mistake, it behaves like this mistake in all other cases.
+    For example, an answer that takes the logarithm after the softmax is wrong only in one extreme case. If such an
+    answer contains a second mistake, it behaves like the second mistake in all other cases.
     """
     non_finite = []
     for index, (observation, right) in enumerate(zip(observed, known.expected, strict=False)):
@@ -195,7 +198,7 @@ def _single(known: Behavior, observed: Sequence[Observation], limits: Mapping[in
     first = next(alike, None)
     if first is None or agree(observed, known.run(first.variant)):
         return first
-    # Another mistake may have the same outputs and the same side effects as well.
+    # Another mistake may match the outputs as well as the side effects.
     return next((other for other in alike if agree(observed, known.run(other.variant))), first)
 
 

@@ -22,7 +22,8 @@ class SharedEvaluation:
     def __init__(self, given: Mapping[str, Any], module: nn.Module | None) -> None:
         self.given, self.module, self.shared = given, copy.deepcopy(module), SharedValues()
         self.bound: inspect.BoundArguments | None = None
-        """The arguments bound to the answer's parameters. None before the first call, or if each call binds its own."""
+        """The arguments bound to the answer's parameters. None before the first call, or if each call binds its own
+        arguments."""
         self._before = identity([*given.values()])
         for child in self.module.children() if self.module else []:
             for part in child if isinstance(child, nn.ModuleList) else [child]:

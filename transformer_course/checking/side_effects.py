@@ -1,4 +1,4 @@
-"""Detect side effects of an answer with correct outputs: cut gradients and changed arguments."""
+"""Detect side effects of an answer with correct outputs: blocked gradients and changed arguments."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, cast
@@ -19,11 +19,11 @@ CUTS_IN_CODE = {
     "tensor": "`torch.tensor(…)`",
     "as_tensor": "`torch.as_tensor(…)`",
 }
-"""How operations that cut gradients are written in code. All other operations are methods."""
+"""The code of operations that block gradients. Operations that are not listed here are methods."""
 
 
 def is_cut_entirely(observed: Sequence[Observation]) -> bool:
-    """Return whether no gradient passes at all, as in an answer written in plain Python or numpy."""
+    """Return whether no gradient flows at all, as in an answer written in plain Python or numpy."""
     return not any(gradient is not None for observation in observed for _, gradient in _gradients(observation))
 
 
@@ -57,13 +57,13 @@ def describe_changes(changed: Sequence[str]) -> str:
 
 
 def explain_gradients(known: Behavior, observed: Sequence[Observation], changed: Sequence[str] = ()) -> str:
-    """Explain which gradients are missing or wrong, where they end and which operation may have cut them.
+    """Explain which gradients are missing or wrong, where backpropagation stops, and which operation may block it.
 
     Args:
         known: The expected behavior.
         observed: Observations of the attempt.
-        changed: Arguments that the attempt writes into. The message already describes them. A wrong gradient of such
-            an argument does not imply a cut, because it belongs to the overwritten values.
+        changed: Arguments that the attempt writes into. The message already describes them. A wrong gradient of such an
+            argument does not mean that the gradient is blocked, because the gradient belongs to the overwritten values.
     """
     lost, wrong = _wrong_gradients(observed, known.expected)
     begin = "Also," if changed else "Your numbers are right, but"
@@ -165,10 +165,11 @@ def _gradients(observation: Observation) -> Iterator[tuple[str, object]]:
 
 
 def _cut_step(known: Behavior, observed: Sequence[Observation]) -> str | None:
-    """Describe the step at which cutting the gradient reproduces the observed gradients, or return None.
+    """Describe the step whose result, if detached, reproduces the observed gradients, or return None.
 
-    Steps are tried on the first case that shows the problem, and the remaining steps on the second one. If several
-    consecutive steps remain, the last of them is reported. An argument may also be cut before the first step.
+    All steps are tried on the first case that shows the problem, and the steps that fit are tried on the second such
+    case. If several consecutive steps fit, the last step is reported. An argument may also be detached before the first
+    step.
     """
     steps = known.exercise.steps
     if steps is None:
@@ -206,7 +207,7 @@ def _detached(name: str) -> Step:
 
 
 def _cuts(observed: Sequence[Observation]) -> list[str]:
-    """List the operations in the attempt that may cut gradients."""
+    """List the operations in the attempt that may block gradients."""
     found = next((cuts for cuts in _remarks(observed, "cuts") if isinstance(cuts, list)), [])
     return [cut for cut in found if isinstance(cut, str)]
 

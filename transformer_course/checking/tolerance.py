@@ -16,7 +16,8 @@ ABSOLUTE_TOLERANCE, RELATIVE_TOLERANCE = 1e-5, 1e-4
 different order of summation in float32. For plain numbers, which may be tiny, both tolerances are relative.
 """
 GRADIENT_TOLERANCE = 1e-3
-"""Relative to the largest number of a gradient, because each number of a gradient is a sum over many paths."""
+"""Tolerance for gradients, relative to the largest number in a gradient, because each number of a gradient is a sum
+over many paths."""
 MAX_EPSILONS = 4
 """Numbers may differ by this many machine epsilons of their dtype. For float16, this exceeds the tolerances above."""
 GRADIENTS = ("gradients", "parameter_gradients")
@@ -58,7 +59,7 @@ def distance(observation: object, right: object) -> float:
 
 
 def _number_distance(observation: float, right: float) -> float:
-    """Return the relative distance of two plain numbers, so that a learning rate of 1e-6 does not equal 0."""
+    """Return the relative distance between two plain numbers, so that a learning rate of 1e-6 does not equal 0."""
     if observation == right or (math.isnan(observation) and math.isnan(right)):
         return 0.0
     apart = abs(observation - right) / ((ABSOLUTE_TOLERANCE + RELATIVE_TOLERANCE) * abs(right) or ABSOLUTE_TOLERANCE)
@@ -132,7 +133,7 @@ class Difference(NamedTuple):
 
 
 def differences(observation: Observation, right: Observation) -> list[Difference]:
-    """List the differences between two observations, ignoring remarks and side effects. Equal ones have none.
+    """List the differences between two observations, ignoring remarks and side effects.
 
     Args:
         observation: Observations of an attempt. They may come from an untrusted process and be malformed.
@@ -146,7 +147,7 @@ def differences(observation: Observation, right: Observation) -> list[Difference
 
 
 def _path_in(field: str, observation: Observation, right: Observation) -> tuple[int | str, ...] | None:
-    """Return the path to the difference in a field, or None if there is none."""
+    """Return the path to the difference in a field, or None if there is no difference."""
     if field not in observation or field not in right:
         return ()
     one: object = dict(observation)[field]
@@ -219,7 +220,7 @@ def comparable_error(error: Mapping[str, object]) -> dict[str, object]:
     """Return the parts of a crash that are compared: the type and the words of the message, in any order.
 
     The order is ignored because it may depend on the order of factors. Errors of ``unflatten``, ``view`` and
-    ``reshape`` are equal.
+    ``reshape`` count as equal.
     """
     message = str(error.get("message"))
     words = ["does not fill the shape"] if _DOES_NOT_FILL.match(message) else sorted(message.split())

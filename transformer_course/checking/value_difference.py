@@ -1,4 +1,4 @@
-"""Describe how one value differs from another in a clause that is true and helpful."""
+"""Describe in a clause how a value differs from the correct value."""
 
 from collections.abc import Sequence
 
@@ -10,7 +10,7 @@ from transformer_course.checking.named_shapes import name_dimensions
 from transformer_course.checking.numeric_relation import explain_relation
 
 MAX_DISPLAYED_NUMBERS = 6
-"""Of values with more numbers, only one wrong number is shown."""
+"""If a value contains more numbers, only one wrong number is shown."""
 
 
 def describe_difference(value: object, right: object, other_cases: Sequence[object] = ()) -> str:
@@ -89,7 +89,7 @@ def _it_is(value: object, right: object) -> str:
 
 
 def is_distribution(value: object) -> bool:
-    """Return whether all rows are probabilities that sum to 1. Integers don't count, because they may by chance."""
+    """Return whether all rows are probabilities that sum to 1. Integers are exempt: they may sum to 1 by chance."""
     return (
         isinstance(value, Tensor)
         and value.is_floating_point()

@@ -216,7 +216,7 @@ class Sources:
 
     def _result_edits(self, name: str, code: Code) -> Iterator[AnswerEdit]:
         kind, is_last = self.kind(name), name == self.steps.last
-        # among edits with the same behavior, prefer the edit of the last step
+        # among edits with the same behavior, prefer the edit to the last step
         later = 0.03 * (len(self.order) - self.order.index(name))
         forms = [(form, what, weight + later) for form, what, weight in RESULT_EDITS[kind]]
         if is_last and kind in ("float", "int", "bool"):

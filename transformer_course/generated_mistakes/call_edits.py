@@ -12,7 +12,7 @@ Change = tuple[str, str, float]
 
 
 def call_edits(node: ast.Call) -> Iterator[Change]:
-    """Yield all edits of a call."""
+    """Yield all possible edits to a call."""
     name, main = name_of(node), input_of(node)
     yield from _keyword_edits(node, name, main)
     if main is not None and not (isinstance(node.func, ast.Name) and node.func.id[:1].isupper()):
@@ -177,7 +177,7 @@ FUNCTION_RULES: dict[str, Callable[..., Iterator[Change]]] = {
 
 
 def _renamed(node: ast.Call, name: str, other: str, main: ast.expr | None) -> str:
-    """Return a call of another function, written as a method or a function, depending on what torch provides."""
+    """Return a call to another function, written as a method or as a function, whichever torch provides."""
     keywords = [ast.unparse(one) for one in node.keywords]
     if other == "cumsum":  # requires dim and has no keepdim
         keywords = [one for one in keywords if not one.startswith("keepdim")] or ["dim=-1"]
@@ -194,7 +194,7 @@ def _renamed(node: ast.Call, name: str, other: str, main: ast.expr | None) -> st
 
 
 def _applied_to(node: ast.Call, main: ast.expr, new: str) -> str:
-    """Return a call of the same function with a different input."""
+    """Return a call to the same function with a different input."""
     rest = [ast.unparse(one) for one in [*node.args, *node.keywords] if one is not main]
     if isinstance(node.func, ast.Attribute) and node.func.value is main:
         return f"({new}).{node.func.attr}({', '.join(rest)})"

@@ -91,10 +91,10 @@ class Catalog:
     """The generated mistakes of an exercise.
 
     Args:
-        names: Names of the arguments and steps from which they were generated.
+        names: Names of the arguments and steps of the answer from which the mistakes were generated.
         cases: Indices of the cases whose outlines are stored.
         right: Outlines of the correct results in these cases.
-        edits: The generated mistakes, likely ones first.
+        edits: The generated mistakes, likeliest first.
     """
 
     names: Sequence[str] = ()
@@ -105,7 +105,7 @@ class Catalog:
     def candidates(
         self, cases: Sequence[Case], expected: Sequence[Observation], observed: Sequence[Observation]
     ) -> Sequence[AnswerEdit]:
-        """List the mistakes whose outlines match the observations, or all if no outlines are stored for these cases."""
+        """List the mistakes whose outlines match the observations, or all mistakes if no outlines are stored."""
         if not self._matches(cases, expected, observed):
             return self.edits
         observation = [(outline(observed[index]), bool(cases[index].later)) for index in self.cases]
@@ -114,7 +114,7 @@ class Catalog:
     def candidates_in_some(
         self, cases: Sequence[Case], expected: Sequence[Observation], observed: Sequence[Observation]
     ) -> Sequence[AnswerEdit]:
-        """List the mistakes that match the observations in at least one stored case and are correct in the others."""
+        """List the mistakes that match the observations in some stored cases and are correct in the other cases."""
         if not self._matches(cases, expected, observed):
             return []
         observation = [outline(observed[index]) for index in self.cases]

@@ -14,7 +14,7 @@ from transformer_course.generated_mistakes.expression_syntax import number_of, o
 
 
 class Edit(NamedTuple):
-    """One edit of a step.
+    """An edit to a step.
 
     Attributes:
         at: Index of the edited node in the order of ``ast.walk``.
@@ -39,7 +39,7 @@ class Edit(NamedTuple):
 
 
 def edits(body: Sequence[ast.stmt]) -> Iterator[Edit]:
-    """Yield all edits of a step's code that change one node."""
+    """Yield all possible edits to a step's code that change one node."""
     module = ast.Module(body=list(body), type_ignores=[])
     original = ast.unparse(module)
     for at, node in enumerate(ast.walk(module)):
@@ -87,7 +87,7 @@ def _operation_edits(node: ast.BinOp) -> Iterator[Change]:
 
 
 def _bracket_edits(node: ast.BinOp) -> Iterator[Change]:
-    """Yield edits without parentheses: x - y / z for (x - y) / z, and x / y * z for x / (y * z)."""
+    """Yield edits that drop parentheses: x - y / z for (x - y) / z, and x / y * z for x / (y * z)."""
     if isinstance(node.op, ast.Add | ast.Sub):
         return
     outer = operator_symbol(node.op)

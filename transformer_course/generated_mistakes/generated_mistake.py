@@ -25,7 +25,7 @@ MAX_MESSAGE_WORDS = 32
 
 @dataclass(frozen=True, eq=False)
 class AnswerEdit:
-    """One edit of a correct answer.
+    """An edit to a correct answer.
 
     Args:
         step: The edited step or argument.
@@ -56,15 +56,15 @@ class AnswerEdit:
 
     @property
     def rank(self) -> tuple[float, int, int]:
-        """Sort key that puts likely mistakes first and, among equally likely ones, those with the shortest code."""
+        """Sort key that puts likely mistakes first and, among equally likely mistakes, the shortest code."""
         return round(self.weight, 2), len(self.code), len(self.new)
 
     @property
     def keys(self) -> tuple[str, ...]:
         """Keys of this mistake in an exercise's ``messages``: its name with the code, or its name alone.
 
-        The code is the new code of the edited expression or, where several edits share it, of the whole step. Empty if
-        the mistake occurs only when an option is given, because the messages don't mention that condition.
+        The code is the new code of the edited expression or, where several edits share it, of the whole step. There are
+        no keys if the mistake occurs only when an option is given, because the messages don't mention that condition.
         """
         if any(re.match(r"if \w+ is None:\n", body) for body in self.code.values()):
             return ()
@@ -80,7 +80,7 @@ class AnswerEdit:
     def result_edit(self) -> dict[str, str]:
         """The edit as an operation on the step's result, or {} if the edit is not an operation on the result.
 
-        An edit of the result can be combined with another mistake in the same step.
+        An edit to the result can be combined with another mistake in the same step.
         """
         is_whole = list(self.code) == [self.step] and not self.code[self.step].startswith("if ")
         return {self.step: self.new.replace("§", self.step)} if is_whole and "§" in self.new else {}
@@ -90,7 +90,7 @@ class GeneratedMistake(Mistake):
     """A generated mistake of an exercise, with its message and hints.
 
     Args:
-        edit: The edit of the answer.
+        edit: The edit to the answer.
         steps: The correct answer.
         messages: Messages written by a teacher, keyed by the name of a generated mistake. A key includes the code if
             the message applies to only one of the mistakes with that name.
@@ -153,7 +153,7 @@ class GeneratedMistake(Mistake):
         return " ".join(filter(None, (clause, advice, consequence) if refers_back else (clause, consequence, advice)))
 
     def reading(self, step: str = "", code: str = "") -> "GeneratedMistake":
-        """Return the mistake that fits the learner's code best among those that behave the same.
+        """Among the mistakes that behave the same, return the mistake that best fits the learner's code.
 
         Args:
             step: The step known to be wrong, or "".

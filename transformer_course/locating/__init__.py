@@ -3,8 +3,8 @@
 In reading order: ``fault`` is the result, ``value_layouts`` compares values in the layouts that an attempt may use, and
 ``substituted_runs`` runs the attempt with correct values in place of some of its expressions. ``step_search`` finds the
 expression whose replacement repairs the output, among the expressions that ``candidate_expressions`` allows.
-``code_repairs`` finds the edit of the learner's code that repairs the output, and ``repair_wording`` describes it.
-``side_effect_source`` finds the expression that introduces a wrong dtype or changes an argument, and
+``code_repairs`` finds the edit to the learner's code that repairs the output, and ``repair_wording`` describes this
+edit. ``side_effect_source`` finds the expression that introduces a wrong dtype or changes an argument, and
 ``discarded_results`` finds unused results. ``fault_search`` tries all of these, ``fault_wording`` describes the fault,
 and ``fault_location`` adds the description to a verdict. Uses ``checking``.
 """

@@ -21,14 +21,14 @@ _FACTORY = re.compile(r"[\w.]*\b(?:zeros|ones|empty|full)(?:_like)?\(|[\w.]*\.ne
 
 
 def is_candidate(runs: SubstitutedRuns, one: TracedCase, number: int, step: str) -> bool:
-    """Return whether the value of a step may replace an expression, whose own value must be wrong."""
+    """Return whether the value of a step may replace an expression. The expression's own value must be wrong."""
     if runs.is_exhausted:
         return False
     expression, right = runs.traced.expressions[number], one.right[step]
     if not isinstance(right, Tensor) and type(right) not in (int, float):
         return False
     events = one.trace.values(number)
-    if not events:  # if it was never evaluated, the crash must be in the expression or in a part of it
+    if not events:  # the expression was never evaluated, so the crash must be in it or in one of its parts
         return number == one.trace.crashed_in or one.trace.crashed_in in _parts(runs, number)
     if not all(_fits_number_of_evaluations(case.trace.values(number), case.right[step]) for case in runs.cases):
         return False
@@ -37,7 +37,7 @@ def is_candidate(runs: SubstitutedRuns, one: TracedCase, number: int, step: str)
     if not _has_same_type(events[0], right):
         return False
     if expression.is_name and isinstance(right, Tensor) and right.is_floating_point() and _is_mask(events[0]):
-        return False  # as a mask, numbers would only have another shape
+        return False  # numbers are not a replacement for a mask
     if matches_exactly(events, right) or _is_filled_later(runs, one, expression):
         return False
     if isinstance(right, Tensor) and expression.is_name and _is_read_only_for_its_size(expression):

@@ -1,8 +1,8 @@
-"""Find an edit of a learner's code that makes it correct.
+"""Find an edit that makes a learner's code correct.
 
 Slips in loops, indices and names change no step of the answer, so neither a generated mistake nor a substituted value
-explains them, but an edit does. An edit is reported only if it repairs the output in every case. An edit after which a
-known mistake remains proves too little: two of eight such edits were wrong.
+explains such a slip, but an edit does. An edit is reported only if it repairs the output in every case. An edit after
+which a known mistake remains proves too little: two of eight such edits were wrong.
 """
 
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ LOOP_KINDS = (
 )  # fmt: skip
 """Slips in loops. Quoting the line explains such a slip better than describing its effect on the answer."""
 MIN_NUMBERS = 4
-"""Minimum number of output numbers in the small cases. An edit may repair fewer numbers by chance."""
+"""Minimum total size of the outputs of the small cases. An edit may repair a smaller output by chance."""
 
 
 def repairing_edit(runs: SubstitutedRuns, kinds: Sequence[str]) -> CodeEdit | None:
@@ -25,7 +25,7 @@ def repairing_edit(runs: SubstitutedRuns, kinds: Sequence[str]) -> CodeEdit | No
 
     Args:
         runs: The attempt's runs on the small cases.
-        kinds: The kinds of edits to try.
+        kinds: Kinds of edits to try.
     """
     runs.other_mistake = None
     outputs = [runs.known.expected[case.index].get("output") for case in runs.cases]

@@ -1,6 +1,6 @@
 """Add the line at fault to a verdict, if it can be proven.
 
-If no mistake was recognized, ``FaultSearch`` finds the fault. Otherwise, it only finds the line of the mistake.
+If no mistake was recognized, ``FaultSearch`` finds the fault. Otherwise, the search only finds the line of the mistake.
 """
 
 import math
@@ -27,8 +27,9 @@ SEARCH_TIME_LIMIT_S = 10.0
 earlier, so that the result does not depend on the machine.
 """
 QUOTING_KINDS = ("argument_for_another", "values_exchanged", "wrong_input", "taken_for", "not_transposed")
-"""Kinds of generated mistakes whose message quotes values, which is misleading if the attempt does not contain them. An
-attempt may use a number without containing it: a counter that starts at 256 and is incremented first has the value 257.
+"""Kinds of generated mistakes whose message quotes values, which is misleading if the attempt does not contain these
+values. An attempt may use a number without containing the number: a counter that starts at 256 and is incremented
+before use has the value 257.
 """
 
 
@@ -57,7 +58,7 @@ def add_location(
         known: The expected behavior. Its cases may differ from the cases of the verdict.
         traced: The attempt, which is run again.
         changed: Arguments that a call changed.
-        note: A sentence between the line and the verdict's message.
+        note: A sentence to insert between the line and the verdict's message.
         clock: Wall-clock limit of the search in seconds.
     """
     if not can_be_located(verdict):

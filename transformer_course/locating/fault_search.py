@@ -61,7 +61,7 @@ class FaultSearch:
         return self.repair() or step
 
     def repair(self, kinds: Sequence[str] = KINDS) -> Fault | None:
-        """Return the fault that the likeliest repairing edit of the code implies, or None."""
+        """Return the fault implied by the likeliest edit that repairs the code, or None."""
         edit = repairing_edit(self.runs, kinds)
         return fault_of(edit) if edit else None
 

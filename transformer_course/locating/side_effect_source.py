@@ -1,6 +1,6 @@
 """Find the first expression that changes an argument, introduces a wrong dtype or differs in a second call.
 
-If the attempt crashed, describe the shapes in the expression that crashed.
+If the attempt crashed, this module describes the shapes in the expression that crashed.
 """
 
 import re

@@ -58,7 +58,7 @@ class StepSearch:
         """Return the expression that makes a recognized mistake and the step it computes, or None without proof.
 
         If the expression is replaced by the correct value of a step that the mistake changes, the output must become
-        correct. If a second mistake was recognized, it must become the output with only the second mistake.
+        correct. If a second mistake was recognized, the output must become the output with only the second mistake.
         """
         if not self.runs.failing or self.runs.known.exercise.steps is None or len(others) > 1:
             return None
@@ -77,8 +77,8 @@ class StepSearch:
     ) -> tuple[Expression, str] | None:
         """Return the earliest step whose correct value repairs the output, and the expression that it replaces.
 
-        The value of a later step could repair the output in many expressions, so the earliest step counts. If ``steps``
-        is given, only these steps are tried.
+        The value of a later step could repair the output in many expressions, so the earliest step is chosen. If
+        ``steps`` is given, only these steps are tried.
         """
         failing = self.runs.failing[0]
         for step in failing.right:
@@ -98,7 +98,7 @@ class StepSearch:
         return None
 
     def _last_operation(self, repairing: Sequence[Expression]) -> Expression:
-        """Return the last expression that is not just a name, because values before a norm may have any scale."""
+        """Return the last expression that is not just a name: before a norm, values of any scale may be correct."""
         last = ([expression for expression in repairing if not expression.is_name] or repairing)[-1]
         return next(expression for expression in repairing if self._have_same_values(expression, last))
 
@@ -112,7 +112,7 @@ class StepSearch:
         return outermost
 
     def _have_same_values(self, one: Expression, other: Expression) -> bool:
-        """Return whether two expressions have the same values, as a call and the return value of its function do."""
+        """Return whether two expressions have the same values, as a call and its function's return expression do."""
         trace = self.runs.failing[0].trace
         values, others = trace.values(one.number), trace.values(other.number)
         return one is other or (not one.is_name and bool(values) and same(values, others))
@@ -187,7 +187,10 @@ class StepSearch:
         return best_number
 
     def _may_compute(self, number: int, step: str) -> bool:
-        """Return whether an expression may be an attempt at a step: it has its shape but no other step's value."""
+        """Return whether an expression may be an attempt at a step.
+
+        The expression must have the shape of the step's value, and must not have the value of any other step.
+        """
         failing = self.runs.failing[0]
         events = failing.trace.values(number)
         if not is_candidate(self.runs, failing, number, step) or not has_same_shape(events, failing.right[step]):

@@ -1,7 +1,7 @@
 """Run an attempt again with some of its expressions replaced by correct values.
 
 A substitution maps the number of an expression to a step or an argument of the answer. While the attempt runs, the
-expression has the correct value of this step instead of its own value.
+expression has the correct value of the step instead of its own value.
 """
 
 from collections.abc import Callable, Mapping

@@ -43,11 +43,12 @@ class Job(TypedDict):
         cases: The fields of each case.
         seconds: Time limit for all cases together: CPU time if there is a ``clock``, otherwise wall-clock time.
         clock: Additional wall-clock limit for all cases together.
-        library: The parts of the library as JSON, which few answers need. For each other exercise, it has the
-            ``module`` of the reference, or its ``source``.
-        asked: Names of functions in the library and in torch. The job reports which of them the answer calls.
+        library: The parts of the library as JSON, which few answers need. For each other exercise, the JSON contains
+            the ``module`` or the ``source`` of the reference.
+        asked: Names of functions in the library and in torch. The job reports which of these functions the answer
+            calls.
         answer: Index of the answer in the list returned by ``find_answers``; 0 if absent.
-        given: Names of other exercises for which library parts replace the learner's own answers.
+        given: Names of other exercises whose library parts replace the learner's own answers.
     """
 
     name: str
@@ -68,7 +69,7 @@ class JobResult(TypedDict, total=False):
         records: The records of the cases, if the answer was called.
         calls: The ``asked`` functions that the answer calls.
         crash: The error that prevented the answer from being called.
-        missing: Present and True if no cell has an answer.
+        missing: Present and True if no cell contains an answer.
         n_answers: The number of answers in the notebook.
         cell: Index of the cell that defines the answer.
     """
@@ -141,11 +142,11 @@ def defined_answer(job: Job, answer: Answer | None = None) -> Iterator[tuple[Cal
         answer: The job's answer, if it has already been found.
 
     Raises:
-        NoAnswer: No cell has an answer.
+        NoAnswer: No cell contains an answer.
         CannotBeDefined: The cells do not define the answer.
     """
     own_pid = os.getpid()
-    # Grading must be reproducible. Every call of an attempt also seeds torch.
+    # Grading must be reproducible. Every call to an attempt also seeds torch.
     random.seed(0)
     numpy.random.seed(0)
     name = job["name"]
@@ -176,7 +177,7 @@ def define(
 ) -> Callable[..., Any]:
     """Execute the statements of an answer in the order of the notebook.
 
-    Errors in cells other than the defining cell are ignored. If such an error leaves a name undefined, the call of the
+    Errors in cells other than the defining cell are ignored. If such an error leaves a name undefined, calling the
     answer raises a ``NameError``.
 
     Args:
@@ -276,11 +277,11 @@ class _StandInNotebook(ModuleType):
 
 
 def _do_nothing(*_: Any, **__: Any) -> None:
-    """Do nothing, instead of a function that shows output in a lesson."""
+    """Replace a function that shows output in a lesson."""
 
 
 def _library_part(name: str, library: dict[str, dict[str, str]], parts: Parts) -> Any:
-    """Return the library's part with this name. It may use other parts.
+    """Return the library's part with this name, which may use other parts.
 
     Raises:
         KeyError: There is no such part.

@@ -1,4 +1,4 @@
-"""List edits of a call: of its dimension, its function, the order of its arguments or the ends of a range."""
+"""List edits to a call: to its dimension, its function, the order of its arguments or the ends of a range."""
 
 import ast
 from collections.abc import Iterator
@@ -21,7 +21,7 @@ MODULES = ("torch", "F", "nn", "math", "np", "parts", "functional")
 
 
 def edits_of_call(position: NodePosition, node: ast.Call) -> Iterator[TreeEdit]:
-    """Yield the edits of a call. Calls with unpacked arguments are not edited."""
+    """Yield the possible edits to a call. Calls with unpacked arguments are not edited."""
     if any(isinstance(argument, ast.Starred) for argument in node.args):
         return
     name = _called_name(node)
@@ -42,7 +42,7 @@ def edits_of_call(position: NodePosition, node: ast.Call) -> Iterator[TreeEdit]:
 
 
 def _edits_of_dim(node: ast.Call) -> Iterator[TreeEdit]:
-    """Yield the edits of the dimension of a call, passed by keyword, by position or not at all."""
+    """Yield the edits to a call's dimension, whether it is passed by keyword, by position or not at all."""
     name, position = _called_name(node), 0 if _is_method(node) else 1
     keyword = next((keyword for keyword in node.keywords if keyword.arg in ("dim", "axis")), None)
     if keyword:
@@ -69,7 +69,7 @@ def _with_keywords(node: ast.Call, kind: str, **values: int | bool) -> TreeEdit:
 
 
 def _edits_of_function(node: ast.Call) -> Iterator[TreeEdit]:
-    """Yield the edits that replace a function, method or keyword by its opposite."""
+    """Yield the edits that replace a function, method or keyword with its opposite."""
     function, name = node.func, _called_name(node)
     keyword_names = [keyword.arg for keyword in node.keywords]
     for old, new in (*OPPOSITES, *((new, old) for old, new in OPPOSITES)):
@@ -106,7 +106,7 @@ def _called_name(node: ast.Call) -> str:
 
 
 def _is_method(node: ast.Call) -> bool:
-    """Return whether a call is a method call, unlike a call of a module's function such as ``torch.sum``."""
+    """Return whether a call is a method call, unlike a call to a module's function such as ``torch.sum``."""
     match node.func:
         case ast.Attribute(value=ast.Name(id=name)):
             return name not in MODULES

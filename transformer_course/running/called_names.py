@@ -1,7 +1,7 @@
 """Detect whether an answer calls the library's or torch's implementation of the function that it should implement.
 
 A Python function is recognized by its code object, and a torch function by ``TorchFunctionMode``, so imports, aliases
-and wrappers don't hide a call. Only the calls for gradients are watched, because they are not timed.
+and wrappers don't hide a call. Only calls that compute gradients are watched, because these calls are not timed.
 """
 
 import contextlib

@@ -1,4 +1,4 @@
-"""A case: one call of an exercise, as plain data."""
+"""A case: one call to an attempt at an exercise, as plain data."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
@@ -9,11 +9,11 @@ from torch import Tensor
 
 @dataclass(frozen=True)
 class Case:
-    """One call of an exercise, as plain data.
+    """One call to an attempt at an exercise, as plain data.
 
     Args:
         inputs: The positional arguments, in order. A description of a stand-in model is replaced by the model.
-        label: What the case tests, in a few words. It is shown to learners if the case fails.
+        label: A short description of the case, which learners see if the case fails.
         kind: Whether the attempt is a function, an ``nn.Module`` class, a sampler, or a function that is called only
             once and without gradients.
         keywords: Keyword arguments.
@@ -22,10 +22,11 @@ class Case:
         parameters: For a module, its parameters by name.
         not_loaded: For a module, the parameters that keep the values from its constructor. These may be random, so
             gradients are not compared.
-        later: For a module, the inputs and keywords of further calls of the same module.
+        later: For a module, the inputs and keywords of further calls to the same module.
         constants: Inputs that require no gradient, such as values computed under ``torch.no_grad()``.
         n_samples: For a sampler, the number of samples drawn from each row of its input tensors.
-        max_numbers: For some inputs of a function, the maximum number of elements of any tensor computed from each.
+        max_numbers: For some inputs of a function, the maximum number of elements in any tensor computed from that
+            input.
     """
 
     inputs: Mapping[str, Any]

@@ -1,7 +1,7 @@
-"""Apply small edits to a learner's code, one at a time.
+"""Apply small edits to a learner's code, one edit at a time.
 
-An edit that makes an answer correct proves what is wrong with it, even if the attempt takes none of the steps of a
-correct answer. ``edit_candidates`` lists the edits, and ``locating.code_repairs`` runs the edited code.
+An edit that makes an answer correct shows the error, even if the attempt takes none of the steps of a correct answer.
+``edit_candidates`` lists the edits, and ``locating.code_repairs`` runs the edited code.
 """
 
 import ast
@@ -15,15 +15,15 @@ from transformer_course.running.edit_guards import guarded
 from transformer_course.running.tree_edit import TreeEdit
 
 MAX_EDITS = 400
-"""Maximum number of edits of one attempt."""
+"""Maximum number of edits to one attempt."""
 
 
 @dataclass(frozen=True)
 class CodeEdit:
-    """An edit of a learner's code.
+    """An edit to a learner's code.
 
     Args:
-        number: Its number among the edits of the attempt.
+        number: Its number among the edits to the attempt.
         kind: One of ``KINDS``.
         line: The line number, counted from 1.
         columns: Start and end of the edited code in that line, in characters counted from 0.
@@ -46,7 +46,7 @@ class CodeEdit:
 
 
 class CodeEdits:
-    """The edits of the functions and classes of an attempt.
+    """The possible edits to the functions and classes of an attempt.
 
     Args:
         definitions: The syntax tree and the source of each function or class. The trees are copied.
@@ -61,7 +61,7 @@ class CodeEdits:
 
     @cached_property
     def edits(self) -> list[CodeEdit]:
-        """The edits, the likeliest slips first."""
+        """The edits, likeliest slips first."""
         return [_describe(number, edit, source) for number, (edit, source) in enumerate(self._found)]
 
     def guarded_trees(self, number: int | None = None) -> list[ast.stmt]:

@@ -1,4 +1,4 @@
-"""List small edits of a learner's code. Each edit undoes a common slip, such as a wrong index, dimension or name."""
+"""List small edits to a learner's code. Each edit undoes a common slip, such as a wrong index, dimension or name."""
 
 import ast
 from collections.abc import Iterator, Sequence
@@ -13,9 +13,9 @@ KINDS = (
     "no_dim", "range_stop", "range_start", "slice_stop", "slice_start", "index", "swapped", "function", "operator",
     "sign", "root", "truth", "call", "line", "operand", "number", "name",
 )  # fmt: skip
-"""The kinds of edits, the likeliest slips first."""
+"""The kinds of edits, likeliest slips first."""
 MAX_NAMES = 8
-"""Maximum number of other names that are tried in place of a name."""
+"""Maximum number of other names to try instead of a name."""
 OPERATORS: dict[type[ast.AST], tuple[Any, ...]] = {
     ast.Add: (ast.Sub, ast.Mult), ast.Sub: (ast.Add, ast.Div), ast.Mult: (ast.Div, ast.Add),
     ast.Div: (ast.Mult, ast.FloorDiv), ast.FloorDiv: (ast.Div, ast.Mod), ast.Mod: (ast.FloorDiv,),
@@ -23,7 +23,7 @@ OPERATORS: dict[type[ast.AST], tuple[Any, ...]] = {
     ast.Eq: (ast.NotEq,), ast.NotEq: (ast.Eq,), ast.And: (ast.Or,), ast.Or: (ast.And,),
     ast.BitAnd: (ast.BitOr,), ast.BitOr: (ast.BitAnd,), ast.MatMult: (ast.Mult,),
 }  # fmt: skip
-"""For each operator, the operators that are tried instead."""
+"""For each operator, the operators to try instead."""
 BOUNDARIES = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
 SYMBOLS: dict[type[ast.AST], str] = {
     ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.FloorDiv: "//", ast.Mod: "%", ast.MatMult: "@",
@@ -33,7 +33,7 @@ SYMBOLS: dict[type[ast.AST], str] = {
 
 
 def candidates(tree: ast.AST) -> Iterator[TreeEdit]:
-    """Yield the edits of a function or class, in source order. Constructors are not edited."""
+    """Yield the possible edits to a function or class, in source order. Constructors are not edited."""
     for function in [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) and node.name != "__init__"]:
         names = _names_in(function)
         for position in list(_positions(function)):

@@ -15,7 +15,8 @@ from torch import Tensor
 MAX_ROUNDS = 100_000
 """Maximum number of loop iterations in one call."""
 MAX_LENGTH, MAX_BITS = 1_000_000, 10_000
-"""Maximum length of a variable in a loop and of an integer in bits. An edit may make them grow in every iteration."""
+"""Maximum length of a variable in a loop, and of an integer in bits. An edit may make a variable grow in each
+iteration."""
 ROUND, STORED = "__round__", "__stored__"
 """The names under which guarded code calls the ``RoundCounter`` and ``stored``."""
 STORING_METHODS = ("append", "appendleft", "insert", "extend", "add", "update", "setdefault")
@@ -74,7 +75,7 @@ def guarded(tree: ast.stmt) -> ast.stmt:
 
 
 class _Guards(ast.NodeTransformer):
-    """Inserts the calls of the guards."""
+    """Inserts calls to the guards."""
 
     def visit_For(self, loop: ast.For) -> ast.AST:
         return self._counted(loop)
@@ -110,7 +111,7 @@ class _Guards(ast.NodeTransformer):
 
 
 def _stored(value: ast.expr, container: ast.expr) -> ast.expr:
-    """Return a call of ``STORED`` with a value, the container that stores it and the objects around the container."""
+    """Return a call to ``STORED`` with a value, the container that stores it and the objects around the container."""
     if isinstance(value, ast.Starred):
         return ast.Starred(_stored(value.value, container), value.ctx)
     holders: list[ast.expr] = []

@@ -42,16 +42,20 @@ class Answer:
 
 
 def find_answers(cells: Sequence[Mapping[str, Any]], name: str) -> list[Answer]:
-    """Return up to ``MAX_ANSWERS`` answers to an exercise in a notebook, the likeliest answer first.
+    """Return up to ``MAX_ANSWERS`` answers to an exercise in a notebook, likeliest first.
 
-    First come the objects passed to each check of the exercise when the notebook runs from the top, from the last check
-    to the first. Then comes each definition, from the last to the first, with its helpers as they are at the end of its
-    own cell, and the last definition with helpers as they are at the end of the notebook. Equal answers are listed
-    once. A check with ``save=False`` belongs to a bug hunt and does not count.
+    The answers are listed in this order:
+
+    1. The object that each check of the exercise receives if the notebook runs from the top, last check first. A check
+       with ``save=False`` belongs to a bug hunt and does not count.
+    2. Each definition, last definition first, with its helpers as they are at the end of the definition's cell.
+    3. The last definition, with its helpers as they are at the end of the notebook.
+
+    Equal answers are listed once.
 
     Each answer includes the statements of other cells on which it depends, directly or indirectly: imports, helpers and
-    constants, but no unrelated experiments. Unused imports in its own cell are left out too, because importing a
-    plotting library takes longer than running all cases.
+    constants, but no unrelated experiments. Unused imports in the answer's own cell are also left out, because
+    importing a plotting library takes longer than running all cases.
     """
     sources = [cell["source"] for cell in cells]
     called = {"check", *(alias for source in sources for alias in CHECK_ALIAS.findall(source))}
@@ -141,7 +145,7 @@ class _Notebook:
         return max([number, *(i for i in below if not any(number < d <= i for d in self.defining))])
 
     def answer(self, target: int, moment: int) -> Answer:
-        """Return the answer that a statement gives, with helpers as they are after statement number ``moment``."""
+        """Return the answer in a statement, with helpers as they are after statement number ``moment``."""
         needed = sorted(self._needed(target, moment))
         early = [self.statements[i] for i in needed if i <= moment]
         statement, is_check = self.statements[target], target in self.checks
@@ -182,7 +186,7 @@ class _Notebook:
 
 
 def _in_order(notebook: _Notebook, broken: Mapping[int, Answer]) -> Iterator[Answer]:
-    """Yield all answers. ``broken`` has the cells that begin to define the exercise but cannot be parsed."""
+    """Yield all answers. ``broken`` maps cells with an unparsable definition to answers."""
     statements = notebook.statements
     for check in reversed(notebook.checks):
         above = notebook.definition_above(check)

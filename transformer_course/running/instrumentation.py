@@ -15,7 +15,7 @@ MAX_EXPRESSIONS = 2000
 RECORD, REPLACE = "__record__", "__replace__"
 """The names under which instrumented code calls the two functions."""
 _NUMBER = "_trace_number"
-"""The attribute of a node that stores its expression's number. A deep copy of the node keeps it."""
+"""The attribute of a node that stores its expression's number. A deep copy of the node keeps the number."""
 MODULES = ("torch", "F", "nn", "math", "np", "parts", "self")
 """Names of modules and objects, which are not values of a computation."""
 _RECORDED_NODES = (
@@ -98,13 +98,13 @@ def number_expressions(definition: Definition, first: int) -> tuple[list[Recorde
 
 
 def instrumented(definition: Definition, replaced: frozenset[int]) -> ast.Module:
-    """Return a copy of a definition that records the value of every expression, except for the replaced ones."""
+    """Return a copy of a definition that records the value of every expression, except for replaced expressions."""
     tree = ast.Module([copy.deepcopy(definition.node)], [])
     return ast.fix_missing_locations(_Instrument(replaced).visit(tree))
 
 
 class _Instrument(ast.NodeTransformer):
-    """Inserts the calls of ``RECORD`` and ``REPLACE`` into a syntax tree with numbered expressions."""
+    """Inserts calls to ``RECORD`` and ``REPLACE`` into a syntax tree with numbered expressions."""
 
     def __init__(self, replaced: frozenset[int]) -> None:
         self._replaced = replaced

@@ -28,7 +28,7 @@ GRADIENT_CUTS = (
     "tensor",
     "as_tensor",
 )
-"""Attributes of tensors and torch functions that cut gradients."""
+"""Attributes of tensors, and torch functions, that block gradients."""
 
 
 class NotebookDependencies(TypedDict):
@@ -145,7 +145,7 @@ def _identity(value: Any) -> Any:
 
 
 def gradient_cuts(attempt: Any) -> list[str]:
-    """Return which of ``GRADIENT_CUTS`` occur in an attempt or in the notebook functions that it calls."""
+    """Return the items of ``GRADIENT_CUTS`` that occur in an attempt or in the notebook functions that it calls."""
     try:
         reached = functions_of(attempt)
         for function in reached:  # the list grows during iteration

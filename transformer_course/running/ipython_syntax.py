@@ -1,7 +1,7 @@
 """Turn a notebook cell with IPython's own syntax (``%magic``, ``!command``, ``help?``) into plain Python.
 
-IPython's ``TransformerManager`` replaces IPython syntax by calls of ``get_ipython()``. Some of these calls stay in the
-code. Without IPython, ``stand_in_ipython`` handles them.
+IPython's ``TransformerManager`` replaces IPython syntax with calls to ``get_ipython()``. Some of these calls stay in
+the code. Without IPython, ``stand_in_ipython`` handles them.
 """
 
 import ast
@@ -25,8 +25,8 @@ PYTHON_MAGICS = frozenset({"capture", "prun", "time"})
 def parse(cell: str, filename: str = "<cell>", n_magics: int = 0) -> tuple[str, list[ast.stmt]]:
     """Convert a cell to plain Python and parse it. Each statement stays on its original line.
 
-    ``%time``, ``%%time``, ``%%capture`` and ``%%prun`` are replaced by the code that they run. The body of a cell magic
-    for another language is dropped. The body of any other cell magic is kept if it is valid Python.
+    ``%time``, ``%%time``, ``%%capture`` and ``%%prun`` are replaced with the code that these magics run. The body of a
+    cell magic for another language is dropped. The body of any other cell magic is kept if it is valid Python.
 
     Args:
         cell: The source of the cell.
@@ -84,7 +84,7 @@ def _transformer_manager() -> Any:
 
 
 def _with_cell_magic_body(python: str, n_magics: int) -> str:
-    """Replace the ``get_ipython()`` call of a ``%%magic`` cell by the body that the magic runs."""
+    """Replace the ``get_ipython()`` call of a ``%%magic`` cell with the body that the magic runs."""
     statements = ast.parse(python).body
     arguments = _magic_call(statements[0], "run_cell_magic") if len(statements) == 1 else None
     if arguments is None or len(arguments) != 3:
@@ -105,7 +105,7 @@ def _with_cell_magic_body(python: str, n_magics: int) -> str:
 
 
 def _with_timed_code(python: str, n_magics: int) -> str:
-    """Replace each ``get_ipython()`` call of a ``%time`` line by the code that the magic runs."""
+    """Replace each ``get_ipython()`` call of a ``%time`` line with the code that the magic runs."""
     tree = ast.parse(python)
     statements = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
     lines = python.encode().split(b"\n")  # columns are byte offsets

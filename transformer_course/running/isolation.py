@@ -90,7 +90,7 @@ def _flush_native_output() -> None:
 
 @contextlib.contextmanager
 def collected_warnings() -> Iterator[list[str]]:
-    """Collect warnings instead of showing or raising them. After the block, the list has the first line of each one."""
+    """Collect warnings instead of showing or raising them. After the block, the list has each warning's first line."""
     messages: list[str] = []
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("default")

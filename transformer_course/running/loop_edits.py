@@ -1,4 +1,4 @@
-"""List edits of a loop: move a start value into the loop or out of it, or a return statement to after the loop."""
+"""List edits to a loop: move a start value into or out of the loop, or a return statement to after the loop."""
 
 import ast
 from collections.abc import Iterator
@@ -31,7 +31,7 @@ def edits_of_loop(loop: ast.For, block: list[ast.stmt], index: int) -> Iterator[
 
 
 def _resets_in_loop(loop: ast.For, block: list[ast.stmt], index: int) -> Iterator[TreeEdit]:
-    """Yield the edits that move start values from before a loop into it, or into a loop directly inside it."""
+    """Yield the edits that move start values from before a loop into the loop, or into a loop directly inside it."""
     changed = _changed_names(loop)
     starts: list[tuple[int, ast.Assign]] = []
     for position, statement in enumerate(block[:index]):

@@ -37,7 +37,7 @@ class Remarks(TypedDict, total=False):
         reads: Notebook variables that the attempt reads.
         unfinished: Notebook functions that the attempt calls although they have no body yet.
         warned: The first line of each warning.
-        cuts: Operations in the attempt that cut gradients, such as ``detach``.
+        cuts: Operations in the attempt that block gradients, such as ``detach``.
         backward: torch's error message if computing the gradients failed.
         remembers: Whether a second call returned the tensor of the first call.
         left_stub: Line number of a ``raise NotImplementedError`` left in finished code.
@@ -73,8 +73,8 @@ class FunctionObservation(TypedDict):
         changed: Arguments that the call modified, and ``model.training`` for each model left in a different mode.
         repeatable: Whether a second call with the same arguments returned the same value.
         overwritten: Present and True if a second call wrote into the first call's output.
-        own_parameters: If an argument is a model and the output is a list, the number of the model's parameters that
-            a gradient step on the returned tensors changes. If the output has only copies, this number is 0.
+        own_parameters: If an argument is a model and the output is a list, the number of the model's parameters that a
+            gradient step on the returned tensors changes. If the output contains only copies, this number is 0.
         too_large: Inputs from which a larger tensor was computed than the case allows; absent if there are none.
         gradients: Gradients of the arguments that are or contain float tensors.
         remarks: See ``Remarks``.
@@ -125,7 +125,7 @@ class SamplerObservation(TypedDict):
     """A sampler was called.
 
     Attributes:
-        used_global_generator: Whether it drew from torch's global random number generator.
+        used_global_generator: Whether the sampler drew from torch's global random number generator.
         changed: As for a function.
         output: The return value, if it is not a vector of tokens.
         range: The smallest and the largest token, if some tokens are outside the vocabulary.
@@ -153,9 +153,9 @@ Record: TypeAlias = dict[str, Any]
 
 A record has an ``error``, or the fields for one kind of attempt. The record of a function has the ``output`` of the
 first call and of a second call (``again``), the arguments after the first call (``left``), the ``versions`` of the
-outputs before and after the second call, and the ``gradients``. If an argument is a model, it also has the model's
-parameters after a gradient step on the output (``trained``). For some inputs, it has the size of the ``largest`` tensor
-computed from them. A module has the additional fields of its observation. A sampler has the ``samples`` of a first
-call, of a second call with the same seed and of a third call with a different seed, and torch's ``random_state`` after
-the first call. Every record also has ``remarks``.
+outputs before and after the second call, and the ``gradients``. If an argument is a model, the record also has the
+model's parameters after a gradient step on the output (``trained``). For some inputs, the record has the size of the
+``largest`` tensor computed from the input. The record of a module has the additional fields of its observation. The
+record of a sampler has the ``samples`` of a first call, of a second call with the same seed and of a third call with a
+different seed, and torch's ``random_state`` after the first call. Every record also has ``remarks``.
 """

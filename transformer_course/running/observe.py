@@ -23,7 +23,7 @@ KEPT = (
 )  # fmt: skip
 """Fields that an observation copies from the record."""
 MIN_PROBABILITY = 1e-9
-"""If two draws are so similar that this has a smaller probability, they are not random."""
+"""If the probability that two draws are so similar is smaller, the draws are not random."""
 
 
 def observe(attempt: Any, case: Case) -> Observation:

@@ -1,4 +1,4 @@
-"""Working functions and classes for later cells: the learner's own if they have passed, otherwise the library's."""
+"""Working functions and classes for later cells: the learner's definitions that have passed, or else the library's."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -6,7 +6,7 @@ from typing import Any
 
 
 class Parts:
-    """The learner's functions and classes that have passed, and the library's for the rest.
+    """The learner's functions and classes that have passed, and the library's versions of all others.
 
     ``parts.softmax(scores)`` calls a part. Printing ``parts`` lists the learner's own parts. The sandbox has its own
     instance of this class.

@@ -91,7 +91,7 @@ def record_all(
                     records.append(record(attempt, case))
                 end_other_processes(own_pid)
                 if "error" in (observed := records[-1]) and observed["error"]["type"] == "MemoryError":
-                    break  # the other cases would use up the time limit and run out of memory, too
+                    break  # the remaining cases would also use up the time limit or run out of memory
     except TookTooLong:
         if stopwatch.clock < min(seconds, math.inf if clock is None else clock, max_idle):  # raised by an outer limit
             raise
@@ -190,7 +190,7 @@ def _call_for_gradients(attempt: Any, case: Case) -> tuple[Any, dict[str, Tensor
         if argument not in case.constants:
             for name, tensor in _named_tensors(argument, value):
                 leaves[name] = tensor.requires_grad_()
-    # Pass copies, because torch forbids in-place operations on leaves, even harmless ones.
+    # Pass copies, because torch forbids even harmless in-place operations on leaves.
     copies = {name: _cloned(value) for name, value in given.items()}
     for argument, model in given.items():
         if isinstance(model, nn.Module):

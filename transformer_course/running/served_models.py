@@ -1,9 +1,9 @@
 """Stand-in models that run in another process, so that an attempt can only call them.
 
 If a model's tables were in the same process, a learner's code could read the solution from them: whether the model
-leaks, or which outputs depend on which inputs. A job therefore has only an ID for each model. A ``ServedModel`` sends
-its inputs to a ``ModelServer``, which has the tables and returns the output. Requests and replies are ``plain_data``,
-so neither process can make the other run code.
+leaks, or which outputs depend on which inputs. A job therefore contains only an ID for each model. A ``ServedModel``
+sends its inputs to a ``ModelServer``, which holds the tables and returns the output. Requests and replies are
+``plain_data``, so neither process can make the other run code.
 """
 
 import builtins
@@ -28,7 +28,7 @@ def connect(send_request: Callable[[bytes], bytes] | None) -> None:
 
 
 def without_tables(cases: Sequence[Mapping[str, Any]]) -> tuple[list[dict[str, Any]], list[Any]]:
-    """Replace models that attempts only call by IDs in the fields of cases; also return these models' descriptions."""
+    """Replace each model that is only called with an ID in the fields of cases; also return the descriptions."""
     models: list[Any] = []
 
     def with_id(value: Any) -> Any:
@@ -51,7 +51,7 @@ def is_served(value: object) -> bool:
 
 
 class ServedModel(nn.Module):
-    """A model of which this process has only the ID.
+    """A model whose tables are in a different process; this process has only its ID.
 
     Args:
         description: The model's ID and initial training mode, as returned by ``without_tables``.

@@ -14,7 +14,7 @@ class StandInShell:
         """Ignore a shell command, as in ``!pip install einops``."""
 
     def getoutput(self, command: str) -> Any:
-        """Return no lines for a shell command such as ``files = !ls``."""
+        """Return an empty list of lines for a shell command such as ``files = !ls``."""
         from IPython.utils.text import SList
 
         return SList([])
@@ -41,7 +41,7 @@ class StandInShell:
         return self
 
     def __call__(self, *_: Any, **__: Any) -> "StandInShell":
-        """Do nothing, instead of any other method such as ``get_ipython().events.register``."""
+        """Replace any other method, such as ``get_ipython().events.register``, and do nothing."""
         return self
 
 

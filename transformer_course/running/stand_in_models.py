@@ -57,10 +57,10 @@ class _Tables(nn.Module):
 
 
 class TokenMixer(_Tables):
-    """A model whose output at position t is ``Σ_s mixing[t, s] embedding[token_s]``; causal if ``mixing`` is lower
-    triangular.
+    """A model that outputs ``Σ_s mixing[t, s] embedding[token_s]`` at position t.
 
-    In training mode, it uses a different mixing table and adds noise, like dropout.
+    The model is causal if ``mixing`` is lower triangular. In training mode, it uses a different mixing table and adds
+    noise, like dropout.
 
     Args:
         hears_later: For each token, a factor that scales what its position receives from later positions; None means 1.
@@ -268,7 +268,7 @@ class TokenCache:
         """Append new tokens and return all of them.
 
         Raises:
-            ValueError: The batch size differs from the cached one.
+            ValueError: The batch size differs from the batch size of the cached tokens.
         """
         if self.tokens is not None and len(self.tokens) != len(tokens):
             raise ValueError(f"the cache has batch size {len(self.tokens)}; got a batch of size {len(tokens)}")

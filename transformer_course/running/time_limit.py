@@ -19,7 +19,8 @@ SECONDS_PER_CHECK = 10.0
 MAX_IDLE_S = 12.0
 """Seconds of wall-clock time after which code that uses almost no CPU time, such as a sleep, is stopped."""
 MIN_BUSY_FRACTION = 0.01
-"""Code that uses at least this fraction of a core is not idle. The fraction is small in case many programs run."""
+"""Code that uses at least this fraction of a core is not idle. The fraction is small because other programs may use the
+core."""
 MIN_WAIT_S = 0.001
 """Minimum wall-clock time in seconds between two measurements of the CPU time."""
 

@@ -37,11 +37,11 @@ from transformer_course.running.trace_recorder import Trace, TraceRecorder
 MAX_RUNS = 250
 """Maximum number of runs of one attempt."""
 EXTRA_ROUNDS = 20
-"""An edited attempt may take twice as many loop iterations as the unedited one, plus this many."""
+"""An edited attempt may take twice as many loop iterations as the unedited attempt, plus this many."""
 
 
 class TracedAttempt(Protocol):
-    """An attempt that can be called while its expressions are recorded, in this process or another."""
+    """An attempt that can be called while its expressions are recorded, in this process or in a different process."""
 
     @property
     def expressions(self) -> Sequence[Expression]:
@@ -49,7 +49,7 @@ class TracedAttempt(Protocol):
 
     @property
     def edits(self) -> Sequence[CodeEdit]:
-        """Small edits of the code, by number, the likeliest slips first."""
+        """Small edits to the code, by number, likeliest slips first."""
 
     def run(self, case: Case, replacements: Mapping[int, Any] | None = None, *, is_recording: bool = True) -> Trace:
         """Call the attempt on a case, with some expressions replaced."""
@@ -99,7 +99,7 @@ class Traced:
 
     @property
     def edits(self) -> Sequence[CodeEdit]:
-        """Small edits of the code, by number, the likeliest slips first."""
+        """Small edits to the code, by number, likeliest slips first."""
         return self._code_edits.edits
 
     @cached_property

@@ -29,7 +29,7 @@ MAX_BYTES = 1 << 20
 ALL_RECORDS = b"records"
 """The request for the records of all cases, in the format of ``record_all``."""
 ALL_EDITS = b"edits"
-"""The request for the edits of the attempt's code."""
+"""The request for the possible edits to the attempt's code."""
 MAX_TEXT = 2000
 """Longer expressions and lines are truncated to this number of characters."""
 MAX_COORDINATE = 1_000_000

@@ -1,4 +1,4 @@
-"""The tracing job in the sandbox: define the learner's answer and trace a call of it for each request."""
+"""The tracing job in the sandbox: define the learner's answer and trace one call to it for each request."""
 
 import json
 import os

@@ -76,7 +76,7 @@ class ValueSequence:
 
 
 class TraceRecorder:
-    """Receives the calls of instrumented code: it records values and returns replacements.
+    """Receives calls from instrumented code: records values and returns replacements.
 
     Args:
         replacements: The replacement values, by number.

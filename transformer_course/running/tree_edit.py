@@ -1,4 +1,4 @@
-"""Represent an edit of a syntax tree that can be undone."""
+"""Represent an edit to a syntax tree that can be undone."""
 
 import ast
 import copy
@@ -28,7 +28,7 @@ class Assignment:
 
 @dataclass(frozen=True)
 class TreeEdit:
-    """An edit of a syntax tree.
+    """An edit to a syntax tree.
 
     Args:
         kind: One of ``edit_candidates.KINDS``.
