@@ -53,7 +53,7 @@ class Mistake:
         self.name, self.variants, self.summary = name, variants, summary
         self.message = _sentence(message, summary)
         if not summary and self.step_variants:
-            raise ValueError(f"{name} can occur together with another mistake, so it needs `summary`")
+            raise ValueError(f"{name} needs `summary`, because it can occur with another mistake")
         if not summary and "{summary}" in message:
             raise ValueError(f"the message of {name} refers to `summary`, which is empty")
         self._hints = tuple(hints)

@@ -64,9 +64,9 @@ class InSteps:
         known = {"self", *self.arguments.parameters} if self.is_module else set(self.arguments.parameters)
         for step in steps:
             if (name := step.__name__) in known:
-                raise ValueError(f"{reference.__name__} has two values called {name!r}; rename this step")
+                raise ValueError(f"{reference.__name__} has two steps or arguments called {name!r}; rename the step")
             if unknown := [need for need in needs(step) if need not in known]:
-                raise ValueError(f"the step {name!r} has unknown parameters {unknown}; it can use {sorted(known)}")
+                raise ValueError(f"the step {name!r} has unknown parameters {unknown}; choose from {sorted(known)}")
             known.add(name)
         self.known = known
 
@@ -193,7 +193,7 @@ class InSteps:
         for name, change in changes.items():
             names = {name, *needs(change)}
             if unknown := sorted(names - self.known):
-                raise ValueError(f"{self.reference.__name__} has no {unknown}; it has {sorted(self.known)}")
+                raise ValueError(f"{self.reference.__name__} has no {unknown}; choose from {sorted(self.known)}")
         return Variant(self, changes)
 
     def until(self, name: str) -> "Variant":

@@ -230,7 +230,7 @@ def check_positive(**sizes: float) -> None:
     ValueError: n_heads must be positive; got n_heads=0
     """
     for name, size in sizes.items():
-        if not size > 0:  # written this way to reject NaN, too
+        if not size > 0:  # also rejects NaN
             raise ValueError(f"{name} must be positive; got {name}={size}")
 
 
@@ -256,7 +256,7 @@ def check_probability(**probabilities: float) -> None:
     ValueError: dropout must be between 0 and 1; got dropout=1.5
     """
     for name, probability in probabilities.items():
-        if not 0 <= probability <= 1:  # written this way to reject NaN, too
+        if not 0 <= probability <= 1:  # also rejects NaN
             raise ValueError(f"{name} must be between 0 and 1; got {name}={probability}")
 
 
@@ -269,7 +269,7 @@ def check_not_negative(**sizes: float) -> None:
     ValueError: max_new_tokens must not be negative; got max_new_tokens=-1
     """
     for name, size in sizes.items():
-        if not size >= 0:  # written this way to reject NaN, too
+        if not size >= 0:  # also rejects NaN
             raise ValueError(f"{name} must not be negative; got {name}={size}")
 
 

@@ -56,7 +56,7 @@ def has_shapes(function: Callable[..., Any]) -> bool:
 def _has_shapes(annotation: Any) -> bool:
     if isinstance(annotation, type) and issubclass(annotation, jaxtyping.AbstractArray):
         return True
-    if get_origin(annotation) is Literal:  # its strings are values, not annotations
+    if get_origin(annotation) is Literal:  # the strings in a Literal are not annotations
         return False
     # The annotation of a callable contains a list of its arguments.
     parts = annotation if isinstance(annotation, list) else get_args(annotation)
@@ -97,7 +97,7 @@ def check_once(function: Callable[..., Any]) -> Callable[..., Any]:
         kinds = _kinds(result)
         if not kinds or not kinds <= results:
             _COMPUTED.result = result
-            result_check()(*args, **keywords)  # checks the result with its arguments, without computing it again
+            result_check()(*args, **keywords)  # checks arguments and result without calling the function again
             results |= kinds
         return result
 

@@ -42,7 +42,7 @@ def write_tensors(path: Path, tensors: Mapping[str, Tensor], info: Mapping[str, 
     """
     # safetensors rejects tensors that share memory, such as tied embeddings.
     own = {name: x.detach().cpu().clone().contiguous() for name, x in plain_names(tensors.items()).items()}
-    # save_file would leave temporary files when killed and set file modes regardless of the umask.
+    # save_file would leave temporary files behind when killed, and would ignore the umask.
     content = save(own, metadata={"format": "pt", "info": json.dumps(dict(info))})
     with atomic_write(path) as temporary:
         temporary.write_bytes(content)
@@ -85,7 +85,7 @@ def make_empty(make: Callable[[], AnyModel], n_layers: int, tensors: Mapping[str
         ValueError: There are more layers than tensors, or the model cannot be built.
     """
     if n_layers > len(tensors):
-        raise ValueError(f"{where}: {n_layers=} is too large for a file of {len(tensors)} tensors")
+        raise ValueError(f"{where}: {n_layers=} is too large for a file with {len(tensors)} tensors")
     with described_by(where), without_memory():
         return make()
 

@@ -222,9 +222,8 @@ def _explain_value(
         names: Names of the value's dimensions.
     """
     is_normalized = exercise.normalize is not Exercise.normalize
-    if (
-        isinstance(observed, list) and isinstance(right, list) and is_normalized
-    ):  # in a different order than the attempt returned them
+    if isinstance(observed, list) and isinstance(right, list) and is_normalized:
+        # Normalizing may have reordered the lists, so an index would be misleading.
         return _explain_unordered(exercise, case, observed, right)
     place: list[int] = []
     while isinstance(observed, tuple | list) and isinstance(right, tuple | list) and path:

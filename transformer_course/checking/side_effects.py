@@ -202,7 +202,7 @@ def _detached(name: str) -> Step:
         return type(value)(map(cut, value)) if isinstance(value, list | tuple) else value
 
     scope: dict[str, object] = {"cut": cut}
-    exec(f"change = lambda {name}: cut({name})", scope)  # the names of a change's parameters select its values
+    exec(f"change = lambda {name}: cut({name})", scope)  # a change's parameter names select its inputs
     return scope["change"]  # type: ignore[return-value]
 
 

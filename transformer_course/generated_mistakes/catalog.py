@@ -39,7 +39,7 @@ class Outline(NamedTuple):
 
     def may_match(self, other: "Outline") -> bool:
         """Return whether observations with these two outlines may agree."""
-        if self.form.startswith("error"):  # the error type depends on whether shapes are checked
+        if self.form.startswith("error"):  # the type of error depends on whether shapes are checked
             return other.form.startswith("error")
         return self.form == other.form and abs(self.number - other.number) <= ATOL + RTOL * max(self.size, other.size)
 

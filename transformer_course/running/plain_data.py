@@ -41,7 +41,7 @@ def to_plain_data(value: Any) -> PlainData:
     """Copy a value as plain data. Anything else is replaced by ``{"not_plain": its type}``."""
     if isinstance(value, Tensor):
         return _plain_tensor(value)
-    # larger integers may be changed by JSON or by conversion to float
+    # JSON or a conversion to float may change larger integers
     if type(value) is int and value.bit_length() > 63:
         return {"not_plain": "int of more than 64 bits"}
     if type(value) in JSON_TYPES:
@@ -163,7 +163,7 @@ def check_size(data: bytes, max_tensors: int, max_numbers: int, max_tree_bytes: 
         if tree["dtype"] != "U8" or len(tree["shape"]) != 1 or not 0 <= tree["shape"][0] <= max_tree_bytes:
             raise NotPlainData(f"the JSON tree must have at most {max_tree_bytes} bytes")
         if len(shapes) > max_tensors or kinds - DTYPES:
-            raise NotPlainData(f"expected at most {max_tensors} tensors, all of supported dtypes")
+            raise NotPlainData(f"the data must have at most {max_tensors} tensors, all with supported dtypes")
         for shape in shapes:
             if len(shape) > MAX_DIMENSIONS or any(type(n) is not int or not 0 <= n <= max_numbers for n in shape):
                 raise NotPlainData(f"invalid tensor shape {shape}"[:100])

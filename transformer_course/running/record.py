@@ -201,7 +201,7 @@ def _call_for_gradients(attempt: Any, case: Case) -> tuple[Any, dict[str, Tensor
                     leaves[f"{argument}.{name}"] = tensor.requires_grad_()
     try:
         output = attempt(*[copies[name] for name in inputs], **{name: copies[name] for name in keywords})
-    except Exception:  # such as .numpy() or .tolist() on a tensor that requires gradients
+    except Exception:  # for example, .numpy() fails on a tensor that requires gradients
         return attempt(*copy_inputs(case.inputs).values(), **copy_inputs(case.keywords)), leaves, False
     return output, leaves, any(t.requires_grad for t in _tensors(output)) if leaves else None
 
@@ -345,7 +345,7 @@ def _gradients(output: Any, leaves: Mapping[str, Tensor]) -> tuple[Gradients, st
     trained = {name: leaf for name, leaf in leaves.items() if leaf.requires_grad}  # a parameter may be frozen
     try:
         found = torch.autograd.grad(total, list(trained.values()), allow_unused=True)
-    except RuntimeError as error:  # such as a tensor modified in place after use
+    except RuntimeError as error:  # for example, because a tensor was modified in place after use
         return dict.fromkeys(leaves), str(error).partition("\n")[0]
     received = {name: to_plain_data(gradient) for name, gradient in zip(trained, found, strict=True)}
     return {**dict.fromkeys(leaves), **received}, ""

@@ -271,7 +271,9 @@ class TokenCache:
             ValueError: The batch size differs from the batch size of the cached tokens.
         """
         if self.tokens is not None and len(self.tokens) != len(tokens):
-            raise ValueError(f"the cache has batch size {len(self.tokens)}; got a batch of size {len(tokens)}")
+            raise ValueError(
+                f"the cache has batch size {len(self.tokens)} but the tokens have batch size {len(tokens)}"
+            )
         self.tokens = tokens if self.tokens is None else torch.cat([self.tokens, tokens], dim=1)
         return self.tokens
 

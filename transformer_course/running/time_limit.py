@@ -8,7 +8,7 @@ import time
 from collections.abc import Iterator
 
 
-class TookTooLong(BaseException):  # not an Exception, because a learner's `except Exception` would catch that
+class TookTooLong(BaseException):  # not an Exception, which a learner's `except Exception` would catch
     """The code inside ``time_limit`` was stopped."""
 
 
@@ -121,7 +121,7 @@ def time_limit(seconds: float, clock: float | None = None, max_idle: float = mat
 
     _limited.now = True
     try:
-        # If the code has used up all threads, the sandbox relies on the operating system.
+        # If the code has used up all threads, only the operating system can stop it.
         with contextlib.suppress(RuntimeError):
             threading.Thread(target=watch, daemon=True).start()
         yield

@@ -174,7 +174,7 @@ def _expression(row: Any, index: int, n_expressions: int) -> Expression:
                 return Expression(
                     number, file[:MAX_TEXT], line, (begin, end), text, source_line, inside, kind[:MAX_TEXT]
                 )
-    raise NotPlainData(f"expression {index} is malformed or has a number out of range")
+    raise NotPlainData(f"expression {index} is malformed or contains a number that is out of range")
 
 
 def _edit(row: Any, index: int) -> CodeEdit:
@@ -192,7 +192,7 @@ def _edit(row: Any, index: int) -> CodeEdit:
         ] if number == index and kind in KINDS and 0 < line < MAX_COORDINATE and 0 <= begin <= end < MAX_COORDINATE:
             source_line, old, new, name = (text[:MAX_TEXT] for text in (source_line, old, new, name))
             return CodeEdit(number, kind, line, (begin, end), source_line, old, new, name, by)
-    raise NotPlainData(f"edit {index} is malformed or has a number out of range")
+    raise NotPlainData(f"edit {index} is malformed or contains a number that is out of range")
 
 
 def _trace(trace: Any, n_expressions: int) -> Trace:

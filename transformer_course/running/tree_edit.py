@@ -69,7 +69,7 @@ class NodePosition:
     def edit(self, kind: str, new: ast.expr, name: str = "") -> TreeEdit:
         """Return the edit that replaces the node, which must be an expression."""
         assert isinstance(self.node, ast.expr)
-        # Copy the new node: it may be a part of the old one, whose own location must not change.
+        # Copy the new node, because it may be part of the old node, whose location must not change.
         new = ast.copy_location(copy.copy(new), self.node)
         return TreeEdit(kind, self.node, new, [self.assignment(new)], name)
 

@@ -154,7 +154,7 @@ def masked_softmax(
     if mask is None:
         return torch.softmax(scores, dim=-1)
     fully_masked = fully_masked_queries(mask)
-    # The softmax of a row of −∞ is NaN, and so is its gradient. So leave such rows unmasked, and zero them below.
+    # The softmax of a row of −∞ and its gradient are NaN, so leave such rows unmasked and zero the weights below.
     weights = torch.softmax(scores.masked_fill(~(mask | fully_masked), -torch.inf), dim=-1)
     return weights.masked_fill(fully_masked, 0.0)
 
@@ -162,5 +162,5 @@ def masked_softmax(
 def fully_masked_queries(mask: Bool[Tensor, "*batch n_query n_key"]) -> Bool[Tensor, "*batch n_query 1"]:
     """Return True for each query that may attend to no key; raise ValueError if the mask is not boolean."""
     if mask.dtype != torch.bool:
-        raise ValueError(f"a mask must be boolean, True where attention is allowed; got {mask.dtype}")
+        raise ValueError(f"the mask must be boolean (True where attention is allowed); got {mask.dtype}")
     return ~mask.any(dim=-1, keepdim=True)

@@ -83,7 +83,7 @@ def mask_of_heads(mask: Tensor, n_sentences: int, n_heads: int) -> Tensor:
     fits_batch, fits_heads = mask.shape[0] == n_sentences, mask.shape[0] == n_heads
     if mask.shape[0] != 1 and fits_batch == fits_heads:
         raise ValueError(
-            "the first of a mask's three dimensions must match either the sentences or the heads, not both or neither; "
+            "the first of a mask's three dimensions must match either the batch size or n_heads, but not both; "
             f"add a dimension with mask[:, None] or mask[None]; got {n_sentences} sentences, {n_heads} heads "
             f"and a mask of shape {shape}"
         )

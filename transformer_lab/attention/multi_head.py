@@ -67,7 +67,7 @@ class AttentionBase(nn.Module):
         dropout = self.dropout if self.training else 0.0
         if mask is not None:
             mask = mask_of_heads(mask, q.shape[0], q.shape[1])
-            if mask.is_floating_point():  # added to the scores
+            if mask.is_floating_point():  # a mask to add to the scores
                 bias = mask if bias is None else bias + mask
                 mask = None
         if not self.weights_hooks:

@@ -23,7 +23,7 @@ def rotary_frequencies(d: int, base: float = 10000.0) -> Float[Tensor, " half_d"
         ValueError: d is odd, so that one feature has no partner, or the base is not positive.
     """
     _check_pairs(d, base)
-    # float64, because the product of position and frequency in float32 is off by 0.005 at position 100,000
+    # In float32, the product of position and frequency would be off by 0.005 at position 100,000.
     return base ** (-torch.arange(0, d, 2, dtype=torch.float64) / d)
 
 
@@ -56,7 +56,7 @@ def sinusoidal_encoding(length: int, d_model: int, base: float = 10000.0) -> Flo
 def _check_pairs(d: int, base: float) -> None:
     check_integer(d=d)
     if d % 2 or d < 2 or not 0 < base < math.inf:
-        raise ValueError(f"the width must be even and at least 2, and the base positive; got {d=}, {base=}")
+        raise ValueError(f"the width must be even and at least 2, and the base must be positive; got {d=}, {base=}")
 
 
 @dataclass(frozen=True)

@@ -72,7 +72,7 @@ def read_pairs(paths: Sequence[Path], errors: LineErrors) -> Iterator[Pair]:
     elif len(paths) == 2:
         yield from _read_two(paths[0], paths[1], errors)
     else:
-        raise ValueError(f"a corpus is one tab-separated file or a pair of files; got {len(paths)} files")
+        raise ValueError(f"a corpus must be one tab-separated file or two files; got {len(paths)} files")
 
 
 def read_lines(path: Path) -> Iterator[bytes]:
@@ -103,9 +103,9 @@ def check_encoding(start: bytes, path: Path) -> None:
         ValueError: The file begins with a UTF-16 byte order mark, or its lines end with a bare CR.
     """
     if start.startswith((b"\xff\xfe", b"\xfe\xff")):
-        raise ValueError(f"{path} is UTF-16 but must be UTF-8: convert it with iconv -f UTF-16 -t UTF-8")
+        raise ValueError(f"{path} is UTF-16 but must be UTF-8; convert the file with iconv -f UTF-16 -t UTF-8")
     if b"\r" in start and b"\n" not in start:
-        raise ValueError(f"the lines of {path} end with CR but must end with LF: convert it with tr '\\r' '\\n'")
+        raise ValueError(f"the lines of {path} end with CR but must end with LF; convert the file with tr '\\r' '\\n'")
 
 
 def decode(raw: bytes, number: int) -> str:
@@ -150,8 +150,8 @@ def _read_two(source_path: Path, target_path: Path, errors: LineErrors) -> Itera
         if raw_source is None or raw_target is None:
             longer, shorter = (source_path, target_path) if raw_target is None else (target_path, source_path)
             raise ValueError(
-                f"{longer.name} has {number + sum(1 for _ in both):,} lines and {shorter.name} {number - 1:,}: "
-                "line n of one file must translate line n of the other"
+                f"{longer.name} has {number + sum(1 for _ in both):,} lines but {shorter.name} has {number - 1:,}; "
+                "line n of one file must translate line n of the other file"
             )
         source = decode_line(raw_source, source_path, number, errors)
         target = decode_line(raw_target, target_path, number, errors)

@@ -83,7 +83,7 @@ def prepare_text(
     def write() -> None:
         sizes = [len(document.encode()) for document in read_documents(paths, errors)]
         if not sizes:
-            raise ValueError(f"{' and '.join(path.name for path in paths)}: no text is left; {errors.summary}")
+            raise ValueError(f"{' and '.join(path.name for path in paths)}: found no usable text; {errors.summary}")
         n_training = len(sizes) - (n_held_out(sizes) if hold_out else 0)
 
         def documents() -> Iterator[str]:
@@ -128,7 +128,7 @@ def _write_once(folder: Path, origin: dict[str, Any], write: Callable[[], None])
     if not (folder / ORIGIN).exists():
         folder.mkdir(parents=True, exist_ok=True)
         write()
-        # Written last: if it exists, the other files are complete.
+        # Write the origin last: if it exists, all other files are complete.
         atomic_write_text(folder / ORIGIN, json.dumps(origin))
         return
     try:
@@ -136,7 +136,7 @@ def _write_once(folder: Path, origin: dict[str, Any], write: Callable[[], None])
     except (ValueError, RecursionError) as error:
         raise ValueError(f"{folder / ORIGIN} is corrupted: {error}; delete {folder} to prepare it again") from error
     if before != origin:
-        raise ValueError(f"{folder} was prepared from {_in_words(before)}, not from {_in_words(origin)}")
+        raise ValueError(f"{folder} was prepared from {_in_words(before)}, not {_in_words(origin)}; use a new folder")
 
 
 def _in_words(origin: Any) -> str:
@@ -187,7 +187,7 @@ def tokenize(paths: Sequence[Path], tokenizer: Tokenizer, max_length: int, folde
             targets.add([BOS_ID, *target, EOS_ID])
             n_pairs += 1
     if not n_pairs:
-        raise ValueError(f"{where}: no sentence pair is left; {errors.summary}")
+        raise ValueError(f"{where}: found no usable sentence pairs; {errors.summary}")
 
 
 def _encode(pairs: Iterator[Pair], tokenizer: Tokenizer) -> Iterator[tuple[int, list[int], list[int]]]:

@@ -37,7 +37,7 @@ class TokenStore:
                 )
         except OSError:
             raise
-        except Exception as error:  # NumPy also raises the errors of its header parser
+        except Exception as error:  # NumPy's header parser raises many types of errors
             raise ValueError(f"{_index_of(path)} is corrupted: {error}") from error
         self._ends: NDArray[np.int64] = np.cumsum(self.lengths, dtype=np.int64)
         n_tokens = int(self._ends[-1]) if len(self.lengths) else 0

@@ -79,7 +79,7 @@ def load_tokenizer(path: Path) -> Tokenizer:
         raise ValueError(f"{path} does not contain a tokenizer: {' '.join(str(error).split())}") from error
     if not is_own(tokenizer):
         ids = [tokenizer.token_to_id(token) for token in SPECIAL_TOKENS]
-        raise ValueError(f"the first tokens of {path} must be {', '.join(SPECIAL_TOKENS)}; they have the ids {ids}")
+        raise ValueError(f"the first tokens of {path} must be {', '.join(SPECIAL_TOKENS)}; got the ids {ids}")
     return _plain(tokenizer)
 
 

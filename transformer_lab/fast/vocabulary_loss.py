@@ -58,7 +58,7 @@ class _VocabularyLoss(torch.autograd.Function):
         low_weight, low_bias = weight.to(low), None if bias is None else bias.to(low)
         total, d_x, d_weight = x.new_zeros(()), torch.empty_like(x), torch.empty_like(weight)
         d_bias = None if bias is None else torch.zeros_like(bias)
-        if smoothing:  # the sum of all logits, computed without reading them
+        if smoothing:  # the sum of all logits, computed without reading the logits
             logit_sum = x[: len(targets)].to(low).sum(0, dtype=x.dtype) @ low_weight.sum(0, dtype=x.dtype)
             total -= smoothing / vocab_size * (logit_sum if bias is None else logit_sum + len(targets) * bias.sum())
         buffer = x.new_empty(min(n_rows, len(x)), vocab_size, dtype=low)

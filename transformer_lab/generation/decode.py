@@ -41,9 +41,9 @@ def generate_steps(
         ValueError: A row of logits does not define a distribution, for example because a parameter of the model is NaN.
     """
     n_rows, active = len(tokens), None  # rows still in the state; None means all
-    finished = None  # which rows in the state have finished; None means none
+    finished = None  # True for finished rows in the state; None means no row
     for _ in range(max_new_tokens):
-        # Around the whole loop, no_grad would stay in effect while this generator is suspended.
+        # If no_grad surrounded the whole loop, it would stay in effect while this generator is suspended.
         with torch.no_grad() if torch.is_grad_enabled() else nullcontext():
             logits = state.next_logits(tokens)
             check_logits(logits)

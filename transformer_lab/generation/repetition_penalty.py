@@ -36,7 +36,7 @@ class PenalizedState:
         if not 0 < penalty < math.inf:
             raise ValueError(f"repetition_penalty must be a finite number above 0; got {penalty}")
         self.state, self.penalty, self.pad_id = state, penalty, pad_id
-        self.observed: Tensor | None = None  # (rows, vocab_size): which tokens each text contains
+        self.observed: Tensor | None = None  # (rows, vocab_size), True for tokens that a text contains
 
     def next_logits(self, tokens: Int[Tensor, "rows n"]) -> Float[Tensor, "rows vocab_size"]:
         """Read the prompts, then the newest tokens of every row; return the penalized logits of the next token."""

@@ -39,7 +39,7 @@ def fetch_model(name: str | Path) -> Path:
         return folder
     if not HUB_NAME.fullmatch(str(name)):
         raise ValueError(f"{name} is neither a folder nor a name on the hub, such as {EXAMPLES}")
-    from huggingface_hub import snapshot_download  # imported here because it is slow
+    from huggingface_hub import snapshot_download  # imported here because the import is slow
 
     try:
         folder = Path(snapshot_download(str(name), allow_patterns=SAFETENSORS_PATTERNS))
@@ -115,5 +115,5 @@ def _read_file(path: Path) -> dict[str, Tensor]:
     except Exception as error:  # files that are not pickles raise many types of errors
         raise ValueError(f"{path} is corrupted or contains objects other than tensors") from error
     if not isinstance(found, dict) or not all(isinstance(tensor, Tensor) for tensor in found.values()):
-        raise ValueError(f"{path} must contain a dict of tensors by name")
+        raise ValueError(f"{path} must contain a dict from names to tensors")
     return found

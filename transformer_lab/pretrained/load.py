@@ -98,7 +98,7 @@ def load_translation_model(name: str | Path) -> Transformer:
     stored = read_model_tensors(folder)
     model = make_empty(lambda: Transformer(config), config.n_layers, stored, options.where)
     check_sinusoids(config.max_length, config.d_model, stored, options.where)
-    stored.setdefault(marian.OUTPUT_BIAS, torch.zeros(1, config.vocab_size))  # some checkpoints have none
+    stored.setdefault(marian.OUTPUT_BIAS, torch.zeros(1, config.vocab_size))  # some checkpoints have no bias
     marian.layout(config).load(model, stored, str(folder))
     return model.eval()
 

@@ -67,5 +67,5 @@ def _vocabulary(path: Path) -> dict[str, int]:
     if missing := [token for token in (UNKNOWN, END, PAD) if token not in vocabulary]:
         raise ValueError(f"{path} lacks {', '.join(missing)}")
     if wrong := [piece for piece, index in vocabulary.items() if type(index) is not int]:
-        raise ValueError(f"{path} must map every piece to an id; {wrong[0]!r} has {shortened(vocabulary[wrong[0]])}")
+        raise ValueError(f"{path} must map every piece to an id; got {wrong[0]!r}: {shortened(vocabulary[wrong[0]])}")
     return vocabulary

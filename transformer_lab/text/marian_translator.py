@@ -35,11 +35,9 @@ class MarianTranslator(TextTranslator):
                     f"token ids must be less than vocab_size={n_tokens}; the tokenizer's largest id is {last}"
                 )
             if (end := vocabulary[END]) != eos_id:
-                raise ValueError(f"the end token is {end} for the tokenizer but {eos_id} for the model")
+                raise ValueError(f"the tokenizer ends texts with token {end}, but the model ends texts with {eos_id}")
         if (pad_id := tokenizer.vocabulary[PAD]) != config.source_pad_id:
-            raise ValueError(
-                f"the padding token is {pad_id} for the tokenizer but {config.source_pad_id} for the model"
-            )
+            raise ValueError(f"the tokenizer pads with token {pad_id}, but the model pads with {config.source_pad_id}")
         if model.output_bias is not None:
             with torch.no_grad():
                 model.output_bias[config.target_pad_id] = -torch.inf

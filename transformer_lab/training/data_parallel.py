@@ -59,7 +59,7 @@ class ThreadWorld(World):
         self._tensors[self.rank] = tensor
         self.barrier()
         total = torch.stack(self._tensors).sum(0)
-        self.barrier()  # all workers have read before any of them writes
+        self.barrier()  # all workers must read before any worker writes
         tensor.copy_(total)
 
     def barrier(self) -> None:

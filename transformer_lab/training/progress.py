@@ -36,13 +36,13 @@ class Progress:
         try:
             progress = cls(**values)
         except TypeError as error:
-            raise ValueError(f"invalid progress of a training run: {error}") from error
+            raise ValueError(f"invalid training progress: {error}") from error
         for field in fields(cls):
             value, default = getattr(progress, field.name), field.default
             whole = type(default) is int
             valid = type(value) is int and value >= 0 if whole else type(value) in (int, float, type(default))
             if not valid or (value is not None and not abs(value) <= sys.float_info.max):
-                raise ValueError(f"invalid progress of a training run: {field.name}={value!r}")
+                raise ValueError(f"invalid training progress: {field.name}={value!r}")
         return progress
 
     def record_score(self, score: float) -> bool:

@@ -97,7 +97,7 @@ def train_corpus(
     _check_shape(Transformer, shape)
     pairs = [(pair.source, pair.target) for pair in read_pairs(validation, errors)] if validation else []
     if validation and not pairs:
-        raise ValueError(f"{' and '.join(path.name for path in validation)}: no valid validation pair")
+        raise ValueError(f"{' and '.join(path.name for path in validation)}: found no usable validation pairs")
     tokenizer, sources, targets = prepare(paths, folder / "data", shape.vocab_size, shape.max_length, errors)
     translator = _make_translator(tokenizer, shape, config.seed, device)
     batches = Batches(sources, targets, config.batch_tokens, PAD_ID, config.seed)

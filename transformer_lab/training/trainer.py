@@ -138,7 +138,9 @@ class Trainer(Generic[AnyBatch]):
         norm = float(torch.nn.utils.clip_grad_norm_(self.model.parameters(), self.config.clip))
         # Check before a parameter becomes NaN. The check is free, because ``item`` has already waited for the device.
         if not (math.isfinite(loss_sum) and math.isfinite(norm)):
-            found = f"at step {self.progress.step + 1}, the loss is {loss_sum / n_tokens}, its gradient norm {norm}"
+            found = (
+                f"at step {self.progress.step + 1}, the loss is {loss_sum / n_tokens} and its gradient norm is {norm}"
+            )
             raise ValueError(f"{found}; try a lower learning rate than lr={self.config.lr:g}")
         with self._autocast():  # for Muon's matrix products
             for optimizer in self.optimizers:

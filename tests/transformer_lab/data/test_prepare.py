@@ -90,7 +90,7 @@ def test_each_bad_line_is_reported_once(corpus, tmp_path):
 def test_rejects_corpus_without_pairs_with_reasons(tmp_path):
     path = tmp_path / "bad.tsv"
     path.write_text("one\ntwo\n")
-    with pytest.raises(ValueError, match=r"bad\.tsv: no sentence pair is left; skipped 2 × no tab[^\n]+$"):
+    with pytest.raises(ValueError, match=r"bad\.tsv: found no usable sentence pairs; skipped 2 × no tab[^\n]+$"):
         prepare([path], tmp_path / "data", 300, max_length=20, errors=LineErrors())
 
 
@@ -169,5 +169,5 @@ def test_reuses_prepared_text_only_with_equal_settings(texts, tmp_path):
 
 def test_rejects_files_without_text(tmp_path):
     (tmp_path / "a.txt").write_bytes(b"\n\xff\n")
-    with pytest.raises(ValueError, match=r"^a\.txt: no text is left; skipped 1 × not UTF-8"):
+    with pytest.raises(ValueError, match=r"^a\.txt: found no usable text; skipped 1 × not UTF-8"):
         prepare_text([tmp_path / "a.txt"], tmp_path / "data", 300, max_length=7, hold_out=True, errors=LineErrors())

@@ -83,5 +83,5 @@ def test_rejects_tokenizers_of_other_libraries(tmp_path):
     with pytest.raises(ValueError, match=r"tokenizer\.json does not contain a tokenizer"):
         load_tokenizer(path)
     Tokenizer(models.WordLevel({"<s>": 0, "<pad>": 1}, unk_token="<s>")).save(str(path))
-    with pytest.raises(ValueError, match=r"must be <pad>, .*; they have the ids \[1, None"):
+    with pytest.raises(ValueError, match=r"must be <pad>, .*; got the ids \[1, None"):
         load_tokenizer(path)

@@ -123,7 +123,7 @@ def test_rejects_a_file_that_is_not_a_pickle(tmp_path):
 @pytest.mark.parametrize("found", [[torch.ones(1)], {"a": 1}], ids=["a list", "a number"])
 def test_rejects_pickles_of_other_objects(tmp_path, found):
     torch.save(found, tmp_path / "pytorch_model.bin")
-    with pytest.raises(ValueError, match=r"pytorch_model.bin must contain a dict of tensors by name$"):
+    with pytest.raises(ValueError, match=r"pytorch_model.bin must contain a dict from names to tensors$"):
         read_model_tensors(tmp_path)
 
 

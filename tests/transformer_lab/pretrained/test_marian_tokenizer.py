@@ -93,7 +93,7 @@ def test_error_names_corrupted_files(tmp_path, name):
 def test_rejects_pieces_without_ids(tmp_path):
     vocabulary = write_tokenizer(tmp_path) | {"die": "7"}
     (tmp_path / "vocab.json").write_text(json.dumps(vocabulary))
-    with pytest.raises(ValueError, match=r"vocab.json must map every piece to an id; 'die' has '7'"):
+    with pytest.raises(ValueError, match=r"vocab.json must map every piece to an id; got 'die': '7'"):
         MarianTokenizer(tmp_path)
 
 

@@ -97,8 +97,8 @@ def test_rejects_tokenizer_of_a_different_model(tmp_path):
     with pytest.raises(ValueError, match=f"less than vocab_size={last}; the tokenizer's largest id is {last}"):
         load_translator(tmp_path)
     (tmp_path / "vocab.json").write_text(json.dumps(vocabulary | {"<pad>": 7}))
-    with pytest.raises(ValueError, match=f"the padding token is 7 for the tokenizer but {last - 1} for the model"):
+    with pytest.raises(ValueError, match=f"the tokenizer pads with token 7, but the model pads with {last - 1}"):
         load_translator(tmp_path)
     (tmp_path / "vocab.json").write_text(json.dumps(vocabulary | {"</s>": 7}))
-    with pytest.raises(ValueError, match="the end token is 7 for the tokenizer but 0 for the model"):
+    with pytest.raises(ValueError, match="the tokenizer ends texts with token 7, but the model ends texts with 0"):
         load_translator(tmp_path)

@@ -67,7 +67,7 @@ def test_rejects_empty_validation_before_preparing(corpus, tmp_path):
     empty = tmp_path / "empty.tsv"
     empty.touch()
     config = replace(CORPUS, **FEW_STEPS | {"validate_every": 2})
-    with pytest.raises(ValueError, match=r"^empty\.tsv: no valid validation pair"):
+    with pytest.raises(ValueError, match=r"^empty\.tsv: found no usable validation pairs"):
         train_corpus(corpus, tmp_path / "model", [empty], config, SHAPE)
     assert not (tmp_path / "model").exists()
 
