@@ -142,8 +142,8 @@ class Exercise:
         reference: A right answer of at most about 15 plain lines, or a function of the model library if it is that
             short. The reference has the name of the exercise, and its annotations name the dimensions. ``solution``
             shows the reference.
-        cases: Function that returns the cases for a random seed, from small to large. The last case is large enough for
-            timing.
+        cases: Function that returns the cases for a random seed, from the smallest case to the largest. The last case
+            is large enough for timing.
         mistakes: The mistakes that are recognized.
         hints: Hints for an attempt that makes no known mistake, each more specific than the previous one.
         points: Number of points in grading.

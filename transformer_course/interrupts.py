@@ -1,7 +1,8 @@
 """Ensure that a command reacts to Ctrl-C.
 
 Python drops a ``KeyboardInterrupt`` that is raised in a callback, such as at the end of an import, and code that
-imports C extensions may turn it into another error. A command therefore also records that Ctrl-C was pressed.
+imports C extensions may turn the interrupt into a different error. A command therefore also records that Ctrl-C was
+pressed.
 """
 
 import signal
@@ -19,8 +20,8 @@ _is_requested = False
 def remembered_interrupts() -> Iterator[None]:
     """Raise ``KeyboardInterrupt`` at the end of the block if Ctrl-C was pressed inside the block.
 
-    The interrupt replaces other errors of the block. Outside the main thread, where Python handles no signals, this
-    context manager does nothing.
+    The interrupt replaces any other error raised in the block. Outside the main thread, where Python handles no
+    signals, this context manager does nothing.
     """
     global _is_requested
     _is_requested = False

@@ -31,7 +31,7 @@ def resolve_lesson(typed: str, names: Sequence[str]) -> str:
     """Return the full name of a lesson, given its full name, file name, number or word.
 
     Args:
-        typed: What the user typed.
+        typed: The text that the user typed.
         names: The full names of all lessons.
 
     Raises:

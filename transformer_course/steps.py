@@ -48,9 +48,9 @@ class InSteps:
     """An answer in steps.
 
     Args:
-        steps: The steps in order. The docstring of a step describes in the imperative what the step does.
-        reference: The plain answer that the steps are equivalent to: a function, or an ``nn.Module`` whose ``forward``
-            is equivalent.
+        steps: The steps in order. The docstring of a step describes the step in the imperative.
+        reference: A plain answer that is equivalent to the steps: a function, or an ``nn.Module`` with an equivalent
+            ``forward``.
 
     Raises:
         ValueError: A parameter of a step is neither an argument nor an earlier step, or two steps or arguments have the

@@ -27,7 +27,7 @@ def message_of(mistake: Mistake, observed: Sequence[Observation], expected: Sequ
 
     Args:
         mistake: The mistake.
-        observed: Observations of an attempt that makes the mistake. They may come from an untrusted process.
+        observed: Observations of an attempt with this mistake, possibly from an untrusted process.
         expected: Observations of the reference on the same cases.
     """
     if not isinstance(mistake, GeneratedMistake) or mistake.edit.kind in KINDS_WITH_CONSEQUENCE:
@@ -39,7 +39,7 @@ def consequence(observed: Sequence[Observation], expected: Sequence[Observation]
     """Describe the error in the output in one sentence, or return "" if one sentence is not enough.
 
     Args:
-        observed: Observations of the attempt. They may come from an untrusted process.
+        observed: Observations of the attempt, possibly from an untrusted process.
         expected: Observations of the reference on the same cases.
     """
     crashes = [isinstance(observation.get("error"), Mapping) for observation in observed]
@@ -109,7 +109,7 @@ def _holds(relation: str, others: Iterable[tuple[object, object]]) -> bool:
 
 
 def _of_nan(a: Tensor) -> str:
-    """Describe an output with NaN: in every entry, in a whole row or in some entries."""
+    """Describe an output that contains NaN in every entry, in a whole row or in some entries."""
     if a.isnan().all():
         return "Your output is NaN."
     rows = a.isnan().all(-1).nonzero() if a.dim() == 2 else a[:0]

@@ -55,7 +55,7 @@ def crash_help(exercise: Exercise, case: Case, error: CrashReport) -> str:
 
 
 def _expected_call(exercise: Exercise, case: Case, raised: str) -> str:
-    """Describe the call that the check makes, for an attempt that does not accept the arguments."""
+    """Describe the check's call to the attempt, for an attempt that does not accept the arguments."""
     if isinstance(exercise.reference, type) and "__init__" in raised:
         arguments = [f"{name}=…" for name in case.arguments]
         return f"The check calls `{exercise.name}({', '.join(arguments)})`, so your arguments need these names."

@@ -76,7 +76,7 @@ class Behavior:
         return _generated_mistakes(self.exercise)
 
     def generated_like(self, observed: Sequence[Observation]) -> Sequence[GeneratedMistake]:
-        """List the generated mistakes that may behave like the attempt. Most are ruled out by stored outlines alone."""
+        """List the generated mistakes that may behave like the attempt. Stored outlines rule out most mistakes."""
         edits = catalog_of(self.exercise).candidates(self.cases, self.expected, observed)
         return [self.generated[edit] for edit in edits]
 
@@ -118,7 +118,7 @@ class Behavior:
         )
 
     def pairs_with_generated(self, observed: Sequence[Observation], reported_by: Collection[int]) -> Sequence[Pair]:
-        """List pairs with a generated mistake that may behave like the attempt. Call this method ``in_isolation``.
+        """List pairs with a generated mistake that may explain the attempt. Call this method ``in_isolation``.
 
         Args:
             observed: Observations of the attempt.
@@ -149,7 +149,7 @@ class Behavior:
 
     @cached_property
     def max_pairs(self) -> int:
-        """Maximum number of pairs to try; lower for answers that call many functions. Use it ``in_isolation``."""
+        """Maximum number of pairs to try, lower for answers with many function calls. Use it ``in_isolation``."""
         return MAX_PAIR_CALLS // max(self._count_calls(), 1)
 
     def _count_calls(self) -> int:
@@ -217,7 +217,7 @@ class Behavior:
         return not torch.equal(before, torch.get_rng_state())
 
     def outputs(self, variants: Iterable[Variant], index: int) -> Iterator[Observation]:
-        """Yield the output of each variant. Variants share intermediate values, and outputs are cached."""
+        """Yield the output of each variant, sharing intermediate values and caching outputs."""
         common = None
         for variant in variants:
             if (cached := self._outputs.get((variant, index))) is not None:
@@ -336,7 +336,7 @@ def _without_change_of_row_sums(gradient: Any) -> Any:
 
 @contextlib.contextmanager
 def in_isolation() -> Iterator[None]:
-    """Suppress output and warnings inside the block, and restore the global state after it."""
+    """Suppress output and warnings inside the block, and restore the global state afterwards."""
     with default_torch_state(), suppressed_output(), suppressed_native_output(), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         yield

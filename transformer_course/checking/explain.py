@@ -80,10 +80,10 @@ def explain_reading(names: Sequence[str]) -> str:
 
 
 def explain_unfinished(name: str, parts: Collection[str] = ()) -> str:
-    """Report that an attempt uses a function that is not written yet.
+    """Report that an attempt uses a function that the learner has not written yet.
 
     Args:
-        name: Name of that function.
+        name: Name of the function.
         parts: Names available in ``parts``.
     """
     report = f"Your code uses `{name}`, which you have not written yet."
@@ -93,7 +93,7 @@ def explain_unfinished(name: str, parts: Collection[str] = ()) -> str:
 def explain_differences(
     exercise: Exercise, where: str, case: Case, observed: Observation, right: Observation, found: Sequence[Difference]
 ) -> str:
-    """Explain the first difference between two calls for which there is an explanation."""
+    """Explain the first difference between two calls that has an explanation."""
     for difference in found:
         if report := _explain_field(exercise, case, observed, right, difference):
             return f"{where}: {report}"
@@ -291,7 +291,7 @@ def _explain_tensor(exercise: Exercise, case: Case, observed: Tensor, right: Ten
 def _explain_unordered(
     exercise: Exercise, case: Case, observed: Sequence[PlainData], right: Sequence[PlainData]
 ) -> str:
-    """Explain how two lists differ when their order does not matter."""
+    """Explain the differences between two lists whose order does not matter."""
     missing, extra = _without_equals(right, observed), _without_equals(observed, right)
     if len(observed) != len(right):
         report = f"it should be {_kind(right)}, but you return {_kind(observed)}"
@@ -312,7 +312,7 @@ def _explain_unordered(
 
 
 def _without_equals(values: Sequence[PlainData], others: Sequence[PlainData]) -> list[PlainData]:
-    """List the values that equal none of the other values. Each of the other values is matched only once."""
+    """List the values that equal none of the other values. Each other value is matched only once."""
     unmatched, result = list(others), []
     for value in values:
         index = next((i for i, other in enumerate(unmatched) if distance(other, value) <= 1), None)

@@ -38,7 +38,7 @@ def readable(text: str, max_characters: int = MAX_CHARACTERS) -> str:
 
 
 def listed(names: Iterable[str]) -> str:
-    """Format names as a list of code, such as "`a`, `b` and `c`", or "none" if there are none."""
+    """Format names as code in a list, such as "`a`, `b` and `c`". Return "none" if there are no names."""
     return join_words([f"`{name}`" for name in names]) or "none"
 
 

@@ -16,7 +16,7 @@ class HintsGiven:
     """The hints that a learner has seen for one verdict.
 
     Attributes:
-        verdict: A key for the subject of the hints: the verdict's own hints, its mistakes or its status.
+        verdict: A key that identifies the verdict: its own hints, its mistakes or its status.
         n_given: Number of hints shown so far.
         comes_next: "hint" or "solution", whichever the learner can see next; "" after the solution.
     """

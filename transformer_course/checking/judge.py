@@ -62,9 +62,9 @@ def judge(
 ) -> Verdict:
     """Return the verdict on an attempt.
 
-    An attempt is correct if all its observations equal the reference's. It contains one or two known mistakes if its
-    observations, including crashes, equal the observations of an answer with these mistakes. An attempt is
-    half-finished if its output is the result of an intermediate step. Otherwise, the verdict explains the first case
+    An attempt is correct if all its observations equal the observations of the reference. It contains one or two known
+    mistakes if its observations, including crashes, equal the observations of an answer with these mistakes. An attempt
+    is half-finished if its output is the result of an intermediate step. Otherwise, the verdict explains the first case
     that differs.
 
     Args:
@@ -72,8 +72,8 @@ def judge(
         seed: The seed of the cases.
         observed: Observations on these cases. They may come from an untrusted process and be malformed.
         parts: Names of the exercises available in the lesson's ``parts``.
-        other_cases: The attempt on other cases, used only to recognize the mistake, because that result may already be
-            cached.
+        other_cases: The attempt on other cases. They are used only to recognize the mistake, because the result may
+            already be cached.
     """
     known = behavior(exercise, seed)
     observed_in_cases = known.normalized(_mappings(observed))
@@ -173,7 +173,7 @@ def _recognized(
     reading: Sequence[str],
     judged: tuple[Behavior, Sequence[Observation]],
 ) -> Verdict:
-    """Return the verdict on an attempt whose behavior was recognized. The message shows cases from ``judged``."""
+    """Return the verdict on an attempt with a recognized mistake. The message shows cases from ``judged``."""
     exercise = known.exercise
     status: Status = "half_finished" if found.stops_at else "mistake"
     names: tuple[str, ...]
@@ -306,7 +306,7 @@ def _mappings(observed: Any) -> list[Observation]:
 
 
 def _remarks(observed: Sequence[Observation], parts: Collection[str]) -> tuple[list[str], list[str], list[str]]:
-    """Describe the remarks on the first call: variables that it reads, unfinished functions and warnings."""
+    """Describe the remarks about the first call: notebook variables, unfinished functions and warnings."""
     remarks: object = observed[0].get("remarks") if observed else None
 
     def lines(key: str) -> list[str]:
@@ -322,7 +322,7 @@ def _remarks(observed: Sequence[Observation], parts: Collection[str]) -> tuple[l
 
 
 def _line_of_stub(observation: Observation) -> int | None:
-    """Return the line of a ``raise NotImplementedError`` left in finished code. The value is untrusted."""
+    """Return the line of a ``raise NotImplementedError`` left in finished code, according to an untrusted process."""
     remarks: object = observation.get("remarks")
     line = remarks.get("left_stub") if isinstance(remarks, Mapping) else None
     return line if type(line) is int else None

@@ -28,13 +28,13 @@ UNDETERMINED = (OBSERVED, NOTHING)
 
 @dataclass(frozen=True, eq=False)
 class Pair:
-    """Two mistakes made at once.
+    """Two mistakes in the same attempt.
 
     Args:
         mistakes: The mistakes, in the order of the steps that they change.
         variant: The answer with both mistakes.
         n_changes: Number of changed steps. A step that both mistakes change counts twice.
-        n_generated: Number of generated mistakes in the pair without a message written by a teacher.
+        n_generated: Number of generated mistakes in the pair that have no teacher-written message.
         unlikeliness: A score that is higher for less likely pairs.
     """
 
@@ -73,7 +73,7 @@ class Single:
 
     @cached_property
     def variant(self) -> Variant:
-        """The variant. For a generated mistake, it is compiled on first use."""
+        """The variant, which is compiled on first use if the mistake is generated."""
         return self.mistake.step_variants[self.number]
 
     @cached_property
@@ -95,7 +95,7 @@ def written(mistakes: Iterable[Mistake], steps: InSteps) -> list[Single]:
 
 
 def in_order(chosen: Iterable[tuple[Single, Single]]) -> list[Pair]:
-    """List pairs in the order in which they are reported: pairs that change the fewest steps first.
+    """List pairs in reporting order: pairs that change the fewest steps first.
 
     Mistakes that cannot be combined in one answer are skipped.
     """
@@ -134,11 +134,11 @@ def likely(
 
     Args:
         singles: The single mistakes.
-        letters_of: For some mistakes, one letter per examined case: ``RIGHT`` for the correct output, ``OBSERVED`` for
-            the attempt's output, ``OTHER`` for a different output, ``NOTHING`` for a crash or a value that is not
-            finite. All mistakes without letters have outputs whose form does not fit.
+        letters_of: A string for each mistake whose output has a fitting form, with a letter for each examined case:
+            ``RIGHT`` for the correct output, ``OBSERVED`` for the attempt's output, ``OTHER`` for a different output,
+            or ``NOTHING`` for a crash or a value that is not finite.
         observed: The attempt's letters: ``RIGHT`` where it is correct, ``OBSERVED`` where it is wrong.
-        limit: Maximum number of pairs, if below ``MAX_PAIRS``.
+        limit: Maximum number of pairs if it is lower than ``MAX_PAIRS``.
     """
     limit = MAX_PAIRS if limit is None else min(limit, MAX_PAIRS)
     n_unlikely = limit * MAX_UNLIKELY_PAIRS // MAX_PAIRS
@@ -181,7 +181,7 @@ def case_letters(outputs: Sequence[Observation], right: Observation, observed: O
 
 
 def _unlikeliness(pair: tuple[Single, Single]) -> int:
-    """Return the product of the ranks, each plus a constant so that the likeliest mistakes count about the same."""
+    """Multiply both ranks, after adding a constant so that the likeliest mistakes count about the same."""
     one, other = pair
     return (one.rank + N_EQUALLY_LIKELY) * (other.rank + N_EQUALLY_LIKELY)
 

@@ -106,7 +106,7 @@ def recognize_once(known: Behavior, observed: Sequence[Observation]) -> Recognit
 
 
 def recognize_side_effect(known: Behavior, observed: Sequence[Observation]) -> Mistake | None:
-    """Return the mistake with correct outputs whose side effects match the attempt's, or None if there is none.
+    """Return the mistake that has correct outputs and the attempt's side effects, or None if there is none.
 
     Outputs alone rule out nearly all other mistakes. A variant that returns a plain number has no gradients to compare,
     so it does not match an attempt with gradients.
@@ -126,10 +126,9 @@ def recognize_side_effect(known: Behavior, observed: Sequence[Observation]) -> M
 
 
 def _limits(known: Behavior, observed: Sequence[Observation]) -> dict[int, float]:
-    """Return for each case the number of tolerances within which the attempt must match a mistake.
+    """Return, for each case, how closely an attempt must match a mistake, in tolerances.
 
-    Cases in which the attempt is wrong come first, because in all other cases, half of the mistakes have the same
-    output.
+    Cases in which the attempt is wrong come first, because half of all mistakes are correct in the remaining cases.
     """
     distances = []
     for observation, right in zip(observed, known.expected, strict=False):
@@ -203,7 +202,7 @@ def _single(known: Behavior, observed: Sequence[Observation], limits: Mapping[in
 
 
 def _generated(known: Behavior, observed: Sequence[Observation], limits: Mapping[int, float]) -> Recognition | None:
-    """Return the likeliest generated mistake with the same outputs, preferably also with the same gradients.
+    """Return the likeliest generated mistake with the attempt's outputs, preferably also with its gradients.
 
     If this mistake is far-fetched, a pair of likely mistakes with the same outputs is preferred.
     """
@@ -263,7 +262,7 @@ def _two_at_once(known: Behavior, observed: Sequence[Observation], limits: Mappi
 
 
 def _can_distinguish_pairs(observed: Sequence[Observation]) -> bool:
-    """Return whether outputs are more than booleans. Some of thousands of pairs match booleans by chance."""
+    """Return whether the outputs are not only booleans, which some of thousands of pairs match by chance."""
     return not all(isinstance(observation.get("output"), bool) for observation in observed)
 
 
@@ -299,7 +298,7 @@ def _pair(
 
 
 def _has_numbers(known: Behavior, pair: Pair, observed: Sequence[Observation], limits: Mapping[int, float]) -> bool:
-    """Return whether finite numbers support a pair of generated mistakes. nan and infinity prove little."""
+    """Return whether finite numbers support a pair of generated mistakes, because nan and infinity prove little."""
     if not all(isinstance(mistake, GeneratedMistake) for mistake in pair.mistakes):
         return True
     wrong = [index for index, tolerances in limits.items() if tolerances > 1] or list(limits)

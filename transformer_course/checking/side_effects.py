@@ -28,7 +28,7 @@ def is_cut_entirely(observed: Sequence[Observation]) -> bool:
 
 
 def changed_arguments(observed: Sequence[Observation], expected: Sequence[Observation]) -> list[str]:
-    """List the arguments that a call changed in place but should not have."""
+    """List the arguments that a call should not have changed in place."""
     found: dict[str, None] = {}
     for observation, right in zip(observed, expected, strict=False):
         changed: object = observation.get("changed")
@@ -96,7 +96,7 @@ def explain_gradients(known: Behavior, observed: Sequence[Observation], changed:
 
 
 def remembers_a_call(observed: Sequence[Observation]) -> bool:
-    """Return whether a second call returned the first call's tensor, so that its inputs get no gradient."""
+    """Return whether a second call returned the first call's tensor, so the second call's inputs get no gradient."""
     return any(True for _ in _remarks(observed, "remembers"))
 
 
@@ -213,7 +213,7 @@ def _cuts(observed: Sequence[Observation]) -> list[str]:
 
 
 def _remarks(observed: Sequence[Observation], key: str) -> Iterator[object]:
-    """Iterate over the remarks of one kind, which may come from an untrusted process."""
+    """Yield the remarks with a key; they may come from an untrusted process."""
     for observation in observed:
         remarks: object = observation.get("remarks")
         if isinstance(remarks, Mapping) and remarks.get(key):

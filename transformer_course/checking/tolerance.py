@@ -40,7 +40,7 @@ _DOES_NOT_FILL = re.compile(
 
 
 def distance(observation: object, right: object) -> float:
-    """Return the largest distance between two pieces of plain data, in tolerances; infinity if their types differ."""
+    """Return the largest distance between two plain values, in tolerances, or infinity if their types differ."""
     if isinstance(right, Mapping):
         if not isinstance(observation, Mapping) or observation.keys() != right.keys():
             return math.inf
@@ -106,7 +106,7 @@ def observation_distance(observation: Observation, right: Observation, *, number
     """Return the largest distance between the observations of two calls, ignoring remarks.
 
     Args:
-        observation: Observations of an attempt. They may come from an untrusted process and be malformed.
+        observation: Observations of an attempt, possibly malformed because they come from an untrusted process.
         right: The observations to compare with.
         numbers_only: Whether to ignore gradients and changed arguments.
     """
@@ -136,7 +136,7 @@ def differences(observation: Observation, right: Observation) -> list[Difference
     """List the differences between two observations, ignoring remarks and side effects.
 
     Args:
-        observation: Observations of an attempt. They may come from an untrusted process and be malformed.
+        observation: Observations of an attempt, possibly malformed because they come from an untrusted process.
         right: The observations to compare with.
     """
     if "error" in right and isinstance(error := observation.get("error"), Mapping):
@@ -228,7 +228,7 @@ def comparable_error(error: Mapping[str, object]) -> dict[str, object]:
 
 
 def within(tolerances: float, observation: Observation, right: Observation, *, numbers_only: bool = False) -> bool:
-    """Return whether two observations agree up to a number of tolerances.
+    """Return whether two observations agree within a number of tolerances.
 
     Outputs are compared first, because they are a small part of an observation and usually differ if anything does.
     """
@@ -244,7 +244,7 @@ def agree(
     *,
     numbers_only: bool = False,
 ) -> bool:
-    """Return whether two runs over the same cases agree up to a number of tolerances."""
+    """Return whether two runs over the same cases agree within a number of tolerances."""
     return len(observed) == len(expected) and all(
         within(tolerances, observation, right, numbers_only=numbers_only)
         for observation, right in zip(observed, expected, strict=True)
@@ -254,7 +254,7 @@ def agree(
 def may_show(
     first_call: Observation, observation: Observation, tolerances: float = 1.0, *, crashed_later: bool = False
 ) -> bool:
-    """Return whether an answer with this first call may have produced the full observation, up to some tolerances.
+    """Return whether an answer with this first call may have produced a full observation, within some tolerances.
 
     If the first call returned an output but the observation is a crash, which may have happened in a later call, return
     ``crashed_later``.

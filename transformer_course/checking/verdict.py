@@ -17,7 +17,7 @@ class Verdict:
         status: Whether the attempt passed, and if not, why.
         message: Plain text. Lines that start with four spaces are code or numbers.
         mistakes: Names of the recognized mistakes, in the order of the steps that they change.
-        hints: Hints about this particular attempt. If empty, the hints of its mistake or exercise apply.
+        hints: Hints about this particular attempt. If empty, the hints of the mistake or the exercise apply.
     """
 
     exercise: str
@@ -33,7 +33,7 @@ class Verdict:
 
     @property
     def mistake(self) -> str | None:
-        """Name of the first recognized mistake, or None."""
+        """Name of the first recognized mistake, or None if no mistake was recognized."""
         return self.mistakes[0] if self.mistakes else None
 
     @property

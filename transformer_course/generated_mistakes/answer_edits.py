@@ -108,8 +108,8 @@ class Sources:
 
     Args:
         steps: The correct answer.
-        samples: The correct values of all arguments and steps in some cases. They show which values have the same kind
-            and may therefore be confused with each other.
+        samples: The correct values of all arguments and steps in some cases. Values of the same kind may be confused
+            with each other.
     """
 
     def __init__(self, steps: InSteps, samples: Sequence[Mapping[str, Any]]) -> None:
@@ -250,7 +250,7 @@ class Sources:
                 yield AnswerEdit(name, "fixed", length, number, "", 2.2, {name: code.text.replace(length, number)})
 
     def _missing_parentheses(self, name: str, code: Code) -> Iterator[AnswerEdit]:
-        """Yield a − b / c instead of (a − b) / c if the two operations are in separate steps."""
+        """Yield edits from (a − b) / c to a − b / c if the two operations are in separate steps."""
         value = code.returned
         if (
             isinstance(value, ast.BinOp)
@@ -272,7 +272,7 @@ class Sources:
                         yield AnswerEdit(name, one.kind, one.old, one.new, need, one.weight + 1.2, {name: one.code})
 
     def _moved_steps(self, name: str, code: Code) -> Iterator[AnswerEdit]:
-        """Yield edits that move the step to another value of the same kind or repeat it there."""
+        """Yield edits that apply a step to a different value of the same kind, instead or in addition."""
         main = _main_input(code.returned)
         if main is None or main not in self.order or code.returned is None:
             return
@@ -351,7 +351,7 @@ class Sources:
                     yield AnswerEdit(one, "values_exchanged", one, two, two, 1.2, code)
 
     def _only_with_option(self, edit: AnswerEdit) -> Iterator[AnswerEdit]:
-        """Yield the mistake restricted to calls that pass an optional argument, as in one branch of an ``if``."""
+        """Yield variants of an edit that apply only if an optional argument is given, as in one branch of an ``if``."""
         if edit.weight > 2 or list(edit.code) != [edit.step] or edit.step not in self.codes:
             return
         for name in self.arguments:
@@ -375,7 +375,7 @@ def _layers(body: Sequence[ast.stmt]) -> list[str]:
 
 
 def _main_input(value: ast.expr | None) -> str | None:
-    """Return the name of the main input of an expression, or None if the input is not a name."""
+    """Return the main input of an expression if it is a name, or None."""
     main = value.left if isinstance(value, ast.BinOp) else input_of(value) if isinstance(value, ast.Call) else None
     is_joining = isinstance(value, ast.Call) and name_of(value) in ("gather", "cat", "stack", "multinomial")
     return main.id if isinstance(main, ast.Name) and not is_joining else None

@@ -45,7 +45,7 @@ class Outline(NamedTuple):
 
 
 def outline(observation: Observation) -> Outline:
-    """Summarize an observation. The outline of an error is its type; the outline of sampled outputs has no numbers."""
+    """Summarize an observation: an error by its type, sampled outputs without their numbers."""
     error: object = observation.get("error")
     if isinstance(error, Mapping):
         return Outline(f"error {error.get('type')}")

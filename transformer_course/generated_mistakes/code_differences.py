@@ -39,7 +39,7 @@ def length_of(code: str) -> tuple[str, str]:
 
 
 def missing_argument(old: str, new: str) -> str:
-    """Return the argument that the old call has and the new call lacks, or "" unless exactly one is missing."""
+    """Return the argument that the new call lacks, or "" unless exactly one argument is missing."""
     before, after = _parsed(old), _parsed(new)
     if not isinstance(before, ast.Call) or not isinstance(after, ast.Call):
         return ""
@@ -48,7 +48,7 @@ def missing_argument(old: str, new: str) -> str:
 
 
 def range_difference(old: str, new: str) -> str:
-    """Describe how the new range differs from the old range in its start, end or step."""
+    """Describe the difference between two ranges in their start, end or step."""
     should, is_ = _bounds(old), _bounds(new)
     if should[2] != is_[2]:
         return "has the wrong step"

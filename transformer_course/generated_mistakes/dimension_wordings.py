@@ -63,7 +63,7 @@ def length(s: Slots) -> str:
 
 
 def _counted_alike(s: Slots, tensor: str, place: str, should_place: str) -> str:
-    """Count the wrong dimension from the same end as the correct one, if the number of dimensions is known."""
+    """Number the wrong dimension from the same end as the correct dimension, if the number of dimensions is known."""
     dims = getattr(getattr(s.steps.arguments.parameters.get(tensor), "annotation", None), "dim_str", "").split()
     is_known = bool(dims) and not any(re.match(r"[*.]", dim) for dim in dims)
     is_alike = ("-" in place) == ("-" in should_place)
@@ -120,7 +120,7 @@ def _n_dims(code: str, number: str) -> int:
 
 
 def _in_function(code: str, right: str, new: str, old: str) -> str:
-    """Name the function with the wrong dimension, as in " in `squeeze`", if other functions have the correct one."""
+    """Name the function with the wrong dimension, as in " in `squeeze`", if other functions use the right one."""
     takes = r"(\w+)\((?:dim=)?{}(?![\w.])"
     should, does = re.findall(takes.format(re.escape(old)), right), re.findall(takes.format(re.escape(new)), code)
     wrong = [name for name in does if name in should]

@@ -34,7 +34,7 @@ class Edit(NamedTuple):
 
     @property
     def key(self) -> tuple[object, ...]:
-        """Key that is equal for the same edit in steps with the same structure."""
+        """A key that is the same for equal edits to steps with the same structure."""
         return self.at, self.kind, self.new if self.kind in ("axis", "number", "length") else ""
 
 

@@ -1,6 +1,6 @@
 """A generated mistake: an answer with one edit, and the message about it.
 
-Generated mistakes are stored as source code and compiled on first use. Most of them are never compiled.
+Generated mistakes are stored as source code and compiled on first use. Most generated mistakes are never compiled.
 """
 
 import ast
@@ -29,7 +29,7 @@ class AnswerEdit:
 
     Args:
         step: The edited step or argument.
-        kind: The kind of edit, a key of the templates in ``wording``.
+        kind: The kind of edit, which is a key of the templates in ``wording``.
         old: The original code, or "" if it is the whole step.
         new: The code that replaces it.
         other: Another step or value that is involved.
@@ -92,8 +92,8 @@ class GeneratedMistake(Mistake):
     Args:
         edit: The edit to the answer.
         steps: The correct answer.
-        messages: Messages written by a teacher, keyed by the name of a generated mistake. A key includes the code if
-            the message applies to only one of the mistakes with that name.
+        messages: Messages written by a teacher, keyed by the name of a generated mistake. If the message applies to
+            only one mistake with that name, the key includes the code.
     """
 
     def __init__(self, edit: AnswerEdit, steps: InSteps, messages: Mapping[str, str | Wording] | None = None) -> None:
@@ -108,7 +108,7 @@ class GeneratedMistake(Mistake):
 
     @property
     def is_choice(self) -> bool:
-        """Whether the edited step takes no input and only makes a choice, for example of a dimension."""
+        """Whether the edited step takes no input and only chooses something, for example a dimension."""
         step = self.steps.steps.get(self.edit.step)
         return step is not None and not needs(step)
 
@@ -142,7 +142,7 @@ class GeneratedMistake(Mistake):
         return self.message_with("")
 
     def message_with(self, consequence: str) -> str:
-        """Return the message with a sentence about the consequence. A teacher's message already includes one."""
+        """Return the message with a sentence about the consequence, unless a teacher wrote the message."""
         if self._own_words:
             return self._own_words.sentence
         clause = f"{capitalized(self.summary)}."
@@ -169,7 +169,7 @@ class GeneratedMistake(Mistake):
         return next((one for one in (self, *others) if one.fits(code)), self)
 
     def fits(self, code: str) -> bool:
-        """Return whether the learner's code contains what a composed message quotes."""
+        """Return whether the learner's code contains the code that a composed message quotes."""
         return self._own_words is not None or is_in_code(self.edit, self.steps.arguments.parameters, code)
 
     def in_effect(self, report: str) -> str:

@@ -115,7 +115,7 @@ def part_left_out(s: Slots) -> str:
 
 
 def noun_of(s: Slots, code: str) -> str:
-    """Return the noun for an operand (a number, an argument, a step or a size), or "" if it has none."""
+    """Return the noun for an operand (a number, an argument, a step or a size), or "" if there is no noun."""
     return operand(parse(code), s.noun) if code else ""
 
 
@@ -143,7 +143,7 @@ def _part_of_several(s: Slots, *, is_whole: bool) -> str:
 
 
 def _without(s: Slots, sign: str, lost: str, *, is_whole: bool, is_right: bool) -> str:
-    """Describe a missing operand that has a noun. ``is_right`` means that it is the right operand."""
+    """Describe a missing operand that has a noun. ``is_right`` means that the right operand is missing."""
     is_used_elsewhere = any(lost in needs(step) for name, step in s.steps.steps.items() if name != s.name)
     lost = noun_of(s, lost)
     verb = {"Add": "add", "Sub": "subtract", "Mult": "multiply by"}.get(sign)

@@ -109,7 +109,7 @@ def moved(s: Slots) -> str:
 
 
 def _nouns_after(s: Slots) -> set[str]:
-    """Return the nouns of the step's value and of all values that depend on it."""
+    """Return the nouns of the step's value and of all values that depend on the step."""
     dependent = {s.name}
     for name, step in s.steps.steps.items():
         if dependent & set(needs(step)):
@@ -272,7 +272,7 @@ def _input(code: ast.expr | None, s: Slots) -> str:
 
 
 def comparison(s: Slots) -> str:
-    """Describe a comparison that is inverted or that confuses strict with non-strict."""
+    """Describe a comparison that is inverted, or strict instead of non-strict."""
     new, old = comparison_of(s.edit.new), comparison_of(s.edit.old)
     if " is " in new:
         return f"you swap the cases with and without {s.noun(compared_in(s.edit.old)) or 'a value'} {s.when}"

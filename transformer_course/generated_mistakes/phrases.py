@@ -54,7 +54,7 @@ def parse(code: str) -> ast.expr | None:
 
 
 def action(node: ast.AST | None, noun: Noun) -> str:
-    """Describe an expression with an imperative, or return "" if it is more than one operation."""
+    """Describe an expression with an imperative, or return "" if the expression has more than one operation."""
     match node:
         case ast.Lambda(body=body):
             return action(body, noun)
@@ -92,7 +92,7 @@ def _call(node: ast.Call, noun: Noun) -> str:
 
 
 def operand(node: ast.AST | None, noun: Noun) -> str:
-    """Describe a value with a noun, or return "" if there is none."""
+    """Describe a value with a noun, or return "" if there is no noun."""
 
     def of(inner: ast.expr, template: str = "{}") -> str:
         value = operand(inner, noun)
@@ -168,7 +168,7 @@ def gerund(imperative: str) -> str:
 
 
 def with_instead(clause: str, new: str, old: str) -> str:
-    """Replace § in a clause with the new value and mention the old one; return "" if the clause has no §."""
+    """Replace § in a clause with the new value and mention the old value; return "" if the clause has no §."""
     if clause.endswith("§"):
         return clause[:-1] + f"{new} instead of {old}"
     head, mark, tail = clause.partition("§")

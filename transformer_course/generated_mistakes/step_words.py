@@ -23,7 +23,7 @@ class StepWords:
         self.steps = steps
 
     def noun(self, name: str) -> str:
-        """Return the short name of a value, or its noun without the explanation, or "" if it has neither."""
+        """Return a value's short name, or else its noun without the explanation, or "" if it has neither."""
         if name not in self.steps.known or name == "self":
             return ""
         if short := self.steps.short_name(name):

@@ -140,7 +140,7 @@ class Slots(StepWords):
 
     @property
     def target(self) -> str:
-        """The noun for the value to which the step is applied instead."""
+        """The noun for the wrong value that the step is applied to."""
         return self.noun(self.edit.new if self.edit.new in self.steps.known else self.edit.other)
 
     @property
@@ -162,19 +162,19 @@ class Slots(StepWords):
 
     @property
     def when(self) -> str:
-        """The step as a circumstance: "when you …"."""
+        """The step as an adverbial clause: "when you …"."""
         return f"when you {self.do}"
 
     def when_not(self, operation: str) -> str:
-        """Return the step as a circumstance for a wrong or missing operation."""
+        """Return the step as an adverbial clause for a wrong or missing operation."""
         return self.where(OPERATION_PATTERNS.get(operation, rf"`{operation}`|\b{operation}\b"))
 
     def where(self, pattern: str, otherwise: str | None = None) -> str:
-        """Return the step as a circumstance that does not contradict the rest of the clause.
+        """Return the step as an adverbial clause that does not contradict the main clause.
 
         Args:
             pattern: Matches the operation that the learner gets wrong. "When you …" must not mention that operation.
-            otherwise: The circumstance if the step's imperative and its noun both match the pattern.
+            otherwise: The adverbial clause to use if the step's imperative and its noun both match the pattern.
 
         Returns:
             "when you …", or "when you compute …" with the step's result, or "where you should …".
@@ -241,7 +241,7 @@ class Slots(StepWords):
         return f"you {woven}" if woven and len(woven) <= len(plain) + 12 else f"you {plain}"
 
     def _in_own_words(self, new: str, old: str) -> str:
-        """Replace the old value in the step's imperative, or return "" if the imperative does not name it once."""
+        """Replace the old value in the step's imperative, or return "" unless it occurs exactly once."""
         noun = re.escape(self.noun(old))
         found = re.findall(rf"(?<![\w`]){noun}(?=$|,| and | by | to | with | from | in )", self.do)
         return with_instead(self.do.replace(found[0], "§"), self.noun(new), self.noun(old)) if len(found) == 1 else ""
@@ -279,7 +279,7 @@ class Slots(StepWords):
 
     @property
     def circumstances(self) -> str:
-        """A suffix with the condition of the mistake or the other step that it affects."""
+        """A suffix with the condition of the mistake or the other step that the mistake affects."""
         edit = self.edit
         text = edit.code.get(edit.step, "") if isinstance(edit.code, dict) else ""
         if given := re.match(r"if (\w+) is None:\n", text):

@@ -17,7 +17,7 @@ class Fault:
 
     Args:
         expression: The expression.
-        problem: A description of what is wrong with the expression.
+        problem: A description of the error in the expression.
         hints: Hints about the fault, each of which reveals a little more.
         step: The step or argument whose correct value repairs the output, or "" if the fault is not about a step.
         proven: Whether replacing this expression alone repairs the output.

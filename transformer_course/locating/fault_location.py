@@ -36,7 +36,7 @@ before use has the value 257.
 def can_be_located(verdict: Verdict) -> bool:
     """Return whether a line can be added to a verdict.
 
-    An attempt that seems to be half finished may compute the rest and discard it.
+    An attempt that seems half-finished may compute the remaining steps and discard the result.
     """
     return verdict.status in ("wrong", "crashed", "mistake", "half_finished")
 
@@ -55,7 +55,7 @@ def add_location(
 
     Args:
         verdict: The verdict.
-        known: The expected behavior. Its cases may differ from the cases of the verdict.
+        known: The expected behavior, possibly on different cases than the verdict.
         traced: The attempt, which is run again.
         changed: Arguments that a call changed.
         note: A sentence to insert between the line and the verdict's message.
@@ -100,8 +100,8 @@ def _with_line_of_mistake(
 ) -> Verdict:
     """Add the line of the first recognized mistake and of a changed argument to a verdict.
 
-    If several generated mistakes have the same behavior, the message is about the mistake whose step is located or that
-    fits the code.
+    If several generated mistakes have the same behavior, the message describes a mistake whose step is located or a
+    mistake that fits the code.
     """
     message, hints = verdict.message, verdict.hints
     if discarded := search.discarded_result():

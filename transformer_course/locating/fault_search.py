@@ -36,7 +36,8 @@ class FaultSearch:
     Args:
         known: The expected behavior.
         traced: The attempt.
-        is_random: Whether the output is already known to be random. In a small case, it may repeat by chance.
+        is_random: Whether the output is already known to be random. In a small case, a random output may repeat by
+            chance.
     """
 
     def __init__(self, known: Behavior, traced: TracedAttempt, *, is_random: bool = False) -> None:
@@ -73,8 +74,8 @@ class FaultSearch:
     def change_of(self, changed: Sequence[str]) -> Fault | None:
         """Return the first expression that writes into one of the changed arguments.
 
-        A changed mode of a model is not located. Changing the mode is often correct, and only the line that restores it
-        is missing.
+        If a model's mode changed, no line is located: changing the mode is often correct, and only the line that
+        restores the mode is missing.
         """
         names = {name.partition(".")[0] for name in changed if not name.endswith(".training")}
         for case in self.runs.cases if names else ():
@@ -85,11 +86,11 @@ class FaultSearch:
         return None
 
     def mistake(self, mistake: Mistake, *others: Mistake) -> tuple[Expression, str] | None:
-        """Return the expression that makes a recognized mistake and the step it computes, or None without proof."""
+        """Return the expression that makes a recognized mistake and its step, or None if there is no proof."""
         return StepSearch(self.runs).mistake(mistake, *others)
 
     def shapes_in_crash(self, verdict: Verdict) -> str:
-        """Describe the shapes in the expression that crashed, or return "" if the verdict reports another error."""
+        """Describe the shapes in the expression that crashed, or return "" if the verdict reports a different error."""
         crashed = next((case.trace for case in self.runs.failing if case.trace.crashed_in is not None), None)
         if verdict.status != "crashed" or crashed is None or crashed.error is None:
             return ""

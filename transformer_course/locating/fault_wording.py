@@ -36,12 +36,12 @@ def describe_fault(
     is_all: bool,
     before: tuple[Expression, str] | None,
 ) -> str:
-    """Describe a fault: the value the expression should have, the difference, and the correct steps before it.
+    """Describe a fault: the correct value of the expression, the difference, and the correct steps before the fault.
 
     Args:
         expression: The expression.
         noun: A noun for the correct value of the expression.
-        difference: A clause about how its value differs from the correct value, or "".
+        difference: A clause about the difference between the expression's value and the correct value, or "".
         is_misplaced: Whether the expression is a name used where another value should be.
         is_proven: Whether replacing this expression alone repairs the output.
         is_supposed: Whether the output stays wrong even with further replacements. The code may then use a different
@@ -79,7 +79,7 @@ def describe_fault(
 
 
 def _should_be(expression: Expression, noun: str, difference: str) -> str:
-    """Describe what the learner computes in an expression and what it should be."""
+    """Describe the value that the learner computes in an expression, and the value it should be."""
     is_value = expression.is_name or re.fullmatch(r"-?[\d.]+(?:e-?\d+)?", expression.text) is not None
     use = "use" if is_value else "compute"
     line = f"Line {expression.line}:"

@@ -55,10 +55,11 @@ class StepSearch:
         return self._fault(*first, proven=False, supposed=True) if first else None
 
     def mistake(self, mistake: Mistake, *others: Mistake) -> tuple[Expression, str] | None:
-        """Return the expression that makes a recognized mistake and the step it computes, or None without proof.
+        """Return the expression that makes a recognized mistake and its step, or None if there is no proof.
 
         If the expression is replaced by the correct value of a step that the mistake changes, the output must become
-        correct. If a second mistake was recognized, the output must become the output with only the second mistake.
+        correct. If a second mistake was recognized, the output must become the same as for an answer with only the
+        second mistake.
         """
         if not self.runs.failing or self.runs.known.exercise.steps is None or len(others) > 1:
             return None
@@ -103,7 +104,7 @@ class StepSearch:
         return next(expression for expression in repairing if self._have_same_values(expression, last))
 
     def _outermost(self, expression: Expression, step: str, substitutions: Mapping[int, str]) -> Expression:
-        """Return the largest expression around this one that the step may replace as well to repair the output."""
+        """Return the largest enclosing expression that, replaced by the step's value, also repairs the output."""
         failing, outermost = self.runs.failing[0], expression
         for number in expression.inside:
             is_usable = not is_condition(failing, number) and number not in substitutions
@@ -118,7 +119,7 @@ class StepSearch:
         return one is other or (not one.is_name and bool(values) and same(values, others))
 
     def _proves_nothing(self, number: int, step: str, substitutions: Mapping[int, str]) -> bool:
-        """Return whether a wrong value of the same expression repairs the output, too."""
+        """Return whether a wrong value of the same expression also repairs the output."""
         failing = self.runs.failing[0]
         values = self.runs.values(failing, {**substitutions, number: step})
         if not isinstance(values[number], int | float):
@@ -127,9 +128,9 @@ class StepSearch:
         return self.runs.is_repaired(failing, self.runs.run_with(failing.index, values))
 
     def _decides_a_comparison(self, number: int, values: Mapping[int, Any], failing: TracedCase) -> bool:
-        """Return whether a replacement makes a comparison that contains it all True or all False.
+        """Return whether a replacement makes an enclosing comparison True everywhere or False everywhere.
 
-        The comparison, which may have created a mask, then has no effect anymore.
+        The comparison, which may create a mask, then no longer has any effect.
         """
         inside = self.expressions[number].inside
         comparisons = [outer for outer in inside if self.expressions[outer].kind == "Compare"]
@@ -146,7 +147,7 @@ class StepSearch:
     ) -> tuple[Expression, str] | None:
         """Find a wrong step before the step of the repairing expression; return the expression that computes it.
 
-        The correct value of the wrong step must correct some later steps, too.
+        Replacing the expression with the wrong step's correct value must also correct some later steps.
 
         Returns:
             The expression and the wrong step, or None if there is no such step.
@@ -170,7 +171,7 @@ class StepSearch:
     def _most_helpful(
         self, step: str, substitutions: Mapping[int, str], correct: set[str], before: tuple[Expression, str] | None
     ) -> int | None:
-        """Return the expression whose replacement by a step's value corrects the most other steps, or None."""
+        """Return the expression that, replaced by a step's value, corrects the most other steps, or None."""
         runs, failing = self.runs, self.runs.failing[0]
         best_number, best_gain = None, 0
         for number in runs.order(failing.trace):

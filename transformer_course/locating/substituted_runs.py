@@ -85,7 +85,7 @@ class SubstitutedRuns:
         return self.run_with(one.index, self.values(one, substitutions), is_recording=is_recording)
 
     def run_with(self, index: int, values: Mapping[int, Any], *, is_recording: bool = False) -> Trace:
-        """Run the attempt on a case with some expressions replaced by any values."""
+        """Run the attempt on a case with some expressions replaced by arbitrary values."""
         self.n_runs += 1
         if self.is_exhausted:
             return Trace(error=("TookTooLong", ""))

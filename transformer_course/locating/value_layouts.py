@@ -16,7 +16,7 @@ def has_same_shape(events: Sequence[Any], right: Any) -> bool:
 
 
 def is_number(value: Any) -> bool:
-    """Return whether a value is a single number, in a tensor or not."""
+    """Return whether a value is a single number, possibly in a tensor."""
     return type(value) in (int, float) or (isinstance(value, Tensor) and not value.dim())
 
 

@@ -116,7 +116,7 @@ class CannotBeDefined(Exception):
 
 
 def run_job(job: Job) -> JobResult:
-    """Find the answer of a job, call it on the cases and return the result."""
+    """Find the answer for a job, call the answer on the cases and return the result."""
     answers = find_answers(job["cells"], job["name"])
     number = job.get("answer", 0)
     if number >= len(answers):
@@ -254,7 +254,7 @@ class _StandInNotebook(ModuleType):
     """A stand-in for ``transformer_course.lesson.notebook`` with the library's parts.
 
     The learner's own definitions are already in the answer's namespace. In a lesson, ``parts`` returns only definitions
-    that have passed, which behave like the library's.
+    that have passed, and these behave like the library's definitions.
 
     Attributes:
         checked: The objects passed to ``check``, by exercise name.
@@ -277,7 +277,7 @@ class _StandInNotebook(ModuleType):
 
 
 def _do_nothing(*_: Any, **__: Any) -> None:
-    """Replace a function that shows output in a lesson."""
+    """Stand in for a function that shows output in a lesson."""
 
 
 def _library_part(name: str, library: dict[str, dict[str, str]], parts: Parts) -> Any:

@@ -42,5 +42,5 @@ class Case:
     max_numbers: Mapping[str, int] = field(default_factory=dict)
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the fields as plain data. The label is left out, because a learner's code could use it."""
+        """Return the fields as plain data, without the label, which a learner's code could use."""
         return {field.name: getattr(self, field.name) for field in fields(self) if field.name != "label"}

@@ -65,7 +65,7 @@ class CodeEdits:
         return [_describe(number, edit, source) for number, (edit, source) in enumerate(self._found)]
 
     def guarded_trees(self, number: int | None = None) -> list[ast.stmt]:
-        """Return copies of the trees with the guards of ``edit_guards`` and, if a number is given, with that edit."""
+        """Return copies of the trees with the guards of ``edit_guards`` and, if given, the edit with this number."""
         assignments = () if number is None else self._found[number][0].assignments
         undo = [assignment.exchange() for assignment in assignments]
         try:

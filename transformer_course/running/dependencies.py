@@ -65,7 +65,7 @@ class Statement:
 
     @cached_property
     def changes(self) -> frozenset[str]:
-        """The names whose values it changes: by assigning to an attribute or an element, or in a decorator."""
+        """The names whose values the statement changes, by assigning to an attribute or element or in a decorator."""
         targets = getattr(self.node, "targets", None) or [getattr(self.node, "target", None)]
         names = [_root(target) for target in targets if isinstance(target, ast.Attribute | ast.Subscript)]
         for decorator in getattr(self.node, "decorator_list", []):
@@ -80,7 +80,7 @@ class Statement:
 
 
 def definitions(cell: int, source: str, nodes: Iterable[ast.stmt], also: Collection[ast.stmt] = ()) -> list[Statement]:
-    """List the statements of a cell that may define something. Bare expressions, such as plots, do not.
+    """List the statements of a cell that may define something, unlike bare expressions such as plots.
 
     The list includes statements that exit the process, because nothing after them is defined, and the statements in
     ``also``.
@@ -168,7 +168,7 @@ def names_in(code: CodeType) -> Iterator[tuple[str, str]]:
 
 
 def _is_function(code: CodeType) -> bool:
-    """Return whether a code object runs when called, unlike a module, a class body or a comprehension."""
+    """Return whether a code object runs only when called, unlike a module, a class body or a comprehension."""
     return bool(code.co_flags & inspect.CO_OPTIMIZED) and code.co_name not in COMPREHENSIONS
 
 

@@ -55,7 +55,7 @@ def stored(value: Any, *containers: object) -> Any:
     """Return a value that is about to be stored in one of the containers.
 
     Raises:
-        CyclicContainer: The value is one of the containers or contains one.
+        CyclicContainer: The value is one of the containers or contains one of them.
     """
     forbidden = {id(container) for container in containers if isinstance(container, list | dict | set | deque)}
     remaining, seen = [value] if forbidden else [], set()

@@ -25,7 +25,7 @@ class Answer:
     """An answer to an exercise.
 
     Args:
-        cell: Index of the cell that defines it.
+        cell: Index of the cell that defines the answer.
         error: The error that parsing the cell raised, if any.
         target: The statement that binds the exercise's name or calls ``check``.
         is_check: Whether the target calls ``check``.
@@ -93,7 +93,7 @@ def _begins_to_define(source: str, name: str) -> bool:
 
 
 def _is_check(node: ast.stmt, name: str, called: Set[str]) -> bool:
-    """Return whether a statement may check an answer to the exercise. Only running it would give certainty.
+    """Return whether a statement may check an answer to the exercise; only running it would show for certain.
 
     Args:
         node: The statement.
@@ -160,7 +160,7 @@ class _Notebook:
     def _needed(self, target: int, moment: int) -> set[int]:
         """Return the indices of all statements on which a statement depends, directly or indirectly.
 
-        Other definitions of the exercise are included only if a statement needs one of them when it is executed.
+        Other definitions of the exercise are included only if a statement needs such a definition when it is executed.
         """
         needed = {i for i, s in enumerate(self.statements) if "*" in s.binds} | {target}
         bound = frozenset[str]().union(*(s.binds for s in self.statements[: moment + 1]))

@@ -36,14 +36,14 @@ class Expression:
     """An expression of the learner's code, or a statement that modifies a named value in place.
 
     Args:
-        number: Its number. Inner expressions come before the expressions that contain them.
+        number: Number of the expression. Inner expressions come before the expressions that contain them.
         file: Name of the cell.
         line: Line number, counted from 1.
         columns: Start and end in that line, in characters counted from 0. The end may be in a later line.
-        text: Its source.
+        text: Source of the expression.
         source_line: The line in which it starts.
         inside: Numbers of the expressions that contain it, from the smallest to the largest.
-        kind: Its node type in Python's grammar, such as ``Name``, ``BinOp`` or ``AugAssign``.
+        kind: The node type in Python's grammar, such as ``Name``, ``BinOp`` or ``AugAssign``.
     """
 
     number: int

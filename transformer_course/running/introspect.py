@@ -39,7 +39,7 @@ class NotebookDependencies(TypedDict):
 
 
 def exercise_name(attempt: Any, name: Any) -> str | None:
-    """Return the name under which to look up the exercise, or None if the object has no name."""
+    """Return the exercise's name for an attempt, or None if the object has no name."""
     if isinstance(name, str):
         return name
     try:
@@ -55,7 +55,7 @@ def exercise_name(attempt: Any, name: Any) -> str | None:
 
 
 def functions_of(attempt: Any) -> list[FunctionType]:
-    """List the functions of an attempt inside decorators and partials, or the methods that a class defines itself."""
+    """List an attempt's functions, without decorators and partials, or the methods that a class itself defines."""
     try:
         while isinstance(attempt, functools.partial):
             attempt = attempt.func

@@ -57,7 +57,7 @@ def restored_globals() -> Iterator[None]:
 
 @contextlib.contextmanager
 def suppressed_output() -> Iterator[None]:
-    """Discard the output that the block prints in calls that the learner has not asked for."""
+    """Discard the output of calls that the learner did not request."""
     with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
         yield
 
@@ -90,7 +90,7 @@ def _flush_native_output() -> None:
 
 @contextlib.contextmanager
 def collected_warnings() -> Iterator[list[str]]:
-    """Collect warnings instead of showing or raising them. After the block, the list has each warning's first line."""
+    """Collect warnings, instead of showing or raising them, in a list of each warning's first line."""
     messages: list[str] = []
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("default")

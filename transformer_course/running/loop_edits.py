@@ -48,7 +48,7 @@ def _resets_in_loop(loop: ast.For, block: list[ast.stmt], index: int) -> Iterato
 
 
 def _groups(starts: list[tuple[int, ast.Assign]]) -> Iterator[list[tuple[int, ast.Assign]]]:
-    """Yield every single start value, every pair of neighbors (such as the keys and the values), and all of them."""
+    """Yield each start value, each pair of neighbors (such as the keys and the values), and all start values."""
     for size in dict.fromkeys((1, 2, len(starts))):
         if 0 < size <= len(starts):
             for first in range(len(starts) + 1 - size):
@@ -85,5 +85,5 @@ def _target_of(statement: ast.Assign) -> str:
 
 
 def _block(*statements: ast.stmt) -> ast.If:
-    """Return one statement that executes several."""
+    """Return one statement that executes several statements."""
     return ast.If(ast.Constant(True), list(statements), [])

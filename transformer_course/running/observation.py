@@ -16,7 +16,7 @@ Gradients: TypeAlias = dict[str, PlainData]
 class CrashReport(TypedDict):
     """An exception: its type, its message and the line of the learner's code that raised it, if there is one.
 
-    If the attempt was stopped by the wall-clock limit, ``computed`` is its CPU time in seconds. For a misspelled
+    If the attempt was stopped by the wall-clock limit, ``computed`` is the CPU time in seconds. For a misspelled
     attribute, ``suggestion`` is a similar name that exists.
     """
 
@@ -33,7 +33,7 @@ class Remarks(TypedDict, total=False):
 
     Attributes:
         seconds: CPU time of the first call.
-        differentiable: Whether gradients can flow from the output to the inputs, or None if no input has floats.
+        differentiable: Whether gradients can flow from the output to the inputs, or None if no input contains floats.
         reads: Notebook variables that the attempt reads.
         unfinished: Notebook functions that the attempt calls although they have no body yet.
         warned: The first line of each warning.
@@ -95,7 +95,8 @@ class ModuleObservation(TypedDict):
     """A module was built. If its parameters have the expected shapes, they were loaded and the module was called.
 
     Attributes:
-        parameters: The shape of each parameter by name. If they differ from the case's, no other field is present.
+        parameters: The shape of each parameter by name. If the shapes differ from the case's parameters, no other field
+            is present.
         output: As for a function, in eval mode; likewise ``changed``, ``repeatable`` and ``gradients``.
         parameter_gradients: Gradients of the parameters.
         frozen: Names of the parameters that require no gradient; absent if there are none.

@@ -71,7 +71,8 @@ def observation_of(observed: Record, case: Case) -> Observation:
 
 
 def _changed(given: Mapping[str, Any], left: Mapping[str, Any]) -> list[str]:
-    """List the arguments that a call modified. For a model, list its modified tables and ``training`` for its mode."""
+    """List the arguments that a call modified. For a model, list modified tables, and ``training`` if the mode
+    changed."""
     changed = []
     for name, before in given.items():
         if not stand_in_models.is_description(before):
@@ -115,7 +116,7 @@ def _of_sampler(observed: Record, case: Case) -> SamplerObservation:
 
 
 def count_samples(samples: Any, case: Case) -> dict[str, Any]:
-    """Return the token frequencies in one call of a sampler, or the invalid output or token range."""
+    """Return the token frequencies of one sampler call, or the invalid output or token range."""
     n_rows, vocab_size = next(iter(case.inputs.values())).shape
     if not isinstance(samples, Tensor) or samples.shape != (n_rows * case.n_samples,) or samples.dtype != torch.int64:
         return {"output": to_plain_data(samples)}
@@ -131,7 +132,7 @@ def _counts(samples: Tensor, case: Case) -> Tensor:
 
 
 def _are_too_similar(samples: Tensor, other: Any, case: Case) -> bool:
-    """Return whether two draws have token counts that are too similar to be random.
+    """Return whether the token counts of two draws are too similar to be random.
 
     The sum of the squared differences of the counts, each divided by the sum of the two counts, follows a χ²
     distribution.

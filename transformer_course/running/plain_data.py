@@ -1,6 +1,6 @@
 """Plain data: the values in cases and observations, and their serialization for another process.
 
-Plain data consists of tensors, numbers, strings, None, and lists, tuples and string-keyed dicts of these. It is
+Plain data consists of tensors, numbers, strings, None, and lists, tuples and string-keyed dicts of these. Plain data is
 serialized as one safetensors file, in which a tensor called ``tree`` contains the JSON of everything that is not a
 tensor. Unlike unpickling, reading such a file runs no code.
 """
@@ -38,7 +38,7 @@ class NotPlainData(ValueError):
 
 
 def to_plain_data(value: Any) -> PlainData:
-    """Copy a value as plain data. Anything else is replaced by ``{"not_plain": its type}``."""
+    """Copy a value as plain data, with ``{"not_plain": type}`` in place of anything that is not plain."""
     if isinstance(value, Tensor):
         return _plain_tensor(value)
     # JSON or a conversion to float may change larger integers

@@ -1,8 +1,8 @@
 """Call an attempt on a case and record the raw results, without comparing or judging them.
 
-This module runs in the same process as the learner's code, which may replace any part of it. It therefore makes no
-decisions: it returns outputs and side effects as plain data, and ``observe`` evaluates them elsewhere. No reference,
-mistake or expected value is imported here, directly or indirectly.
+This module runs in the same process as the learner's code, which may replace any part of this module. It therefore
+makes no decisions: it returns outputs and side effects as plain data, and ``observe`` evaluates the data elsewhere. No
+reference, mistake or expected value is imported here, directly or indirectly.
 """
 
 import contextlib
@@ -71,7 +71,7 @@ def record(attempt: Any, case: Case) -> Record:
 def record_all(
     attempt: Any, cases: list[Case], seconds: float, clock: float | None = None, max_idle: float = math.inf
 ) -> list[Record]:
-    """Call an attempt on one case after another until one exceeds the shared time limit or runs out of memory.
+    """Call an attempt on each case until a call exceeds the shared time limit or runs out of memory.
 
     Output printed by the attempt is shown only for the first case.
 

@@ -57,7 +57,7 @@ class Trace:
     writes: list[tuple[int, str]] = field(default_factory=list)
 
     def values(self, number: int) -> list[PlainData]:
-        """Return the values of an expression at all its evaluations. Call it after the recording has ended."""
+        """Return the values from all evaluations of an expression. Call this method after the recording has ended."""
         return self._values.get(number, [])
 
     @cached_property
