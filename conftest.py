@@ -16,39 +16,39 @@ from tests.notebooks.forked_kernel import collect_garbage_rarely, use_forked_ker
 from tests.notebooks.live_displays import follow_live_displays
 
 SKIP_TAG = "skip-execution"
-"""The tag of cells that are not run, as in ``notebooks/build.py``, whose import would delay every pytest by seconds."""
+"""Tag of the cells that tests skip. ``notebooks/build.py`` defines the same tag, but importing it takes seconds."""
 
 gc.disable()  # until all tests are collected
 
 os.environ |= {
     "TRANSFORMER_LAB_CHECK_SHAPES": "1",  # read when the library is first imported
-    "TRANSFORMER_LAB_STRICT": "0",  # lessons run as published, with no exercise solved
-    "TRANSFORMER_LAB_PARTS": "",  # and without parts saved by other lessons
+    "TRANSFORMER_LAB_STRICT": "0",  # lessons run as published, even if no exercise is solved
+    "TRANSFORMER_LAB_PARTS": "",  # lessons do not use parts that other lessons saved
     "OMP_NUM_THREADS": "1",
 }
-os.environ.pop("MPLBACKEND", None)  # lessons draw inline, whatever backend the shell is set to
+os.environ.pop("MPLBACKEND", None)  # lessons must draw inline, even if the shell sets another backend
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add options for how often tests repeat and for shards."""
+    """Add the options ``--thorough``, ``--seed`` and ``--shard``."""
     group = parser.getgroup("thoroughness")
     group.addoption(
-        "--thorough", action="store_true", help="repeat tests often enough for rare failures to show; takes hours"
+        "--thorough", action="store_true", help="repeat tests often enough to reveal rare failures (takes hours)"
     )
-    group.addoption("--seed", type=int, default=0, help="the seed of every run, thorough or not (default: 0)")
+    group.addoption("--seed", type=int, default=0, help="random seed for the tests (default: 0)")
     group.addoption(
-        "--shard", default="1/1", metavar="N/M", help="run part N of M, to divide the tests among M machines"
+        "--shard", default="1/1", metavar="N/M", help="run part N of M, to split the tests across M machines"
     )
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Keep tests away from the learner's copy of the lessons, and reject an invalid shard."""
+    """Give the tests a temporary folder for copies of lessons, fork their kernels, and reject an invalid shard."""
     try:
         Shard.parse(config.option.shard)
     except ValueError as error:
         raise pytest.UsageError(f"--shard: {error}") from None
     if getattr(config.option, "maxworkerrestart", "") is None:
-        config.option.maxworkerrestart = "0"  # after a worker crash, xdist may wait for its tests forever
+        config.option.maxworkerrestart = "0"  # with restarts, xdist may wait forever for the tests of a crashed worker
     use_forked_kernels()
     follow_live_displays()
     lessons = tempfile.TemporaryDirectory(prefix="lessons-")
@@ -57,20 +57,21 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def thoroughness_of(config: pytest.Config) -> Thoroughness:
-    """Return how often a run repeats."""
+    """Return how often a run with these options repeats each test."""
     return Thoroughness(config.option.thorough, config.option.seed)
 
 
 @pytest.fixture(scope="session")
 def thoroughness(pytestconfig: pytest.Config) -> Thoroughness:
-    """Return how often this run repeats."""
+    """Return how often this run repeats each test."""
     return thoroughness_of(pytestconfig)
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, object, object]:
-    """Collect garbage only after collection. Garbage collection is rare afterwards, because the many objects of
-    modules, tests and catalogs of generated mistakes would make it slow.
+    """Let garbage collection run, rarely, after all tests are collected.
+
+    Garbage collection is slow, because modules, tests and catalogs of generated mistakes contain many objects.
     """
     try:
         return (yield)
@@ -79,7 +80,7 @@ def pytest_collection() -> Generator[None, object, object]:
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
-    """Mark the cells of lessons as slow, and make nbval compare their outputs as their tags require."""
+    """Mark lesson cells as slow, and make nbval compare their outputs according to the cells' tags."""
     if item.nodeid.startswith("notebooks/"):
         item.add_marker("slow")
     if getattr(item, "cell", None):
@@ -88,16 +89,16 @@ def pytest_itemcollected(item: pytest.Item) -> None:
 
 
 def _tags(item: pytest.Item) -> list[str]:
-    cell = getattr(item, "cell", None)  # only cells of lessons have this attribute
+    cell = getattr(item, "cell", None)  # only items for lesson cells have this attribute
     return list(cell.metadata.get("tags", [])) if cell else []
 
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Deselect tests of thorough runs or other shards, and cells that are never run.
+    """Deselect tests of thorough runs, tests of other shards, and lesson cells that tests skip.
 
-    Those cells are Colab's and the reader's own experiment, which nbval would execute. Workers start with the slowest
-    tests.
+    The skipped cells are the setup cell for Colab and the reader's own experiment, which nbval would execute. Workers
+    start with the slowest tests.
     """
     thorough, shard = config.option.thorough, Shard.parse(config.option.shard)
     left_out = {item for item in items if not thorough and item.get_closest_marker("thorough")}
@@ -110,7 +111,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> LoadScopeScheduling | None:
-    """Divide the files that take minutes, if whole files are distributed."""
+    """Split the slowest files among workers if xdist distributes tests by file."""
     if config.getoption("dist") != "loadfile":
         return None
     config.option.loadscopereorder = False

@@ -1,4 +1,4 @@
-"""Configure all tests: check shapes, use one torch thread and no display, and set no deadline for property tests."""
+"""Configure all tests: shape checks, one torch thread, no display, and no deadline for property tests."""
 
 import os
 from collections.abc import Iterator
@@ -9,7 +9,7 @@ import pytest
 from tests.helpers.own_exercises import OWN_EXERCISES
 from tests.helpers.thoroughness import Thoroughness
 
-os.environ["TRANSFORMER_LAB_CHECK_SHAPES"] = "1"  # read when the library is first imported; lessons inherit it
+os.environ["TRANSFORMER_LAB_CHECK_SHAPES"] = "1"  # must be set before the library is imported
 
 
 @pytest.fixture
@@ -24,7 +24,10 @@ def own_file(tmp_path: Path) -> Iterator[Path]:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Prepare a process that runs tests. A process that only waits for workers does not need torch."""
+    """Prepare this process if it runs tests itself.
+
+    A process that only waits for workers does not have to import torch, which is slow.
+    """
     if config.getoption("dist", "no") == "no":
         _prepare(Thoroughness(config.option.thorough, config.option.seed))
 
@@ -36,10 +39,10 @@ def _prepare(thoroughness: Thoroughness) -> None:
 
     from transformer_lab import shape_checks
 
-    # Only tests check shapes in the exercises, because a lesson's first check loads all exercises.
+    # Lessons do not check shapes in exercises, because that would slow down the first check, which loads all exercises.
     shape_checks.install("transformer_course.exercises")
 
-    matplotlib.use("Agg")  # instead of MPLBACKEND, which the lessons' kernels would inherit
+    matplotlib.use("Agg")  # not set with MPLBACKEND, because the lessons' kernels would inherit it
     torch.set_num_threads(1)
     settings.register_profile(
         "tests",

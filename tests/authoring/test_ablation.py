@@ -9,7 +9,7 @@ from authoring.ablation import compare, main
 
 
 def results(n_seeds=10, worse=2):
-    """Return results in which variant b has the lower loss for all but the first ``worse`` seeds."""
+    """Return losses of variants a and b; b is worse for the first ``worse`` seeds and better for all later seeds."""
     rows = [("a", seed, 2.0) for seed in range(n_seeds)]
     rows += [("b", seed, 2.1 if seed < worse else 1.8) for seed in range(n_seeds)]
     return pd.DataFrame(rows, columns=["variant", "seed", "loss"])

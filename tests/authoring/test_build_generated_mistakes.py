@@ -1,4 +1,4 @@
-"""Tests for building the catalogs: they match the current steps and contain no duplicates of known mistakes."""
+"""Tests that the stored catalogs match the current steps and contain no duplicates of known mistakes."""
 
 import os
 import re
@@ -34,11 +34,11 @@ from transformer_course.running.observe import observe
 
 IN_STEPS = [exercise for exercise in every_exercise().values() if exercise.steps is not None]
 FAST_EXERCISES = ("rnn_step", "additive_scores", "keeps_the_stream", "accumulate")
-"""Exercises whose generated mistakes all terminate within seconds. In ``beam_search``, each infinite loop runs until
-the time limit.
+"""Exercises whose generated mistakes all terminate within seconds. Others, such as ``beam_search``, have generated
+mistakes with infinite loops, which run until the time limit.
 """
 OFF_BY_ONE = {"past": "return (columns - n_query) - 1"}
-"""Code of a generated mistake that behaves like the mistake that the ``stored`` fixture defines by hand."""
+"""Code of the generated mistake that is equivalent to the handwritten mistake in the ``stored`` fixture."""
 EXERCISES = [one if one.name in FAST_EXERCISES else pytest.param(one, marks=pytest.mark.thorough) for one in IN_STEPS]
 
 
@@ -49,7 +49,7 @@ def test_every_step_by_step_exercise_has_catalog():
 
 @pytest.fixture(scope="module")
 def changed(thoroughness):
-    """Rebuild catalogs in a process without shape checks, which only the tests enable."""
+    """Rebuild catalogs in a process without shape checks, and return the changes by exercise."""
     names = [one.name for one in IN_STEPS] if thoroughness.enabled else FAST_EXERCISES
     command = [sys.executable, "-m", "authoring.build_generated_mistakes", "--check", *names]
     environment = os.environ | {"TRANSFORMER_LAB_CHECK_SHAPES": "0"}
@@ -66,7 +66,7 @@ def test_rebuilt_catalog_matches_stored_catalog(exercise, changed):
 
 @pytest.fixture(scope="module")
 def masks():
-    """The causal mask without its message for a generated mistake that the ``stored`` fixture defines by hand."""
+    """The exercise ``causal_mask`` without its message for the mistake that the ``stored`` fixture adds by hand."""
     exercise = every_exercise()["causal_mask"]
     messages = {key: wording for key, wording in exercise.messages.items() if key != "shifted_past: § - 1"}
     assert len(messages) == len(exercise.messages) - 1
@@ -75,7 +75,7 @@ def masks():
 
 @pytest.fixture(scope="module")
 def stored(masks, tmp_path_factory):
-    """The catalog of the causal mask with a written mistake that replaces a generated one."""
+    """A catalog for ``causal_mask`` in which a handwritten mistake replaces a generated mistake."""
     off_by_one = masks.steps.but(allowed=lambda matrix, past: matrix.tril(past - 1))
     not_itself = Mistake("not_itself", off_by_one, summary="no position sees itself")
     path = tmp_path_factory.mktemp("catalogs") / f"{masks.name}.json"
@@ -87,7 +87,7 @@ def stored(masks, tmp_path_factory):
 
 @pytest.fixture
 def folder(stored, tmp_path, monkeypatch):
-    """A catalog folder that contains only this catalog."""
+    """A catalog folder that contains only the ``stored`` catalog."""
     monkeypatch.setattr(catalog, "FOLDER", tmp_path)
     return shutil.copy(stored, tmp_path)
 
@@ -96,7 +96,7 @@ def no_position_sees_itself(n_query, n_key):
     return torch.ones(n_query, n_key, dtype=torch.bool).tril(n_key - n_query - 1)
 
 
-def test_rebuild_restores_mistake_that_was_written_by_hand(masks, folder):
+def test_rebuild_restores_mistake_after_handwritten_duplicate_is_removed(masks, folder):
     assert update(masks, is_check=False) != []
     observed = [observe(no_position_sees_itself, case) for case in masks.cases(SEED)]
     assert judge(masks, SEED, observed).mistakes == ("shifted_past",)
@@ -112,7 +112,7 @@ def test_check_lists_missing_mistake_without_writing(masks, folder):
 
 @pytest.fixture(scope="module")
 def built(masks):
-    """The known behaviors and the catalog of the causal mask without the written mistake."""
+    """The known behaviors and the catalog of ``causal_mask`` without the handwritten mistake."""
     known = behavior(masks, SEED)
     with in_isolation():
         return known, build_catalog(known, evaluated_edits(known))

@@ -1,4 +1,4 @@
-"""Tests for deciding which generated mistakes a composed sentence can describe."""
+"""Tests for deciding whether a composed sentence can describe a generated mistake."""
 
 import pytest
 

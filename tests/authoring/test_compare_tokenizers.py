@@ -13,7 +13,7 @@ def test_file_contains_texts_and_row_per_package():
     assert [row["model"] for row in CARD["tokenizers"]] == ["GPT-2", *HUGGING_FACE]
 
 
-def test_tokens_of_sum_join_to_its_text():
+def test_tokens_of_sum_concatenate_to_original_text():
     for row in CARD["tokenizers"]:
         assert "".join(row["the sum"]).replace(" ", "") == TEXTS["numbers"].replace(" ", "")
         assert len(row["the sum"]) == row["tokens"]["numbers"]

@@ -1,4 +1,4 @@
-"""Tests for training the stored language models: exact resumption, batches, learning rate, losses and model card."""
+"""Tests for training the stored language models: resuming, batches, learning rate, losses and model card."""
 
 from itertools import pairwise
 

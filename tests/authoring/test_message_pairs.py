@@ -1,4 +1,4 @@
-"""Tests for reading, cleaning and splitting pairs of messages."""
+"""Tests for reading, cleaning and splitting pairs of English and German messages."""
 
 import json
 from itertools import combinations
@@ -62,7 +62,7 @@ def nearly_identical(one, other):
     return any(some == others for some in shorter[0] for others in shorter[1])
 
 
-def test_held_out_sentences_resemble_no_other_message():
+def test_held_out_sentences_have_no_near_duplicates():
     nouns, verbs = (
         ("file", "page", "lamp", "door", "window", "user", "event"),
         ("open", "close", "save", "move", "print"),
@@ -82,7 +82,7 @@ def test_held_out_sentences_resemble_no_other_message():
     assert not [pair for pair in combinations([words(source) for source, _ in held_out], 2) if nearly_identical(*pair)]
 
 
-def test_holds_out_one_in_n_and_keeps_rest():
+def test_splits_all_pairs_into_training_and_held_out():
     pairs = {" ".join(f"{chr(97 + i % 26)}{chr(97 + i // 26)}{x}" for x in "abcd") + ".": "x" for i in range(500)}
     training, held_out = split(pairs, 10)
     assert 25 <= len(held_out) <= 80

@@ -1,4 +1,4 @@
-"""Tests for the package map: it contains every package and the arrows of the import table."""
+"""Tests that the package map contains every package and an arrow for every allowed import."""
 
 import pytest
 
@@ -43,7 +43,7 @@ def test_arrows_never_cross_boxes():
         for t in (step / 50 for step in range(51)):
             weights = ((1 - t) ** 3, 3 * t * (1 - t) ** 2, 3 * t**2 * (1 - t), t**3)
             x, y = (sum(w * p[axis] for w, p in zip(weights, (a, b, c, d), strict=True)) for axis in (0, 1))
-            for name in BOXES:  # an arrow touches only the edges of its own two boxes
+            for name in BOXES:  # an arrow may touch only the two boxes that it connects
                 left, top = BOXES[name].corner
                 assert not (left < x < left + WIDTH and top < y < top + HEIGHT), f"{start} to {end} crosses {name}"
 

@@ -1,4 +1,4 @@
-"""Tests for reading plays, with a small archive that has all quirks of the real one."""
+"""Tests for reading plays from a small archive with all the quirks of the real archive."""
 
 import io
 import tarfile

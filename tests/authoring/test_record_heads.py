@@ -47,7 +47,7 @@ def test_weights_sum_to_one_and_ignore_later_tokens():
 
 
 @pytest.mark.parametrize("template", TEMPLATES)
-def test_weights_by_word_match_weights_of_verb(template):
+def test_weights_per_word_match_recorded_verb_weights(template):
     verb = next(row for row in CARD["words_to_nouns"][template] if row[0] == "ran")
     pattern = list(TEMPLATES).index(template)
     means = RECORDED["from_verb_to_nouns"][pattern, :, *HEAD].float().mean(dim=0)
@@ -55,7 +55,7 @@ def test_weights_by_word_match_weights_of_verb(template):
 
 
 @pytest.mark.parametrize("template", AGREEMENT_TEMPLATES)
-def test_agreement_sentences_have_nouns_of_different_number(template):
+def test_agreement_sentences_have_one_singular_and_plural_noun(template):
     sentences = list(record_heads.agreement_sentences(template))
     assert len(sentences) == N_AGREEMENT_SENTENCES
     for text, right, wrong in sentences:
@@ -66,7 +66,7 @@ def test_agreement_sentences_have_nouns_of_different_number(template):
 
 
 @pytest.mark.parametrize(("head", "removed"), [(None, slice(0)), ((1, 2), slice(6, 9))])
-def test_without_sets_output_of_one_head_to_zero(monkeypatch, head, removed):
+def test_without_zeroes_output_of_one_head(monkeypatch, head, removed):
     attention = SimpleNamespace(n_heads=4, w_o=torch.nn.Identity())
     blocks = [SimpleNamespace(self_attention=None), SimpleNamespace(self_attention=attention)]
     monkeypatch.setattr(record_heads, "loaded", lambda: (SimpleNamespace(blocks=blocks), None))

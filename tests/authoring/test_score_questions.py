@@ -1,4 +1,4 @@
-"""Tests for scoring the options of questions, with and without text in the cache."""
+"""Tests for scoring the answer options of questions, with and without text in the cache."""
 
 import json
 
@@ -40,7 +40,7 @@ def test_cached_scores_match_pass_over_whole_text(n_before):
     cache = model.new_cache(50)
     if before:
         model(torch.tensor([before]), cache)
-    for _ in range(2):  # the second round checks that the cache is restored
+    for _ in range(2):  # the second iteration checks that the first iteration restored the cache
         found = option_log_p(model, cache, prompt, options)
         for option, log_p in zip(options, found, strict=True):
             tokens = torch.tensor([[*before, *prompt, *option]])

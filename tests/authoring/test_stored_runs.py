@@ -1,4 +1,4 @@
-"""Tests for running a lesson's own code and storing the results with the command."""
+"""Tests for running a lesson's code and storing the results together with the command."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""Tests that the losses stored for lesson 11 match its own models."""
+"""Tests that the losses stored for lesson 11 match the lesson's models."""
 
 import json
 
@@ -18,7 +18,7 @@ def test_file_has_loss_for_every_run():
 
 
 LAST, ALL_BUT_LAST = slice(-1, None), slice(-1)
-"""Slices of the five models. The last model has all changes."""
+"""Slices that select from the five models. The last model has all changes."""
 
 
 @pytest.mark.parametrize("models", [LAST, pytest.param(ALL_BUT_LAST, marks=pytest.mark.thorough)])

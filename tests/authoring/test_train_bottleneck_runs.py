@@ -1,4 +1,4 @@
-"""Tests that the accuracies stored for lesson 00 match its own training code and support its claims."""
+"""Tests that the accuracies stored for lesson 00 match the lesson's code and support its claims."""
 
 import json
 from collections import Counter
@@ -68,23 +68,23 @@ def _first_digits(steps: int, lr: float) -> dict[str, list[float]]:
 
 
 @pytest.mark.parametrize(("steps", "lr"), [(150, 0.008), (300, 0.0027)])
-def test_first_of_40_digits_needs_open_gates_or_short_texts_at_first(steps: int, lr: float):
+def test_learning_first_digit_requires_open_gates_or_shorter_texts(steps: int, lr: float):
     right = _first_digits(steps, lr)
     assert max(right["40 digits"]) < 0.2
     assert min(right["40 digits, open gates"] + right["1 to 40 digits"]) > 0.8
 
 
 @pytest.mark.parametrize(("steps", "lr"), [(450, 0.008), (150, 0.024)])
-def test_more_steps_or_higher_rate_teach_first_of_40_digits(steps: int, lr: float):
+def test_more_steps_or_higher_rate_suffice_for_40_digits(steps: int, lr: float):
     assert min(_first_digits(steps, lr)["40 digits"]) > 0.8
 
 
-def test_more_steps_do_not_teach_first_of_80_digits():
+def test_more_steps_do_not_suffice_for_80_digits():
     assert max(_first_digits(450, 0.008)["80 digits"]) < 0.2
 
 
 @pytest.mark.parametrize(("steps", "lr"), STEPS_AND_RATES)
-def test_attention_learns_first_of_40_digits_in_every_setting(steps: int, lr: float):
+def test_attention_learns_first_digit_in_every_setting(steps: int, lr: float):
     assert min(_first_digits(steps, lr)["40 digits, attention"]) > 0.9
 
 
@@ -103,7 +103,7 @@ def test_gate_bias_is_added_only_to_update_gates():
     x = torch.randn(2, 3, 5)
     z = torch.sigmoid((x[:, 0] @ opened.weight_ih_l0.T + opened.bias_ih_l0 + opened.bias_hh_l0)[:, 5:10])
     first, second = opened(x)[0][:, :2].unbind(dim=1)
-    assert z.min() > 0.9 and (second - first).abs().max() < 0.3  # open gates keep most of the state
+    assert z.min() > 0.9 and (second - first).abs().max() < 0.3  # open update gates preserve most of the state
 
 
 def test_target_is_first_digit_of_text():

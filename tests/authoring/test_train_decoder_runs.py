@@ -1,4 +1,4 @@
-"""Tests that the accuracies stored for lesson 07 match its own models and support its claims."""
+"""Tests that the accuracies stored for lesson 07 match the lesson's models and support its claims."""
 
 import json
 from itertools import product
@@ -38,7 +38,7 @@ def test_file_has_row_for_every_setting_and_seed():
 
 def test_claims_of_lesson_hold_for_every_seed():
     losses = [run["used layer to layer"] - run["used last layer"] for run in CARD["exchanged"]]
-    assert min(losses) < 0.1 and sum(loss > 0.2 for loss in losses) >= 9, "much worse in most runs, but not in all"
+    assert min(losses) < 0.1 and sum(loss > 0.2 for loss in losses) >= 9, "worse in most runs, but not in all"
     families = {(model, formats): [] for model, _, _, formats in FAMILIES}
     for run in CARD["families"]:
         if (run["model"], run["layers"], run["steps"]) != ("DecoderOnly", "1", 300):
@@ -51,7 +51,7 @@ def test_claims_of_lesson_hold_for_every_seed():
     for seed in SEEDS:
         of_two_formats = [dates[2, seed, steps] for steps in DIFFUSION_STEPS]
         assert of_two_formats[0] < 0.1 and of_two_formats[-1] > 0.8
-        assert of_two_formats == sorted(of_two_formats), "more steps give more dates"
+        assert of_two_formats == sorted(of_two_formats), "more steps must give more real dates"
         assert dates[1, seed, 3] < dates[1, seed, 2]
 
 

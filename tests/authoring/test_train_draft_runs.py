@@ -1,4 +1,4 @@
-"""The fractions of accepted tokens that lesson 10 reads match its own models."""
+"""Tests that the acceptance rates stored for lesson 10 match the lesson's models."""
 
 import json
 from itertools import product
@@ -23,13 +23,13 @@ from authoring.train_draft_runs import (
 CARD = json.loads(FILE.read_text(encoding="utf-8"))
 
 
-def test_file_has_a_row_for_every_seed_and_length():
+def test_file_has_row_for_every_seed_and_length():
     assert CARD["command"] == COMMAND
     assert [(run["seed"], run["steps"]) for run in CARD["runs"]] == list(product(SEEDS, STEPS))
     assert {tuple(run["accepted"]) for run in CARD["runs"]} == {("bigram", "trigram", TEXT_DRAFT, DISTILLED)}
 
 
-def test_accepted_matches_a_simulation():
+def test_acceptance_rate_matches_simulation():
     torch.manual_seed(0)
     p, q = torch.rand(2, 3, 5).softmax(dim=-1)
     drawn = q.multinomial(20_000, replacement=True)
@@ -37,7 +37,7 @@ def test_accepted_matches_a_simulation():
     assert accepted(p, q) == pytest.approx((torch.rand(chances.shape) < chances).float().mean().item(), abs=0.01)
 
 
-def test_distillation_loss_is_smallest_for_the_teachers_distribution():
+def test_distillation_loss_is_minimal_for_teachers_distribution():
     torch.manual_seed(1)
     teacher, other = torch.nn.Embedding(7, 7), torch.nn.Embedding(7, 7)
     loss_of, tokens = distillation_loss(teacher), torch.arange(7)[None]
@@ -47,7 +47,7 @@ def test_distillation_loss_is_smallest_for_the_teachers_distribution():
     assert loss_of(other, tokens).item() > entropy + 0.1
 
 
-def test_command_reproduces_a_stored_fraction():
+def test_command_reproduces_stored_acceptance_rate():
     lesson = defined(NEEDED, LESSON)
     model = lesson["trained"](SEEDS[0], STEPS[0])
     p = model(lesson["held_out"][:, :-1])[:, 2:].softmax(dim=-1)

@@ -1,4 +1,4 @@
-"""Tests that the runs stored for the lesson on architectures match its own code."""
+"""Tests that the runs stored for the lesson on architectures match the lesson's code."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""Tests that the runs stored for lesson 09 match its own code and support its claims."""
+"""Tests that the runs stored for lesson 09 match the lesson's code and support its claims."""
 
 import json
 

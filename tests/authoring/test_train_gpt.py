@@ -1,4 +1,4 @@
-"""Tests that the stored GPT matches the command that trains it, and that no held-out text is in the training data."""
+"""Tests that the stored GPT matches its training command, and that no held-out text is in the training data."""
 
 import hashlib
 import math
@@ -43,14 +43,14 @@ def test_short_run_reproduces_stored_losses():
 def test_stored_model_has_same_initial_state(stored, training_texts):
     same = hashlib.sha256("".join(training_texts).encode()).hexdigest() == stored.card["training_sha256"]
     losses = take(new_training(encoded(training_texts, stored.tokenizer)), N_FIRST_LOSSES)
-    # Other Python versions have different texts and therefore different batches.
+    # The texts, and therefore the batches, differ between Python versions.
     assert losses == pytest.approx(stored.card["first_losses"], rel=1e-3 if same else 0.02)
 
 
 @reads_all_docstrings
 def test_stored_tokenizer_matches_training_texts(stored, training_texts):
     again = bpe_tokenizer(training_texts, SIZES["vocab_size"]).get_vocab().keys()
-    # Other Python versions have different texts and therefore different rare tokens.
+    # The texts, and therefore the rare tokens, differ between Python versions.
     assert len(again & stored.tokenizer.get_vocab().keys()) > 0.9 * len(again)
 
 

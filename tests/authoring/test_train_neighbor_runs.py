@@ -1,4 +1,4 @@
-"""Tests that the accuracies stored for lesson 03 match its own models."""
+"""Tests that the accuracies stored for lesson 03 match the lesson's models."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""Tests for the stored runs in which small models are trained on the test."""
+"""Tests for the stored runs in which small models are trained on the test set."""
 
 import json
 
@@ -28,7 +28,7 @@ def test_questions_and_rephrased_questions_are_distinct():
     assert len({q["question"] for q in questions} | {q["rephrased"] for q in questions}) == 100
 
 
-def test_right_compares_total_log_probability_of_options():
+def test_right_chooses_option_with_highest_log_probability():
     torch.manual_seed(0)
     stored = trained("gpt-docstrings")
     model = stored.load_into(parts.GPT(**stored.sizes)).eval()

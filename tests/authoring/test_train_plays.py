@@ -1,6 +1,6 @@
-"""Tests that the stored models of the plays match the command that trains them: same initial state, same format.
+"""Tests that the stored models of the plays match their training command in initial state and format.
 
-The archive of the plays may be missing, so the first batches of both runs are stored next to this test as token IDs.
+The archive of plays may be missing. So the token IDs of the first batches of both runs are stored next to this test.
 """
 
 import math

@@ -1,4 +1,4 @@
-"""Tests that the accuracies stored for lesson 05 match its own models."""
+"""Tests that the accuracies stored for lesson 05 match the lesson's models."""
 
 import json
 from itertools import product
@@ -54,7 +54,7 @@ def test_accuracies_are_means_over_three_ranges_of_positions():
 
 
 def _check_stored_run(table: str, **wanted: object):
-    """Retrain the first seed of a setting and compare the result with the stored one."""
+    """Train again with the first seed of a setting, and compare the result with the stored result."""
     chosen = [(t, s) for t, s in settings() if t == table and all(getattr(s, k) == v for k, v in wanted.items())]
     lesson = defined(NEEDED, LESSON)
     for (name, setting), stored in zip(

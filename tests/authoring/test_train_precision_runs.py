@@ -1,4 +1,4 @@
-"""Tests that the losses stored for lesson 13 match its own models and support its claims."""
+"""Tests that the losses stored for lesson 13 match the lesson's models and support its claims."""
 
 import json
 from itertools import product

@@ -1,4 +1,4 @@
-"""Tests that the stacks are measured correctly and that the stored runs match the command."""
+"""Tests for measuring stacks of layers, and tests that the stored runs match their command."""
 
 import pytest
 import torch

@@ -1,4 +1,4 @@
-"""Tests that the runs stored for lesson 14 match its own model and puzzle."""
+"""Tests that the runs stored for lesson 14 match the lesson's model and puzzle."""
 
 import json
 

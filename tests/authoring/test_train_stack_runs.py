@@ -1,4 +1,4 @@
-"""Tests that the results stored for lesson 06 match its own layers and support its claims."""
+"""Tests that the results stored for lesson 06 match the lesson's layers and support its claims."""
 
 import json
 from itertools import product
@@ -77,7 +77,7 @@ def test_stored_results_support_claims_of_lesson():
     assert 0.7 < sum(found["both ways", 300]) / 3 < 0.9
     assert max(found["only back", 300] + found["only back", 1200]) < 0.2
     assert CARD["letters"] == [["m"]] * len(SEEDS)
-    assert max(sum(weights[3:]) for weights in CARD["heads"]) > 0.5, "a head attends to tokens after the gap"
+    assert max(sum(weights[3:]) for weights in CARD["heads"]) > 0.5, "a head must attend to tokens after the gap"
 
 
 def test_default_matrices_support_claims_of_lesson():
@@ -92,12 +92,12 @@ def test_default_matrices_support_claims_of_lesson():
 def test_default_matrices_are_measured_with_every_seed():
     found = default_matrices("pre-norm", 2, defined(NEEDED, LESSON))
     assert {len(numbers) for numbers in found.values()} == {len(SEEDS)}
-    assert len(set(found["w_q"])) > 1, "the seed matters"
+    assert len(set(found["w_q"])) > 1, "the results must depend on the seed"
 
 
 @pytest.mark.slow
 def test_untrained_stacks_support_claims_of_lesson():
-    """Uses 24 layers and the library's initialization, as in the lesson, but more seeds."""
+    """Use 24 layers and the library's initialization, as in the lesson, but with more seeds."""
     lesson = defined(NEEDED_TO_MEASURE, LESSON)
     parts, seeds = lesson["parts"], range(5)
     kinds = {name: lesson[name] for name in ("NormsOnly", "SumsOnly", "Neither", "CutStream")}
@@ -105,7 +105,7 @@ def test_untrained_stacks_support_claims_of_lesson():
     found = {name: [lesson["measure"](kind, seed) for seed in seeds] for name, kind in kinds.items()}
 
     def exponents(name: str, what: str) -> list[list[float]]:
-        """Return the base-10 logarithm after each layer for each seed, with 0 replaced by 1e-30."""
+        """Return the base-10 logarithm of a measurement, by seed and layer, with 0 replaced by 1e-30."""
         return [run[what].clamp(min=1e-30).log10().tolist() for run in found[name]]
 
     assert all(abs(run[0] - run[-1]) < 2 for run in exponents("NormsOnly", "x"))

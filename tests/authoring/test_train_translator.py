@@ -1,4 +1,4 @@
-"""Tests that the stored translator matches the command that trains it."""
+"""Tests that the stored translator matches its training command."""
 
 import json
 import math
@@ -18,7 +18,7 @@ from transformer_lab.training.log import LOG_FILE
 from transformer_lab.training.trainer import Trainer
 
 BATCHES = Path(__file__).with_name("first_batches.json")
-"""Tokens of the stored model's first training batches. The wheel is too large to download in a test."""
+"""Tokens of the stored model's first training batches, because the corpus is too large to download in a test."""
 VERBS = {"open": "ouvrez", "close": "fermez", "move": "déplacez", "see": "voyez", "take": "prenez", "hide": "cachez"}
 NOUNS = {"lamp": "lampe", "door": "porte", "key": "clé", "room": "pièce", "page": "page", "table": "table"}
 
@@ -42,7 +42,7 @@ def stored():
 
 def test_stored_model_has_same_initial_state(stored, tmp_path):
     Trainer(new_translator(stored.tokenizer).model, FirstBatches(), TRAINING, tmp_path).run(N_FIRST_LOSSES)
-    # Dropout draws different random numbers on other processors.
+    # Dropout draws different random numbers on different processors.
     assert losses_in(tmp_path / LOG_FILE) == pytest.approx(stored.card["first_losses"], rel=0.01)
 
 
@@ -74,7 +74,7 @@ def test_reads_losses_from_log(tmp_path):
     assert losses_in(tmp_path / LOG_FILE) == [7.00004, 5.0]
 
 
-def test_command_trains_stops_resumes_and_stores(tmp_path, monkeypatch):
+def test_command_stops_resumes_and_stores_training(tmp_path, monkeypatch):
     small = {"vocab_size": 300, "d_model": 8, "n_heads": 2, "d_ff": 8, "n_layers": 1, "max_length": 64}
     texts = [(f"Please {v} the {n} now.", f"Veuillez {f} la {m}.") for v, f in VERBS.items() for n, m in NOUNS.items()]
     texts += [(f"{v} {n}", f"{f} {m}") for v, f in VERBS.items() for n, m in NOUNS.items()]
@@ -102,6 +102,6 @@ def test_command_trains_stops_resumes_and_stores(tmp_path, monkeypatch):
     assert not (tmp_path / "run").exists()
     assert (again.sizes, again.card["steps"], len(again.card["first_losses"])) == (small, 3, 3)
     assert [list(pair) in again.card["held_out"] for pair in texts[-2:]] == [True, True]
-    assert again.card["training_pairs"] == len(VERBS) * len(NOUNS)  # only the two-word messages
+    assert again.card["training_pairs"] == len(VERBS) * len(NOUNS)  # only the two-word messages are kept
     assert DROPOUT > 0
     assert set(again.parameters) == dict(new_translator(again.tokenizer).model.named_parameters()).keys()

@@ -1,4 +1,4 @@
-"""Tests for the plain peers: each computes the same values as our model with equal parameters."""
+"""Tests that each plain PyTorch peer computes the same values as our model with equal parameters."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -19,7 +19,9 @@ NAMES = {"embedding": "embedding", "1": "feed_forward.w_1", "2": "feed_forward.w
 
 
 def assignments(theirs: Sublayer, prefix: str, attention: str, norm: str) -> Iterator[tuple[Tensor, list[str], bool]]:
-    """Yield each parameter of a sublayer, the names of our parameters that it joins, and whether to transpose them."""
+    """Yield each parameter name in a peer's sublayer, the names of our parameters that it joins, and whether to
+    transpose them.
+    """
     for name, parameter in theirs.named_parameters():
         kind, _, letters = name.partition("_")
         if not letters:
@@ -31,7 +33,7 @@ def assignments(theirs: Sublayer, prefix: str, attention: str, norm: str) -> Ite
 
 
 def all_assignments(peer: Contestant) -> Iterator[tuple[Tensor, list[str], bool]]:
-    """Yield the assignments of a whole model."""
+    """Yield the assignments for a whole model."""
     if isinstance(peer, PlainLanguagePeer):
         yield peer.embedding, ["embedding.weight"], False
         yield peer.positions, ["positions"], False
@@ -55,7 +57,7 @@ def joined(tensors: dict[str, Tensor], names: list[str], transpose: bool) -> Ten
 
 
 def pair(work: Work, seed: int) -> tuple[Contestant, Contestant]:
-    """Return our model and the peer with equal parameters, with small embeddings so that texts vary."""
+    """Return our model and its peer with equal parameters. Small embeddings make the generated texts vary."""
     torch.manual_seed(seed)
     embedding = "embedding.weight" if "LM" in work.task else "encoder.embedding.weight"
     ours, peer = (
@@ -97,7 +99,7 @@ def test_logits_loss_and_gradients_match_the_library(task: str, batch: int, leng
 )
 @torch.inference_mode()
 def test_generated_tokens_match_the_library(task: str, seed: int, end_scale: float, batch: int) -> None:
-    """With the first seed, no text ends; with the others, texts end at different positions."""
+    """With the first seed, no text ends. With the other seeds, the texts end at different positions."""
     work = Work(task, SIZE, batch, 13, padding="LM" not in task)
     source = work.draw().source
     ours, peer = pair(work, seed)

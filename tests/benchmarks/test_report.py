@@ -28,7 +28,7 @@ def test_table_has_a_dash_for_unsupported_work() -> None:
     assert table(ROWS).splitlines()[2].split() == ["greedy", "tiny", "2000.00", "–", "–", "–", "–", "4.00"]
 
 
-def test_picture_names_every_row_and_contestant(tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_picture_labels_every_row_and_contestant(tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(draw.__globals__["plt"].rcParams, "svg.fonttype", "none")
     draw(tmp_path / "results.svg", ROWS, {"clock": "wall time", "threads": 2, "rounds": 3})
     words = {text.text for text in ElementTree.parse(tmp_path / "results.svg").iter("{http://www.w3.org/2000/svg}text")}

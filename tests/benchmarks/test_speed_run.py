@@ -1,4 +1,4 @@
-"""Tests for the speed run: it measures an entry itself and rejects entries that violate a rule."""
+"""Tests that the speed run measures each entry correctly and rejects entries that violate a rule."""
 
 import math
 import time
@@ -14,7 +14,7 @@ TEXTS, HELD_OUT = ["abab"], ["abba" * 9, "a"]
 
 
 class Bytes:
-    """A model over bytes in which two bytes are more probable than the others."""
+    """A model over bytes that assigns a higher probability to two of the bytes."""
 
     start, vocab_size, context_length = 0, 256, 8
 
@@ -35,9 +35,8 @@ def entry(**changes):
 
 
 def test_every_byte_is_predicted_once():
-    """254 bytes have probability 1/762 each, and two have 254/762.
-
-    A text of those two has log₂ 3 bits per byte, regardless of how it is split.
+    """Two bytes have probability 1/3 each, and each of the other 254 bytes has probability 1/762. A text of the two
+    likely bytes needs log₂ 3 bits per byte, however the text is split.
     """
     for context_length in (1, 3, 8, 50):
         result = verify(entry(context_length=context_length), TEXTS, HELD_OUT)
@@ -74,7 +73,7 @@ def test_rejects_an_entry_that_trains_too_long():
 
 
 def test_first_entry_obeys_the_rules(monkeypatch):
-    """After a moment of training, the entry is no better than chance, but its tokens reproduce every text."""
+    """Train only briefly. The entry is then no better than chance, but its tokens can reproduce every text."""
     monkeypatch.setattr(gpt, "RESERVE_S", 59.0)
     texts = ["Return the name of the file, or None. " * 40]
     result = verify(gpt, texts, ["Return the name of the path: “ü”.\n\n  And more. " * 5], seconds=60.0)

@@ -1,4 +1,4 @@
-"""Operate JupyterLab in a real browser, like a learner."""
+"""Helpers that operate JupyterLab in a real browser."""
 
 import ast
 import contextlib
@@ -22,7 +22,7 @@ BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 LAB = [sys.executable, "-m", "transformer_course.commands", "lab", "--no-browser"]
 """The command that opens the lessons in JupyterLab."""
 TIMEOUT_MS = 180_000
-"""Time limit in milliseconds for expected changes in the browser, which are slow on a very busy machine."""
+"""Time limit for expected changes in the browser. It is long, because a busy machine is slow."""
 
 
 def find_browser() -> str | None:
@@ -48,9 +48,9 @@ def running_lab(command: Sequence[str], folder: Path, home: Path, has_answered: 
 
     Args:
         command: The command, to which this function adds the options that tests need.
-        folder: The working directory.
+        folder: The working directory of the command.
         home: An empty folder for JupyterLab's settings.
-        has_answered: Whether JupyterLab's question about news is already answered.
+        has_answered: Whether to answer JupyterLab's question about news in advance.
     """
     port = free_port()
     options = [f"--port={port}", "--ServerApp.port_retries=0", "--IdentityProvider.token=", "--expose-app-in-browser"]
@@ -58,11 +58,11 @@ def running_lab(command: Sequence[str], folder: Path, home: Path, has_answered: 
     env = {
         **os.environ,
         **{f"JUPYTER_{name}": str(home / name.lower()) for name in names},
-        "JUPYTER_CONFIG_PATH": str(SETTINGS_FOLDER),  # use the learners' settings in a plain JupyterLab, too
+        "JUPYTER_CONFIG_PATH": str(SETTINGS_FOLDER),  # plain JupyterLab must also use the learners' settings
         "JUPYTERLAB_SETTINGS_DIR": str(home / "settings"),
         "JUPYTERLAB_WORKSPACES_DIR": str(home / "workspaces"),
     }
-    if has_answered:  # otherwise, a plain JupyterLab asks on its first start whether to fetch news
+    if has_answered:  # without this setting, JupyterLab asks on its first start whether to fetch news
         file = home / "settings" / "@jupyterlab" / "apputils-extension" / "notification.jupyterlab-settings"
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text('{"fetchNews": "false", "checkForUpdates": false}')
@@ -124,10 +124,10 @@ class Notebook:
     def change_theme(self, theme: str) -> None:
         """Switch to ``JupyterLab Light`` or ``JupyterLab Dark``, and wait until JupyterLab is visible again."""
         switch = "theme => window.jupyterapp.commands.execute('apputils:change-theme', {theme})"
-        for _ in range(2):  # if JupyterLab follows the system's theme, the first switch may only turn that off
+        for _ in range(2):  # if JupyterLab follows the system's theme, the first click may only turn this setting off
             self.page.evaluate(switch, theme)
         self.page.wait_for_function("theme => document.body.dataset.jpThemeName === theme", arg=theme, polling=200)
-        # While the splash screen covers the page, no element can have the focus.
+        # While the splash screen covers the page, no element can be focused.
         expect(self.page.locator("#jupyterlab-splash")).to_have_count(0)
 
     def save(self) -> None:
@@ -135,11 +135,11 @@ class Notebook:
         self._command("docmanager:save")
 
     def cell_with(self, code: str) -> Locator:
-        """Return the first code cell whose source contains a text."""
+        """Return the first code cell whose source contains ``text``."""
         return self.page.locator(".jp-CodeCell").filter(has=self.page.locator(".cm-content", has_text=code)).first
 
     def rewrite(self, cell: Locator, source: str) -> None:
-        """Type new source into a cell in place of the old source, and run the cell."""
+        """Replace the source of a cell by typing, and run the cell."""
         cell.locator(".cm-content").click()
         self.page.keyboard.press("Control+A")
         self.page.keyboard.insert_text(source)
@@ -157,13 +157,13 @@ class Notebook:
 def wait_until_ready(page: Page, path: str, *, activate: bool = False) -> None:
     """Wait until a notebook is the current tab, its kernel is ready, and its code is visible.
 
-    This function polls from Python, because a busy Chromium may drop promises and draws no frames in which to poll.
+    This function polls from Python. In a busy Chromium, a poll may wait forever for a promise or a frame.
 
     Args:
         page: The browser's page with JupyterLab.
         path: The path of the notebook in JupyterLab's folder.
-        activate: Whether to focus the visible tab, like a click, if no tab has the focus. A tab that opens right after
-            a change of theme may not get the focus.
+        activate: Whether to focus the visible tab, as a click would, if no tab has the focus. A tab that opens right
+            after the theme changes may not get the focus.
 
     Raises:
         TimeoutError: The notebook was not ready in time; the message contains its state.
@@ -201,7 +201,7 @@ _LATE_FRAMES = """(() => {
     const requestFrame = window.requestAnimationFrame.bind(window);
     window.requestAnimationFrame = run => requestFrame(() => setTimeout(() => run(performance.now()), 100));
 })()"""
-"""A script that delays every frame, as on a busy machine, so that tests fail if they do not wait."""
+"""A script that delays every frame, as a busy machine would. Tests that do not wait fail."""
 
 
 @contextlib.contextmanager
@@ -219,7 +219,7 @@ def running_browser(program: str) -> Iterator[Browser]:
 
 
 def new_page(browser: Browser, **options: Any) -> Page:
-    """Open a page with delayed frames and a long timeout. Options are passed to Playwright's ``new_context``."""
+    """Open a page with delayed frames and a long timeout. The options are arguments of Playwright's ``new_context``."""
     context = browser.new_context(**options)
     context.add_init_script(_LATE_FRAMES)
     context.set_default_timeout(TIMEOUT_MS)
@@ -232,7 +232,7 @@ def open_browser(browser: str, theme: str = "JupyterLab Light", pixels: float = 
 
     Args:
         browser: The path of the browser.
-        theme: ``JupyterLab Light`` or ``JupyterLab Dark``, which determines the system's color scheme.
+        theme: ``JupyterLab Light`` or ``JupyterLab Dark``. This sets the system's color scheme.
         pixels: Device pixel ratio.
     """
     with running_browser(browser) as started:

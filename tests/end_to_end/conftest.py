@@ -1,4 +1,4 @@
-"""Share one JupyterLab among all tests of views."""
+"""A fixture that shares one JupyterLab among all tests for views."""
 
 import sys
 from collections.abc import Iterator
@@ -11,7 +11,7 @@ from tests.end_to_end.open_view import Lab
 
 @pytest.fixture(scope="session")
 def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
-    """A JupyterLab with an empty folder, which starts once for all tests that use it."""
+    """A JupyterLab in an empty folder, started once for all tests."""
     browser = find_browser()
     if browser is None:
         pytest.skip("Chromium is not installed, so views cannot be tested")

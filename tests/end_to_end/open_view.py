@@ -1,6 +1,6 @@
-"""Test a view in a notebook in JupyterLab, both from the browser and from Python.
+"""Helpers that open a view in a JupyterLab notebook and operate it from the browser and from Python.
 
-Each view has one test function, which uses one notebook and one browser, and changes the theme halfway through::
+Each view has one test function. It uses one notebook and one browser, and changes the theme halfway through::
 
     @pytest.mark.slow
     @pytest.mark.thorough
@@ -40,14 +40,14 @@ class Lab:
 
 
 class OpenView:
-    """A view in a notebook; ``root`` is its outermost element."""
+    """A view in a notebook. ``root`` is the view's outermost HTML element."""
 
     def __init__(self, notebook: Notebook) -> None:
         self.notebook, self.page = notebook, notebook.page
         self.root: Locator = notebook.page.locator(".tl-view")
 
     def press(self, key: str) -> None:
-        """Press a key, such as ``ArrowRight``, in the focused element."""
+        """Press a key, such as ``ArrowRight``, while an element is focused."""
         self.page.keyboard.press(key)
 
     def expect_description(self, text: str) -> None:
@@ -70,8 +70,8 @@ class OpenView:
         self.notebook.change_theme(theme)
 
     def contrast(self, element: Locator) -> float:
-        """Return the contrast of an element's text with the view's background: 4.5 is legible, 21 is the maximum."""
-        text, ground = element.evaluate(  # reads both colors at once, because the theme may be changing
+        """Return the contrast ratio of an element's text and the view's background, which is between 1 and 21."""
+        text, ground = element.evaluate(  # read both colors in one call, because the theme may be changing
             "node => [getComputedStyle(node).color, getComputedStyle(node.closest('.tl-view')).backgroundColor]"
         )
         light, dark = sorted((_luminance(text), _luminance(ground)), reverse=True)
@@ -80,9 +80,8 @@ class OpenView:
 
 @contextlib.contextmanager
 def open_view(lab: Lab, *cells: str, theme: str = "JupyterLab Light") -> Iterator[OpenView]:
-    """Open a new notebook with these cells, run it, and wait for the view.
-
-    At the end, assert that the view did not contact other hosts.
+    """Open a new notebook with these cells, run it, and wait for the view. On exit, assert that the view did not
+    contact other hosts.
     """
     name = f"{uuid4().hex}.ipynb"
     book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells], metadata=METADATA)

@@ -1,4 +1,4 @@
-"""Tests for the attention explorer in JupyterLab, operated with the pointer, keys and Python."""
+"""Tests for the attention explorer in JupyterLab, operated with the mouse, keys and Python."""
 
 import pytest
 from playwright.sync_api import expect
@@ -36,7 +36,7 @@ def test_explorer_shows_attention_for_every_selection_method(lab: Lab) -> None:
         expect(keys.nth(2)).to_have_attribute("data-hidden", "")
         expect(lines).to_have_count(2)
 
-        queries.nth(1).click()  # stays selected when the pointer leaves
+        queries.nth(1).click()  # the query must stay selected when the pointer leaves
         explorer.root.get_by_label("numbers").check()
         expect(keys.locator(".ae-number")).to_have_text(["0.25", "0.75", "hidden"])
         explorer.expect_value("view.numbers", True)
@@ -65,7 +65,7 @@ def test_explorer_shows_attention_for_every_selection_method(lab: Lab) -> None:
         explorer.expect_description("Key je₀ is attended to most by like₁ 0.80")
         explorer.expect_value("view.head", 1)
 
-        explorer.page.mouse.move(0, 0)  # otherwise, a new token under the pointer would be selected
+        explorer.page.mouse.move(0, 0)  # keep the pointer off new tokens, because it would select a token
         explorer.root.get_by_label("sentence").select_option("1: I know")
         explorer.execute("view.query = 1; view.layer = 0")
         explorer.expect_description("Query know₁ attends most to know₁ 0.75, I₀ 0.25 (head 1).")

@@ -1,7 +1,8 @@
-"""Test the first session of a new learner, who opens the home page and a lesson, makes a mistake, and fixes it.
+"""Test a new learner's first session: open the home page and a lesson, make a mistake, and fix it.
 
 A single test covers everything that the course adds to JupyterLab, because starting JupyterLab and a browser takes
-longer than the checks. Its lessons contain only the cells that the test needs; ``nbval`` executes whole lessons.
+longer than all checks together. The lessons in this test contain only the cells that it needs. Other tests execute
+whole lessons.
 """
 
 import re
@@ -99,7 +100,7 @@ def test_home_page_opens_lesson_and_counts_passes(tmp_path: Path, monkeypatch: p
 
 
 def shorten(lesson: Path, cells: list[str]) -> None:
-    """Remove all cells from a copy of a lesson except these."""
+    """Remove all cells except the given cells from a copy of a lesson."""
     book = nbformat.read(lesson, as_version=4)
     book.cells = [cell for cell in book.cells if cell.id in cells]
     assert [cell.id for cell in book.cells] == cells
@@ -107,12 +108,12 @@ def shorten(lesson: Path, cells: list[str]) -> None:
 
 
 def checked(book: Notebook, exercise: str) -> Locator:
-    """Return the output of an exercise's check."""
+    """Run an exercise's check, and return the output."""
     return book.cell_with(f"check({exercise})").locator(".jp-OutputArea-output").first
 
 
 def home_page_appears_before_jupyterlab(page: Page, address: str) -> None:
-    """Follow a link on the home page to a lesson while JupyterLab is still loading, as on the first start."""
+    """Follow a link on the home page to a lesson while JupyterLab is still loading."""
     held: list[Route] = []
     page.route("**/jlab_core.*", lambda route: held.append(route))
     page.goto(f"{address}/lab?reset", wait_until="commit")
@@ -130,7 +131,7 @@ def home_page_appears_before_jupyterlab(page: Page, address: str) -> None:
 
 
 def lesson_gets_focus_during_change_of_theme(page: Page) -> None:
-    """Follow a link while JupyterLab is hidden to change its theme, which takes long on a busy machine."""
+    """Follow a link while the splash screen hides JupyterLab during a change of theme."""
     page.evaluate(
         """() => {
             const { shell } = window.jupyterapp;
@@ -144,9 +145,9 @@ def lesson_gets_focus_during_change_of_theme(page: Page) -> None:
 
 
 def home_page_reports_lost_files(page: Page, home: Locator, lessons: Path) -> None:
-    """Open the file with the saved parts, then delete it and corrupt the record, while the home page is open."""
+    """Open the file with the saved parts, delete it, corrupt the progress file, and find both on the home page."""
     with page.expect_response(lambda answer: "/checkpoints" in answer.url and answer.request.method == "POST"):
-        home.locator("#tl-part-01_lookup").click()  # JupyterLab's last request for the file
+        home.locator("#tl-part-01_lookup").click()  # the POST is JupyterLab's last request for the file
     page.wait_for_selector(".jp-FileEditor")
     go_home(page)
     home.locator("#tl-go-on").focus()
@@ -160,15 +161,15 @@ def home_page_reports_lost_files(page: Page, home: Locator, lessons: Path) -> No
 
 
 def assert_no_notifications_or_other_hosts(book: Notebook, address: str) -> None:
-    """Assert that JupyterLab has neither shown a notification nor contacted other hosts."""
-    assert book.page.locator(".Toastify__toast").count() == 0, "JupyterLab shows a dialog or a notification"
+    """Assert that JupyterLab has shown no notification and has contacted no other hosts."""
+    assert book.page.locator(".Toastify__toast").count() == 0, "JupyterLab must not show a dialog or a notification"
     local = (address, address.replace("http", "ws", 1), "data:", "blob:")
     assert [url for url in book.requests if not url.startswith(local)] == []
     assert [url for url in book.requests if "/lab/api/news" in url or "/lab/api/update" in url] == []
 
 
 def assert_nothing_is_cut_off(home: Locator) -> None:
-    """Assert that no part of the page is wider than its container, for windows of three widths."""
+    """Assert that, at three window widths, no part of the page is wider than its container."""
     too_wide = """node => [...node.querySelectorAll('*')]
         .filter(element => element.scrollWidth > element.clientWidth + 1 && element.clientWidth)
         .map(element => element.outerHTML.slice(0, 80))"""
@@ -180,13 +181,13 @@ def assert_nothing_is_cut_off(home: Locator) -> None:
 
 
 def assert_page_is_readable(home: Locator) -> None:
-    """Assert that the page is not cut off, and that links are distinguishable from text."""
+    """Assert that nothing on the page is cut off, and that links are distinguishable from text."""
     assert_nothing_is_cut_off(home)
     assert_links_are_distinguishable(home)
 
 
 def assert_links_are_distinguishable(home: Locator) -> None:
-    """Assert that each link in the text is underlined, and that its color differs from the text around it."""
+    """Assert that each link in a text is underlined and differs in color from the text around it."""
     unlike_links = """node => [...node.querySelectorAll('a:not(.tl-button, .tl-lesson)')].filter(link => {
         const style = getComputedStyle(link);
         return style.color === getComputedStyle(link.parentElement).color || style.textDecorationLine !== 'underline';
@@ -197,7 +198,7 @@ def assert_links_are_distinguishable(home: Locator) -> None:
 
 
 def search_finds_exercise_by_term(page: Page, home: Locator, n: int) -> None:
-    """Open the list of all exercises and search it by term; the next step must stay visible."""
+    """Search the list of all exercises for a term, and assert that the next step stays visible."""
     home.get_by_text(f"All {n} exercises").click()
     search = home.get_by_role("searchbox", name="Find an exercise")
     found = home.locator(".tl-exercises [data-search]:visible")
@@ -217,13 +218,13 @@ def search_finds_exercise_by_term(page: Page, home: Locator, n: int) -> None:
 
 
 def assert_cells_are_drawn_immediately(page: Page) -> None:
-    """Assert that JupyterLab draws cells without waiting until it is idle, because a busy machine is never idle."""
+    """Assert that JupyterLab draws cells immediately, because a busy machine is never idle."""
     config = page.evaluate("window.jupyterapp.shell.currentWidget.content.notebookConfig")
     assert config["windowingMode"] == "none"
 
 
 def button_gives_hints(book: Notebook) -> None:
-    """Press the hint button in the check's panel, and then the button below the first hint, which replaces it."""
+    """Press the hint button in the check's panel, and then the hint button that replaces it below the first hint."""
     panels = book.cell_with("check(softmax)").locator(".jp-OutputArea-output")
     for number, label in enumerate(("Hint", "Next hint"), start=1):
         panels.last.get_by_role("button", name=label).click()
@@ -248,17 +249,17 @@ def check_explains_known_mistake(book: Notebook) -> None:
     expect(checked(book, "softmax")).to_contain_text("softmax: a known mistake")
     located = f"Line 2: {mistake.message[0].lower()}{mistake.message[1:]}"
     panel = squeeze(checked(book, "softmax").inner_text())
-    for sentence in re.split(r"(?<=[.?]) ", located):  # the panel shows the line of code after the first sentence
+    for sentence in re.split(r"(?<=[.?]) ", located):  # the panel inserts a line of code after the first sentence
         assert squeeze(sentence) in panel
 
 
 def squeeze(text: str) -> str:
-    """Remove line breaks and markup, which a rendered text does not preserve."""
+    """Remove line breaks and markup, which rendering changes."""
     return " ".join(re.sub(r"[`*]", "", text).split())
 
 
 def check_stops_endless_loop(book: Notebook) -> None:
-    """Check an answer that never returns; the check reports that it is running, and later that it was stopped."""
+    """Check an answer that never returns. The check must report that it is running, and then that it was stopped."""
     book.python("exec('from transformer_course.lesson import notebook; notebook.current_session().seconds = 3')")
     book.rewrite(book.cell_with("def softmax("), "def softmax(scores):\n    while True:\n        pass")
     check = book.cell_with("check(softmax)")
@@ -286,7 +287,7 @@ def go_home(page: Page) -> None:
 
 
 def dark(element: Locator) -> bool:
-    """Return whether an element's text is lighter than its background."""
+    """Return whether an element shows light text on a dark background."""
     return bool(
         element.evaluate(
             """node => {

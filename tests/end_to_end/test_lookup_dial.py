@@ -30,7 +30,7 @@ def test_weights_output_and_entropy_follow_arrow_and_sliders(lab: Lab) -> None:
         assert handle is not None
         dial.page.mouse.move(handle["x"] + handle["width"] / 2, handle["y"] + handle["height"] / 2)
         dial.page.mouse.down()
-        for fraction in (0.3, 0.25, 0.2):  # upward from the center of the plane, which is 8.7 units wide
+        for fraction in (0.3, 0.25, 0.2):  # drag upward from the center of the plane, which is 8.7 units wide
             dial.page.mouse.move(plane["x"] + plane["width"] / 2, plane["y"] + fraction * plane["height"])
         dial.page.mouse.up()
         dial.expect_value("[round(number) for number in view.query]", [0, 3])
@@ -39,7 +39,7 @@ def test_weights_output_and_entropy_follow_arrow_and_sliders(lab: Lab) -> None:
 
         expect(arrow).to_have_attribute("aria-valuetext", re.compile("to sit on 2.6"))
         for _ in range(3):
-            dial.press("Shift+ArrowDown")  # the arrow has the focus after dragging
+            dial.press("Shift+ArrowDown")  # after dragging, the arrow is focused
         dial.expect_value("[round(number) for number in view.query]", [0, 0])
         dial.expect_description("entropy 1.00 of 1.")
 
@@ -59,7 +59,7 @@ def test_weights_output_and_entropy_follow_arrow_and_sliders(lab: Lab) -> None:
         dial.press("End")
         dial.expect_value("(view.d_k, view.divisor)", (1024, "√d_k"))
         displayed = dial.root.locator("tbody tr").first.locator("td").nth(2)
-        expect(displayed).to_have_text("0.59")  # the scores are √(1/2) times (3, 1.5, 1.5) at every width
+        expect(displayed).to_have_text("0.59")  # the scores are √(1/2) · (3, 1.5, 1.5) at every width
         dial.root.get_by_label("divide scores by").select_option("1")
         expect(displayed).to_have_text("1.00")
         dial.expect_value("weights()", [1.0, 0.0, 0.0])

@@ -1,4 +1,4 @@
-"""Tests for the mask painter in JupyterLab, operated by clicking and dragging, and with keys, presets and Python."""
+"""Tests for the mask painter in JupyterLab, operated with the mouse, keys, presets and Python."""
 
 import pytest
 from playwright.sync_api import expect
@@ -56,7 +56,7 @@ def test_weights_and_leak_follow_the_painted_mask(lab: Lab) -> None:
             cells.nth(4 * 3 + j).hover()
         painter.page.mouse.up()
         painter.expect_value("view.allowed[3]", [False] * 4)
-        cells.nth(4 * 2).hover()  # paints nothing, because the mouse button is up
+        cells.nth(4 * 2).hover()  # must not paint, because the mouse button is up
         assert_same_weights()
 
         painter.execute("view.mask = torch.ones(4, 4, dtype=torch.bool).tril(1).bool(); view.source = 3")

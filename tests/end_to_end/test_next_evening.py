@@ -1,4 +1,4 @@
-"""Test the second session of a learner, who gets a new kernel, and starts an exercise and then a lesson over."""
+"""Test a learner's second session: start with a new kernel, reset an exercise, and start a lesson over."""
 
 import re
 from pathlib import Path
@@ -51,7 +51,7 @@ def bar(page: Page) -> Locator:
 
 
 def activate(page: Page, cell: str) -> None:
-    """Make a cell the active cell, like a click."""
+    """Make a cell the active cell, as a click would."""
     page.evaluate(
         """cell => {
             const { content } = window.jupyterapp.shell.currentWidget;
@@ -90,7 +90,7 @@ def name_error_links_to_defining_cell(book: Notebook) -> None:
     page.wait_for_function(
         "window.jupyterapp.shell.currentWidget.content.activeCell.model.id === 'imports'", polling=200
     )
-    # Hold the button as long as a person does; if a bar appeared in the meantime, the button would move away.
+    # Hold the button down as long as a person does. If a bar appeared meanwhile, the button would move away.
     note.get_by_role("button", name="Run the cells above").click(delay=300)
     expect(bar(page)).to_be_hidden()
     book.run(check)
@@ -103,7 +103,7 @@ def reloaded_page_remembers_executed_cells(book: Notebook, address: str) -> None
     page.goto(f"{address}/lab/tree/{LESSON}")
     wait_until_ready(page, LESSON)
     activate(page, "check-softmax")
-    page.wait_for_timeout(1000)  # a bar that should not appear would appear by then
+    page.wait_for_timeout(1000)  # a second is long enough for an unwanted bar to appear
     expect(bar(page)).to_be_hidden()
 
 

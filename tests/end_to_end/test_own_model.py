@@ -1,4 +1,4 @@
-"""Test the learner's own model on the home page, with the lesson's kernel and as saved without a kernel."""
+"""Test the learner's own model on the home page, with the lesson's kernel and without a kernel."""
 
 import sys
 from pathlib import Path
@@ -21,7 +21,7 @@ def test_own_model_runs_text_typed_on_home_page(tmp_path: Path, monkeypatch: pyt
     lessons.mkdir()
     monkeypatch.setenv("TRANSFORMER_LAB_LESSONS", str(lessons))
     book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in CELLS], metadata=METADATA)
-    nbformat.write(book, lessons / "09_language_model.ipynb")  # a learner's copy, which must not be overwritten
+    nbformat.write(book, lessons / "09_language_model.ipynb")  # a learner's copy, which is never overwritten
     assert BROWSER is not None
     command = [sys.executable, "-m", "transformer_course.commands", "lab", "--no-browser"]
     with (
@@ -41,10 +41,10 @@ def test_own_model_runs_text_typed_on_home_page(tmp_path: Path, monkeypatch: pyt
 
         home.locator("#tl-to-own-model").click()
         wait_until_ready(page, "09_language_model.ipynb")
-        assert notebook.python("view.text") == "horse", "both places must show the same view"
+        assert notebook.python("view.text") == "horse", "the home page and the lesson must show the same view"
         page.evaluate("() => window.jupyterapp.shell.currentWidget.sessionContext.shutdown()")
         page.evaluate("window.jupyterapp.commands.execute('transformer-course:home')")
         saved = home.locator("#tl-own-model").get_by_role("combobox", name="text")
-        expect(saved).to_have_value("cat")  # as saved, without a kernel
+        expect(saved).to_have_value("cat")  # the saved value, shown without a kernel
         home.get_by_role("button", name="feed_forward").first.click()
         expect(home.locator(".tl-said")).to_contain_text("blocks.0.feed_forward")

@@ -35,7 +35,7 @@ def test_hands_and_dot_product_follow_positions_and_base(lab: Lab) -> None:
             clock.root.get_by_role("button", name="+ 1").click()
         clock.expect_description(f"Query at 3, key at 5, 2 apart: dot product {before:.2f}.")
         clock.expect_value("(view.query_position, view.key_position)", (3, 5))
-        for _ in range(5):  # stops at 0
+        for _ in range(5):  # the position must not fall below 0
             clock.root.get_by_role("button", name="− 1").click()
         clock.expect_description("Query at 0, key at 2, 2 apart")
 
@@ -46,7 +46,7 @@ def test_hands_and_dot_product_follow_positions_and_base(lab: Lab) -> None:
         clock.root.get_by_role("slider", name="base").focus()
         clock.press("End")
         clock.expect_value("view.base", 1e9)
-        clock.expect_description("dot product 2.58.")  # cos 2 + 3, because three pairs hardly rotate
+        clock.expect_description("dot product 2.58.")  # cos 2 + 3, because three of the four pairs barely rotate
         clock.execute("view.base = 12345.0; view.key_position = 60")
         expect(clock.root.get_by_role("slider", name="base")).to_have_attribute("aria-valuetext", "12,345")
         clock.expect_description("Query at 0, key at 60, 60 apart")
@@ -56,5 +56,5 @@ def test_hands_and_dot_product_follow_positions_and_base(lab: Lab) -> None:
         # Screen readers must not announce intermediate states.
         expect(clock.root.locator(".tl-said")).to_have_attribute("aria-live", "off")
         clock.expect_value("(view.query_position, view.key_position)", (3, 63))
-        expect(turn).to_have_attribute("aria-pressed", "false")  # the rotation stops by itself
+        expect(turn).to_have_attribute("aria-pressed", "false")  # the rotation stops without a click
         expect(clock.root.locator(".tl-said")).to_have_attribute("aria-live", "polite")

@@ -1,4 +1,4 @@
-"""Test a learner who returns after a few days and practices from the home page."""
+"""Test practice sessions that a learner starts from the home page after a few days."""
 
 import json
 from datetime import UTC, datetime, timedelta

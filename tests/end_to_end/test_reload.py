@@ -1,4 +1,4 @@
-"""Test that a reloaded page restores the views in its notebook while the kernel is running."""
+"""Test that reloading a page restores the views in its notebook while the kernel is running."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Tests for the training view in JupyterLab, which follows a run, stops it on request, and does not grow."""
+"""Test that the training view in JupyterLab follows a run, stops it on request, and does not grow."""
 
 import pytest
 from playwright.sync_api import expect
@@ -28,7 +28,7 @@ COUNT = "section => section.querySelectorAll('*').length"
 
 
 def begin(view: OpenView, code: str) -> None:
-    """Start code in the kernel without waiting until it has finished."""
+    """Start code in the kernel without waiting for it to finish."""
     view.page.evaluate(
         "code => void window.jupyterapp.shell.currentWidget.sessionContext.session.kernel.requestExecute({code})", code
     )
@@ -46,7 +46,7 @@ def test_view_follows_run_and_button_stops_it_cleanly(lab: Lab) -> None:
         expect(training.root.locator("caption")).to_have_text("3 mars → 03-03 ✓")
         expect(training.root.locator(".tl-control span").first).to_contain_text("min left")
         charts = training.root.locator(".tl-progress-chart")
-        expect(charts.first.locator("polyline[points]:not([points=''])")).to_have_count(2)  # both losses
+        expect(charts.first.locator("polyline[points]:not([points=''])")).to_have_count(2)  # two loss curves
         expect(charts.last.locator("polyline[points]:not([points=''])")).to_have_count(2)
         early = training.root.evaluate(COUNT)
         drawn = training.root.locator("polyline.tl-curve").first.get_attribute("points")

@@ -1,4 +1,4 @@
-"""Corrupt the input of all code that reads files, and inject failures into all code that writes files.
+"""Corrupt the files that the code reads, and inject failures into the calls with which it writes files.
 
-Run ``python -m tests.fuzz [--inputs N] [--seed SEED] [READER ...]``.
+Run it with ``python -m tests.fuzz [--inputs N] [--seed SEED] [READER ...]``.
 """

@@ -1,4 +1,4 @@
-"""Corrupt files, and print the results of reading them."""
+"""Corrupt files, read them, and print the outcomes."""
 
 import argparse
 import json
@@ -13,12 +13,14 @@ from tests.fuzz.readers import READERS
 
 
 def main() -> None:
-    """Corrupt the files of the readers named on the command line, or of all readers."""
+    """Run the selected readers, by default all of them, on corrupted files."""
     parser = argparse.ArgumentParser(prog="python -m tests.fuzz", description=__doc__)
-    parser.add_argument("readers", nargs="*", metavar="READER", help="part of a reader's name (default: all readers)")
-    parser.add_argument("--inputs", type=int, default=20, metavar="N", help="number of corrupted files for each reader")
+    parser.add_argument(
+        "readers", nargs="*", metavar="READER", help="run readers whose name contains this text (default: all)"
+    )
+    parser.add_argument("--inputs", type=int, default=20, metavar="N", help="number of corrupted files per reader")
     parser.add_argument("--seed", type=int, default=0, help="random seed for the corruption")
-    parser.add_argument("--json", action="store_true", help="print each reader's outcomes as JSON")
+    parser.add_argument("--json", action="store_true", help="print the outcomes as JSON, with one line per reader")
     args = parser.parse_args()
     torch.set_num_threads(1)
     for name, reader in (READERS | COURSE_READERS).items():

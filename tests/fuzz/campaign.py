@@ -1,7 +1,7 @@
 """Corrupt a file many times, and record the outcome of each attempt to read it.
 
-The attempts run in a forked process with limits on memory and time, so an attempt that exceeds the limits does not
-affect other attempts.
+The attempts run in a forked process with limits on memory and time. So an attempt that exceeds a limit does not affect
+later attempts.
 """
 
 import json
@@ -22,13 +22,13 @@ from tests.fuzz.readers import Reader
 
 MAX_EXTRA_BYTES = 2**30
 CPU_LIMIT_S, WALL_LIMIT_S = 5, 120
-"""CPU and wall-clock limits of one attempt. The wall-clock limit ends attempts that wait without using CPU time."""
+"""CPU and wall-clock limits for one attempt. The wall-clock limit stops attempts that wait without using the CPU."""
 EQUAL, VALID, REJECTED = "equal result", "different valid result", "clear error"
 GOOD = (EQUAL, VALID, REJECTED)
 
 
 class Outcome(NamedTuple):
-    """The outcome of one attempt: its kind, which is in ``GOOD`` if the reader behaved well, and its message."""
+    """The kind and the message of an attempt's outcome. ``GOOD`` lists the kinds that are acceptable."""
 
     kind: str
     message: str
@@ -40,7 +40,7 @@ def campaign(reader: Reader, name: str, n_inputs: int, seed: int) -> Iterator[Ou
         good = Path(scratch, "good")
         good.mkdir()
         reader.make(good)
-        # Imports modules here once instead of in every fork.
+        # Read once here, so that the forked processes do not have to import the modules.
         _read(reader, good, (good / reader.file).read_bytes(), None)
         begin = 0
         while begin < n_inputs:
@@ -56,7 +56,7 @@ def damaged(reader: Reader, content: bytes, seed: str) -> bytes:
 
 
 def _attempts(reader: Reader, good: Path, seed: str, numbers: range) -> Iterator[Outcome]:
-    """Yield the outcomes of the attempts up to the first attempt that ended the process."""
+    """Run attempts in a forked process, and yield their outcomes until an attempt ends that process."""
     reading, writing = os.pipe()
     if not (pid := os.fork()):
         try:
@@ -73,7 +73,7 @@ def _attempts(reader: Reader, good: Path, seed: str, numbers: range) -> Iterator
             for line in whole:
                 n_received += 1
                 yield Outcome(*json.loads(line))
-    os.kill(pid, signal.SIGKILL)  # the process is waiting, or has already ended
+    os.kill(pid, signal.SIGKILL)  # stops the process if it is still waiting
     status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
     if n_received < len(numbers):
         yield Outcome("hang" if status in (-signal.SIGPROF, -signal.SIGKILL) else "process ended", f"status {status}")
@@ -114,6 +114,6 @@ def _read(reader: Reader, good: Path, content: bytes, expected: str | None) -> O
 
 
 def _location(error: BaseException) -> str:
-    """Return the file and line in this library where an error was raised."""
+    """Return the file and line in this repository where an error was raised."""
     frames = [f for f in traceback.extract_tb(error.__traceback__) if "transformer_lab" in f.filename]
     return f"({Path(frames[-1].filename).name}:{frames[-1].lineno})" if frames else ""

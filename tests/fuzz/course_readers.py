@@ -1,4 +1,4 @@
-"""Define the readers of files that the course itself writes: class results, and learners' progress and parts."""
+"""Define readers for files that the course writes: class results, and learners' progress and saved parts."""
 
 import os
 from pathlib import Path

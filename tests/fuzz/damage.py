@@ -1,4 +1,4 @@
-"""Corrupt a file's bytes, JSON values, numbers or tensor header."""
+"""Corrupt the bytes, JSON values, numbers or tensor header in a file."""
 
 import copy
 import gzip
@@ -30,20 +30,20 @@ def flip(content: bytes, rng: random.Random) -> bytes:
 
 
 def cut(content: bytes, rng: random.Random) -> bytes:
-    """Truncate the content at a random byte, or remove a part of it."""
+    """Remove the start, the end or a middle part of the content."""
     start = rng.choice([0, rng.randrange(len(content)), rng.randrange(len(content))])
     end = rng.choice([len(content), rng.randrange(start, len(content))])
     return content[:start] + content[end:]
 
 
 def grow(content: bytes, rng: random.Random) -> bytes:
-    """Insert random bytes, zeros or a copy of a part of the content."""
+    """Insert random bytes, zeros or a copy of the start of the content."""
     at, n = rng.choice([len(content), rng.randrange(len(content))]), rng.choice([1, 4, 50, 3000])
     return content[:at] + rng.choice([rng.randbytes(n), bytes(n), content[:n]]) + content[at:]
 
 
 def replace_number(content: bytes, rng: random.Random) -> bytes:
-    """Replace a random number in a text."""
+    """Replace a randomly chosen number in a text."""
     numbers = list(re.finditer(rb"[0-9.]+", content))
     if not numbers:
         return grow(content, rng)
@@ -52,7 +52,7 @@ def replace_number(content: bytes, rng: random.Random) -> bytes:
 
 
 def change_json(content: bytes, rng: random.Random) -> bytes:
-    """Replace, remove or add a random value in JSON."""
+    """Replace, remove or add a value at a random location in a JSON document."""
     if rng.random() < 0.02:
         return b"[" * NESTING_DEPTH + b"]" * NESTING_DEPTH
     changed = _change(json.loads(content), rng)
@@ -60,7 +60,7 @@ def change_json(content: bytes, rng: random.Random) -> bytes:
 
 
 def change_header(content: bytes, rng: random.Random) -> bytes:
-    """Change the JSON header of a safetensors file and update its length field, or change only the length field."""
+    """Change a safetensors file: either its JSON header, with a matching length field, or only the length field."""
     length = int.from_bytes(content[:8], "little")
     if rng.random() < 0.1:
         return rng.choice([0, 1, length + 1, 2**32, 2**63, 2**64 - 1]).to_bytes(8, "little") + content[8:]
@@ -75,7 +75,7 @@ def change_header(content: bytes, rng: random.Random) -> bytes:
 
 
 def compressed(damage: Damage) -> Damage:
-    """Return a function that applies a corruption to the content of a gzipped file."""
+    """Return a function that decompresses gzipped content, corrupts it, and compresses it again."""
     return lambda content, rng: gzip.compress(damage(gzip.decompress(content), rng))
 
 
@@ -87,7 +87,7 @@ GZIPPED = [*BYTES, *map(compressed, TEXT)]
 
 
 def _change(value: Any, rng: random.Random) -> Any:
-    """Change a random value in nested lists and dicts."""
+    """Replace, remove or add a value at a random location in nested lists and dicts."""
     if not isinstance(value, dict | list) or not value or rng.random() < 0.05:
         return rng.choice(VALUES)
     changed = copy.copy(value)

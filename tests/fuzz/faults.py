@@ -1,8 +1,9 @@
 """Make each call that writes files fail with a full disk, missing permissions, an I/O error or a killed process.
 
-``python -m tests.fuzz.faults`` prints the outcomes for each writer as JSON. A fault is injected at the n-th call that
-opens a file for writing, writes, flushes, replaces a file or creates a folder, for every n until the writer makes no
-more calls. For the kill, the writer runs in a forked process, which is killed in the middle of a write.
+``python -m tests.fuzz.faults`` prints the outcomes for each writer as JSON. A counted call opens a file for writing,
+writes, flushes, replaces a file or creates a folder. Each kind of fault is injected at the first call, then in a new
+attempt at the second call, and so on for all calls that the writer makes. To simulate a killed process, the writer runs
+in a forked process, which ends in the middle of a write.
 """
 
 import builtins
@@ -35,19 +36,19 @@ class Calls:
         self.fault, self.at, self.count = fault, at, 0
 
     def is_next(self) -> bool:
-        """Count a call and return whether it should fail."""
+        """Count this call, and return whether it should fail."""
         self.count += 1
         return self.count - 1 == self.at
 
     def fail(self, path: object = None) -> None:
-        """Kill the process, or raise the operating system's error, which does not always name the file."""
+        """End the process, or raise the operating system's error, with the file name only if ``path`` is given."""
         if self.fault == KILL:
             os._exit(KILLED)
         raise OSError(self.fault, os.strerror(self.fault), *([] if path is None else [str(path)]))
 
 
 class Writes(io.FileIO):
-    """A file that counts its writes. A failing write still writes half of its data, and all later writes fail, too."""
+    """A file that counts its writes. A failing write still writes half of its data, and all later writes also fail."""
 
     calls: Calls
     is_full = False
@@ -65,7 +66,7 @@ class Writes(io.FileIO):
 
 @contextmanager
 def faults(calls: Calls) -> Iterator[None]:
-    """Count the calls that write files inside the ``with`` block, and make one of them fail."""
+    """Inside the ``with`` block, count the calls that write files, and make the selected call fail."""
     original_open = io.open
 
     def open_counted(file: Any, mode: str = "r", *arguments: Any, **options: Any) -> Any:
@@ -108,7 +109,7 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 
 def _in_order(kind: str, content: bytes) -> bytes:
-    """Return the content of a file; the header of a safetensors file is sorted, so that equal files compare equal."""
+    """Return the content of a file. Sort the header of a safetensors file, so that equivalent files compare equal."""
     if kind != ".safetensors":
         return content
     end = 8 + int.from_bytes(content[:8], "little")
@@ -116,7 +117,7 @@ def _in_order(kind: str, content: bytes) -> bytes:
 
 
 def campaign(writer: Writer) -> Iterator[tuple[str, str]]:
-    """Inject all faults into a writer, and yield each fault with its outcome."""
+    """Inject each kind of fault at each call of a writer, and yield the kind and the outcome."""
     with TemporaryDirectory() as scratch:
         before, after = Path(scratch, "before"), Path(scratch, "after")
         before.mkdir()
@@ -135,7 +136,7 @@ def campaign(writer: Writer) -> Iterator[tuple[str, str]]:
 
 
 def _fail(writer: Writer, folder: Path, calls: Calls, n_calls: int) -> tuple[str, int]:
-    """Write with one fault, and return its outcome and the new upper bound for the index of a call."""
+    """Write with one fault, and return the outcome and an upper bound for the number of calls."""
     if calls.fault == KILL:
         if not (pid := os.fork()):
             with faults(calls):
@@ -156,7 +157,7 @@ def _fail(writer: Writer, folder: Path, calls: Calls, n_calls: int) -> tuple[str
 
 
 def _judge(writer: Writer, folder: Path, before: dict[str, bytes], after: dict[str, bytes]) -> str:
-    """Describe the damage after a fault; return "" if the files are intact and writing again succeeds."""
+    """Describe the damage after a fault, or return "" if the files are intact and writing again succeeds."""
     remaining = contents(folder)
     for name, content in before.items():
         kept = remaining.get(name)
@@ -174,7 +175,7 @@ def _judge(writer: Writer, folder: Path, before: dict[str, bytes], after: dict[s
 
 
 def main() -> None:
-    """Print the outcomes of the faults for each writer."""
+    """Inject faults into each writer, and print the outcomes as JSON."""
     torch.set_num_threads(1)
     for name, writer in WRITERS.items():
         counts = Counter(f"{kind}: {outcome}" for kind, outcome in campaign(writer))

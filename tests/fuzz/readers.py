@@ -1,4 +1,4 @@
-"""Define all readers of files: how to create valid files, which file to corrupt, and how to read and use the files."""
+"""Define the readers under test, each with a function that creates valid files and the file to corrupt."""
 
 import gzip
 import hashlib
@@ -56,9 +56,9 @@ class Reader(NamedTuple):
     """A component that reads files.
 
     Args:
-        make: Fills a folder with valid files.
+        make: Writes valid files to a folder.
         file: Name of the file to corrupt.
-        read: Reads the folder, uses the result and returns a value that is equal for equal results.
+        read: Reads the files in the folder, uses the result, and returns a value that is equal for equal results.
         damages: Functions that corrupt the file.
     """
 
@@ -173,7 +173,7 @@ def _documents(folder: Path) -> None:
 
 
 def _prepared(*names: str) -> Callable[[Path], object]:
-    """Return a function that prepares a corpus, with invalid lines skipped, and reads all of it."""
+    """Return a function that prepares a corpus, skipping invalid lines, and reads the whole corpus."""
 
     def read(folder: Path) -> object:
         paths = [folder / name for name in names]

@@ -1,5 +1,4 @@
-"""Test that corrupted files are rejected with an error that names the file, or read within memory and time limits.
-
+"""Test that a corrupted file is either read within memory and time limits or rejected with an error that names it.
 ``readers`` defines the files, and ``damage`` defines the kinds of corruption.
 """
 
@@ -14,7 +13,7 @@ from tests.fuzz.campaign import EQUAL, REJECTED
 from tests.fuzz.damage import NUMBERS, VALUES
 
 pytestmark = [
-    pytest.mark.skipif(sys.platform != "linux", reason="forks, and limits the memory of a fork"),
+    pytest.mark.skipif(sys.platform != "linux", reason="needs os.fork and a memory limit for the forked process"),
     pytest.mark.slow,
 ]
 INPUTS, THOROUGH_INPUTS = 7, 100
@@ -31,7 +30,7 @@ def outcomes(thoroughness):
     return [json.loads(line) for line in done.stdout.splitlines()], inputs
 
 
-def test_corrupted_files_give_result_or_clear_error(outcomes):
+def test_corrupted_files_are_read_or_rejected_clearly(outcomes):
     reports, inputs = outcomes
     assert {report["reader"]: report["bad"] for report in reports if report["bad"]} == {}
     assert all(sum(report["counts"].values()) == inputs for report in reports)

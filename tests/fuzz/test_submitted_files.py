@@ -1,6 +1,6 @@
-"""Test that a class is graded and every student has a row, no matter what a student submits.
+"""Test that grading a class gives every student a row in the results, whatever the students submit.
 
-These tests don't run answers. They cover all code that reads, stores and writes text from students.
+These tests do not run the submitted answers. They cover the code that reads, stores and writes text from students.
 """
 
 import csv
@@ -35,11 +35,11 @@ UNSAFE_CHARACTERS = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-
 """Control characters, bidirectional overrides, unusual line endings and unpaired surrogates."""
 UNPAIRED_SURROGATE = "\ud800"
 LETTERS = "\N{MATHEMATICAL SCRIPT CAPITAL A}" * 60
-"""Letters of four bytes each, which almost reach the maximum length of a file name."""
+"""Letters that take four bytes each, so that a name of them nearly reaches the maximum length of a file name."""
 
 
 class FakeWorker:
-    """A grading worker for which every answer passes."""
+    """A grading worker that passes every answer."""
 
     guards: ClassVar = {"own_user": True, "namespaces": False, "landlock": 7, "seccomp": True}
 
@@ -63,7 +63,7 @@ def code(source: object, **more: object) -> dict[str, Any]:
 
 
 def book(*own: dict[str, Any]) -> bytes:
-    """Return a notebook of lesson 01 with these cells; its JSON escapes unpaired surrogates."""
+    """Return the JSON of a lesson 01 notebook with these cells. Unpaired surrogates are escaped."""
     more = [code(f"check({name})", id=f"check-{name}") for name in ("softmax", "similarity")]
     return json.dumps({"nbformat": 4, "cells": [*own, *more]}).encode()
 
@@ -141,7 +141,7 @@ FOLDERS = st.sampled_from(
 
 
 def graded(folder: Path) -> Path:
-    """Grade the files in a folder, and return the results folder."""
+    """Grade the submissions in a folder, and return the folder with the results."""
     out = folder.parent / "out"
     with mock.patch("transformer_course.grading.grade.Worker", lambda *_: FakeWorker()):
         grade([folder], out, run=RunOptions(seed=7))
@@ -154,7 +154,7 @@ def rows(out: Path) -> dict[str, dict[str, str]]:
 
 
 def check_class(put: Callable[[Path], None]) -> dict[str, dict[str, str]]:
-    """Grade a class of two honest students and the files that ``put`` writes, and return all other students' rows."""
+    """Grade two honest students and the files that ``put`` writes, and return the rows without the honest students."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name, "class")
         for student in HONEST:
@@ -197,7 +197,7 @@ def check_class(put: Callable[[Path], None]) -> dict[str, dict[str, str]]:
 @example(LETTERS, "01_lookup.ipynb", book(), False)
 @example("eve", "01_lookup.ipynb", book(markdown("\x1b=1+1\ra", id='written-=HYPERLINK("x")')), True)
 @example("eve", "01_lookup.ipynb", book(markdown("So.", id="written-a\n### zz_honest (10 of 10)")), True)
-def test_every_student_has_a_row_for_any_submission(folder: str, name: str, content: bytes, is_zip: bool):
+def test_any_submission_gives_its_student_a_row(folder: str, name: str, content: bytes, is_zip: bool):
     def put(into: Path) -> None:
         try:
             if is_zip:
@@ -228,7 +228,7 @@ def test_zip_with_too_many_notebooks_affects_one_student():
     assert "This folder has 51 notebooks; only the first 50 were read." in row["remarks"]
 
 
-def test_reports_excess_written_answers():
+def test_reports_too_many_written_answers():
     own = [markdown("a", id=f"written-{n}") for n in range(101)]
     [row] = submit(**{"eve/01_lookup.ipynb": book(*own)}).values()
     assert "has 101 written answers; at most 100 are read" in row["remarks"]

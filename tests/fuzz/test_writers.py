@@ -1,4 +1,4 @@
-"""Test that a failed write preserves the previous content, raises an error that names the file, and can be repeated."""
+"""Test that a failed write preserves the old content and names the file, and that writing again succeeds."""
 
 import json
 import os
@@ -31,4 +31,4 @@ def test_failed_write_preserves_files_and_names_the_file(outcomes):
     for name, counts in outcomes.items():
         for kind in FAULTS:
             failed = sum(n for outcome, n in counts.items() if outcome.startswith(kind) and UNNOTICED not in outcome)
-            assert failed >= 3, (name, kind)  # at least one call each to open, to write, and to replace or close
+            assert failed >= 3, (name, kind)  # at least three calls: open, write, and replace or close

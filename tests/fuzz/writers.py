@@ -1,4 +1,4 @@
-"""Define all writers of files: how to write the previous content and the new content, and how to retry."""
+"""Define the writers under test, each with functions that write the previous content, write new content, and retry."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -39,11 +39,11 @@ class Writer(NamedTuple):
 
     Args:
         first: Writes the previous content.
-        second: Writes the new content, with a fault.
-        again: Writes the new content again, without a fault.
-        appended: Files that are only appended to. After a fault, they must still start with their previous content.
-        incomplete: Files whose completeness is recorded in another file, which is written last.
-        names: Names of other files or folders that an error may mention.
+        second: Writes the new content. Faults are injected into this call.
+        again: Writes the new content again, without faults.
+        appended: Files to which the writer appends. After a fault, they must still start with their previous content.
+        incomplete: Files that may be incomplete after a fault, because another file, written last, marks them complete.
+        names: Names of further files or folders that an error message may contain.
     """
 
     first: Write
@@ -55,7 +55,7 @@ class Writer(NamedTuple):
 
 
 def versions(write: Callable[[Path, int], object], **rest: tuple[str, ...]) -> Writer:
-    """Return a writer whose previous content is version 1 and whose new content is version 2."""
+    """Return a writer that first writes version 1 and then version 2."""
     return Writer(lambda folder: write(folder, 1), lambda folder: write(folder, 2), lambda f: write(f, 2), **rest)
 
 

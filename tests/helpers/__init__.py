@@ -1,1 +1,1 @@
-"""Helpers that are shared between tests."""
+"""Helpers that several tests share."""

@@ -1,4 +1,4 @@
-"""Helpers for tests of attention: scaled dot-product attention without weights, random masks, and sizes."""
+"""Helpers for attention tests: attention outputs, random masks, and sizes."""
 
 from typing import Any
 
@@ -12,12 +12,12 @@ BATCH, N_QUERY, N_KEY, D_MODEL, N_HEADS = 2, 5, 7, 15, 3
 
 
 def mix(*inputs: Tensor | None, **options: Any) -> Tensor:
-    """Return the output of scaled dot-product attention, without the weights."""
+    """Return only the output of scaled dot-product attention, without the weights."""
     return scaled_dot_product_attention(*inputs, **options)[0]
 
 
 def draw_mask(*leading: int, n_key: int = N_KEY, n_query: int = N_QUERY) -> Tensor:
-    """Draw a random mask that allows every query to attend to at least the first key."""
+    """Draw a random mask in which every query may attend at least to the first key."""
     mask = torch.rand(*leading, n_query, n_key) < 0.6
     mask[..., 0] = True
     return mask

@@ -1,4 +1,4 @@
-"""Create small models for decoding tests, whose predictions differ from token to token."""
+"""Create small models for decoding tests. Their predictions differ from token to token."""
 
 import itertools
 from typing import get_args

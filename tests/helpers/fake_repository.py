@@ -1,4 +1,4 @@
-"""Create a small clone of the repository with fake packages, for tests of course.py."""
+"""Create a small fake clone of the repository for tests of ``course.py``."""
 
 import os
 import shutil
@@ -20,7 +20,7 @@ folder.mkdir(parents=True)
 
 
 class Repository:
-    """A clone of the repository in which every package is a fake script."""
+    """A clone of the repository in which a short script replaces each package."""
 
     def __init__(self, path: Path) -> None:
         self.path, self.programs = path / "clone", path / "programs"
@@ -36,11 +36,11 @@ class Repository:
         self.pip("sys.exit('ERROR: No matching distribution found')")
 
     def fake(self, name: str, code: str) -> None:
-        """Make ``python -m name`` run this code, which works because Python searches the working directory first."""
+        """Make ``python -m name`` run this code. Python finds it first, because it is in the working directory."""
         path = self.path / f"{name}.py"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(code)
-        # An earlier fake may have the same timestamp and size, so its bytecode would be reused.
+        # If an earlier script has the same timestamp and size, Python would reuse its bytecode.
         shutil.rmtree(path.parent / "__pycache__", ignore_errors=True)
 
     def pip(self, code: str) -> None:
@@ -48,7 +48,7 @@ class Repository:
         self.fake("pip", f"import os, sys\nif 'install' in sys.argv:\n    {self._note('pip')}\n{code}")
 
     def uv(self, code: str = "", program: Path | None = None) -> None:
-        """Create a fake uv, by default on the PATH, that records each installation and runs this code."""
+        """Create a fake uv that records each installation and runs this code. By default, it is on the PATH."""
         program = program or self.programs / "uv"
         note = f"import os, signal, sys\nif '--dry-run' not in sys.argv:\n    {self._note('uv')}"
         program.write_text(f"#!{sys.executable}\n{note}\n{code}\n")
@@ -58,7 +58,7 @@ class Repository:
         return f"print('{name}', *sys.argv[1:], file=open({str(self.installs)!r}, 'a'))"
 
     def run(self, *arguments: str, before: str = "", **environment: str) -> subprocess.CompletedProcess[str]:
-        """Run course.py, optionally after other code in the same process."""
+        """Run ``course.py``, after the code ``before`` in the same process."""
         script = (
             f"import runpy, sys; {before}\nsys.argv[0] = 'course.py'; runpy.run_path('course.py', run_name='__main__')"
         )
@@ -68,7 +68,7 @@ class Repository:
 
     @property
     def installed(self) -> list[str]:
-        """The arguments of each installation with uv and pip, without dry runs."""
+        """The command line of each installation with uv or pip, except dry runs."""
         return self.installs.read_text().splitlines() if self.installs.exists() else []
 
     @property
@@ -77,7 +77,7 @@ class Repository:
 
 
 def complaint(done: subprocess.CompletedProcess[str]) -> str:
-    """Return the message of the error with which course.py ended."""
+    """Return the error message with which ``course.py`` exited."""
     assert done.returncode == 1, done
     assert "Traceback" not in done.stderr
     line = done.stderr.splitlines()[-1]

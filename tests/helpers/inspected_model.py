@@ -1,4 +1,4 @@
-"""Create a small model for inspection, and count the hooks on a model."""
+"""Create a small model to inspect, and count the hooks on a model."""
 
 import torch
 from torch import nn

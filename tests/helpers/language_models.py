@@ -17,7 +17,7 @@ any_positions = pytest.mark.parametrize("positions", POSITIONS)
 
 
 def drawn(config: LanguageModelConfig, rng: torch.Generator) -> LanguageModel:
-    """Return a float64 model with random parameters that all affect the output.
+    """Return a float64 model in which every parameter is random and affects the output.
 
     With the default initialization, attention has almost no effect.
     """

@@ -1,4 +1,4 @@
-"""The source of a file with an instructor's own exercises, as described in ``docs/grading.md``."""
+"""Source code of a file with an instructor's own exercises, as described in ``docs/grading.md``."""
 
 OWN_EXERCISES = '''\
 """Exercises of my own, for the third week."""

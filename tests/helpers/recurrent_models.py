@@ -11,7 +11,7 @@ both = pytest.mark.parametrize("kind", [RecurrentTranslator, AttentiveRecurrentT
 
 
 def drawn(kind: type[RecurrentTranslator], rng: torch.Generator) -> RecurrentTranslator:
-    """Return a float64 model with random parameters, including biases, that all affect the output."""
+    """Return a float64 model in which every parameter, including each bias, is random and affects the output."""
     model = kind(source_vocab_size=11, target_vocab_size=13, d_model=D, pad_id=PAD).double()
     for parameter in model.parameters():
         nn.init.normal_(parameter, generator=rng)

@@ -1,4 +1,4 @@
-"""A simple reference implementation of a language model: one text without padding, one head and one query at a time."""
+"""A simple reference language model. It processes one text without padding, one head and one query at a time."""
 
 import math
 
@@ -11,7 +11,7 @@ Parameters = dict[str, Tensor]
 
 
 def logits_of(parameters: Parameters, config: LanguageModelConfig, text: Tensor) -> Tensor:
-    """Return the logits after each token of a text, in the dtype of the parameters."""
+    """Return the logits after each token of a text, in the same dtype as the parameters."""
     table = parameters["embedding.weight"]
     x = table[text]
     if config.scaled_embeddings or config.positions == "sinusoidal":

@@ -1,4 +1,4 @@
-"""Reference implementations of attention and layers with plain loops, one number at a time."""
+"""Reference implementations of attention and layers that compute one number at a time in plain loops."""
 
 import math
 from collections.abc import Callable
@@ -19,7 +19,7 @@ def scaled_dot(q: Tensor, k: Tensor) -> float:
 def by_loops(
     score: Callable[[Tensor, Tensor], float], q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None = None
 ) -> Tensor:
-    """Return attention by loops: the average of the values that each query may attend to, weighted by exp(score)."""
+    """Compute attention with loops. Each query averages the values it may attend to, with weights exp(score)."""
     output = torch.zeros(*q.shape[:-1], v.shape[-1], dtype=torch.float64)
     for *batch, i in np.ndindex(q.shape[:-1]):
         at = tuple(batch)
@@ -56,7 +56,7 @@ def heads_by_loops(attention: nn.Module, query: Tensor, key: Tensor, value: Tens
 
 
 def norm_by_loops(norm: nn.LayerNorm, x: Tensor) -> Tensor:
-    """Apply layer norm to every position separately, one number at a time."""
+    """Apply layer norm to each position separately, one number at a time."""
     output = torch.empty_like(x)
     for at in np.ndindex(x.shape[:-1]):
         features = x[at].tolist()
@@ -68,7 +68,7 @@ def norm_by_loops(norm: nn.LayerNorm, x: Tensor) -> Tensor:
 
 
 def feed_forward_by_loops(feed_forward: nn.Module, x: Tensor) -> Tensor:
-    """Apply two linear layers with a ReLU between them to every position separately."""
+    """Apply two linear layers with a ReLU in between to each position separately."""
     output = torch.empty_like(x)
     w_1, w_2 = feed_forward.w_1, feed_forward.w_2
     for at in np.ndindex(x.shape[:-1]):

@@ -10,25 +10,25 @@ BY_PARAMETER = (
     "tests/notebooks/test_attempts.py", "tests/notebooks/test_portability.py",
     "tests/transformer_course/exercises/test_every_exercise.py",
 )  # fmt: skip
-"""Files that take minutes. They are split by the last parameter of their tests, which is a lesson or an exercise."""
+"""Files that take minutes. Each lesson or exercise in them, the last parameter of a test, is a separate unit."""
 SLOWEST_FILES = (
     "tests/notebooks/test_attempts.py", "tests/end_to_end/", "notebooks/", "tests/notebooks/test_portability.py",
     "tests/repository/test_types.py", "tests/transformer_course/grading/test_grade.py",
 )  # fmt: skip
-"""Tests that execute whole lessons, and the slowest files, in the order in which they start before all other files."""
+"""Tests that execute whole lessons, and the slowest files. They start first, in this order."""
 MANY_UNITS_FILE = "tests/transformer_course/exercises/test_every_exercise.py"
-"""A file with many short units. It comes last, so that all workers finish at about the same time."""
+"""A file with many short units, which run last so that all workers finish at about the same time."""
 
 
 class LessonsFirst(LoadFileScheduling):
-    """Assigns units to workers in the order in which they were collected."""
+    """Assigns units to workers in collection order."""
 
     def _split_scope(self, nodeid: str) -> str:
         return unit(nodeid)
 
 
 def unit(nodeid: str) -> str:
-    """Return the name of a test's unit, which is usually its file.
+    """Return the name of the unit to which a test belongs, which is usually its file.
 
     The tests of a unit run on one worker, because they share slow fixtures or a kernel.
     """
@@ -39,7 +39,7 @@ def unit(nodeid: str) -> str:
 
 @dataclass(frozen=True)
 class Shard:
-    """A part of a run that is split among several machines. A unit always belongs to the same shard.
+    """One part of a test run that is split across machines. A unit always belongs to the same shard.
 
     Args:
         number: The number of the shard, counted from 1.
@@ -67,7 +67,10 @@ class Shard:
 
 
 def expected_order(nodeid: str) -> tuple[int, int]:
-    """Return the sort key of a test. Executed lessons come first, and among them, later lessons, which are slower."""
+    """Return the sort key of a test. Tests of lessons come first.
+
+    Among the lessons, later lessons come before earlier lessons, because later lessons are slower.
+    """
     others = len(SLOWEST_FILES) + nodeid.startswith(MANY_UNITS_FILE)
     rank = next((rank for rank, prefix in enumerate(SLOWEST_FILES) if nodeid.startswith(prefix)), others)
     lesson = re.search(r"\b(\d\d)_", nodeid)

@@ -1,4 +1,4 @@
-"""A model whose output differs for every source, unlike the output of a small model with random parameters."""
+"""A model that predicts random tokens, which depend on the source. A small random model mostly ignores the source."""
 
 import random
 
@@ -10,7 +10,7 @@ from transformer_lab.models.transformer import Transformer
 
 
 class Scripted(Transformer):
-    """A Transformer whose next token is a reproducible random function of the source and the prefix."""
+    """A Transformer that derives the next token from a hash of the source and the prefix."""
 
     def encode(self, source: Tensor) -> Tensor:
         return source[..., None].float()
@@ -19,7 +19,7 @@ class Scripted(Transformer):
         return ModelCache([LayerCache(self.config.max_length if max_length is None else max_length)])
 
     def decode(self, target: Tensor, memory: Tensor, source: Tensor, cache: ModelCache | None = None) -> Tensor:
-        assert torch.equal(memory, self.encode(source)), "the memory must come from this source"
+        assert torch.equal(memory, self.encode(source)), "the memory must have been computed from this source"
         text = target if cache is None else cache.with_new(target)
         if cache is not None:
             cache.commit(text)

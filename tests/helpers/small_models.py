@@ -1,4 +1,4 @@
-"""Small models of every kind and inputs for them, for ``test_transformations``."""
+"""Small models of every kind, with inputs, for ``test_transformations``."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""Hypothesis strategies for small float64 inputs. All dimensions have different sizes, so that tests detect swaps."""
+"""Hypothesis strategies for small float64 inputs. All dimensions differ in size, so tests detect swapped dimensions."""
 
 from typing import NamedTuple
 
@@ -22,21 +22,21 @@ def sizes(n: int) -> st.SearchStrategy[list[int]]:
 
 
 def generators() -> st.SearchStrategy[torch.Generator]:
-    """Draw a seeded random number generator; Hypothesis does not shrink the numbers that it generates."""
+    """Draw a seeded random number generator, whose numbers Hypothesis does not shrink."""
     return st.integers(0, 2**32 - 1).map(torch.Generator().manual_seed)
 
 
 def normal(rng: torch.Generator, *shape: int) -> Tensor:
-    """Return standard normal numbers."""
+    """Return a float64 tensor of standard normal numbers."""
     return torch.randn(*shape, generator=rng, dtype=torch.float64)
 
 
 @st.composite
 def attention_inputs(draw: st.DrawFn) -> Inputs:
-    """Draw queries, keys, values, and a mask that hides about a third of the keys and all keys from one query.
+    """Draw queries, keys, values, and a mask that hides about 30 % of the keys, and all keys from one query.
 
-    The tensors have zero, one or two leading dimensions. With two, d_v sometimes equals d_k, as torch's fused kernels
-    require.
+    The tensors have zero, one or two leading dimensions. With two leading dimensions, d_v sometimes equals d_k, as
+    torch's fused kernels require.
     """
     n_query, n_key, d_k, d_v, *leading = draw(st.integers(4, 6).flatmap(sizes))
     if len(leading) == 2 and draw(st.booleans()):
@@ -52,7 +52,7 @@ def attention_inputs(draw: st.DrawFn) -> Inputs:
 
 @st.composite
 def padded_tokens(draw: st.DrawFn, pad_id: int) -> Tensor:
-    """Draw a batch of tokens with padding at any position, sometimes with a sentence that is all padding."""
+    """Draw a batch of tokens with padding at any position. Some sentences may consist entirely of padding."""
     batch, n = draw(sizes(2))
     token = st.integers(pad_id - 2, pad_id + 2)
     return torch.tensor(draw(st.lists(st.lists(token, min_size=n, max_size=n), min_size=batch, max_size=batch)))

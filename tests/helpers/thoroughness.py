@@ -1,4 +1,4 @@
-"""Determine how often tests repeat: a few times by default, and more often with ``--thorough``."""
+"""Determine how often each test repeats. The option ``--thorough`` increases the number of repetitions."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -8,27 +8,27 @@ import pytest
 
 @dataclass(frozen=True)
 class Thoroughness:
-    """The number of repetitions in a test run. The default run is deterministic.
+    """How often tests repeat in a run. The default run is deterministic.
 
     Args:
         enabled: Whether the run is thorough.
-        seed: The seed of the run. Use a different seed to test inputs that other runs have not covered.
+        seed: The random seed. Change the seed to test inputs that earlier runs have not covered.
     """
 
     enabled: bool = False
     seed: int = 0
 
     def seeds(self, n: int) -> list[int]:
-        """Return the run's seed and, in a thorough run, also the seeds below n."""
+        """Return the run's seed and, in a thorough run, also the seeds 0 to n - 1."""
         return [*dict.fromkeys([self.seed, *range(n if self.enabled else 0)])]
 
     @property
     def examples(self) -> int:
-        """Number of examples per property."""
+        """Number of examples that Hypothesis generates for each property."""
         return 500 if self.enabled else 30
 
     def __str__(self) -> str:
-        """Describe the run in one line."""
+        """Summarize the run in one line."""
         summary = f"seed {self.seed}, {self.examples} examples of each property"
         if self.enabled:
             return f"Thorough: {summary}, up to 10 more seeds, every lesson, and every variant of every mistake."
@@ -36,11 +36,11 @@ class Thoroughness:
 
 
 def one_in(n: int, values: Iterable[object]) -> list[object]:
-    """Return parameters for a test. Every nth parameter is in each run, and all others only in a thorough run."""
+    """Mark parameters of a test so that every run tests every nth value, and a thorough run tests all values."""
     return [_thorough(value) if number % n else value for number, value in enumerate(values)]
 
 
 def _thorough(value: object) -> object:
-    if isinstance(value, type(pytest.param())):  # pytest.param with an id, marks or several arguments
+    if isinstance(value, type(pytest.param())):  # a pytest.param, which may have an id or marks
         return value._replace(marks=[*value.marks, pytest.mark.thorough])
     return pytest.param(value, marks=pytest.mark.thorough)

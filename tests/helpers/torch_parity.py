@@ -1,4 +1,4 @@
-"""Compare networks from our library and from torch exactly, with parameters copied in either direction."""
+"""Compare networks from our library with torch's networks, with parameters copied in either direction."""
 
 from collections.abc import Callable
 from typing import Any
@@ -22,14 +22,14 @@ either_way = pytest.mark.parametrize("copied_from", ["ours", "torch's"])
 
 
 def drawn(module: nn.Module) -> nn.Module:
-    """Draw every parameter at random, including biases, because tests would not detect a missing bias if it were 0."""
+    """Draw every parameter at random, including biases. If a bias were 0, tests would not detect that it is missing."""
     for parameter in module.double().parameters():
         nn.init.normal_(parameter, std=0.5)
     return module
 
 
 def drawn_network(kind: Callable[[int, int], Any], rng: torch.Generator, d_model: int, d_ff: int) -> nn.Module:
-    """Create a network in float64 whose parameters, including biases, are standard normal."""
+    """Create a float64 network whose parameters, including biases, are drawn from a standard normal distribution."""
     network = kind(d_model, d_ff).double()
     for parameter in network.parameters():
         nn.init.normal_(parameter, generator=rng)
@@ -41,7 +41,7 @@ def vectors(*shape: int) -> Tensor:
 
 
 def by_our_names(theirs: nn.Module, of: Callable[[nn.Parameter], Tensor | None]) -> dict[str, Tensor]:
-    """Return torch's parameters or gradients under our names."""
+    """Return the parameters or gradients of torch's network, keyed by our parameter names."""
     named = {}
     for name, parameter in theirs.named_parameters():
         *path, last = name.split(".")
@@ -57,7 +57,7 @@ def by_our_names(theirs: nn.Module, of: Callable[[nn.Parameter], Tensor | None])
 
 
 def make_twins(ours: nn.Module, theirs: nn.Module, copied_from: str) -> None:
-    """Convert both networks to float64, and give them equal random parameters, including biases and norms."""
+    """Convert both networks to float64, and set all their parameters to the same random values."""
     ours.double()
     theirs.double()
     our_parameters = dict(ours.named_parameters())
@@ -71,7 +71,7 @@ def make_twins(ours: nn.Module, theirs: nn.Module, copied_from: str) -> None:
 
 
 def assert_twins(ours: nn.Module, theirs: nn.Module, our_output: Tensor, their_output: Tensor, *inputs: Tensor) -> None:
-    """Assert that the outputs, and the gradients of all inputs and parameters, are close."""
+    """Assert that both networks compute nearly equal outputs and gradients of all inputs and parameters."""
     assert_close(our_output, their_output)
     assert our_output.std() > 0.1
     upstream = torch.randn(our_output.shape, dtype=our_output.dtype)
@@ -84,7 +84,7 @@ def assert_twins(ours: nn.Module, theirs: nn.Module, our_output: Tensor, their_o
 
 
 def gradients_at(inputs: tuple[Tensor, ...], output: Tensor, upstream: Tensor) -> list[Tensor | None]:
-    """Run the backward pass, which stores the parameters' gradients, and return the inputs' gradients."""
+    """Run the backward pass, which also sets the parameters' gradients, and return the inputs' gradients."""
     for x in inputs:
         x.grad = None
     output.backward(upstream)

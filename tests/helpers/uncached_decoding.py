@@ -1,16 +1,16 @@
-"""Reference implementation of decoding without a cache, in which every step reads the whole text again."""
+"""Reference implementation of decoding without a cache. Every step processes the whole text again."""
 
 import torch
 
 
 def uncached_logits(model, source, target):
-    """Return the logits of the next token at every position of the target."""
+    """Return the next-token logits at each position of the target."""
     with torch.no_grad():
         return model(source, target)
 
 
 def uncached_greedy(model, source, bos_id, eos_id, max_length):
-    """Repeatedly append the most probable next token, and return the generated tokens."""
+    """Decode greedily, and return the generated tokens."""
     target = torch.full((len(source), 1), bos_id)
     ended = torch.zeros(len(source), dtype=torch.bool)
     while target.shape[1] <= max_length and not ended.all():

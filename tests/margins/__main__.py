@@ -1,11 +1,10 @@
 """Run lessons with several instruction sets and seeds, and store the margins of their claims.
 
-    python -m tests.margins 05_positions              takes minutes; stored runs with the same code are not repeated
-    python -m tests.margins --stored 05_positions     judge the claims again by the stored runs, without running cells
+    python -m tests.margins 05_positions              takes minutes; reuses stored runs if the code is unchanged
+    python -m tests.margins --stored 05_positions     checks the claims against the stored runs, without running cells
 
-The runs are stored in ``build/margins``, and the margins next to the lesson's source, in ``notebooks/source/margins``.
-A ``.toml`` file in that folder contains the sentences about a run, each with the number and the bound on which it
-depends (``claims.Claim``).
+The runs are stored in ``build/margins``, and the margins in ``notebooks/source/margins``. There, a ``.toml`` file for
+each lesson lists the sentences that depend on training, each with its number and bound (see ``claims.Claim``).
 """
 
 import argparse
@@ -18,7 +17,7 @@ from tests.margins.stored import complaints, write
 
 
 def main() -> int:
-    """Measure the lessons named on the command line, and return 0 if all claims have a margin."""
+    """Measure the lessons named on the command line, and return 0 if every claim has a sufficient margin."""
     parser = argparse.ArgumentParser(prog="python -m tests.margins", description=__doc__.splitlines()[0])
     parser.add_argument("lessons", nargs="+", metavar="LESSON", help="names of lessons, such as 05_positions")
     parser.add_argument(

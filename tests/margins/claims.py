@@ -23,7 +23,7 @@ N_RUNS = 10
 MARGINS = FOLDER / "source" / "margins"
 
 Results = Mapping[Run, Mapping[str, Mapping[str, Any]]]
-"""For each run and cell: the displayed text, the comparisons, and the values of the names."""
+"""The displayed text, the comparisons, and the values of variables, for each run and cell."""
 
 
 @dataclass(frozen=True)
@@ -31,17 +31,17 @@ class Claim:
     """A claim in a lesson about a number that depends on training.
 
     Attributes:
-        cell: The code cell after which the number is available.
-        value: The number, as an expression that may use the names of the lesson, ``torch``, ``pd`` and ``math``. A
-            number that was only printed or compared is ``seen["its code"][0]``.
-        sentence: The sentence in the lesson, or the part of it that the number supports.
-        above: The lower bound of the number, or None for no bound.
-        below: The upper bound of the number, or None for no bound.
-        second: The same number at a second setting of the learning rate, depth, length or steps, with the best learning
-            rate for each method; it must also stay within the bounds.
-        setting: The words in the lesson that name the setting of a comparison, if the claim holds only there.
-        kinds: Whether the claim compares two kinds, such as two methods. If None, a difference whose bound is 0 counts
-            as a comparison. A comparison needs ``second`` or ``setting``.
+        cell: The code cell that computes or prints the number.
+        value: An expression for the number, which may use the lesson's variables, ``torch``, ``pd`` and ``math``. If
+            the lesson only prints or compares a number, write ``seen["code of the number"][0]``.
+        sentence: The sentence, or the part of a sentence, that depends on the number.
+        above: The lower bound for the number, or None.
+        below: The upper bound for the number, or None.
+        second: An expression for the same quantity at a second learning rate, depth, length or number of steps, with
+            the best learning rate for each method. Its value must stay within the same bounds.
+        setting: The words in the lesson that limit the claim to one setting, if the claim fails at a second setting.
+        kinds: Whether the claim compares two things, such as two methods. A comparison requires ``second`` or
+            ``setting``. If None, a difference with a bound of 0 counts as a comparison.
     """
 
     cell: str
@@ -55,7 +55,7 @@ class Claim:
 
     def __post_init__(self) -> None:
         if self.above is None and self.below is None:
-            raise ValueError(f"{self.value}: a claim needs a bound, `above` or `below`")
+            raise ValueError(f"{self.value}: a claim requires a bound; set `above` or `below`")
 
     @property
     def values(self) -> list[str]:
@@ -64,7 +64,7 @@ class Claim:
 
     @property
     def compares_kinds(self) -> bool:
-        """Whether the claim compares two kinds."""
+        """Whether the claim compares two things, such as two methods."""
         if self.kinds is not None:
             return self.kinds
         nodes = ast.walk(ast.parse(self.value, mode="eval"))
@@ -74,9 +74,10 @@ class Claim:
 
 @dataclass(frozen=True)
 class Margin:
-    """The distribution of a number over all runs, and its bounds.
+    """Statistics of a number over all runs, and its bounds.
 
-    If the same code produced ``of`` numbers, this is the number nearest to a bound.
+    If the same code produced several numbers, ``of`` is how many, and the statistics describe the number closest to a
+    bound.
     """
 
     cell: str
@@ -94,19 +95,19 @@ class Margin:
     def of_values(
         cls, cell: str, what: str, values: Sequence[float], above: float | None, below: float | None
     ) -> "Margin":
-        """Return the margin of a number with these values in all runs."""
+        """Return the margin of a number, given its value in each run."""
         deviation = statistics.stdev(values) if len(values) > 1 else 0.0
         least, mean, largest = _short(min(values)), _short(statistics.fmean(values)), _short(max(values))
         return cls(cell, what, len(values), least, mean, largest, _short(deviation), above, below)
 
     @property
     def holds(self) -> bool:
-        """Return whether all runs were within the bounds."""
+        """Whether the number was within the bounds in all runs."""
         return (self.above is None or self.least > self.above) and (self.below is None or self.largest < self.below)
 
     @property
     def deviations(self) -> float:
-        """Return the distance of the mean from the nearer bound in standard deviations, negative if out of bounds."""
+        """Distance from the mean to the closest bound in standard deviations, negative if the mean is out of bounds."""
         distances = [self.mean - self.above] if self.above is not None else []
         distances += [self.below - self.mean] if self.below is not None else []
         nearest = min(distances)
@@ -114,20 +115,20 @@ class Margin:
 
 
 def claims(lesson: str, folder: Path = MARGINS) -> list[Claim]:
-    """Read the author's claims about a lesson's runs. A lesson without claims has no file."""
+    """Read the claims about a lesson from its ``.toml`` file. A lesson without claims has no file."""
     path = folder / f"{lesson}.toml"
     table = tomllib.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
     return [Claim(**claim) for claim in table.get("claim", [])]
 
 
 def training_dependent_cells(lesson: NotebookNode, results: Results) -> set[str]:
-    """Return the cells that depend on rounding errors in training or on the clock, directly or through other cells.
+    """Return the cells whose results depend, directly or indirectly, on rounding errors in training or on the clock.
 
-    Two different models may have equal accuracies. So the values that a training cell computes also count as dependent
-    on training, unless they are equal for every seed.
+    The values that a training cell computes also count as dependent, unless they are equal for every seed, because two
+    different models may have equal accuracies.
     """
     published, noisy = results.get(PUBLISHED), results.get(NOISY)
-    if published is None or noisy is None:  # nothing was trained
+    if published is None or noisy is None:  # the lesson trains nothing
         return set()
     dependent_cells, dependent_names = set[str](), set[str]()
     for cell in code_cells(lesson):
@@ -156,7 +157,7 @@ def measure(lesson: str, results: Results) -> dict[str, Any]:
         if differing := [run.name for run in runs if kind(results[run][name]["text"]) != kind(first[name]["text"])]:
             differences.append({"cell": name, "runs": differing})
     automatic = [m for name in compared if name in dependent for m in recorded_margins(name, results)]
-    # If nbval compares only the words of a cell, its rounded numbers are not claims.
+    # If nbval compares only the words in a cell's output, rounded numbers in it are not claims.
     automatic = [m for m in automatic if compared[m.cell] is str or None in (m.above, m.below)]
     written = [claim_margin(claim, results, value) for claim in claims(lesson) for value in claim.values]
     sets = [run.instructions for run in results]
@@ -185,7 +186,7 @@ def recorded_margins(cell: str, results: Results) -> Iterator[Margin]:
 
 
 def claim_margin(claim: Claim, results: Results, value: str = "") -> Margin:
-    """Measure an author's claim with the values of the names in each run."""
+    """Evaluate an author's claim in each run, and return its margin."""
     value = value or claim.value
     values = []
     for result in results.values():
@@ -196,12 +197,12 @@ def claim_margin(claim: Claim, results: Results, value: str = "") -> Margin:
                 space["seen"] = {code: [number for number, *_ in numbers] for code, numbers in cell["seen"].items()}
                 break
         else:
-            raise ValueError(f"{claim.cell} is not a code cell")
+            raise ValueError(f"the lesson has no code cell {claim.cell}")
         try:
-            # The expression is trusted, because it comes from this repository, like the lesson.
+            # Evaluating the expression is safe, because it comes from this repository.
             values.append(float(eval(value, space)))
         except Exception as error:
-            raise ValueError(f"{claim.sentence!r}: {value} is not defined after {claim.cell}: {error}") from error
+            raise ValueError(f"{claim.sentence!r}: cannot evaluate {value} after {claim.cell}: {error}") from error
     return Margin.of_values(claim.cell, value, values, claim.above, claim.below)
 
 

@@ -1,4 +1,4 @@
-"""Read the code of a lesson: find each cell's dependencies, and instrument code to record comparisons and prints."""
+"""Analyze a lesson's code: find each cell's dependencies, and instrument it to record comparisons and prints."""
 
 import ast
 import hashlib
@@ -14,7 +14,7 @@ from transformer_course.published_models.in_lesson import TAG as NEEDS_MODEL
 WATCH = "__watch__"
 ORDERINGS = {ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">="}
 UNMEASURED = {"exercise", "bug-hunt", "prediction", SKIP_TAG}
-"""Tags of cells that a learner fills in, whose code does not affect the measurements."""
+"""Tags of cells that a learner fills in. Their code does not affect the measurements."""
 
 
 @cache
@@ -24,7 +24,9 @@ def book(lesson: str) -> NotebookNode:
 
 
 def code_cells(lesson: NotebookNode) -> list[NotebookNode]:
-    """Return the code cells that a lesson executes, except cells that need a published model, which train nothing."""
+    """Return the code cells that a lesson executes, without cells that need a published model, because they never
+    train.
+    """
     excluded = {SKIP_TAG, NEEDS_MODEL}
     return [c for c in lesson.cells if c.cell_type == "code" and not excluded & {*c.metadata.get("tags", [])}]
 
@@ -35,11 +37,11 @@ def is_compared(cell: NotebookNode) -> bool:
 
 
 def fingerprints(lesson: NotebookNode) -> dict[str, str]:
-    """Return a hash for each cell, by id, of its code and of all code that it depends on through the names it reads.
+    """Return a hash for each cell, keyed by id. The hash covers the cell's code and all code that it depends on.
 
     Comments and printed words are ignored, because they do not affect any number.
     """
-    definitions = dict[str, set[str]]()  # for each name, the fingerprints of the cells that define it
+    definitions = dict[str, set[str]]()  # the fingerprints of the cells that define a name
     result = dict[str, str]()
     for cell in code_cells(lesson):
         tree = _Wordless().visit(ast.parse(cell.source))
@@ -63,7 +65,7 @@ def _outline(node: object) -> str:
 
 
 def names(tree: ast.AST, context: type[ast.expr_context]) -> set[str]:
-    """Return the names that code reads (``ast.Load``) or defines (``ast.Store``), at any level."""
+    """Return the names that code reads (``ast.Load``) or assigns (``ast.Store``), at any nesting depth."""
     return {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, context)}
 
 
@@ -87,7 +89,7 @@ def _changed(tree: ast.Module) -> Iterator[str]:
 
 
 class _Wordless(ast.NodeTransformer):
-    """Removes words that are only displayed: literal parts of f-strings, and printed strings."""
+    """Removes words that are only displayed, that is, literal parts of f-strings and printed strings."""
 
     def visit_JoinedStr(self, node: ast.JoinedStr) -> ast.AST:
         self.generic_visit(node)
@@ -95,7 +97,7 @@ class _Wordless(ast.NodeTransformer):
         return node
 
     def visit_FormattedValue(self, node: ast.FormattedValue) -> ast.AST:
-        node.value = self.visit(node.value)  # keep the format, because the lesson claims the printed digits
+        node.value = self.visit(node.value)  # keep the format specification, because it determines the printed digits
         return node
 
     def visit_Call(self, node: ast.Call) -> ast.AST:

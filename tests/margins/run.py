@@ -1,4 +1,4 @@
-"""Execute a lesson once, and record the output and the comparisons of its cells (``python -m tests.margins.run``)."""
+"""Execute a lesson once, and record the outputs and comparisons of its cells (``python -m tests.margins.run``)."""
 
 import argparse
 import copy
@@ -30,7 +30,7 @@ NOISE_SCALE = 1e-6
 MAX_KEPT_NUMBERS = 20_000
 """Tensors and tables with more elements are not stored."""
 MIN_CACHED_CELL_S = 1.0
-"""An unchanged cell does not run again if it took at least this long."""
+"""An unchanged cell that took at least this long does not run again."""
 
 
 Cells = dict[str, dict[str, Any]]
@@ -38,7 +38,7 @@ Cells = dict[str, dict[str, Any]]
 
 @contextmanager
 def as_on_another_machine(seed: int, noise: float) -> Iterator[None]:
-    """Change a lesson's random seeds, and add noise to parameters before an optimizer's first step."""
+    """Change all random seeds in the ``with`` block, and add noise to parameters before an optimizer's first step."""
     original, hook = torch.manual_seed, register_optimizer_step_pre_hook(Steps(noise))
     torch.manual_seed = lambda seed_: original(int(seed_) + 1000 * seed)  # type: ignore[assignment]
     try:
@@ -66,7 +66,7 @@ def execute(lesson: NotebookNode, before: Cells) -> Cells:
         if old.get("code") != code[cell.id]:
             cells[cell.id] = {"code": code[cell.id], **watched(cell, shell, watch)}
             continue
-        with capture_output():  # fast cells run again, because they define functions and models
+        with capture_output():  # fast cells run again, because their functions and models are not stored
             has_rerun = old["seconds"] < MIN_CACHED_CELL_S and shell.run_cell(cell.source).success
         if not has_rerun:
             shell.user_ns |= old["data"]
@@ -97,7 +97,7 @@ def watched(cell: NotebookNode, shell: InteractiveShell, watch: Watch) -> dict[s
 
 
 def names_used(source: str, space: dict[str, Any]) -> list[str]:
-    """Return the lesson's names that a cell uses, directly or through the lesson's functions that it calls."""
+    """Return the lesson's global names that a cell uses, directly or through the functions that it calls."""
     found, pending = set[str](), names_in(compile(source, "cell", "exec"))
     while pending:
         name = pending.pop()
@@ -113,7 +113,7 @@ def names_used(source: str, space: dict[str, Any]) -> list[str]:
 
 
 def names_in(code: CodeType) -> set[str]:
-    """Return the global names in code, including the functions that it defines."""
+    """Return the global names that code uses, including names inside its nested functions."""
     inner = (constant for constant in code.co_consts if isinstance(constant, CodeType))
     return set(code.co_names).union(*map(names_in, inner))
 
@@ -138,7 +138,7 @@ class Steps:
 
 
 def digest(value: Any) -> str:
-    """Return a hash of all numbers and strings in a value."""
+    """Return a hash of all numbers and strings that a value contains."""
     collected = hashlib.sha256()
     _feed(value, collected, 0)
     return collected.hexdigest()[:12]
@@ -165,7 +165,9 @@ def _feed(value: Any, collected: Any, depth: int) -> None:
 
 
 def plain(value: Any, depth: int = 0) -> Any:
-    """Return the storable part of a value: numbers, strings, small tensors and tables, and collections of them."""
+    """Return the part of a value that can be stored: numbers, strings, small tensors, small tables, and collections of
+    them.
+    """
     if isinstance(value, torch.Tensor):
         is_kept = value.device.type == "cpu" and value.numel() <= MAX_KEPT_NUMBERS
         return value.detach().clone() if is_kept else None
@@ -197,7 +199,7 @@ def main() -> None:
     except RuntimeError:
         if not before:
             raise
-        options.file.unlink()  # a required value was not stored, so all cells have to run
+        options.file.unlink()  # a required value was not stored, so run all cells
         os.execv(sys.executable, [sys.executable, "-m", "tests.margins.run", *sys.argv[1:]])
     seconds, trains = before.get("seconds", 0) + time.process_time(), before.get("trains", False) or Steps.taken > 0
     options.file.write_bytes(pickle.dumps({"cells": cells, "seconds": seconds, "trains": trains}))

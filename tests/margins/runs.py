@@ -28,7 +28,7 @@ ENVIRONMENT = {
 
 @dataclass(frozen=True)
 class Run:
-    """One execution of a lesson, with one instruction set and seed."""
+    """One execution of a lesson with a specific instruction set and seed."""
 
     instructions: str
     seed: int
@@ -47,23 +47,23 @@ class Run:
 
 
 PUBLISHED, NOISY = Run("as it is", 0), Run("as it is", 0, noise=True)
-"""Any difference between these two runs comes from training or from the clock."""
+"""Two runs that differ only in results that depend on training or on the clock."""
 SAME_SEED = [PUBLISHED, Run("avx2", 0), Run("default", 0)]
 PLAN = [
     *SAME_SEED[:2],
     NOISY,
     *(Run("avx2" if seed == 6 else "as it is", seed) for seed in range(1, 7)),
-    SAME_SEED[2],  # last, because it takes three times as long
+    SAME_SEED[2],  # last, because this run takes three times as long
 ]
 
 
 def folder(lesson: str) -> Path:
-    """Return the folder of a lesson's runs."""
+    """Return the folder that stores a lesson's runs."""
     return ROOT / "build" / "margins" / lesson
 
 
 def stored(lesson: str, run: Run) -> dict[str, Any] | None:
-    """Return the stored result of a run, or None if it is missing or belongs to different code."""
+    """Return the stored result of a run, or None if there is none or the lesson's code has changed."""
     try:
         result = pickle.loads((folder(lesson) / f"{run.name}.pickle").read_bytes())
     except FileNotFoundError:
@@ -73,7 +73,9 @@ def stored(lesson: str, run: Run) -> dict[str, Any] | None:
 
 
 def make(lesson: str) -> Iterator[tuple[Run, dict[str, Any]]]:
-    """Yield all runs of a lesson, and execute missing runs. A lesson without training runs only with seed 0."""
+    """Yield the planned runs of a lesson, executing runs that are not stored. Lessons that train nothing run only with
+    seed 0.
+    """
     folder(lesson).mkdir(parents=True, exist_ok=True)
     trains = False
     for run in PLAN:

@@ -1,4 +1,4 @@
-"""Read, write and check the margins file of a lesson, which is next to the lesson's source."""
+"""Read, write and check the margins files in ``notebooks/source/margins``."""
 
 import json
 import re
@@ -53,7 +53,7 @@ def complaints(
         )
     compared = {cell.id for cell in source.cells if is_compared(cell)}
     for margin in (Margin(**margin) for margin in measured["margins"]):
-        # Other margins belong to numbers that the lesson does not claim.
+        # The remaining margins belong to numbers that the lesson does not claim.
         if margin.cell in compared or (margin.cell, margin.what) in claimed:
             yield from _too_narrow(margin)
     for difference in measured["differences"]:
@@ -62,12 +62,12 @@ def complaints(
 
 
 def without_second_setting(claims: Sequence[Claim]) -> list[Claim]:
-    """Return the comparisons without a measurement at a second setting and without words that name their setting."""
+    """Return the comparisons that have no measurement at a second setting and do not name their setting either."""
     return [claim for claim in claims if claim.compares_kinds and not (claim.second or claim.setting)]
 
 
 def _out_of_date(source: NotebookNode, claims: Sequence[Claim], measured: Mapping[str, Any]) -> Iterator[str]:
-    """Yield a complaint for each measurement that is missing or outdated."""
+    """Yield a message for each measurement that is missing or outdated."""
     code = fingerprints(source)
     if changed := [name for name in code if measured["cells"].get(name) != code[name]]:
         yield f"the code of {', '.join(changed)} has changed since the measurement"
@@ -81,10 +81,10 @@ def _out_of_date(source: NotebookNode, claims: Sequence[Claim], measured: Mappin
 
 
 def _too_narrow(margin: Margin) -> Iterator[str]:
-    """Yield a complaint if a margin is too narrow or comes from too few runs."""
+    """Yield a message if a margin is too narrow or was measured in too few runs."""
     number = f"{margin.cell}: {margin.what}"
     if margin.n < N_RUNS:
-        yield f"{number} was measured in {margin.n} runs; at least {N_RUNS} are needed"
+        yield f"{number} was measured in {margin.n} runs; at least {N_RUNS} runs are required"
     if not margin.holds:
         yield f"{number} is out of bounds in a run: {_range(margin)}"
     elif margin.deviations < MIN_SIGMAS:

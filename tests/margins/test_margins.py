@@ -1,4 +1,4 @@
-"""Test that every claim of a lesson about a training run holds with a margin in ten runs."""
+"""Test that every claim about training holds with a sufficient margin in ten runs of its lesson."""
 
 import ast
 import json
@@ -32,7 +32,7 @@ def test_claims_about_training_hold_on_any_machine(lesson: str) -> None:
 
 
 @pytest.mark.parametrize("lesson", lessons())
-def test_comparisons_hold_at_second_setting_or_name_it(lesson: str) -> None:
+def test_comparisons_have_second_setting_or_name_their_setting(lesson: str) -> None:
     assert not [claim.sentence for claim in without_second_setting(claims(lesson))]
 
 
@@ -157,7 +157,7 @@ def test_instrumented_code_behaves_the_same() -> None:
 
 
 def make_run(accuracy: float) -> dict[str, Any]:
-    """Return the values of a run: a constant number, an accuracy, and a cell that compares it with 0.9."""
+    """Return the values of a run: a constant number, an accuracy, and a cell that compares the accuracy with 0.9."""
     left = {"digests": {"right": str(accuracy)}, "data": {"right": torch.tensor([accuracy])}}
     observed = {"right > 0.9": [(accuracy - 0.9, *((0.0, None) if accuracy > 0.9 else (None, 0.0)))]}
     fixed = {"text": "6", "seen": {}, "digests": {"n": "6"}, "data": {"n": 6}}
@@ -173,7 +173,7 @@ def three_cells(first: str = "n = 6") -> NotebookNode:
 def test_cells_sensitive_to_rounding_depend_on_training() -> None:
     results = {PUBLISHED: make_run(0.95), NOISY: make_run(0.9500001)}
     assert training_dependent_cells(three_cells(), results) == {"train", "show"}
-    assert training_dependent_cells(three_cells(), {PUBLISHED: make_run(0.95)}) == set(), "nothing was trained"
+    assert training_dependent_cells(three_cells(), {PUBLISHED: make_run(0.95)}) == set(), "the lesson trains nothing"
 
 
 def test_cells_using_trained_values_depend_on_training() -> None:
@@ -228,10 +228,10 @@ def test_comparisons_need_a_second_setting(changes: dict[str, Any], n: int) -> N
 def test_rejects_claim_about_undefined_number():
     cell = {"train": {"data": {}, "seen": {}}}
     with pytest.raises(
-        ValueError, match=r"'It is right.': right is not defined after train: name 'right' is not defined"
+        ValueError, match=r"'It is right.': cannot evaluate right after train: name 'right' is not defined"
     ):
         claim_margin(Claim("train", "right", "It is right.", above=0.9), {PUBLISHED: cell})
-    with pytest.raises(ValueError, match=r"^test is not a code cell$"):
+    with pytest.raises(ValueError, match=r"^the lesson has no code cell test$"):
         claim_margin(Claim("test", "right", "It is right.", above=0.9), {PUBLISHED: cell})
 
 
@@ -273,7 +273,7 @@ print(json.dumps({name: [[c["text"], c["seen"], c["digests"]] for c in run.value
 
 @pytest.fixture(scope="module")
 def runs() -> Any:
-    """The displayed text, comparisons and values of a lesson's cells, from runs in another process."""
+    """The displayed text, comparisons and values of a lesson's cells, from runs in separate processes."""
     arguments = json.dumps([TRAINED, DISPLAYED, DISPLAYED.replace(".1f", ".2f")])
     command, environment = [sys.executable, "-c", RUNS, arguments], {**os.environ, "PYTHONPATH": str(ROOT)}
     return json.loads(subprocess.run(command, env=environment, check=True, capture_output=True, text=True).stdout)

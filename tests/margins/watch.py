@@ -1,4 +1,4 @@
-"""Record the comparisons of a lesson's code while it runs."""
+"""Record the comparisons that a lesson's code evaluates."""
 
 import operator
 from collections import defaultdict
@@ -11,20 +11,20 @@ import torch
 
 OPERATORS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
 MAX_EVALUATIONS = 200
-"""Code that is evaluated more often than this in one cell is part of a loop and does not count as a claim."""
+"""A comparison that one cell evaluates more often than this is part of a loop and does not count as a claim."""
 
 Seen = tuple[float, float | None, float | None]
-"""A number, and the bounds within which the lesson's output does not change (None for no bound)."""
+"""A number, with the lower and upper bound (or None) within which the lesson's output does not change."""
 
 
 class Watch:
-    """Records the numbers on which a cell's output depends, each with its bounds."""
+    """Records the numbers that determine a cell's output, each with its bounds."""
 
     def __init__(self) -> None:
         self.observed = defaultdict[str, list[Seen]](list)
 
     def take(self) -> dict[str, list[Seen]]:
-        """Return and clear the records since the last call."""
+        """Return the records since the last call, and clear them."""
         taken = {text: observed for text, observed in self.observed.items() if len(observed) <= MAX_EVALUATIONS}
         self.observed.clear()
         return taken
@@ -110,7 +110,7 @@ def _pairs(operators: str, values: tuple[Any, ...]) -> list[tuple[str, Any, Any]
 
 
 def _signed(operators: str, numbers: Any) -> float:
-    """Return the amount by which a comparison holds, which is negative if it does not hold."""
+    """Return the amount by which a comparison holds, or a negative amount if it does not hold."""
     return min(b - a if op.startswith("<") else a - b for op, a, b in _pairs(operators, numbers))
 
 

@@ -1,10 +1,10 @@
 """Insert known mistakes into a copy of the library, one at a time, and check that a test fails.
 
-    python -m tests.mutations                     try all mistakes, which takes a few minutes
+    python -m tests.mutations                     try all mistakes (takes a few minutes)
     python -m tests.mutations 7 masks generation  try only row 7 of docs/mistakes.md, masks.py and generation/
 
-For each mistake, the tests that mirror the edited file run in a separate process until the first failure. The command
-prints the test that caught each mistake, and fails if a mistake is not caught.
+For each mistake, the tests for the edited file run in a separate process until the first failure. The command prints
+which test caught each mistake, and fails if no test caught a mistake.
 """
 
 import argparse
@@ -29,19 +29,19 @@ FURTHER_TESTS = {
     "layers/encoder_layer.py": ["models/test_encoder.py"],
     "models/layer_stack.py": ["models/test_encoder.py", "models/test_decoder.py", "models/test_transformer.py"],
 }
-"""Additional tests for files that the mirroring test file does not test sufficiently."""
+"""Additional tests for files whose own test file does not catch all mistakes."""
 TESTS_OF_ALL = "models/test_information_flow.py"
 
 
 def relevant_tests(file: str) -> list[str]:
-    """Return the test files for a file of the library, with the slowest last."""
+    """Return the test files for a library file, slowest last."""
     folder, name = file.split("/")
     tests = [f"{folder}/test_{name}", *FURTHER_TESTS.get(file, []), TESTS_OF_ALL]
     return [f"tests/transformer_lab/{test}" for test in tests]
 
 
 def run_tests(tests: list[str], mutation: Mutation | None = None) -> dict[str, str]:
-    """Run tests on a copy of the library, optionally with a mistake, and return the result and the failing test."""
+    """Run tests on a copy of the library with or without a mistake, and return the result and the failing test."""
     with TemporaryDirectory() as folder:
         for settings in ["pyproject.toml", "conftest.py"]:
             shutil.copy(ROOT / settings, folder)
@@ -62,7 +62,7 @@ def run_tests(tests: list[str], mutation: Mutation | None = None) -> dict[str, s
 
 
 def try_out(mutation: Mutation) -> dict[str, object]:
-    """Test whether a mistake is caught, and return its row of the table."""
+    """Test whether a mistake is caught, and return its row for the printed table."""
     row = {"row": mutation.row or "", "file": mutation.file, "mistake": mutation.mistake}
     row |= run_tests(relevant_tests(mutation.file), mutation)
     print(*row.values(), sep=" | ", file=sys.stderr, flush=True)
@@ -70,9 +70,9 @@ def try_out(mutation: Mutation) -> dict[str, object]:
 
 
 def main() -> int:
-    """Try the selected mistakes, or all mistakes, and return the exit status."""
+    """Try the selected mistakes, by default all of them, and return the exit status."""
     parser = argparse.ArgumentParser(prog="python -m tests.mutations", description=__doc__.splitlines()[0])
-    parser.add_argument("selected", nargs="*", help="rows of docs/mistakes.md, files or folders (default: all)")
+    parser.add_argument("selected", nargs="*", help="rows of docs/mistakes.md, files or folders to try (default: all)")
     selected = set(parser.parse_args().selected)
     chosen = [m for m in MUTATIONS if not selected or selected & {str(m.row), *m.file.removesuffix(".py").split("/")}]
     if not chosen:

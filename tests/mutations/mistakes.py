@@ -1,4 +1,4 @@
-"""Define mistakes as edits of the library, each of which replaces a string that occurs exactly once in a file."""
+"""Define mistakes as edits to the library. Each edit replaces a string that occurs exactly once in its file."""
 
 from pathlib import Path
 from typing import NamedTuple
@@ -17,7 +17,7 @@ class Mutation(NamedTuple):
     new: str
 
     def mutated(self) -> str:
-        """Return the source of the file with the mistake.
+        """Return the source of the file after the mistake is inserted.
 
         Raises:
             ValueError: The string to replace does not occur exactly once in the file.

@@ -1,4 +1,4 @@
-"""Test that the mistakes of ``python -m tests.mutations`` can still be inserted, and that they cover the whole list."""
+"""Test that every mutation can still be inserted, and that the mutations cover every row of ``docs/mistakes.md``."""
 
 import ast
 import re

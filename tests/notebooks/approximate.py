@@ -1,8 +1,9 @@
-"""Compare outputs whose numbers differ between machines: words exactly, and numbers approximately or not at all.
+"""Compare lesson outputs whose numbers differ between machines.
 
-Training gives different results on different processors, and times differ in every run. nbval can compare a cell only
-exactly or not at all, so the lessons have two more tags. In a cell tagged ``approximate``, each number must be close to
-the stored number. In a cell tagged ``words-only``, numbers are ignored.
+Training gives different results on different processors, and times differ in every run. But nbval can compare a cell
+only exactly or not at all. So the project adds two tags. In a cell tagged ``approximate``, words must be equal and
+numbers must be close to the stored numbers. In a cell tagged ``words-only``, words must be equal and numbers are
+ignored.
 """
 
 import re
@@ -11,22 +12,22 @@ from collections.abc import Iterable
 NUMBER = re.compile(r"(?<![\w.])[-+−]?\d+(?:,\d{3})*(?:\.\d+)?(?:e[-+]?\d+)?")
 RELATIVE_TOLERANCE = 0.25
 ABSOLUTE_TOLERANCE = 0.05
-"""Tolerance for small fractions such as 0.00 and 0.04. A number such as ``2e-08`` may differ by a factor of two."""
+"""Tolerance for small fractions such as 0.00 and 0.04. Numbers such as ``2e-08`` may differ by a factor of two."""
 NEAREST = re.compile(r"\S+ \(nearest of the choices: (\S+)\)")
-"""Text that ``compare`` prints unless the measurement equals one of the choices, which may depend on the machine."""
+"""Text that ``compare`` prints if the measurement equals none of the choices, which may depend on the machine."""
 MAX_EXACT_INTEGER = 9
-"""Integers up to this number, such as in ``seed 2``, are counts or names and must be equal."""
+"""Integers up to this limit must be equal, because they are counts or names, as in ``seed 2``."""
 
 
 class Approximate(str):
-    """A text that equals another text if their words are equal and their numbers are close."""
+    """A string that is equal to another string if their words are equal and their numbers are close."""
 
     __hash__ = str.__hash__
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, str) and _words(self) == _words(other) and self._has_numbers_of(other)
 
-    def __ne__(self, other: object) -> bool:  # str's own __ne__ compares characters
+    def __ne__(self, other: object) -> bool:  # the inherited __ne__ compares characters
         return not self == other
 
     def _has_numbers_of(self, other: str) -> bool:
@@ -34,19 +35,19 @@ class Approximate(str):
 
 
 class WordsOnly(Approximate):
-    """A text that equals another text if their words are equal, ignoring numbers."""
+    """A string that is equal to another string if their words are equal, whatever their numbers are."""
 
     def _has_numbers_of(self, other: str) -> bool:
         return True
 
 
 def comparison(tags: Iterable[str]) -> type[str]:
-    """Return the string type that compares the outputs of a cell with these tags."""
+    """Return the string type whose equality suits a cell with these tags."""
     return WordsOnly if "words-only" in tags else Approximate if "approximate" in tags else str
 
 
 def _words(text: str) -> str:
-    """Return a text without numbers and without column spacing, which depends on the width of the numbers."""
+    """Remove numbers from a text, and also column spacing, because it depends on the width of the numbers."""
     return " ".join(NUMBER.sub(" # ", NEAREST.sub(r"\1", text)).split())
 
 

@@ -1,4 +1,4 @@
-"""Modify a lesson so that it violates a rule, for the tests of the rules."""
+"""Modify a lesson so that it violates a rule."""
 
 from base64 import b64encode
 from collections.abc import Callable
@@ -18,7 +18,7 @@ def cell(lesson: Lesson, name: str) -> NotebookNode:
 
 
 def text(old: str, new: str) -> Modification:
-    """Replace a text in all cells."""
+    """Replace a text in every cell that contains it."""
 
     def modify(lesson: Lesson) -> None:
         assert any(old in cell.source for cell in lesson.cells), old
@@ -35,7 +35,7 @@ def output(name: str, new: str, stream: str = "stdout") -> Modification:
 
 
 def picture(name: str, size: int, color: str, words: str = "A picture.", alt: str = "A picture.") -> Modification:
-    """Replace the picture of a cell with a picture of a single color."""
+    """Replace a cell's picture with a picture of a single color."""
     file = BytesIO()
     Image.new("RGBA", (size, size), color).save(file, "png")
     data = {"image/png": b64encode(file.getvalue()).decode(), "text/plain": words}

@@ -8,7 +8,7 @@ from tests.notebooks.lesson import Lesson
 
 
 def differences_from_source(source: Path, lesson: Lesson) -> list[str]:
-    """Return the differences between a stored lesson and its source, ignoring outputs, which nbval compares."""
+    """Return the differences between a stored lesson and its source, except outputs, which nbval compares."""
     blank = copy.deepcopy(lesson.book)
     for cell in blank.cells:
         if cell.cell_type == "code":

@@ -1,9 +1,9 @@
-"""Fork the kernels of executed lessons from a server process that has already imported their common packages.
+"""Fork the kernels that execute lessons from a server process that has already imported their common packages.
 
-Importing pandas, matplotlib, and torch with its compiler, which the first optimizer loads, would take three seconds of
-CPU time in each kernel. The project's own packages are not preloaded; each lesson imports them itself. All workers of a
-test run share one server. The run's main process starts the server, which imports the packages at the first request for
-a kernel and exits at the end of the run.
+In each kernel, importing pandas, matplotlib and torch would take three seconds of CPU time, including torch's compiler,
+which the first optimizer loads. The server does not import the project's own packages; each lesson imports them itself.
+All workers of a test run share one server. The run's main process starts it. The server imports the packages when the
+first kernel is requested, and exits at the end of the run.
 """
 
 import atexit
@@ -30,7 +30,7 @@ from jupyter_client.connect import KernelConnectionInfo
 from jupyter_client.provisioning import KernelProvisionerFactory, LocalProvisioner
 
 ADDRESS = "TRANSFORMER_LAB_KERNELS"
-"""The environment variable that contains the path of the server's socket."""
+"""Environment variable with the path of the server's socket."""
 PRELOADED = [
     "ipykernel.kernelapp",
     "torch._dynamo",
@@ -43,7 +43,7 @@ PRELOADED = [
 
 
 def use_forked_kernels() -> None:
-    """Fork every kernel that this process starts from the server, on Linux, where forking is safe."""
+    """On Linux, where forking is safe, make this process start its kernels by forking the server."""
     if sys.platform == "linux":
         kernels = KernelProvisionerFactory.instance()
         kernels.provisioners["forked"] = EntryPoint("forked", f"{__name__}:ForkedKernel", kernels.GROUP_NAME)
@@ -53,9 +53,8 @@ def use_forked_kernels() -> None:
 
 
 def collect_garbage_rarely() -> None:
-    """Freeze existing objects, which all stay alive, and enable garbage collection at a low rate.
-
-    Collecting at the default rate takes up to a tenth of the run time.
+    """Freeze the existing objects, because they stay alive, and enable infrequent garbage collection. At the default
+    frequency, garbage collection takes up to a tenth of the run time.
     """
     gc.freeze()
     gc.set_threshold(10_000, 20, 50)
@@ -63,10 +62,10 @@ def collect_garbage_rarely() -> None:
 
 
 class ForkedKernel(LocalProvisioner):
-    """Starts kernels by asking the server to fork; everything else works as in ``LocalProvisioner``."""
+    """A ``LocalProvisioner`` that starts kernels by forking the server."""
 
     async def launch_kernel(self, cmd: list[str], **kwargs: Any) -> KernelConnectionInfo:
-        """Start a kernel like ``python -m ipykernel_launcher``."""
+        """Start a kernel that behaves like ``python -m ipykernel_launcher``."""
         self.cwd = str(kwargs.get("cwd") or os.getcwd())
         with Client(os.environ[ADDRESS]) as server:
             server.send((cmd[cmd.index("ipykernel_launcher") + 1 :], kwargs["env"], self.cwd))
@@ -76,7 +75,7 @@ class ForkedKernel(LocalProvisioner):
 
 
 class _ForeignProcess:
-    """Wraps a process that is not our child in the interface of ``subprocess.Popen``."""
+    """The part of ``subprocess.Popen``'s interface that jupyter_client needs, for a process that is not our child."""
 
     stdin = stdout = stderr = None
 
@@ -90,7 +89,7 @@ class _ForeignProcess:
             return 0
         return None
 
-    wait = poll  # jupyter_client waits only after the process has ended
+    wait = poll  # does not block, because jupyter_client waits only after the process has ended
 
     def send_signal(self, number: int) -> None:
         with suppress(ProcessLookupError):
@@ -98,8 +97,8 @@ class _ForeignProcess:
 
 
 def _start_server() -> str:
-    """Start a server, and return its address; clients that connect early wait until the server is ready."""
-    folder = tempfile.TemporaryDirectory(prefix="kernels-")  # other users cannot access this folder
+    """Start a server, and return its address. Clients that connect early wait until the server is ready."""
+    folder = tempfile.TemporaryDirectory(prefix="kernels-")  # not accessible to other users
     atexit.register(folder.cleanup)
     address = f"{folder.name}/socket"
     with socket.socket(socket.AF_UNIX) as listener:
@@ -107,12 +106,12 @@ def _start_server() -> str:
         listener.listen()
         command, inherited = [sys.executable, __file__, str(listener.fileno())], [listener.fileno()]
         server = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, pass_fds=inherited)
-    atexit.register(server.communicate)  # closes the server's input, so that it exits
+    atexit.register(server.communicate)  # closes the server's standard input, which makes it exit
     return address
 
 
 def serve(listener: socket.socket) -> None:
-    """Fork a kernel for each request and reply with its process id, until standard input closes."""
+    """Until standard input closes, fork a kernel for each request and reply with the kernel's process ID."""
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # prevents zombie processes
     server = os.getpid()
     while sys.stdin not in select.select([sys.stdin, listener], [], [])[0]:
@@ -127,17 +126,17 @@ def serve(listener: socket.socket) -> None:
 
 @cache
 def _import_as_in_a_kernel() -> None:
-    """Import the packages of all kernels in an environment that pandas and matplotlib recognize as a kernel."""
+    """Import the common packages so that pandas and matplotlib configure themselves for a kernel."""
     gc.disable()
     os.environ["MPLBACKEND"] = "module://matplotlib_inline.backend_inline"
     with mock.patch.object(builtins, "get_ipython", lambda: SimpleNamespace(kernel=None), create=True):
         for name in PRELOADED:
             importlib.import_module(name)
-    collect_garbage_rarely()  # otherwise, garbage collection in a kernel would copy half a million shared objects
+    collect_garbage_rarely()  # keeps kernels from copying half a million shared objects
 
 
 def _run_kernel(server: int, arguments: list[str], environment: dict[str, str], folder: str) -> None:
-    """Run a kernel in this process, with a separate process group, working directory, environment and ``sys.path``."""
+    """Run a kernel in this process, with its own process group, working directory, environment and ``sys.path``."""
     from ipykernel import kernelapp
 
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
@@ -146,11 +145,11 @@ def _run_kernel(server: int, arguments: list[str], environment: dict[str, str], 
     os.environ.clear()
     os.environ |= environment
     sys.argv = [ipykernel_launcher.__file__, *arguments]
-    del sys.path[0]  # this folder
+    del sys.path[0]  # the folder of this script
     null = os.open(os.devnull, os.O_RDWR)
     for stream in (0, 1, 2):
         os.dup2(null, stream)
-    # The kernel exits with its parent. JPY_PARENT_PID would be too late, because ipykernel reads it when imported.
+    # Make the kernel exit with its parent. Setting JPY_PARENT_PID has no effect after ipykernel is imported.
     parent = f"--IPKernelApp.parent_handle={server}"
     kernelapp.launch_new_instance([*arguments, parent])
 

@@ -35,7 +35,7 @@ class Lesson:
 
     @property
     def number(self) -> str:
-        """The two digits at the start of the lesson's name, or "" for a lesson without a number."""
+        """The two digits at the start of the lesson's name, or "" if the lesson has no number."""
         return self.name[:2] if self.name[0].isdigit() else ""
 
     @property
@@ -45,7 +45,7 @@ class Lesson:
 
     @property
     def code(self) -> list[NotebookNode]:
-        """The code cells in order, except cells that the build skips: Colab's cell, and the learner's experiment."""
+        """The code cells in order, except the two that the build skips: Colab's setup and the learner's experiment."""
         run = (cell for cell in self.cells if SKIP_TAG not in cell.metadata.get("tags", []))
         return [cell for cell in run if cell.cell_type == "code"]
 
@@ -60,21 +60,21 @@ class Lesson:
         return re.findall(r"^#+ (.+)$", "\n".join(cell.source for cell in self.prose), re.MULTILINE)
 
     def tagged(self, tag: str) -> list[NotebookNode]:
-        """Return the cells with a tag."""
+        """Return the cells that have a tag."""
         return [cell for cell in self.cells if tag in cell.metadata.get("tags", [])]
 
     def after(self, cell: NotebookNode) -> NotebookNode | None:
-        """Return the cell after a cell, or None after the last cell."""
+        """Return the cell that follows a cell, or None if the cell is the last."""
         following = self.cells[self.cells.index(cell) + 1 :]
         return following[0] if following else None
 
     def section(self, heading: str) -> str:
-        """Return the prose under a heading, up to the next heading of the same or a higher level."""
+        """Return the prose below a heading, up to the next heading at the same or a higher level."""
         return section(self.book, heading)
 
 
 def syntax(cell: NotebookNode) -> ast.Module:
-    """Parse a code cell; a cell with a syntax error counts as empty, because running it fails anyway."""
+    """Parse a code cell. A cell with a syntax error counts as empty, because running it would fail anyway."""
     try:
         return ast.parse(cell.source)
     except SyntaxError:
@@ -82,7 +82,7 @@ def syntax(cell: NotebookNode) -> ast.Module:
 
 
 def calls(cell: NotebookNode, name: str) -> Iterator[ast.Call]:
-    """Yield the calls of a function in a code cell."""
+    """Yield the calls to a function in a code cell."""
     for node in ast.walk(syntax(cell)):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == name:
             yield node

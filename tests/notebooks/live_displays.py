@@ -1,4 +1,4 @@
-"""Make nbval compare the final state of a live display, such as a progress bar, instead of its initial state."""
+"""Make nbval compare the final state of a live display, such as a progress bar, not its initial state."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ from nbval.kernel import RunningKernel
 
 
 def follow_live_displays() -> None:
-    """Make nbval apply messages that update a display to its recorded output."""
+    """Make nbval update the recorded output when a message updates a display."""
     receive, displays = RunningKernel.get_message, {}
 
     def get_message(self: RunningKernel, stream: str, timeout: float | None = None) -> dict[str, Any]:

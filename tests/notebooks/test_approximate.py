@@ -1,4 +1,4 @@
-"""Tests for the comparison of outputs by words and approximate numbers."""
+"""Tests for comparing outputs by their words and their approximate numbers."""
 
 import pytest
 

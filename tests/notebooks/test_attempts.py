@@ -1,7 +1,6 @@
 """Test that lessons run to the end with right and wrong answers, and that their checks report the right verdicts.
-
-Running a lesson takes as long as its training. So each lesson runs once with every exercise solved, and all known
-mistakes are checked at the end of that run.
+Running a lesson takes as long as its training. So each lesson runs only once, with every exercise solved, and the tests
+check all known mistakes at the end of that run.
 """
 
 from collections.abc import Iterator
@@ -20,13 +19,13 @@ from transformer_course.lesson_order import PRACTICE_BANK
 
 WITH_EXERCISES = [*(name for name in lessons() if name not in UNGRADED), PRACTICE_BANK]
 SHORT_LESSON = "01_lookup"
-"""The lesson that every run tests. Only thorough runs test the other lessons, because some train for minutes."""
+"""The only lesson that every test run executes. Thorough runs execute all lessons, which can take minutes each."""
 
 pytestmark = pytest.mark.slow
 
 
 class Solved(NamedTuple):
-    """A lesson that was run with every exercise solved, by a learner who has also solved all earlier lessons."""
+    """A lesson executed with every exercise solved, as by a learner who has also solved all earlier lessons."""
 
     lesson: Lesson
     parts: NotebookNode
@@ -70,7 +69,7 @@ def test_solved_lesson_uses_and_saves_own_parts(solved: Solved) -> None:
     assert displayed(solved.saved).rstrip() == saved_answers(solved.lesson).rstrip()
 
 
-def test_check_names_every_mistake_after_import_cell_alone(solved: Solved) -> None:
+def test_check_recognizes_every_mistake_after_only_import_cell(solved: Solved) -> None:
     verdicts = {cell.id: displayed(cell) for cell in solved.attempts}
     _, expected = each_attempt_checked(solved.lesson)
     unexpected = [
@@ -79,7 +78,7 @@ def test_check_names_every_mistake_after_import_cell_alone(solved: Solved) -> No
     assert not unexpected, "\n".join(unexpected)
 
 
-@pytest.mark.parametrize(  # all lessons treat mistakes in the same way
+@pytest.mark.parametrize(  # one lesson is enough, because all lessons handle mistakes in the same way
     "name", [SHORT_LESSON, pytest.param(WITH_EXERCISES[0], marks=pytest.mark.thorough)]
 )
 def test_lesson_full_of_mistakes_runs_to_the_end(name: str) -> None:

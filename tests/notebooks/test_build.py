@@ -1,4 +1,4 @@
-"""Tests for the build, which turns a source into an executed notebook and preserves unchanged cells."""
+"""Tests for building executed notebooks from their sources while preserving unchanged cells."""
 
 import copy
 import json
@@ -50,8 +50,8 @@ def softmax(scores):
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder of lessons that contains one source."""
-    monkeypatch.delitem(COLLECTIONS, "page_to_keep")  # drawing this page takes seconds, and other tests cover it
+    """A lessons folder that contains one source."""
+    monkeypatch.delitem(COLLECTIONS, "page_to_keep")  # this page takes seconds to draw, and other tests cover it
     (tmp_path / "source").mkdir()
     (tmp_path / "source" / "01_word.py").write_text(SOURCE, encoding="utf-8")
     return tmp_path
@@ -69,7 +69,7 @@ def ids(folder: Path) -> list[str]:
 
 @pytest.fixture(scope="module")
 def outputs(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A built lesson, which all tests share because starting a kernel takes a second."""
+    """A built lesson. All tests share it, because starting a kernel takes a second."""
     folder = tmp_path_factory.mktemp("built")
     (folder / "source").mkdir()
     (folder / "source" / "01_word.py").write_text(SOURCE, encoding="utf-8")
@@ -81,7 +81,7 @@ def outputs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def before(folder: Path, outputs: Path) -> NotebookNode:
-    """The stored notebook of the lesson, copied to the test's folder."""
+    """The built notebook of the lesson, copied to the test's folder."""
     for path in outputs.glob("*.ipynb"):
         shutil.copy(path, folder)
     return stored(folder)
@@ -156,7 +156,7 @@ def test_adds_a_missing_alternative_text_to_a_picture() -> None:
     bare, described, changed = book({}), book({"alt": "A line."}), book({"alt": "A line, to 0.3."})
     assert list(differences(described, bare)) == ["alternative texts of drawn: + picture 1 has one"]
     assert keep_unchanged_cells(described, bare) == described
-    assert keep_unchanged_cells(changed, described) == described, "pictures and their descriptions may differ"
+    assert keep_unchanged_cells(changed, described) == described, "pictures and their descriptions may change"
 
 
 def test_cells_after_changed_code_show_new_outputs() -> None:
@@ -168,7 +168,7 @@ def test_cells_after_changed_code_show_new_outputs() -> None:
         return nbformat.v4.new_notebook(cells=[train, score])
 
     stored = book(300, "loss 0.12")
-    assert keep_unchanged_cells(book(300, "loss 0.13"), stored) == stored, "only the machine has changed"
+    assert keep_unchanged_cells(book(300, "loss 0.13"), stored) == stored, "only the machine must differ"
     shorter = book(200, "loss 0.2")
     assert keep_unchanged_cells(copy.deepcopy(shorter), stored) == shorter
 
@@ -207,7 +207,7 @@ def test_every_build_updates_the_collections(folder: Path) -> None:
     )
     source.write_text(source.read_text(encoding="utf-8") + section, encoding="utf-8")
     assert main(["interview_questions", "--check"], folder) == 1
-    path.write_text("<<<<<<< HEAD", encoding="utf-8")  # like a file with a merge conflict
+    path.write_text("<<<<<<< HEAD", encoding="utf-8")  # as in a file with a merge conflict
     assert main(["01_word"], folder) == 0
     first, *_, last = nbformat.read(path, as_version=4).cells
     assert (first.id, last.id) == ("title", "01_word")
@@ -255,7 +255,7 @@ def test_script_runs_as_documented_in_its_help() -> None:
     assert (done.returncode, done.stdout) == (0, "interview_questions: unchanged\n"), done.stderr
 
 
-def test_text_option_stores_text_and_rejects_changed_code(
+def test_text_option_updates_text_but_rejects_changed_code(
     folder: Path, before: NotebookNode, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr("notebooks.build.execute", lambda *_: pytest.fail("the cell was executed"))

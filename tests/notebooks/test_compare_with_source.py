@@ -1,4 +1,4 @@
-"""Tests for the comparison of a notebook with its source."""
+"""Tests for comparing a notebook with its source."""
 
 import pytest
 

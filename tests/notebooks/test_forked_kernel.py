@@ -26,7 +26,7 @@ print(sorted(plt.rcParams.items()), pandas.DataFrame([range(30)]))
 plt.figure()
 print(plt.get_backend(), [hook.__qualname__ for hook in get_ipython().events.callbacks["post_execute"]])
 """
-"""Code that prints properties of a kernel. For example, pandas shows all columns only in a kernel."""
+"""Code that prints properties of a kernel, such as pandas' display options, which differ in a kernel."""
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="kernels are forked only on Linux")
 
@@ -88,7 +88,7 @@ def test_forked_kernel_can_be_interrupted_and_killed(tmp_path: Path):
 
 @pytest.mark.thorough
 def test_forked_kernel_ends_with_its_parent(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.delenv(ADDRESS)  # starts a new server instead of using this run's server
+    monkeypatch.delenv(ADDRESS)  # start a new server instead of using this run's server
     start = (
         "import time; from jupyter_client.manager import start_new_kernel; "
         "from tests.notebooks.forked_kernel import use_forked_kernels; "

@@ -13,7 +13,7 @@ from tests.notebooks.rules import RULES, Rule, exercises
 from transformer_course.exercises import LESSONS, UNGRADED, exercises_of
 from transformer_course.lesson_order import PRACTICE_BANK
 
-stored = cache(Lesson.stored)  # cached because thirty rules read the same lesson
+stored = cache(Lesson.stored)  # cached, because thirty rules read each lesson
 
 BUILD_HINT = "run `python notebooks/build.py` to fix this:"
 
@@ -32,7 +32,7 @@ def test_lesson_has_at_least_six_interview_questions(name: str) -> None:
     assert len(questions_of(read_source(FOLDER / "source" / f"{name}.py"))) >= 6
 
 
-@pytest.mark.parametrize("name", sorted({*COLLECTIONS} - {"page_to_keep"}))  # other tests draw that page
+@pytest.mark.parametrize("name", sorted({*COLLECTIONS} - {"page_to_keep"}))  # other tests cover that page
 def test_stored_collection_matches_the_sources(name: str) -> None:
     complaints = list(differences(collection(name), stored(name).book))
     assert not complaints, "\n".join([BUILD_HINT, *complaints])
@@ -68,7 +68,7 @@ def test_practice_bank_exercises_are_optional_and_cite_sources() -> None:
 def test_sample_in_title_cell_comes_from_the_lesson(name: str) -> None:
     lesson = stored(name)
     lines = [line for cell in lesson.code for output in cell.outputs for line in text_of(output)]
-    displayed = "\n".join(line.partition(": ")[2] for line in lines)  # without the kind of the output
+    displayed = "\n".join(line.partition(": ")[2] for line in lines)  # without the output type
     sample = re.search(r"```\n(.+?)\n```", lesson.cells[0].source, re.DOTALL)
-    assert sample, "the first cell must show a sample"
+    assert sample, "the title cell must show a sample"
     assert sample[1] in displayed

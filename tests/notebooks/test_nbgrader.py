@@ -1,4 +1,4 @@
-"""Test lessons with the real nbgrader, which generates, validates and grades them in a separate environment."""
+"""Test that the real nbgrader, in a separate environment, can generate, validate and grade lessons."""
 
 import os
 import site
@@ -17,7 +17,7 @@ from transformer_course.exercises import LESSONS, exercises_of
 ROOT = Path(__file__).parents[2]
 LESSON = "01_lookup"
 PYTHON = "TRANSFORMER_LAB_NBGRADER"
-"""The variable with the path of a Python that has nbgrader. If it is not set, a new environment is created."""
+"""Environment variable with the path of a Python that has nbgrader. By default, the test creates an environment."""
 
 
 @pytest.mark.parametrize("lesson", LESSONS)
@@ -48,7 +48,7 @@ def test_build_updates_metadata_without_running_cells(tmp_path: Path):
 
 @pytest.fixture(scope="module")
 def nbgrader(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The path of a Python with nbgrader, which also has all packages of the current environment."""
+    """The path of a Python with nbgrader and all packages of the current environment."""
     if PYTHON in os.environ:
         return Path(os.environ[PYTHON])
     folder = tmp_path_factory.mktemp("nbgrader")
@@ -59,7 +59,7 @@ def nbgrader(tmp_path_factory: pytest.TempPathFactory) -> Path:
         pytest.skip(f"nbgrader cannot be installed: {installed.stderr.strip().splitlines()[-1]}")
     find = "import site; print(site.getsitepackages()[0])"
     packages = subprocess.run([python, "-c", find], capture_output=True, text=True, check=True).stdout.strip()
-    # The new environment's own packages take precedence over the linked packages.
+    # Packages installed in the new environment take precedence over the linked packages.
     Path(packages, "zz_others.pth").write_text("\n".join(site.getsitepackages()))
     return python
 
@@ -68,7 +68,7 @@ def run(python: Path, folder: Path, *arguments: str) -> str:
     """Run an nbgrader command in an instructor's folder, and return its output."""
     variables = {name: value for name, value in os.environ.items() if not name.startswith("TRANSFORMER_LAB")}
     environment = {**variables, "PYTHONPATH": str(ROOT), "HOME": str(folder), "JUPYTER_PLATFORM_DIRS": "0"}
-    # nbgrader calls other programs from its environment.
+    # nbgrader calls other programs in its environment.
     environment["PATH"] = os.pathsep.join([str(python.parent), variables["PATH"]])
     environment |= {"OMP_NUM_THREADS": "1", "TRANSFORMER_LAB_PARTS": ""}
     command = [python, "-m", "nbgrader", *arguments]
@@ -78,7 +78,7 @@ def run(python: Path, folder: Path, *arguments: str) -> str:
 
 
 def solved(book: nbformat.NotebookNode, **replaced: str) -> nbformat.NotebookNode:
-    """Return a released lesson with right answers, some of which are replaced."""
+    """Fill in a released lesson with right answers, except the given answers."""
     answers = {exercise.name: exercise.solution for exercise in exercises_of(LESSON)} | replaced
     for cell in book.cells:
         cell.source = answers.get(cell.id, cell.source)

@@ -24,7 +24,7 @@ LIVE = "handle = display('begun', display_id=True); handle.update('ended')"
 
 @pytest.mark.slow
 def test_stored_output_must_match_the_new_output(tmp_path: Path) -> None:
-    """nbval compares words and numbers exactly, plots by description, and numbers in tagged cells approximately."""
+    """nbval should compare text exactly, plots by their descriptions, and numbers in tagged cells approximately."""
     sources = {
         "same text": (SIX_TIMES_SEVEN, [], "", ""),
         "different number": (SIX_TIMES_SEVEN, [], "42", "43"),
@@ -66,7 +66,7 @@ def test_stored_output_must_match_the_new_output(tmp_path: Path) -> None:
 def test_nbval_skips_cells_that_build_skips() -> None:
     lesson = "notebooks/01_lookup.ipynb"
     command = [sys.executable, "-m", "pytest", "--collect-only", "-q", "-n", "0", "-p", "no:cacheprovider", lesson]
-    plain = {**os.environ, "PYTEST_ADDOPTS": ""}  # with -v, the list of collected tests has a different format
+    plain = {**os.environ, "PYTEST_ADDOPTS": ""}  # with -v, the list of collected tests would have a different format
     report = subprocess.run(command, capture_output=True, text=True, cwd=FOLDER.parent, check=False, env=plain).stdout
     collected = {int(number) for number in re.findall(r"::Cell (\d+)$", report, re.MULTILINE)}
     code = [cell for cell in nbformat.read(FOLDER.parent / lesson, as_version=4).cells if cell.cell_type == "code"]

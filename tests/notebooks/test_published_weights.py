@@ -1,4 +1,4 @@
-"""Test lesson 11's code for published weights against ``transformers``, on a small random model like SmolLM2."""
+"""Test lesson 11's code for published weights against ``transformers`` on a small random version of SmolLM2."""
 
 import json
 from pathlib import Path
@@ -20,13 +20,15 @@ WORDS = ["the", "cat", "sat", "on", "a", "mat", *(f"word{i}" for i in range(37))
 
 @pytest.fixture(scope="module")
 def lesson() -> dict[str, object]:
-    """The definitions from the lesson that these tests need."""
+    """The lesson's definitions that these tests need."""
     return defined(NEEDED, "11_modern_block")
 
 
 @pytest.fixture(scope="module")
 def published(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder in the format of SmolLM2-135M, with its heads, RoPE base, ε and tied embeddings, but two layers."""
+    """A folder in the format of SmolLM2-135M, with the same heads, RoPE base, ε and tied embeddings, but only two
+    layers.
+    """
     folder = tmp_path_factory.mktemp("published")
     tokenizer = Tokenizer(models.WordLevel({word: i for i, word in enumerate(WORDS)}, unk_token="the"))
     tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()

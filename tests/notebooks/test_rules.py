@@ -1,4 +1,4 @@
-"""Test that every rule for lessons reports a lesson that was modified to violate it."""
+"""Test that every rule for lessons reports a lesson that violates it."""
 
 import copy
 
@@ -219,7 +219,7 @@ def test_covers_every_rule() -> None:
 
 
 def reviewed(verdict: str, solution: str = "```python\nclass Mended: ...\n```") -> Lesson:
-    """Return a lesson whose ``review`` function judges a bug hunt."""
+    """Return a lesson that judges a bug hunt with its own ``review`` function."""
     code, markdown = nbformat.v4.new_code_cell, nbformat.v4.new_markdown_cell
     output = nbformat.v4.new_output("stream", name="stdout", text=verdict)
     cells = [
@@ -241,7 +241,7 @@ def test_accepts_lesson_that_reviews_bug_hunt_itself() -> None:
 def test_rejects_review_without_failure_or_solution() -> None:
     [complaint] = exercises.bug_hunt_checks_do_not_name_the_mistake(reviewed("Broken: passed"))
     assert "check-mend-broken should find Broken wrong" in complaint
-    with pytest.raises(ValueError, match="no solution with code follows the review of a bug hunt"):
+    with pytest.raises(ValueError, match="a solution with code must follow the review of a bug hunt"):
         solutions(reviewed("Broken: not right yet", solution="Read it again."))
 
 

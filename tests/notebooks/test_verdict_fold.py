@@ -1,4 +1,4 @@
-"""Tests for folding the stored verdicts of bug hunts."""
+"""Tests for collapsing the stored verdicts of bug hunts."""
 
 import nbformat
 
@@ -16,7 +16,7 @@ def test_folds_only_the_verdict_below_a_bug_hunt() -> None:
     sources = ["check(softmax)", "mended = broken", 'check(mended, "softmax", save=False)', "review(Mended)"]
     book = nbformat.v4.new_notebook(cells=[code("def broken(): ...", "bug-hunt"), *map(code, sources[1:])])
     book.cells.insert(0, code(sources[0]))
-    for _ in range(2):  # folding again changes nothing
+    for _ in range(2):  # the second iteration must change nothing
         fold_verdicts(book)
         displayed = [cell.outputs[0].data["text/html"] for cell in book.cells]
         assert displayed == [VERDICT, VERDICT, VERDICT, folded(VERDICT), VERDICT]

@@ -27,9 +27,9 @@ EXTRA = {
     "docs": "site",
     "setup.py": "build",
 }
-"""For each folder or file, the extra from which it may import in addition to the dependencies (default: ``test``)."""
+"""The extra whose distributions a folder or file may import in addition to the dependencies (default: ``test``)."""
 OWN = {"transformer_lab", "transformer_course", "authoring", "benchmarks", "course", "docs", "notebooks", "tests"}
-OWN |= {"with_shapes_and_without"}  # a module that a test writes
+OWN |= {"with_shapes_and_without"}  # a module that a test creates
 USED_WITHOUT_IMPORT = {
     "build": ("tests/repository/test_fresh_install.py", '"build"'),
     "ipykernel": ("course.py", "ipykernel.kernelapp"),
@@ -43,11 +43,11 @@ USED_WITHOUT_IMPORT = {
     "twine": ("tests/repository/test_fresh_install.py", '"twine"'),
     "types-tqdm": ("tests/repository/test_types.py", '"mypy"'),
 }
-"""For each distribution that is used without an import, a file that uses it, and the text in that file."""
+"""The distributions that are used without an import, each with a file and the text in it that shows the use."""
 
 
 def declared(extra: str) -> set[str]:
-    """Return the distributions of an extra and of the extras that it includes."""
+    """Return the distributions that an extra declares, including those from the extras that it includes."""
     names: set[str] = set()
     for requirement in map(Requirement, REQUIREMENTS[extra]):
         if requirement.name == PYPROJECT["project"]["name"]:
@@ -72,14 +72,14 @@ def imported_modules(path: Path) -> set[str]:
 
 
 def needed_extra(path: str) -> str:
-    """Return the extra from which a file may import, given by the longest path in ``EXTRA`` that contains the file."""
+    """Return the extra whose distributions a file may import. The longest matching path in ``EXTRA`` determines it."""
     folders = [folder for folder in EXTRA if f"{path}/".startswith(f"{folder}/")]
     return EXTRA[max(folders, key=len)] if folders else "test"
 
 
 @pytest.fixture(scope="module")
 def imported() -> dict[str, dict[str, set[str]]]:
-    """For each extra and each distribution imported by code that may use the extra, the files that import it."""
+    """Return the files that import each distribution, keyed by the files' extra and by the distribution."""
     if not (ROOT / ".git").exists():
         pytest.skip("not a clone, so git cannot list its files")
     listed = subprocess.run(["git", "ls-files", "-z", "*.py"], cwd=ROOT, capture_output=True, text=True, check=True)
@@ -116,7 +116,7 @@ def test_uses_every_declared_distribution(imported):
 def test_every_unimported_distribution_has_a_valid_reason(imported):
     for distribution, (file, text) in USED_WITHOUT_IMPORT.items():
         [extra] = [extra for extra, distributions in DECLARED.items() if distribution in distributions]
-        assert distribution not in imported[extra], f"{distribution} is imported now"
+        assert distribution not in imported[extra], f"{distribution} is imported, so remove it from USED_WITHOUT_IMPORT"
         assert text in (ROOT / file).read_text(encoding="utf-8"), f"{file} no longer uses {distribution}"
 
 

@@ -18,7 +18,7 @@ def test_docstring_examples_run(path):
     module = import_module(".".join(path.relative_to(ROOT.parent).with_suffix("").parts))
     source = path.read_text(encoding="utf-8")
     runner = doctest.DocTestRunner()
-    # Collect examples from the source, because doctest skips wrapped functions, such as functions with shape checks.
+    # Collect examples from the source, because doctest skips wrapped functions, including functions with shape checks.
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef):
             name, text = getattr(node, "name", module.__name__), ast.get_docstring(node) or ""

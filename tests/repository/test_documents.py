@@ -1,4 +1,4 @@
-"""Test that the files, modules and functions named in documents exist, and that the authors' example exercise works."""
+"""Test that documents name existing files, modules and functions, and that the authors' example exercise works."""
 
 import ast
 import importlib
@@ -26,23 +26,23 @@ PLACEHOLDER = re.compile(r"NN_name|my_function|l2_normalize|^name\.py$|ASSIGNMEN
 WRITTEN = {
     *("build/", "build/site/html", "build/translator/"),
     *("my-lessons/", "my-lessons/parts/", "my-lessons/practice/", "my-lessons/progress.jsonl"),
-    "transformer_course/notebooks",  # in the wheel
+    "transformer_course/notebooks",  # exists only in the wheel
     ".venv/install.log",
     "own_exercises/",
     "feedback/",
     "students/",
-    "converters/autograde.py",  # part of nbgrader
+    "converters/autograde.py",  # a file of nbgrader
 }
 
 
 def code_spans(text):
-    """Return each text in backticks as one line, ignoring code blocks."""
+    """Return the code spans in a text, each joined into one line. Code blocks are ignored."""
     prose = re.sub(r"^```.*?^```", "", text, flags=re.MULTILINE | re.DOTALL)
     return [" ".join(span.split()) for span in re.findall(r"`([^`]+)`", prose)]
 
 
 def paths_in(text):
-    """Return the paths in a document: alone in backticks, or in commands if they begin with a top-level folder."""
+    """Return the paths in a document's code spans, and those in its commands that start with a known folder."""
     commands = [
         line for block in re.findall(r"^```\n(.*?)^```", text, re.MULTILINE | re.DOTALL) for line in block.split("\n")
     ]
@@ -67,7 +67,7 @@ def file_names():
 
 
 def dotted_names_in(text):
-    """Return the modules that commands run with ``-m``, and other dotted names in backticks, except torch's names."""
+    """Return the modules in ``python -m`` commands, and the dotted names in code spans, except torch's names."""
     commands = {name for name in re.findall(r"-m\s+([a-z_]+(?:\.\w+)*)", text) if name.split(".")[0] in FOLDERS}
     dotted = {span for span in code_spans(text) if re.fullmatch(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+", span)}
     files = {
@@ -78,7 +78,7 @@ def dotted_names_in(text):
 
 @cache
 def defined_names():
-    """Return the dotted names in the repository: modules, their definitions, and methods of classes."""
+    """Return the dotted names of the repository's modules, functions, classes and methods."""
     names = set()
     for folder in FOLDERS:
         for path in (ROOT / folder).rglob("*.py"):
@@ -115,7 +115,7 @@ def test_reports_missing_paths_and_names():
 
 @pytest.fixture
 def example(tmp_path, monkeypatch):
-    """The exercise from the authors' guide as a module, with its generated mistakes stored next to it."""
+    """The example exercise in the authors' guide as a module, with a folder for its catalog of generated mistakes."""
     page = (ROOT / "docs" / "authoring.md").read_text(encoding="utf-8")
     [source] = [block for block in re.findall(r"```python\n(.*?)```", page, re.DOTALL) if "EXERCISE =" in block]
     (tmp_path / "l2_normalize.py").write_text(source, encoding="utf-8")
@@ -126,7 +126,7 @@ def example(tmp_path, monkeypatch):
 
 
 def test_example_exercise_in_authors_guide_names_its_mistakes(example):
-    update(example, is_check=False)  # raises if a message has no generated mistake
+    update(example, is_check=False)  # raises an error if a message has no generated mistake
 
     def verdict(attempt):
         return judge(example, 1, [observe(attempt, case) for case in example.cases(1)])

@@ -1,4 +1,4 @@
-"""Test that a learner's function or class can replace the library's: arguments and parameter names match."""
+"""Test that a learner's function or class can replace its counterpart in the library."""
 
 from collections.abc import Callable, Iterable
 from inspect import isclass, signature
@@ -13,11 +13,11 @@ from transformer_course.exercises import every_exercise
 SIZES = {"vocab_size": 13, "d_model": 12, "n_heads": 6, "n_kv_heads": 2, "d_ff": 7, "n_layers": 2, "max_length": 11}
 LAYER = {"linear": nn.Linear(7, 5), "rank": 3, "alpha": 6.0}
 NAMED_OTHERWISE = {
-    # The library's function takes projected vectors: q, k and v instead of queries, keys and values.
+    # The library's function takes projected vectors, so its parameters are q, k and v, not queries, keys and values.
     "scaled_dot_product_attention",
     "generate",  # the library's function reads the context length from its model and keeps a cache
-    "sliding_window_mask",  # the library's function takes positions, so that there may be fewer queries than keys
-    "sequence_log_probability",  # the library's function marks the answers' tokens, where the exercise has padding
+    "sliding_window_mask",  # the library's function takes positions, because there may be fewer queries than keys
+    "sequence_log_probability",  # the library's function takes a mask, but the exercise detects padding
     "beam_search",  # the library's function calls the length penalty alpha, as in the paper
 }
 
@@ -33,7 +33,9 @@ def names(function: Callable[..., Any]) -> list[str]:
 
 
 def assert_can_replace(theirs: Callable[..., Any], ours: Callable[..., Any]) -> None:
-    """Assert that our function takes the same arguments in the same order, and that further arguments have defaults."""
+    """Assert that our function takes the same arguments in the same order, and that its additional arguments have
+    defaults.
+    """
     assert names(ours)[: len(names(theirs))] == names(theirs)
     additional = names(ours)[len(names(theirs)) :]
     assert all(signature(ours).parameters[name].default is not signature(ours).empty for name in additional)

@@ -1,6 +1,7 @@
-"""Build the distribution, check it like PyPI, and use the wheel in a fresh environment with only its dependencies.
+"""Build the distributions, check them as PyPI does, and use the wheel in a new environment.
 
-The dependencies are linked from this environment, so nothing is downloaded.
+The new environment contains only the wheel and its dependencies. The dependencies are linked from the current
+environment, so nothing is downloaded.
 """
 
 import csv
@@ -40,7 +41,7 @@ print(importlib.metadata.version("transformer-course"), lab.__file__, *shape)
 
 @pytest.fixture(scope="module")
 def distributions(tmp_path_factory) -> Path:
-    """The folder with the sdist, which is built from the repository, and the wheel, which is built from the sdist."""
+    """A folder with the sdist, built from the repository, and the wheel, built from the sdist."""
     folder = tmp_path_factory.mktemp("dist")
     run([sys.executable, "-m", "build", "--no-isolation", "--outdir", folder, ROOT], folder)
     return folder
@@ -53,7 +54,7 @@ def wheel(distributions) -> Path:
 
 
 class Environment:
-    """A fresh environment with the wheel and its dependencies.
+    """A new environment with the wheel and its dependencies.
 
     Args:
         folder: A new folder for the environment and for files written by tests.
@@ -74,18 +75,18 @@ class Environment:
         run([self.bin / "pip", "install", "--quiet", "--no-index", "--no-deps", wheel], self.work)
 
     def __call__(self, *command: str | Path, code: int = 0) -> str:
-        """Run a program of the environment in a folder outside the repository, and return its output."""
+        """Run a program from the environment in a folder outside the repository, and return the program's output."""
         return run([self.bin / command[0], *command[1:]], self.work, code)
 
 
 def variables() -> dict[str, str]:
-    """Return the environment variables, except variables that point to this environment or this clone."""
+    """Return the environment variables, except those that refer to the current environment or this clone."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "TRANSFORMER_LAB"))}
     return kept | {"OMP_NUM_THREADS": "1", "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
 
 
 def run(command: list[str | Path], where: Path, code: int = 0) -> str:
-    """Run a command, and return its output, or its error output if it should fail."""
+    """Run a command, and return its output, or its error output if the command is expected to fail."""
     done = subprocess.run([*map(str, command)], cwd=where, env=variables(), capture_output=True, text=True)
     assert done.returncode == code, f"{command}: {done.returncode}\n{done.stdout}\n{done.stderr}"
     return done.stderr if code else done.stdout
@@ -138,7 +139,7 @@ def test_installed_wheel_opens_a_lesson(fresh):
 
 
 def fetch(address: str, server: subprocess.Popen[bytes], log: Path) -> str:
-    """Wait until the server responds, and return the page at an address."""
+    """Return the page at an address, waiting for the server to start if necessary."""
     deadline = time.monotonic() + 120
     while time.monotonic() < deadline and server.poll() is None:
         try:

@@ -1,4 +1,4 @@
-"""Test the files and commands named in images, dev containers and workflows, which cannot run in tests."""
+"""Test the files and commands that images, dev containers and workflows use, because tests cannot run these."""
 
 import json
 import os
@@ -19,7 +19,7 @@ DOCKERFILE = (ROOT / "Dockerfile").read_text(encoding="utf-8")
 
 
 def instructions(name: str) -> list[str]:
-    """Return the arguments of each instruction of this name in the Dockerfile, with continuation lines joined."""
+    """Return the arguments of each Dockerfile instruction with this name, with continuation lines joined."""
     joined = DOCKERFILE.replace("\\\n", " ")
     return [" ".join(line.removeprefix(name).split()) for line in joined.splitlines() if line.startswith(f"{name} ")]
 
@@ -40,7 +40,7 @@ def test_image_installs_the_course_without_cuda():
 
 @pytest.mark.skipif(os.name == "nt", reason="the image runs Linux")
 def test_binder_commands_start_the_lab(tmp_path):
-    """Run the line that writes the launchers in a different folder, and call the launchers like Binder."""
+    """Write the launchers to a temporary folder with the Dockerfile's command, and call them as Binder does."""
     [line] = [line for line in instructions("RUN") if "printf" in line]
     subprocess.run(["sh", "-c", line.replace("/usr/local/bin", str(tmp_path))], check=True)
     (tmp_path / "transformer-course").write_text('#!/bin/sh\necho "$@"\n')

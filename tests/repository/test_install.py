@@ -54,13 +54,15 @@ def with_dependencies(*names: str) -> set[str]:
 
 
 def run_with_only(code: str, *packages: str) -> subprocess.CompletedProcess[str]:
-    """Run code that can import only the standard library, our library, and these packages with their dependencies."""
+    """Run code in a process that can import only the standard library, our library, and these packages with their
+    dependencies.
+    """
     available = {*with_dependencies(*packages), "transformer-course"}
     providers = metadata.packages_distributions().items()
     absent = sorted(top for top, names in providers if not {*map(canonicalize_name, names)} & available)
     env = {name: value for name, value in os.environ.items() if name != "TRANSFORMER_LAB_CHECK_SHAPES"}
     env |= {"PYTHONPATH": str(ROOT)}
-    # Torch warns without numpy.
+    # Without numpy, torch prints a warning.
     command = [sys.executable, "-W", "ignore", "-c", HIDE_PACKAGES + code, json.dumps(absent)]
     return subprocess.run(command, env=env, capture_output=True, text=True)
 

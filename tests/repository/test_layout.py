@@ -1,4 +1,4 @@
-"""Test the layout: the imports between packages, the paths of tests, and the agreement of all installation methods."""
+"""Test the imports between packages, the paths of tests, and the consistency of all installation methods."""
 
 import ast
 import re
@@ -66,12 +66,12 @@ MAY_USE: dict[str, str] = {
     "transformer_course.grading.reports": "judging templates",
     "transformer_course.grading": "reports interrupts",
     "transformer_course.commands": "home grading training device",
-    # Tools for authors, which work only in a clone.
+    # Tools for authors. They work only in a clone.
     "authoring": "home lesson stored_models training",
 }
-"""The packages, each with the last parts of the names of the packages that it may import."""
+"""The packages, each with the short names of the packages that it may import."""
 
-PRIVATE_ADDRESSES = [  # a package index, and a user's home folder
+PRIVATE_ADDRESSES = [  # a private package index, and a user's home folder
     re.compile(
         r"index[-_]url\W+\w+://(?!\w+[.]example)|find[-_]links =|pypi[.]org|pythonhosted[.]org|download[.]pytorch", re.I
     ),
@@ -90,10 +90,10 @@ PACKAGES = {package.rpartition(".")[2]: package for package in MAY_USE}
 
 @cache
 def imports(name: str, inside_functions: bool = True) -> set[str]:
-    """Return the repository's modules that a module imports, including parent packages."""
+    """Return the repository's modules that a module imports, including their parent packages."""
     found = set()
     tree = ast.parse(MODULES[name].read_text(encoding="utf-8"))
-    lazy = MODULES[name].name == "__init__.py"  # packages that re-export names load them on first use
+    lazy = MODULES[name].name == "__init__.py"  # packages import the names that they re-export on first use
     nodes = ast.walk(tree) if inside_functions and not lazy else iter(tree.body)
     for node in nodes:
         if isinstance(node, ast.Import):
@@ -115,7 +115,7 @@ def reached(name: str) -> set[str]:
 
 
 def within(modules: set[str], *packages: str) -> list[str]:
-    """Return the modules that are one of these packages or inside one of them."""
+    """Return the modules that belong to these packages, including the packages themselves."""
     return sorted(m for m in modules if any(m == package or m.startswith(f"{package}.") for package in packages))
 
 
@@ -128,7 +128,7 @@ def tracked():
 
 
 def package_of(module: str) -> str | None:
-    """Return the package of a module, or None for a module directly in one of the two distributions."""
+    """Return the package to which a module belongs, or None for a top-level package."""
     return max((package for package in MAY_USE if f"{module}.".startswith(f"{package}.")), key=len, default=None)
 
 
@@ -155,7 +155,9 @@ def test_modules_import_only_from_allowed_packages():
     wrong = []
     for name in MODULES:
         if own := package_of(name):
-            parents = {module for module in MODULES if f"{name}.".startswith(f"{module}.")}  # Python imports them first
+            parents = {
+                module for module in MODULES if f"{name}.".startswith(f"{module}.")
+            }  # Python imports parent packages automatically
             used = {package_of(module) for module in imports(name) - parents} - {own, None}
             wrong += [f"{name} imports {package}" for package in used - allowed(own)]
     assert not wrong, "\n".join(wrong)
@@ -241,7 +243,7 @@ def test_constraints_cover_every_dependency_within_its_range():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     extras = project["optional-dependencies"]
     for required in map(Requirement, chain(project["dependencies"], *extras.values())):
-        if required.name == project["name"]:  # an extra that includes another extra
+        if required.name == project["name"]:  # an extra that includes further extras
             assert required.extras <= extras.keys()
             continue
         versions = [next(iter(p.specifier)).version for p in pinned() if p.name == required.name]

@@ -1,4 +1,4 @@
-"""Test the packages from outside: shape checks at import, the modules that an import loads, and public names."""
+"""Test imports in a separate process: shape checks, the modules that an import loads, and public names."""
 
 import ast
 import os
@@ -29,7 +29,7 @@ assert {p.device.type for p in model.parameters()} == {"meta"}
 """
 UNWANTED = {
     WITHOUT_MEMORY: ("sympy", "torch._dynamo"),
-    "import transformer_course.workspace.working_copies": ("nbformat",),  # saving a pass must not wait for nbformat
+    "import transformer_course.workspace.working_copies": ("nbformat",),  # importing nbformat would delay saving a pass
     "from transformer_course import diagrams; diagrams.__all__": ("matplotlib",),
     "from transformer_course.plots.alternative_text import *; describe_displayed_figures()": ("IPython",),
 }
@@ -47,7 +47,7 @@ ALL_IN_TURN = "\n".join(
         EXPORTED,
     ]
 )
-"""All code to run in one interpreter, because importing torch takes seconds. Code that may load less comes first."""
+"""All code in one script, because importing torch takes seconds. Code that must load fewer modules comes first."""
 
 
 @cache
@@ -115,5 +115,5 @@ def test_type_checkers_find_the_same_public_names():
 
 def test_course_exports_the_names_that_lessons_import():
     assert sorted(transformer_course.__all__) == ["check", "compare", "hint", "parts", "solution", "tally"]
-    # This runs in a separate process, because a process that has graded an answer may have replaced the package.
+    # This uses a separate process, because grading an answer may have replaced the package in this process.
     assert output_lines()[-1] == str([True] * len(transformer_course.__all__))

@@ -1,4 +1,4 @@
-"""Test that the examples and numbers in the README and the guides are right."""
+"""Test that the examples and numbers in the README and the guides are correct."""
 
 import ast
 import re
@@ -33,7 +33,7 @@ def python_of(page: str) -> str:
 
 
 def lines_of_code(path: Path) -> int:
-    """Return the number of lines that are not blank, a comment or part of a docstring."""
+    """Return the number of lines of code, excluding blank lines, comments and docstrings."""
     text = path.read_text(encoding="utf-8")
     documented = set()
     for node in ast.walk(ast.parse(text)):

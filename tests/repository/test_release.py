@@ -1,4 +1,4 @@
-"""Test the requirements for a release: a short, dated changelog entry and a lock file that works with any registry."""
+"""Test that the changelog has a short, dated entry, and that the lock file works with any package registry."""
 
 from datetime import date
 from pathlib import Path
@@ -8,7 +8,7 @@ MAX_WORDS_IN_TWO_MINUTES = 480
 
 
 def newest_entry() -> tuple[str, str]:
-    """Return the date and the text of the first entry in the changelog."""
+    """Return the date and the text of the newest changelog entry."""
     entry = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8").split("\n## ")[1]
     heading, _, text = entry.partition("\n")
     return heading.partition(" - ")[2], text

@@ -1,4 +1,4 @@
-"""Tests for the commands of course.py after the setup: the programs they run, their output and their exit codes."""
+"""Tests for the commands of ``course.py``: the programs that they run, their output and their exit codes."""
 
 import os
 import signal
@@ -28,7 +28,7 @@ time.sleep(60)
 
 @pytest.fixture
 def repository(tmp_path, monkeypatch):
-    monkeypatch.delenv("PYTHONPATH", raising=False)  # Python would search it before the clone's fakes
+    monkeypatch.delenv("PYTHONPATH", raising=False)  # Python would search it before the clone with the fake packages
     repository = Repository(tmp_path)
     repository.uv()
     repository.run("test", "--version")
@@ -68,7 +68,7 @@ def test_site_installs_its_tools_once(repository):
     assert second.stdout == "site\n"
     assert [call.split()[-1] for call in repository.installed] == [".[test]", ".[site,test]"]
     assert repository.run("lab").stdout == "transformer_course/commands lab\n", (
-        "the environment with the site's packages must be kept"
+        "the environment must still contain the site's packages"
     )
 
 
@@ -109,12 +109,14 @@ def test_waits_for_the_lab_to_stop(repository, sent, error, code):
         stderr=subprocess.PIPE,
         text=True,
         start_new_session=True,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # background processes ignore SIGINT in tests
+        preexec_fn=lambda: signal.signal(
+            signal.SIGINT, signal.SIG_DFL
+        ),  # background processes in tests inherit an ignored SIGINT
     ) as lab:
         assert lab.stdout is not None
         assert lab.stdout.readline() == "open\n"
         if sent == signal.SIGINT:
-            os.killpg(lab.pid, sent)  # a terminal sends Ctrl-C to the whole process group
+            os.killpg(lab.pid, sent)  # on Ctrl-C, a terminal sends the signal to the whole process group
         else:
             lab.terminate()
         stdout, stderr = lab.communicate(timeout=30)

@@ -1,4 +1,4 @@
-"""Tests for the setup, most of which run course.py like a user and provoke one problem."""
+"""Tests for the setup. Most of them run ``course.py`` as a user would and provoke one problem."""
 
 import ast
 import json
@@ -30,7 +30,7 @@ CUDA_PLAN = "print('Would install 2 packages\\n + nvidia-nccl-cu13==2.29\\n + to
 
 @pytest.fixture
 def repository(tmp_path, monkeypatch):
-    monkeypatch.delenv("PYTHONPATH", raising=False)  # Python would search it before the clone's fakes
+    monkeypatch.delenv("PYTHONPATH", raising=False)  # Python would search it before the clone with the fake packages
     for name in [name for name in os.environ if name.startswith(("UV_", "PIP_"))]:
         monkeypatch.delenv(name)
     return Repository(tmp_path)
@@ -48,7 +48,7 @@ def test_old_python_prints_required_version_and_advice(repository):
 
 
 def test_old_python_can_parse_the_script():
-    ast.parse(COURSE.read_text(), feature_version=(3, 7))  # the oldest version that ast supports
+    ast.parse(COURSE.read_text(), feature_version=(3, 7))  # the oldest grammar that ast supports
 
 
 @pytest.mark.parametrize("module", ["venv", "ensurepip"])
@@ -124,7 +124,7 @@ def test_pytorch_version_matches_constraints():
     ("folder", "long_paths", "fits"),
     [
         (r"C:\course", False, True),
-        ("C:\\" + 64 * "a", False, True),  # 67 characters, a separator and the 191 of PyTorch's license are 259
+        ("C:\\" + 64 * "a", False, True),  # 67 characters + a separator + 191 characters for PyTorch's license = 259
         ("C:\\" + 65 * "a", False, False),
         (r"D:\students\anna.schmidt\OneDrive - University of Somewhere\Documents\transformer-course", False, False),
         (r"D:\students\anna.schmidt\OneDrive - University of Somewhere\Documents\transformer-course", True, True),
@@ -161,7 +161,7 @@ def test_disk_needs_space_if_pip_chooses_cuda(repository):
     repository.pip("")
     before = f"{FREE_SPACE.format(2.9e9)}; {ON_LINUX}"
     assert "with CUDA, needs 6.5 GB" in complaint(repository.run("lab", before=before))
-    # A configured package source may have a PyTorch build without CUDA.
+    # A package source that the user configures may have a PyTorch build without CUDA.
     repository.pip("print('global.find-links=\\'/wheels\\'')")
     assert repository.run("lab", before=before).returncode == 0
 
@@ -184,7 +184,7 @@ def test_missing_network_is_reported(repository):
         (repository.path / f"{name}.py").unlink()
     (repository.path / "pyproject.toml").write_text("[build-system]\nrequires = ['setuptools']\n")
     no_network = {"PIP_CONFIG_FILE": os.devnull, "PIP_RETRIES": "1", "PIP_PROXY": "http://localhost:9"}
-    done = repository.run("test", **no_network)  # uses the real pip
+    done = repository.run("test", **no_network)  # the real pip
     assert complaint(done) == "the install failed: the package index cannot be reached; check your network connection"
     assert not repository.stamp.exists()
 
@@ -333,11 +333,11 @@ def test_partly_replaced_environment_is_created_again(repository):
     repository.uv()
     repository.run("lab")
     (repository.path / "constraints.txt").write_text("torch==1.0")
-    # The process is killed while it deletes the old environment.
+    # Kill the process while it deletes the old environment.
     repository.fake("venv", "import os, signal; os.kill(os.getppid(), signal.SIGKILL)")
     repository.run("lab")
     (repository.path / "venv.py").unlink()
-    (repository.path / "constraints.txt").write_text("")  # the content for which the old environment was created
+    (repository.path / "constraints.txt").write_text("")  # the old environment was created for empty constraints
     repository.run("lab")
     assert len(repository.installed) == 2
 

@@ -1,4 +1,4 @@
-"""Test that a run is deterministic, and that splitting it loses no test and keeps units together."""
+"""Test that runs are deterministic, and that shards cover every test and keep units together."""
 
 from pathlib import Path
 
@@ -35,7 +35,7 @@ def test_every_test_is_in_one_shard():
     assert all(12 <= len(shard) <= 72 for shard in shards)
     assert sum(len({unit(test) for test in shard}) for shard in shards) == 60
     assert tests[0] in Shard(1, 1)
-    assert "tests/a/test_1.py" in Shard.parse("1/2"), "the shard must depend only on the test's name"
+    assert "tests/a/test_1.py" in Shard.parse("1/2"), "a test's shard must depend only on its name"
 
 
 @pytest.mark.parametrize("wrong", ["0/3", "4/3", "2", "a/b", "2/3/4"])

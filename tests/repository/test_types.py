@@ -1,4 +1,4 @@
-"""Run mypy as a test, so that it runs in parallel with other tests."""
+"""Run mypy as a test, in parallel with all other tests."""
 
 import subprocess
 import sys

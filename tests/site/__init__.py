@@ -1,1 +1,1 @@
-"""Tests for the web edition: its contents and, if the extra ``site`` is installed, the built site in a browser."""
+"""Tests for the web edition. The tests of the built site in a browser run only if the extra ``site`` is installed."""

@@ -1,4 +1,4 @@
-"""Share the stored lessons, which are read once."""
+"""A fixture that reads the stored lessons once for all tests."""
 
 import pytest
 from nbformat import NotebookNode

@@ -1,7 +1,6 @@
-"""Tests for the built site: all links work, and a browser displays it on phones and desktops.
-
-These tests take a minute and need the extra ``site``, which ``python3 course.py site`` installs. The workflow that
-publishes the site runs these tests first.
+"""Test that all links on the built site work, and that a browser displays its pages on phones and desktops. These tests
+take a minute and need the extra ``site``, which ``python3 course.py site`` installs. The workflow that publishes the
+site runs these tests before publishing.
 """
 
 import contextlib
@@ -51,7 +50,7 @@ PAGES = (
 
 @pytest.fixture(scope="module")
 def site() -> Path:
-    """Build the site in the folder of ``course.py site``, so that Sphinx does not read unchanged files again."""
+    """Build the site in the same folder as ``course.py site``, so that Sphinx does not read unchanged files again."""
     built = subprocess.run([sys.executable, "-m", "docs.site"], cwd=ROOT, capture_output=True, text=True)
     assert built.returncode == 0, built.stderr
     return ROOT / "build" / "site" / "html"
@@ -84,9 +83,9 @@ def metadata(book: NotebookNode) -> list[dict[str, Any]]:
 
 @contextlib.contextmanager
 def opened(browser: Browser, address: str, size: dict[str, int] = DESK) -> Iterator[Page]:
-    """Open a page; at the end, assert that it made no requests to other hosts and that no script failed."""
+    """Open a page. On exit, assert that it made no requests to other hosts and that no script failed."""
     page = new_page(browser, viewport=size)
-    page.set_default_timeout(120_000)  # a lesson loads in one second, or in 30 on a very busy machine
+    page.set_default_timeout(120_000)  # a lesson usually loads in 1 s, but in 30 s on a very busy machine
     wrong: list[str] = []
     page.on("request", lambda sent: None if sent.url.startswith((origin(address), "data:")) else wrong.append(sent.url))
     page.on("pageerror", lambda error: wrong.append(str(error)))
@@ -118,9 +117,11 @@ def test_shared_links_have_title_description_and_picture(site: Path, name: str) 
 
 
 def test_every_link_works(site: Path) -> None:
-    # Links from source code back to the reference are excluded, because Sphinx gets some of them wrong.
+    # Do not check links from source code back to the reference, because Sphinx gets some of them wrong.
     broken, n_links = [], 0
-    for page in [page for page in site.rglob("*.html") if "_static" not in page.parts]:  # _static has theme templates
+    for page in [
+        page for page in site.rglob("*.html") if "_static" not in page.parts
+    ]:  # _static contains theme templates
         for link in re.findall(
             r'<(?:a|link|img|script)\b(?![^>]*viewcode-back)[^>]*?\b(?:href|src)="([^"]*)"',
             page.read_text(encoding="utf-8"),
@@ -246,14 +247,18 @@ def test_first_lessons_have_live_views() -> None:
 @pytest.mark.parametrize("name", LIVE)
 def test_live_views_replace_their_pictures(browser: Browser, address: str, name: str) -> None:
     with opened(browser, address + f"notebooks/{name}.html", PHONE) as page:
-        page.locator(".tl-view .tl-said:not(:empty)").first.wait_for(state="attached")  # the first may be collapsed
+        page.locator(".tl-view .tl-said:not(:empty)").first.wait_for(
+            state="attached"
+        )  # "attached" is enough, because the first view may be collapsed
         is_live = [
             [STATE in output.get("metadata", {}) for output in cell.outputs if "image/png" in output.get("data", {})]
             for cell in stored_lessons()[name].cells
             if cell.cell_type == "code"
         ]
         assert page.locator(".tl-view").count() == sum(map(sum, is_live))
-        stills = sum(pictures.count(False) for pictures in is_live if any(pictures))  # plots in a cell with a view
+        stills = sum(
+            pictures.count(False) for pictures in is_live if any(pictures)
+        )  # plots in cells that also have a view
         assert page.locator(".cell_output:has(.tl-view) img").count() == stills
         assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
 
@@ -281,7 +286,7 @@ def test_trained_model_on_the_site_generates_a_date(browser: Browser, address: s
         view.locator(".tl-said", has_text="the model predicts - with").wait_for()
         view.get_by_role("textbox", name="text").fill("7 juin 1998")
         view.get_by_role("textbox", name="text").press("Enter")
-        view.locator(".tl-said", has_text="decoder.norm").wait_for()  # the model has processed the text
+        view.locator(".tl-said", has_text="decoder.norm").wait_for()  # appears when the model has processed the text
         assert "".join(view.locator(".mm-open .mm-tokens span").all_inner_texts()) == "bos1998-06-07"
 
 

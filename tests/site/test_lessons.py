@@ -1,4 +1,4 @@
-"""Tests for lessons on the site: answers are collapsed, and outputs are complete."""
+"""Test that lessons on the site have collapsed answers and complete outputs."""
 
 import json
 import re
@@ -62,7 +62,9 @@ def test_picture_gets_alternative_text_from_itself_or_output() -> None:
     *_, plot, coin = for_reading("01_word", book, None).cells
     assert plot.metadata["mystnb"]["image"] == {"alt": "Plot: loss by step.", "width": "40px"}
     assert coin.metadata["mystnb"]["image"] == {"alt": "Coin: heads with probability 0.50."}
-    assert list(coin.outputs[0].data) == ["image/png", "text/plain"], "only the still picture of a widget must be kept"
+    assert list(coin.outputs[0].data) == ["image/png", "text/plain"], (
+        "the site must keep only the still picture of a widget"
+    )
     assert len(book.cells[2].outputs[0].data) == 3, "the stored lesson must not change"
 
 

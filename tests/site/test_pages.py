@@ -63,7 +63,9 @@ def test_links_in_texts_work_in_the_repository(name: str) -> None:
     paths = [(ROOT / name).parent / link for found in links for link in found if link]
     assert [path for path in paths if not path.exists()] == []
     texts = {ROOT / text for text in (pages.FRONT_PAGE, *pages.TEXTS)}
-    assert {path.resolve() for path in paths if path.suffix == ".md"} <= texts, "Sphinx would report a missing page"
+    assert {path.resolve() for path in paths if path.suffix == ".md"} <= texts, (
+        "Sphinx would report these pages as missing"
+    )
 
 
 @pytest.mark.parametrize(
@@ -155,7 +157,7 @@ def test_front_page_map_links_lessons(books: dict[str, NotebookNode]) -> None:
     page = pages.front_page((ROOT / pages.FRONT_PAGE).read_text(encoding="utf-8"), books)
     assert {name for name in books if f'<a class="tl-lesson" href="notebooks/{name}.html"' in page} == set(books)
     assert "Leak" not in page and "reaches the outputs at “cat”, “sat”" in page, (
-        "the mask painter must start with the mistake"
+        "the mask painter must initially show the mistake"
     )
     assert f"{len(books)} lessons, " in page
-    assert not re.search(r"<div.*\n\n.*</svg>", page), "an empty line would end the HTML block"
+    assert not re.search(r"<div.*\n\n.*</svg>", page), "a blank line would end the HTML block"

@@ -1,4 +1,4 @@
-"""Tests for the tags that give a shared link its title, description and picture."""
+"""Tests for the meta tags that give a shared link its title, description and picture."""
 
 from html.parser import HTMLParser
 from typing import Any
@@ -8,7 +8,7 @@ from docs.site.repository import ROOT, Repository
 
 
 def tags(**changes: Any) -> dict[str, str]:
-    """Parse the tags of a page."""
+    """Return the meta tags of a page."""
     found: dict[str, str] = {}
 
     class Reader(HTMLParser):

@@ -1,4 +1,4 @@
-"""Tests for the setting that determines the project's URL."""
+"""Tests for reading the project's URL from the settings."""
 
 from pathlib import Path
 

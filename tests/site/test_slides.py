@@ -1,4 +1,4 @@
-"""Test that a slide deck contains the parts of a lesson that a lecture needs."""
+"""Test that a slide deck contains the parts of its lesson that a lecture needs."""
 
 import re
 
@@ -19,7 +19,7 @@ def test_deck_contains_all_predictions_diagrams_and_questions(books: dict[str, N
         linked = re.findall(r"\]\(([\w-]+\.png)\)", deck)
         assert set(linked) <= set(files), name
         drawn = [cell for cell in book.cells if cell.source.startswith("diagrams.") and cell.get("outputs")]
-        # The map and the diagram of the bug hunt are not on slides.
+        # The lesson map and the bug hunt's diagram are not on slides.
         assert len(linked) == len(set(linked)) and len(drawn) - 2 <= len(linked) <= len(drawn), name
 
 
@@ -34,4 +34,4 @@ def test_answers_are_collapsed(books: dict[str, NotebookNode]) -> None:
     deck = slides.deck("01_lookup", books["01_lookup"])
     outside = re.sub(r"<details>.*?</details>", "", deck, flags=re.DOTALL)
     assert "measured 8" in deck and "measured 8" not in outside
-    assert "arXiv" not in deck, "further reading must not be on a slide"
+    assert "arXiv" not in deck, "the further reading must not appear on a slide"

@@ -1,4 +1,4 @@
-"""Test that the plan for a term matches the lessons."""
+"""Test that the teaching plan for a term matches the lessons."""
 
 import copy
 

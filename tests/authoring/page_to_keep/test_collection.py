@@ -12,7 +12,7 @@ from transformer_course.diagrams.canvas import Diagram
 
 
 def streams(pdf: bytes) -> list[bytes]:
-    """Return the decompressed drawing commands of a PDF, because compression differs between machines."""
+    """Return the drawing commands of a PDF, decompressed because compression differs between machines."""
     found = re.findall(rb"(?<!end)stream\n(.*?)\nendstream", pdf, re.DOTALL)
     return [zlib.decompress(stream) for stream in found]
 

@@ -1,4 +1,4 @@
-"""Tests that the costs match the models, published numbers, and the formulas on the page."""
+"""Tests that the costs on the page match the models, published numbers, and the formulas on the page."""
 
 import pytest
 import torch
@@ -51,7 +51,7 @@ def test_totals_match_published_numbers():
 
 @pytest.mark.parametrize("name", MODELS)
 def test_operations_match_torchs_flop_counter(name):
-    """torch counts the scores of all pairs of tokens, even with a causal mask."""
+    """Even with a causal mask, torch's counter includes the scores of all pairs of tokens."""
     kind, config = MODELS[name]
     model, n = kind(config).eval(), 7
     tokens = torch.randint(1, 31, (1, n))

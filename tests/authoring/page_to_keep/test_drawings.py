@@ -1,4 +1,4 @@
-"""Tests that the drawings have the same connections as the models."""
+"""Tests that the arrows in the drawings match the connections in the models."""
 
 import itertools
 

@@ -1,4 +1,4 @@
-"""Tests for the formulas: unique names, and the correct lesson for each."""
+"""Tests that each formula has a unique name and comes from the lesson that defines its term."""
 
 from authoring.glossary import terms_of
 from authoring.page_to_keep.formulas import FORMULAS
@@ -6,7 +6,7 @@ from notebooks.build import FOLDER, sources
 from transformer_course.exercises import LESSONS
 
 
-def test_formula_follows_definition_of_its_term():
+def test_formula_lesson_is_not_before_terms_lesson():
     homes = {term.name: name for name, book in sources(FOLDER).items() for term in terms_of(book)}
     order = ["primer", *LESSONS]
     numbered = {int(name[:2]): i for i, name in enumerate(order) if name[0].isdigit()}

@@ -11,7 +11,7 @@ from authoring.page_to_keep.formulas import FORMULAS
 from transformer_course.diagrams.elements import text_width
 
 MARGIN = 0.2
-"""Width of the margin in which many printers cannot print, in inches."""
+"""Width in inches of the page margin that many printers cannot print on."""
 
 
 @pytest.fixture(scope="module")
@@ -26,9 +26,9 @@ def test_page_has_no_overlaps_and_fits_paper(drawn):
     assert y1 - y0 <= A4_INCHES[1] - 2 * MARGIN
 
 
-def test_all_text_is_large_enough(drawn):
+def test_text_is_large_enough_to_read(drawn):
     assert min(label.size for label in drawn.labels if label.words) >= page_module.MIN_FONT_PT
-    # subscripts are 0.7 times the size, and no subscript is nested
+    # subscripts have 0.7 times the font size and are never nested
     assert 0.7 * page_module.FORMULA_FONT_PT >= page_module.MIN_FONT_PT
     assert not any(re.search(r"[_^]\{[^}]*[_^]", formula.tex) for formula in FORMULAS)
 

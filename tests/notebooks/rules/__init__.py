@@ -1,4 +1,4 @@
-"""The rules for all lessons. Each rule is a function that takes a lesson and yields a message for each violation."""
+"""Rules for all lessons. Each rule is a function that takes a lesson and yields a message for each violation."""
 
 from collections.abc import Callable, Iterator
 

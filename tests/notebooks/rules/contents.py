@@ -1,4 +1,4 @@
-"""Rules about contents: a lesson has all required parts in the required order."""
+"""Rules about a lesson's contents: all required parts must be present, in the required order."""
 
 import ast
 import re
@@ -20,7 +20,7 @@ ORDER = [
     "What to read next",
 ]
 ORDER_WITHOUT_EXERCISES = ["In short", "Self-check", "New words", "Interview questions", "What to read next"]
-"""The sections of the primer, which has no exercises with a check."""
+"""The sections of the primer, which has no checked exercises."""
 EXPERIMENT_PARTS = ["**Claim.**", "**Prediction.**", "**Verdict.**"]
 WITHOUT_EXPERIMENT: set[str] = set()
 TITLE = [
@@ -140,9 +140,8 @@ def has_predictions_bug_hunt_and_transfer_task(lesson: Lesson) -> Iterator[str]:
 
 
 def has_experiment_section(lesson: Lesson) -> Iterator[str]:
-    """Check that a claim, a prediction, a cell with three seeds and a verdict come before the summary.
-
-    The build does not run the cell, and the experiment is not graded.
+    """Check that the experiment section contains a claim, a prediction, a cell with three seeds and a verdict. The
+    section must come before the summary. The build does not run the cell, and the experiment is not graded.
     """
     if lesson.number in WITHOUT_EXPERIMENT:
         return
@@ -178,7 +177,7 @@ def note_for_instructors_lists_points(lesson: Lesson) -> Iterator[str]:
 
 
 def _predicted(tree: ast.Module) -> list[str]:
-    """Return the names to which a cell assigns ``...``, or an empty list if it contains any other code."""
+    """Return the names to which a cell assigns ``...``, or an empty list if the cell contains any other code."""
     names: list[str] = []
     for node in tree.body:
         match node:

@@ -1,4 +1,4 @@
-"""Rules about execution: a stored lesson was run from top to bottom without errors."""
+"""Rules about execution: a stored lesson must have run from top to bottom without errors."""
 
 import re
 from base64 import b64decode
@@ -15,7 +15,7 @@ from transformer_course.published_models.in_lesson import names_bound, names_in
 
 MIN_PICTURE_PIXELS = 100
 UNCHECKED = re.compile(r"#\s*(?:NBVAL|PYTEST_VALIDATE)_\w+")
-"""Comments with which nbval skips cells or their outputs, like some tags."""
+"""Comments that make nbval skip cells or their outputs, as some tags do."""
 
 
 def only_colab_and_experiment_are_skipped(lesson: Lesson) -> Iterator[str]:
@@ -46,7 +46,7 @@ def no_cell_raised_or_warned(lesson: Lesson) -> Iterator[str]:
 
 
 def outputs_are_machine_independent(lesson: Lesson) -> Iterator[str]:
-    """Check that outputs contain no addresses or paths, which differ between runs and machines and so fail in nbval."""
+    """Check that outputs contain no memory addresses or paths, because they differ between runs and machines."""
     for cell in lesson.code:
         matches = re.findall(
             r"\b0x[0-9a-f]{6,}|ipykernel_\d+|/home/\S+|/tmp/\S+", displayed(cell) + displayed(cell, "text/html")
@@ -55,7 +55,7 @@ def outputs_are_machine_independent(lesson: Lesson) -> Iterator[str]:
 
 
 def numbers_have_few_digits(lesson: Lesson) -> Iterator[str]:
-    """Check that printed numbers have few digits, because further digits differ between processors."""
+    """Check that printed numbers have few digits, because the remaining digits differ between processors."""
     for cell in lesson.code:
         if VARYING & {*cell.metadata.get("tags", [])}:
             continue
@@ -70,7 +70,7 @@ def numbers_have_few_digits(lesson: Lesson) -> Iterator[str]:
 
 
 def _pictures(lesson: Lesson) -> Iterator[tuple[str, NotebookNode, Image.Image]]:
-    """Yield the cell id, the output and the image of each picture in a lesson."""
+    """Yield the cell ID, the output and the decoded image of each picture in a lesson."""
     for cell in lesson.code:
         for output in cell.outputs:
             if "image/png" in output.get("data", {}):
@@ -85,14 +85,14 @@ def pictures_are_transparent(lesson: Lesson) -> Iterator[str]:
 
 
 def pictures_are_not_blank(lesson: Lesson) -> Iterator[str]:
-    """Check that pictures are not tiny or blank. No other test checks pixels, because they differ between machines."""
+    """Check that pictures are neither tiny nor blank. No test compares pixels, because they differ between machines."""
     for cell, _, picture in _pictures(lesson):
         if min(picture.size) < MIN_PICTURE_PIXELS or picture.getcolors(maxcolors=2) is not None:
             yield f"{cell} shows a picture of {picture.width} × {picture.height} pixels that is almost empty"
 
 
 def pictures_have_descriptions_as_plain_text(lesson: Lesson) -> Iterator[str]:
-    """Check that the plain text of each picture is its description, which nbval compares."""
+    """Check that the plain-text output of each picture is its description, which nbval compares."""
     for cell, output, _ in _pictures(lesson):
         words = output.data.get("text/plain", "<")
         if words.startswith("<") or words != output.metadata.get("image/png", {}).get("alt", words):
@@ -100,9 +100,8 @@ def pictures_have_descriptions_as_plain_text(lesson: Lesson) -> Iterator[str]:
 
 
 def lesson_works_without_published_model(lesson: Lesson) -> Iterator[str]:
-    """Check that untagged cells do not depend on cells that need the published model.
-
-    If the model is not available, cells tagged ``published-model`` show their stored outputs.
+    """Check that cells without the tag ``published-model`` do not depend on cells with this tag. If the published model
+    is not available, tagged cells show their stored outputs.
     """
     needing = lesson.tagged(NEEDS_MODEL)
     bound = set[str]().union(*(names_bound(cell.source) for cell in needing))

@@ -1,4 +1,4 @@
-"""Rules about exercises: every exercise has a stub and a check, and no other cell is an exercise or a check."""
+"""Rules about exercises: every exercise must have a stub and a check, and there must be no further stubs or checks."""
 
 import ast
 import re
@@ -12,7 +12,7 @@ from tests.notebooks.lesson import Lesson, calls, displayed, syntax
 Function = ast.FunctionDef
 MAX_COMMON_WORDS = 3
 REVIEW = "review"
-"""The name of a lesson's function that tests the code of a bug hunt for which there is no exercise."""
+"""Name of the function with which a lesson tests a bug hunt that corresponds to no exercise."""
 
 
 def every_exercise_has_stub_and_check(lesson: Lesson) -> Iterator[str]:
@@ -74,7 +74,7 @@ def no_exercise_is_started(lesson: Lesson) -> Iterator[str]:
 
 
 def bug_hunt_checks_do_not_name_the_mistake(lesson: Lesson) -> Iterator[str]:
-    """Check that the check of a bug hunt does not name the mistake, which the reader should find first."""
+    """Check that a bug hunt's stored check does not name the mistake, because the reader should find it first."""
     for cell in lesson.tagged("bug-hunt"):
         hunted = bug_hunted(lesson, cell)
         if hunted is None:
@@ -89,7 +89,7 @@ def bug_hunt_checks_do_not_name_the_mistake(lesson: Lesson) -> Iterator[str]:
 
 
 def bug_hunt_verdicts_are_folded(lesson: Lesson) -> Iterator[str]:
-    """Check that the stored verdict of a bug hunt is folded, because GitHub shows it on the same page as the code."""
+    """Check that a bug hunt's stored verdict is collapsed, because GitHub shows it on the same page as the code."""
     for cell in lesson.tagged("bug-hunt"):
         if (hunted := bug_hunted(lesson, cell)) is None:
             continue
@@ -98,7 +98,7 @@ def bug_hunt_verdicts_are_folded(lesson: Lesson) -> Iterator[str]:
 
 
 def bug_hunt_cases_do_not_reveal_the_solution(lesson: Lesson) -> Iterator[str]:
-    """Check that labels of failing cases in a bug hunt do not contain words from the collapsed solution after it."""
+    """Check that the labels of a bug hunt's failing cases share no phrases with the collapsed solution below."""
     for cell in lesson.tagged("bug-hunt"):
         if (hunted := bug_hunted(lesson, cell)) is None or (solution := lesson.after(hunted[3])) is None:
             continue
@@ -113,10 +113,9 @@ def _word_sequences(text: str) -> set[tuple[str, ...]]:
 
 
 def bug_hunted(lesson: Lesson, cell: NotebookNode) -> tuple[NotebookNode, str, str, NotebookNode] | None:
-    """Return the cell in which the learner fixes a bug, the name it defines, the judged name, and the checking cell.
-
-    The broken code keeps its name for later cells; the learner redefines a second name. The judged name is the name of
-    an exercise if ``check`` judges the code, or the name of the broken code if the lesson's ``review`` does.
+    """Return the cell for the learner's fix, the fixed name, the judged name, and the cell with the check. The broken
+    code keeps its name, because later cells use it. The learner fixes the code under a second name. The judged name is
+    the exercise's name if ``check`` judges the fix, or the broken code's name if ``review`` does.
     """
     defined = {getattr(node, "name", None) for node in syntax(cell).body}
     fix_cell = lesson.after(cell)

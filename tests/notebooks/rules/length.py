@@ -1,4 +1,4 @@
-"""Rules about length: cells are short, and a lesson can be read in a limited time."""
+"""Rules about length: cells must be short, and reading time is limited."""
 
 import re
 from collections.abc import Iterator
