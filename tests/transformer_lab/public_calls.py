@@ -1,6 +1,5 @@
-"""Calls of every public function and module with invalid and unusual inputs; run as a program to print the outcomes.
-
-The program does not check shape annotations, like a user's program, so the errors come from the library itself.
+"""Calls to every public function and module with invalid and unusual inputs. Run this file as a program to print the
+outcomes. Like a user's program, it does not check shape annotations, so all errors come from the library itself.
 """
 
 import json
@@ -28,15 +27,15 @@ TEXT = lab.LanguageModelConfig(VOCAB, **STACK, dropout=0.0, positions="rotary")
 
 @dataclass
 class Call:
-    """A public function or module, and inputs that it accepts.
+    """A public function or module with valid arguments.
 
     Args:
         function: The function or module to call.
         inputs: The tensor arguments by name.
-        options: The other arguments.
+        options: The remaining arguments by name.
         any_rank: Whether the inputs may have any number of dimensions.
-        decodes: Whether the function returns token ids that a model has generated.
-        model: The model that the function runs.
+        decodes: Whether the function returns token IDs that a model generates.
+        model: The model that the function calls, or None.
     """
 
     function: Callable[..., Any]
@@ -47,7 +46,7 @@ class Call:
     model: nn.Module | None = None
 
     def __call__(self, **changed: Any) -> Any:
-        """Call the function with some inputs replaced; return its first result."""
+        """Call the function with some inputs replaced, and return its first result."""
         result = self.function(**{**self.inputs, **changed}, **self.options)
         return result[0] if isinstance(result, tuple) else result
 
@@ -69,7 +68,7 @@ def decoding(function: Callable[..., Any], model: nn.Module, inputs: dict[str, T
 
 
 def tensor_calls() -> dict[str, Call]:
-    """Return a valid call of every public function and module that takes tensors."""
+    """Return a valid call to every public function and module that takes tensors."""
     torch.manual_seed(0)
     heads = BATCH, N_HEADS
     qkv = {"q": floats(*heads, N, 4), "k": floats(*heads, N_KEY, 4), "v": floats(*heads, N_KEY, 4)}
@@ -109,7 +108,7 @@ def tensor_calls() -> dict[str, Call]:
 
 
 def wrong_inputs(call: Call) -> Iterator[tuple[str, str, Tensor | list[Any], list[str]]]:
-    """Yield the kind of fault, the name of an input, its invalid value, and the values that the error must contain."""
+    """Yield a kind of fault, the name of an input, an invalid value for it, and texts that the error must contain."""
     for name, x in call.inputs.items():
         yield "list", name, x.tolist(), ["list"]
         other = x.long() if x.is_floating_point() else x.float()
@@ -120,7 +119,7 @@ def wrong_inputs(call: Call) -> Iterator[tuple[str, str, Tensor | list[Any], lis
             yield "no dimensions", name, x.flatten()[0], ["()"]
             yield "too many dimensions", name, x[None, None, None], [str((1, 1, 1, *x.shape))]
         if x.is_floating_point():
-            if name not in ("v", "values"):  # the width of values may differ from the other widths
+            if name not in ("v", "values"):  # the width of values may differ from the width of queries and keys
                 yield "width", name, x[..., 1:], [str((*x.shape[:-1], x.shape[-1] - 1))]
             if call.model is not None:
                 yield "float64", name, x.double(), ["torch.float64", "torch.float32"]
@@ -133,16 +132,16 @@ def wrong_inputs(call: Call) -> Iterator[tuple[str, str, Tensor | list[Any], lis
 
 
 def special_calls(public: str) -> Iterator[tuple[str, Callable[[], bool], list[str]]]:
-    """Yield unusual calls of a public function or module.
+    """Yield unusual calls to a public function or module.
 
     Yields:
-        A description, a function that makes the call and returns whether the result is correct, and the values that
-        the error must contain; an empty list if the call must succeed.
+        A description, a function that makes the call and returns whether the result is correct, and the texts that the
+        error must contain. The list of texts is empty if the call must succeed.
     """
     call = tensor_calls()[public]
 
     @cache
-    def expected() -> Tensor:  # computed on demand, because tests may need only the names of the calls
+    def expected() -> Tensor:  # computed on demand, because some tests need only the names of the calls
         return call()
 
     yield "an empty batch", lambda: len(call(**{name: x[:0] for name, x in call.inputs.items()})) == 0, []
@@ -176,7 +175,7 @@ def with_model(call: Call, model: nn.Module) -> Call:
 
 
 def converted(public: str, dtype: torch.dtype = torch.float32, device: str = "cpu") -> Call:
-    """Return a call with parameters and inputs converted to a dtype and device."""
+    """Return a call whose parameters and inputs are converted to a dtype and device."""
     call = tensor_calls()[public]
     if call.model is not None:
         call.model.to(device, dtype)
@@ -185,7 +184,7 @@ def converted(public: str, dtype: torch.dtype = torch.float32, device: str = "cp
 
 
 def broken(public: str, value: float) -> Call:
-    """Return a call of a model whose embeddings are filled with NaN or infinity."""
+    """Return a call with a model whose embeddings are filled with NaN or infinity."""
     call = tensor_calls()[public]
     assert call.model is not None
     for embedding in (m for m in call.model.modules() if isinstance(m, nn.Embedding)):
@@ -194,7 +193,7 @@ def broken(public: str, value: float) -> Call:
 
 
 def changes_one_row(call: Call, name: str, value: float, expected: Tensor) -> bool:
-    """Return whether a value in the first row of an input changes only the first row of the result."""
+    """Return whether writing a value to the first row of an input changes only the first row of the result."""
     x = call.inputs[name].clone()
     x[0, ..., 0] = value
     result = call(**{name: x})
@@ -206,14 +205,14 @@ def same(result: Tensor, expected: Tensor) -> bool:
 
 
 def close(result: Tensor, expected: Tensor) -> bool:
-    """Return whether a half-precision result is close to a float32 result; for token ids, compare only the shapes."""
+    """Return whether a half-precision result is close to a float32 result. For token IDs, compare only the shapes."""
     if not result.is_floating_point():
         return result.shape == expected.shape
     return result.element_size() == 2 and torch.allclose(result.float(), expected, atol=0.06, rtol=0.06)
 
 
 def other_calls() -> dict[str, tuple[Callable[[], Any], str]]:
-    """Return calls without tensors and calls with masks, each with a text that its error must contain."""
+    """Return calls without tensors and calls with masks, each with a text that the error must contain."""
     attention, x = lab.MultiHeadAttention(D_MODEL, N_HEADS).eval(), floats(BATCH, N, D_MODEL)
     model = lab.LanguageModel(TEXT).eval()
     compiled = torch.compile(model, backend="eager")
@@ -275,7 +274,7 @@ def mask(*shape: int) -> Tensor:
 
 
 def recorded(model: nn.Module) -> list[Tensor]:
-    """Return the attention weights of each layer for fixed tokens."""
+    """Return the attention weights of each layer for a fixed text."""
     with lab.record_attention(model) as weights:
         model.eval()(torch.arange(N, device=next(model.parameters()).device)[None])
     return [weights[f"blocks.{i}.self_attention"] for i in range(STACK["n_layers"])]
@@ -305,7 +304,7 @@ def continued(compile_text: bool = False) -> list[str]:
 
 
 def outcome(call: Callable[[], Any]) -> list[str]:
-    """Return the type and message of an error and whether the library raised it, or a description of the result."""
+    """Return a call's error type and message and whether the library raised the error, or describe its result."""
     try:
         result = call()
     except Exception as error:  # the test checks the type
@@ -315,7 +314,7 @@ def outcome(call: Callable[[], Any]) -> list[str]:
 
 
 def calls() -> Iterator[tuple[str, Callable[[], Any], list[str]]]:
-    """Yield the name of each call, the call, and the values that its error must contain; none if it must succeed."""
+    """Yield the name of each call, the call, and the texts that its error must contain, or [] if it must succeed."""
     for public, call in tensor_calls().items():
         for kind, name, x, expected in wrong_inputs(call):
             yield f"{public}: {kind} of {name}", partial(call, **{name: x}), expected

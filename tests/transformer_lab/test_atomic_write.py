@@ -1,4 +1,4 @@
-"""Tests for atomic writes: a file is replaced completely or not at all."""
+"""Tests that atomic writes replace a file either completely or not at all."""
 
 import os
 from pathlib import Path
@@ -75,7 +75,7 @@ def test_overwrites_the_temporary_file_of_a_killed_program(tmp_path):
     assert list(tmp_path.iterdir()) == [path] and path.read_bytes() == b"new"
 
 
-def test_surrogates_are_written_as_their_bytes(tmp_path):
+def test_writes_escaped_surrogates_as_original_bytes(tmp_path):
     path = tmp_path / "mine.py"
     for text in ("a longer text", "é\udcff"):
         atomic_write_text(path, text)

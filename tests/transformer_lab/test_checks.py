@@ -1,4 +1,4 @@
-"""Tests for argument checks: valid arguments pass, and invalid ones raise an error with their values."""
+"""Tests that argument checks accept valid arguments, and that errors contain the values of invalid arguments."""
 
 import re
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Tests for every public function and module: a call returns a correct result or the library names the problem."""
+"""Tests that a call to any public function or module returns a correct result or raises a helpful error."""
 
 import json
 import os
@@ -23,7 +23,7 @@ def outcomes():
 
 
 @pytest.mark.parametrize("name", names())
-def test_returns_correct_result_or_names_the_problem(outcomes, name):
+def test_call_returns_correct_result_or_helpful_error(outcomes, name):
     kind, message, raised_by, expected = outcomes[name]
     if not expected:
         assert (kind, message) == ("correct", "True")
@@ -34,6 +34,6 @@ def test_returns_correct_result_or_names_the_problem(outcomes, name):
         assert value in message
 
 
-def test_covers_the_whole_public_api():
+def test_calls_cover_whole_public_api():
     covered = {name.split(":")[0].split()[0] for name in names()}
     assert covered == {*transformer_lab.__all__}

@@ -1,4 +1,4 @@
-"""Tests for shape checks: a call is checked unless a similar call has passed before, and no wrong call passes."""
+"""Tests that shape checks reject every wrong call, although they skip calls similar to a call that passed before."""
 
 import sys
 from collections.abc import Callable
@@ -71,7 +71,7 @@ def test_rejects_wrong_calls_after_valid_calls(call):
         scores(q=torch.zeros(2, 3), k=torch.zeros(5, 3))
         first(torch.zeros(7, 3), 2)
         lengths([torch.ones(3).long()])
-        scaled(nn.Linear(2, 3), 2)  # an int is accepted for a float
+        scaled(nn.Linear(2, 3), 2)  # an int is accepted where a float is annotated
         with pytest.raises(TypeCheckError):
             call()
 
@@ -87,7 +87,7 @@ def test_similar_calls_are_checked_once(monkeypatch):
     check(torch.rand(2, 3), torch.rand(5, 3).double())
     check(torch.rand(2, 3), nn.Parameter(torch.rand(5, 3)))
     check(1, 1.0)
-    check(True, 1)  # equal to (1, 1.0) but of different types
+    check(True, 1)  # equal to (1, 1.0), but the types differ
     assert len(calls) == 7
 
 
@@ -102,7 +102,7 @@ def test_collections_are_checked_every_time(monkeypatch):
     assert len(calls) == 6
 
 
-def test_different_result_is_checked_without_another_call():
+def test_checks_different_result_without_calling_again():
     widths = []
 
     @check_once

@@ -1,4 +1,4 @@
-"""Tests for tensor files: round trips, atomic replacement, and errors about corrupted or mismatched files."""
+"""Tests for tensor files, including atomic replacement and errors about corrupted or mismatched files."""
 
 import errno
 import json
@@ -70,7 +70,7 @@ def test_error_lists_all_mismatched_parameters(tmp_path):
 
 
 def test_info_is_json_metadata(tmp_path):
-    """Any safetensors library can read the metadata, and reading it executes no code."""
+    """Store the info as JSON, which any safetensors library can read without executing code."""
     path = tmp_path / "x.safetensors"
     write_tensors(path, {"a": torch.zeros(2)}, {"step": 3})
     data = path.read_bytes()

@@ -1,4 +1,4 @@
-"""Tests for additive attention against loops. ``test_properties`` covers the properties of all kinds of attention."""
+"""Test additive attention against a loop. ``test_properties`` tests the properties of all kinds of attention."""
 
 import math
 
@@ -15,12 +15,12 @@ from transformer_lab.attention.additive import AdditiveAttention, additive_score
 
 
 def score_by_loops(w_q: Tensor, w_k: Tensor, w: Tensor, query: Tensor, key: Tensor) -> float:
-    """Compute the additive score of one query-key pair, one hidden unit at a time."""
+    """Compute the additive score of a single query-key pair, one hidden unit at a time."""
     return sum(w_i.item() * math.tanh(dot(a, query) + dot(b, key)) for a, b, w_i in zip(w_q, w_k, w, strict=True))
 
 
 @given(sizes=sizes(6), rng=generators())
-def test_score_is_the_output_of_a_small_network(sizes, rng):
+def test_score_matches_loop_over_hidden_units(sizes, rng):
     batch, n_query, n_key, d_q, d_k, d_h = sizes
     queries, keys = normal(rng, batch, n_query, d_q), normal(rng, batch, n_key, d_k)
     parameters = normal(rng, d_h, d_q), normal(rng, d_h, d_k), normal(rng, d_h)

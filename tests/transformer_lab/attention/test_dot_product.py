@@ -1,4 +1,4 @@
-"""Tests for dot-product attention against loops and against torch, with and without attention weights."""
+"""Test dot-product attention, with and without attention weights, against loops and against torch."""
 
 from typing import Any
 
@@ -68,7 +68,7 @@ def test_dot_product_bias_matches_longer_vectors(attention, inputs, rng):
 @pytest.mark.parametrize("mask", [None, torch.ones(1, 7, dtype=torch.bool)], ids=["no mask", "mask"])
 def test_dropout_drops_and_rescales_weights(attention, mask):
     torch.manual_seed(0)
-    q, k, v = torch.randn(500, 5), torch.randn(7, 5), torch.eye(7)  # with one-hot values, the output is the weights
+    q, k, v = torch.randn(500, 5), torch.randn(7, 5), torch.eye(7)  # with one-hot values, the output equals the weights
     scale = attention(q, k, v, mask, dropout=0.2) / attention(q, k, v, mask)
     kept = scale > 0
     assert_close(scale[kept], torch.full_like(scale[kept], 1 / 0.8))
@@ -122,7 +122,7 @@ def test_attend_calls_the_torch_kernel(monkeypatch):
     attend(*torch.ones(3, 2, 5), torch.tensor([[False, False], [False, True]]))
     assert masks[0] is None
     assert torch.equal(masks[1], mask)
-    assert masks[2].any(dim=-1).all(), "some kernels return NaN for a fully masked row"
+    assert masks[2].any(dim=-1).all(), "some kernels return NaN for fully masked rows"
 
 
 @pytest.mark.parametrize("n_kv_heads", [1, 2])
@@ -131,7 +131,7 @@ def test_shared_heads_match_repeated_heads(n_kv_heads, given):
     q, k, v = torch.randn(3, 6, 5, 7), torch.randn(3, n_kv_heads, 5, 7), torch.randn(3, n_kv_heads, 5, 7)
     leaves = [x.double().requires_grad_() for x in (q, k, v)]
     mask = torch.rand(3, 1, 5, 5) < 0.6
-    mask[:, :, 2] = False  # a query that may attend to nothing
+    mask[:, :, 2] = False  # this query may attend to nothing
     options = {
         "nothing": {},
         "mask": {"mask": mask},

@@ -1,4 +1,4 @@
-"""Tests for grouped-query attention against loops and against multi-head attention."""
+"""Test grouped-query attention against loops and against multi-head attention."""
 
 import pytest
 import torch

@@ -1,4 +1,4 @@
-"""Tests for key/value caches. ``generation/test_decode.py`` tests how models use them."""
+"""Tests for key/value caches. ``generation/test_decode.py`` tests how models use the caches."""
 
 import pytest
 import torch
@@ -58,7 +58,7 @@ def test_buffer_doubles_when_full():
         n_copies += memory is not None and k.untyped_storage().data_ptr() != memory.untyped_storage().data_ptr()
         memory = k
         assert n <= k.stride(1) // k.stride(2) <= max(INITIAL_CAPACITY_TOKENS, 2 * n, 500 if n > 250 else 0)
-    assert n_copies == 5  # the buffer grows at 17, 35, 71, 143 and 287 tokens
+    assert n_copies == 5  # the buffer grows when token 17, 35, 71, 143 or 287 is appended
 
 
 def test_truncated_tokens_are_overwritten():
@@ -71,7 +71,7 @@ def test_truncated_tokens_are_overwritten():
     )
 
 
-def test_sources_are_dropped_with_their_last_row():
+def test_drops_source_with_its_last_row():
     k, v = drawn(4)
     source = SourceKV(k, v)
     source.reorder(torch.tensor([0, 0, 1, 1, 2, 2]), n_rows=3)
@@ -114,7 +114,7 @@ def test_sources_can_be_dropped_before_the_first_token():
     assert_close(cache.layers[0].source.k, k[[0, 2]])
 
 
-def test_tokens_count_only_after_commit():
+def test_length_includes_tokens_only_after_commit():
     cache = ModelCache([LayerCache(5)])
     tokens = cache.with_new(torch.tensor([[7, 8]]))
     assert cache.length == 0
@@ -132,7 +132,7 @@ def test_reorder_moves_tokens_with_their_rows():
     assert cache.with_new(torch.tensor([[9], [9], [9]])).tolist() == [[7, 9], [7, 9], [5, 9]]
 
 
-def test_group_beams_joins_the_rows_of_a_source():
+def test_group_beams_joins_rows_of_same_source():
     x = torch.randn(6, 2, 3, 5)
     grouped = group_beams(x, n_sources=2)
     assert torch.equal(grouped[0], torch.cat([x[0], x[1], x[2]], dim=1))

@@ -1,4 +1,4 @@
-"""Stateful tests for key/value caches: any sequence of operations matches a reference made of plain lists."""
+"""Stateful tests that compare key/value caches with plain lists after any sequence of operations."""
 
 import pytest
 import torch
@@ -13,7 +13,7 @@ MAX_LENGTH, N_HEADS, D_K = 7, 2, 3
 
 
 class Rows:
-    """The reference: a list of tokens for each row, and for each layer a list of keys for each row."""
+    """Reference cache: a list of tokens for each row, and a list of keys for each layer and row."""
 
     def __init__(self, n_layers: int, sources: list[int]) -> None:
         self.tokens: list[list[int]] = [[] for _ in sources]
@@ -37,7 +37,7 @@ class Rows:
 
 
 class Caches(RuleBasedStateMachine):
-    """Two caches with different numbers of layers: one for a model with cross-attention and one for a model without."""
+    """Two caches with different numbers of layers, for a model with and a model without cross-attention."""
 
     @initialize(n_sources=st.integers(1, 3), seed=st.integers(0, 99))
     def begin(self, n_sources: int, seed: int) -> None:
@@ -67,7 +67,7 @@ class Caches(RuleBasedStateMachine):
 
     @rule(which=st.sampled_from([0, 1]), data=st.data())
     def reorder_within_each_source(self, which: int, data: st.DataObject) -> None:
-        """Select rows the way beam search does, without changing the number of rows per source."""
+        """Select rows as beam search does, without changing the number of rows per source."""
         rows = self.rows[which]
         each = [[row for row, s in enumerate(rows.sources) if s == source] for source in sorted({*rows.sources})]
         self.reorder(which, [data.draw(st.sampled_from(own)) for own in each for _ in own])

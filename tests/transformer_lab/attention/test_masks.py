@@ -1,4 +1,4 @@
-"""Tests for masks: their entries, and which keys receive gradients from which queries."""
+"""Tests for the entries of masks, and for the gradient flow from queries to keys that they allow."""
 
 from itertools import product
 
@@ -19,7 +19,7 @@ lengths = st.integers(1, 7)
 
 
 def influence(mask: Tensor, n_query: int, n_key: int) -> list[list[bool]]:
-    """Return, for each query and each key, whether gradient flows from the query's output to the key and value."""
+    """Return whether gradient flows from each query's output to each key and value."""
     memory = torch.randn(n_key, 5, requires_grad=True)
     output, _ = scaled_dot_product_attention(torch.randn(n_query, 5), memory, memory, mask)
     return [(grad(row.sum(), memory, retain_graph=True)[0] != 0).any(dim=-1).tolist() for row in output]

@@ -1,4 +1,4 @@
-"""Tests for multi-head attention against loops, against torch, and for properties of every head."""
+"""Test multi-head attention against loops and against torch, and test properties of every head."""
 
 import pytest
 import torch
@@ -58,7 +58,7 @@ def test_cross_attention_matches_torch(copied_from, mask, observed):
     ours, theirs = MultiHeadAttention(D_MODEL, N_HEADS), nn.MultiheadAttention(D_MODEL, N_HEADS, batch_first=True)
     make_twins(ours, theirs, copied_from)
     query, key, value = vectors(BATCH, N_QUERY, D_MODEL), vectors(BATCH, N_KEY, D_MODEL), vectors(BATCH, N_KEY, D_MODEL)
-    hidden = None if mask is None else ~mask.reshape(-1, N_QUERY, N_KEY).squeeze(0)  # in torch, True means hidden
+    hidden = None if mask is None else ~mask.reshape(-1, N_QUERY, N_KEY).squeeze(0)  # in torch, True means masked out
     with record_attention(ours if observed else nn.Module()) as recorded:
         output = ours(query, key, value, mask)
     their_output, their_weights = theirs(query, key, value, attn_mask=hidden, average_attn_weights=False)
@@ -95,7 +95,7 @@ def test_fully_masked_query_returns_bias_with_finite_gradients():
     for observed in [False, True]:
         with record_attention(attention if observed else nn.Module()):
             output = attention(query, key, key, mask)
-        assert torch.equal(output[:, 2], attention.w_o.bias.expand(BATCH, -1))  # w_o applied to zeros
+        assert torch.equal(output[:, 2], attention.w_o.bias.expand(BATCH, -1))  # w_o maps zeros to its bias
         gradients = torch.autograd.grad(output.sum(), [query, key, *attention.parameters()])
         assert all(gradient.isfinite().all() for gradient in gradients)
         assert (gradients[0][:, 2] == 0).all()
@@ -111,7 +111,7 @@ def test_recording_weights_has_no_side_effects(monkeypatch):
     assert_close(recorded[""].sum(dim=-1), torch.ones(BATCH, N_HEADS, N_QUERY, dtype=torch.float64))
     assert (recorded[""][~mask.expand(BATCH, N_HEADS, -1, -1)] == 0).all()
     recorded.clear()
-    # outside the block, the function that computes weights must not be called
+    # outside the block, nothing must compute attention weights
     monkeypatch.delattr("transformer_lab.attention.multi_head.scaled_dot_product_attention")
     assert torch.equal(attention(query, key, key, mask), unrecorded)
     assert not recorded

@@ -1,4 +1,4 @@
-"""Tests for positions against loops, complex numbers and values from the papers."""
+"""Test positional encodings against loops, complex numbers and values from the papers."""
 
 import math
 from itertools import pairwise
@@ -42,7 +42,7 @@ def sinusoid(position: int, feature: int, d_model: int, base: float) -> float:
 
 @pytest.mark.parametrize("encode", [sinusoidal_encoding])
 @given(d_model=even_widths, base=BASES, position=any_position)
-def test_even_features_are_sines_and_odd_are_cosines(encode, d_model, base, position):
+def test_even_features_are_sines_odd_features_cosines(encode, d_model, base, position):
     encoding = encode(position + 1, d_model, base)
     assert encoding.shape == (position + 1, d_model)
     assert encoding.dtype == torch.float32
@@ -81,7 +81,7 @@ def test_dot_products_of_encodings_decrease_on_average():
 
 
 def by_complex_numbers(x: Tensor, positions: Tensor, base: float) -> Tensor:
-    """Multiply each pair of adjacent features, read as a complex number, by e^(i·angle)."""
+    """Treat each pair of adjacent features as a complex number, and multiply it by e^(i·angle)."""
     d = x.shape[-1]
     pairs = torch.complex(x[..., 0::2], x[..., 1::2])
     angles = float64([[p / base ** (2 * i / d) for i in range(d // 2)] for p in positions.tolist()])
@@ -110,7 +110,7 @@ def test_rotated_scores_depend_only_on_distance(d, base, rng, positions, shift):
 
 
 def test_rotated_scores_decrease_with_distance():
-    q = torch.ones(1, 4)  # matches itself best at distance 0
+    q = torch.ones(1, 4)  # the dot product with itself is largest at distance 0
     scores = [(q * apply_rotary(q, torch.tensor([distance]))).sum() for distance in range(4)]
     assert_close(scores[0], torch.tensor(4.0))
     assert all(nearer > farther for nearer, farther in pairwise(scores))
@@ -155,7 +155,7 @@ def test_scaled_frequencies_match_transformers(d, base, factor, length, n_turns)
 
 
 def test_llama3_scaling_slows_only_low_frequencies():
-    frequencies = torch.tensor([4.1, 4.0, 2.5, 1.0, 0.9]) * 2 * math.pi / 100  # turns per 100 positions
+    frequencies = torch.tensor([4.1, 4.0, 2.5, 1.0, 0.9]) * 2 * math.pi / 100  # 4.1 to 0.9 turns per 100 positions
     ratio = Llama3Scaling(factor=8.0, original_max_length=100).scale(frequencies) / frequencies
     assert_close(ratio, torch.tensor([1.0, 1.0, (1 + 1 / 8) / 2, 1 / 8, 1 / 8]))
 
@@ -198,7 +198,7 @@ def test_rotation_preserves_dtype(dtype):
 
 
 def test_angles_are_exact_on_devices_without_float64(monkeypatch):
-    """On Apple's MPS, sines and cosines are stored in float32, but float32 angles would be off by 0.005."""
+    """Sines and cosines may be stored in float32, as on Apple's MPS. But float32 angles would be off by 0.005."""
     monkeypatch.setattr(positions, "widest_float", lambda _device: torch.float32)
     where, x = torch.tensor([[0, 99_999, 100_000]]), torch.randn(1, 2, 3, 8)
     rotation = Rotation(where, 8)

@@ -1,4 +1,4 @@
-"""Tests for properties of every kind of attention: dot-product attention with and without weights, and additive."""
+"""Test properties of additive attention and of dot-product attention with and without weights."""
 
 import pytest
 import torch
@@ -15,7 +15,7 @@ from transformer_lab.attention.dot_product import attend
 
 
 def additive(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None = None) -> Tensor:
-    """Compute additive attention with parameters from a fixed seed and any number of leading dimensions."""
+    """Compute additive attention with parameters from a fixed seed, for any number of leading dimensions."""
     leading = q.shape[:-2]
     if mask is not None:
         mask = mask.expand(*leading, q.shape[-2], k.shape[-2]).reshape(-1, q.shape[-2], k.shape[-2])
@@ -63,7 +63,7 @@ def test_outputs_stay_within_the_range_of_visible_values(attention, inputs):
 def test_fully_masked_query_returns_zeros_with_finite_gradients(attention, inputs):
     q, k, v, mask = (x.clone() for x in inputs)
     leaves = [x.requires_grad_() for x in (q, k, v)]
-    with torch.autograd.set_detect_anomaly(True):  # detects NaN in intermediate gradients, too
+    with torch.autograd.set_detect_anomaly(True):  # also detects NaN in intermediate gradients
         output = attention(q, k, v, mask)
         gradients = grad(output.square().sum(), leaves)
     assert (output[~mask.any(dim=-1)] == 0).all()

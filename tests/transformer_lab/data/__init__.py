@@ -1,1 +1,1 @@
-"""Tests for the data package: dates, corpora, tokenizers, token stores and batches."""
+"""Tests for the data package, which contains dates, corpora, tokenizers, token stores and batches."""

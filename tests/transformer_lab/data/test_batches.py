@@ -1,4 +1,4 @@
-"""Tests for batches: they fit the token budget, cover each epoch, contain little padding and depend on the seed."""
+"""Tests that batches fit the token budget, cover each epoch, contain little padding and depend on the seed."""
 
 from itertools import islice
 
@@ -14,7 +14,7 @@ PAD = 0
 
 
 def corpus(lengths):
-    """Return pairs with these lengths, in which every token is the number of the pair, counted from 1."""
+    """Return pairs with these lengths. Every token in a pair is the pair's number, counted from 1."""
     sides = []
     for side in (0, 1):
         sides.append(InMemory(np.full(pair[side], 1 + i, np.int64) for i, pair in enumerate(lengths)))
@@ -44,7 +44,7 @@ def test_batches_respect_the_budget_and_cover_every_pair(lengths, n_tokens):
     for batch in batches:
         assert max(batch.source.numel(), batch.target.numel()) <= n_tokens
         for source, target in zip(batch.source, batch.target, strict=True):
-            assert source[0] == target[0]  # source and target still belong together
+            assert source[0] == target[0]  # source and target come from the same pair
             assert lengths[int(source[0]) - 1] == (int((source != PAD).sum()), int((target != PAD).sum()))
 
 
@@ -114,7 +114,7 @@ def test_window_epoch_covers_each_window_within_the_budget():
         (2, 7),
         (1, 7),
         (1, 2),
-    }  # 3 · 7 tokens fill the budget
+    }  # 3 windows of 7 tokens fill the budget
     assert sum(int((batch.labels != batches.pad_id).sum()) for batch in epoch) == 20 * 7 + 2
     again = WindowBatches(WINDOWS, n_tokens=21, seed=0).from_step(5)
     assert torch.equal(next(again).tokens, epoch[5].tokens)

@@ -1,4 +1,4 @@
-"""Stateful tests for batches: readers that start at any step get the same batches as a reader from the start."""
+"""Stateful tests that readers which start at any step get the same batches as a reader from the first step."""
 
 import numpy as np
 from hypothesis import settings
@@ -11,12 +11,12 @@ N_TOKENS = 24
 
 
 def numbers(batch: Batch | TextBatch) -> list[int]:
-    """Return the numbers of the items in a batch; each item's first token is its number."""
+    """Return the numbers of the items in a batch. An item's first token is its number."""
     return (batch.source if isinstance(batch, Batch) else batch.tokens)[:, 0].tolist()
 
 
 class Readers(RuleBasedStateMachine):
-    """Several readers of the same batches; all readers of a step must get the same batch."""
+    """Several readers of the same batches. At each step, all readers must get the same batch."""
 
     @initialize(lengths=st.lists(st.integers(2, N_TOKENS), min_size=1, max_size=25), pairs=st.booleans())
     def begin(self, lengths: list[int], pairs: bool) -> None:

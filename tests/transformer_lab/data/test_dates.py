@@ -1,4 +1,4 @@
-"""Tests for the dates task: each string means one date, many languages are covered, and held-out strings stay out."""
+"""Tests that date strings are unambiguous, cover many languages, and never leak from the held-out set."""
 
 import re
 import unicodedata
@@ -25,7 +25,7 @@ SOME_DAYS = [
 
 
 def scripts(text: str) -> set[str]:
-    """Return the scripts of the letters in a text, taken from their Unicode names."""
+    """Return the scripts of the letters in a text, such as Latin or Cyrillic, taken from the letters' Unicode names."""
     return {unicodedata.name(character).split()[0] for character in text if character.isalpha()}
 
 

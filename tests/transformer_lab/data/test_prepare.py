@@ -1,4 +1,4 @@
-"""Tests for preparing a corpus: files are converted to a tokenizer and stored tokens once."""
+"""Tests for preparing a corpus, that is, for training a tokenizer and storing tokens exactly once."""
 
 import json
 import os
@@ -24,7 +24,7 @@ def corpus(tmp_path):
 
 def test_prepared_pairs_round_trip(corpus, tmp_path):
     tokenizer, sources, targets = prepare([corpus], tmp_path / "data", 300, max_length=20, errors=LineErrors())
-    assert len(sources) == len(targets) == len(PAIRS)  # more than one chunk
+    assert len(sources) == len(targets) == len(PAIRS)  # the corpus has more than one chunk
     for (source, target), source_ids, target_ids in zip(PAIRS, sources, targets, strict=False):
         assert source_ids.tolist() == [*tokenizer.encode(source).ids, EOS_ID]
         assert target_ids.tolist() == [BOS_ID, *tokenizer.encode(target).ids, EOS_ID]
@@ -41,7 +41,7 @@ def test_overlong_side_is_reported_by_line_number(corpus, tmp_path, line):
     assert max(sources.lengths) <= 10
 
 
-def test_million_character_line_is_skipped_before_tokenizing(corpus, tmp_path):
+def test_skips_million_character_line_before_tokenizing(corpus, tmp_path):
     clean, *_ = prepare([corpus], tmp_path / "clean", 300, max_length=20, errors=LineErrors())
     with corpus.open("a", encoding="utf-8") as file:
         file.write("x" * 1_000_000 + "\ta\n" + "y" * 990 + "\ta\n")
@@ -87,7 +87,7 @@ def test_each_bad_line_is_reported_once(corpus, tmp_path):
     assert errors.counts == {"an empty line": 1}
 
 
-def test_rejects_corpus_without_pairs_with_reasons(tmp_path):
+def test_rejection_of_empty_corpus_lists_reasons(tmp_path):
     path = tmp_path / "bad.tsv"
     path.write_text("one\ntwo\n")
     with pytest.raises(ValueError, match=r"bad\.tsv: found no usable sentence pairs; skipped 2 × no tab[^\n]+$"):
@@ -122,7 +122,7 @@ def test_repeats_interrupted_preparation(corpus, tmp_path):
     assert json.loads((data / ORIGIN).read_text())["files"] == [{"name": "corpus.tsv", "sha256": sha256_of(corpus)}]
 
 
-# Text
+# Corpora of text documents
 
 
 DOCUMENTS = [" ".join(WORDS[i * k % 10] for k in range(1, 9 + i % 5)) + "\n" * (i % 3) for i in range(150)]

@@ -1,4 +1,4 @@
-"""Tests for token stores: sequences round-trip, can be read in any order, and stay on disk."""
+"""Tests that token stores return the written sequences in any order and keep them on disk."""
 
 import tracemalloc
 
@@ -30,7 +30,7 @@ def test_sequences_are_int64_for_torch(tmp_path):
 
 
 def test_tokens_stay_on_disk(tmp_path):
-    """A store keeps 12 bytes per sequence in memory, regardless of the sequence's length."""
+    """A store should use 12 bytes of memory per sequence, regardless of the sequence's length."""
     n = 20_000
     store(tmp_path / "x.tokens", [[7] * 50] * n)
     tracemalloc.start()

@@ -1,4 +1,4 @@
-"""Tests for tokenizers: texts round-trip, and no text is encoded as a special token."""
+"""Tests that texts round-trip through tokenizers, and that no text is encoded as a special token."""
 
 import pytest
 from hypothesis import given

@@ -1,4 +1,4 @@
-"""Tests for the beam cache against the model's cache: after any reordering, each beam attends to its ancestors."""
+"""Test the beam cache against the model's cache. After any reordering, each beam must attend to its ancestors."""
 
 import pytest
 import torch
@@ -17,7 +17,7 @@ def model_cache():
 
 
 def append(cache, tokens, kv):
-    """Append keys, values and tokens to a cache the way a model does."""
+    """Append keys, values and tokens to a cache as a model does."""
     for layer, (k, v) in zip(cache.layers, kv, strict=True):
         layer.self_attention.append(k, v)
     cache.commit(cache.with_new(tokens))

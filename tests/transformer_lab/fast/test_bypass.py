@@ -1,4 +1,4 @@
-"""Tests for bypassing modules: results match a call, and customized modules are called normally."""
+"""Test that bypassing a module gives the same result as calling it, and that customized modules are not bypassed."""
 
 import pytest
 import torch
@@ -40,7 +40,7 @@ def hooked() -> nn.Module:
 
 class Doubled(nn.Linear):
     def forward(self, x):
-        _batch, _n, _d = x.shape  # a learner's module may require three dimensions
+        _batch, _n, _d = x.shape  # a learner's module may only accept three dimensions
         return 2 * super().forward(x)
 
 
@@ -116,7 +116,7 @@ def test_global_hook_is_detected_while_registered(register):
     assert not any(hooks) and may_bypass(module, nn.Linear)
 
 
-def test_flop_counter_and_recording_are_detected():
+def test_detects_flop_counter_and_recording_of_weights():
     attention = MultiHeadAttention(4, 2)
     hooks = hooks_of(attention)
     for observer in (FlopCounterMode(display=False), record_attention(attention)):

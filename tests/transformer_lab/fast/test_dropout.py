@@ -1,4 +1,4 @@
-"""Tests for dropout that splits each random number into four: its probability, scale and independence."""
+"""Tests for the probability, scale and independence of dropout that splits each random number into four."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""Tests for functional layers: each matches its module for every weight layout."""
+"""Tests that each functional layer matches its module for every weight layout."""
 
 import pytest
 import torch

@@ -1,4 +1,4 @@
-"""Tests for a language model's fast decoding step: it matches the plain path and is used only where it applies."""
+"""Tests that a language model's fast decoding step matches the plain path and runs only for supported models."""
 
 import pytest
 import torch

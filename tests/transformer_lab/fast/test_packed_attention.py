@@ -1,4 +1,4 @@
-"""Tests for attention on packed rows: values and gradients match torch's attention on each sentence."""
+"""Test the values and gradients of attention on packed rows against torch's attention on each sentence."""
 
 import pytest
 import torch

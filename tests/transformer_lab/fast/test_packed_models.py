@@ -1,4 +1,4 @@
-"""Tests for models on packed rows: losses and gradients match the padded models, with dropout at the same positions."""
+"""Test the losses and gradients of models on packed rows against padded models with the same dropout."""
 
 from collections.abc import Callable
 from copy import deepcopy
@@ -31,7 +31,7 @@ ALL = {
 
 
 class EveryThird(nn.Module):
-    """Drop the same features everywhere, so that dropout at a different position changes the result."""
+    """Dropout that drops every third feature, so that dropout at the wrong position in the model changes the result."""
 
     def forward(self, x: Tensor) -> Tensor:
         keep = torch.arange(x.shape[-1]) % 3 > 0
@@ -72,7 +72,7 @@ def assert_same(model, inputs, labels):
 
 def test_losses_and_gradients_match_the_model(model):
     assert_same(model, *batch(model))
-    assert_same(model, *batch(model, (6, 6), (5, 5)))  # without padding
+    assert_same(model, *batch(model, (6, 6), (5, 5)))  # a batch without padding
 
 
 @pytest.mark.parametrize(("max_padded", "max_formula"), [(6, 9), (0, 128), (48, 5)])
@@ -106,7 +106,7 @@ def test_dropout_and_long_sentences_use_the_kernel(monkeypatch):
     calls.clear()
     monkeypatch.setattr(packed_models, "MAX_FORMULA_LENGTH", 8)
     packed_loss(model, inputs, labels, PAD)
-    assert len(calls) == len(model.encoder.layers)  # sources have at most 8 tokens, targets 9
+    assert len(calls) == len(model.encoder.layers)  # sources have at most 8 tokens, but targets have 9
     calls.clear()
     monkeypatch.setattr(packed_models, "MAX_FORMULA_LENGTH", 128)
     for module in model.modules():
@@ -144,7 +144,7 @@ class LearnersAttention(MultiHeadAttention):
         return 2 * super().forward(query, key, value, mask, cache)
 
 
-def test_other_attention_classes_receive_the_padded_batch():
+def test_custom_attention_classes_receive_padded_batch():
     model = build(TRANSLATES)
     for layer in (*model.encoder.layers, *model.decoder.layers):
         for name, module in list(layer.named_children()):
@@ -164,7 +164,7 @@ class LearnersEmbedding(nn.Embedding):
 
 
 @pytest.mark.parametrize("sides", [["encoder"], ["decoder"], ["encoder", "decoder"]])
-def test_calls_other_embedding_classes_even_if_tied(sides):
+def test_calls_custom_embedding_classes_even_if_tied(sides):
     model = build(TRANSLATES)
     for stack in (getattr(model, side) for side in sides):
         theirs = LearnersEmbedding(11, 8)

@@ -1,4 +1,4 @@
-"""Tests for packed rows: packing drops only padding, and gradients return to the packed positions."""
+"""Tests that packing rows drops only padding, and that gradients reach the original positions."""
 
 import pytest
 import torch
@@ -20,7 +20,9 @@ def test_unpacking_inverts_packing_except_at_padding():
 
 @pytest.mark.parametrize(("multiple", "n_rows"), [(3, 9), (5, 10), (7, 8), (2, 8), (12, 8)])
 def test_padding_fills_rows_up_to_a_multiple(multiple, n_rows):
-    """8 of 12 positions are real. Padding to 14 rows is impossible, and to 12 rows useless, so 8 rows remain."""
+    """8 of 12 positions contain real tokens. Padding to a multiple of 7 would take 14 rows, which do not exist, and
+    padding to 12 rows would save nothing. In both cases, 8 rows remain.
+    """
     x, rows = torch.randn(3, 4, 5), PackedRows(REAL, multiple)
     packed = REAL.clone()
     packed.view(-1)[rows.index] = True
@@ -41,7 +43,7 @@ def test_gradients_match_plain_operations(real, multiple):
     assert gradcheck(rows.unpack, torch.randn(len(rows.index), 2, dtype=torch.float64, requires_grad=True))
 
 
-def test_packing_copies_nothing_without_padding():
+def test_does_not_copy_batch_without_padding():
     x, rows = torch.randn(3, 4, 5), PackedRows(torch.ones_like(REAL))
     assert rows.is_full
     assert rows.pack(x).data_ptr() == rows.unpack(rows.pack(x)).data_ptr() == x.data_ptr()

@@ -1,4 +1,4 @@
-"""Tests for a Transformer's fast decoding step: it matches the plain path and is used only where it applies."""
+"""Tests that a Transformer's fast decoding step matches the plain path and runs only for supported models."""
 
 import pytest
 import torch
@@ -42,7 +42,7 @@ def test_every_step_matches_the_plain_path(form, source):
     states = [TranslationState(model, source, 9), plain_state(model, source, 9)]
     beams = torch.tensor([0, 0, 1, 1, 2, 2])
     rows = [None, beams, torch.tensor([1, 0, 2, 3, 5, 5]), torch.tensor([2, 3, 4, 5]), None, None]
-    steps = [3, BOS, 5, PAD, 7, 8]  # the fourth is target padding, which is masked unless hide_target_padding is off
+    steps = [3, BOS, 5, PAD, 7, 8]  # PAD in the target is masked unless hide_target_padding is False
     for token, order in zip(steps, rows, strict=True):
         tokens = torch.full((len(states[0].source), 1), token) + torch.arange(len(states[0].source))[:, None] % 2
         fast, plain = (state.next_logits(tokens) for state in states)

@@ -1,4 +1,4 @@
-"""Tests for the fused last layer and loss: values and gradients match torch's separate operations."""
+"""Test the values and gradients of the fused last layer and loss against torch's separate operations."""
 
 import pytest
 import torch
@@ -38,7 +38,7 @@ def test_value_and_gradients_match_torch(monkeypatch, rows_at_once, bias, dtype)
 
 
 @pytest.mark.parametrize("rows_at_once", [2, 3, 7])
-def test_rows_after_the_last_target_are_ignored(monkeypatch, rows_at_once):
+def test_ignores_rows_after_last_target(monkeypatch, rows_at_once):
     monkeypatch.setattr(module, "ROWS_PER_CHUNK", rows_at_once)
     tensors, targets = draw(bias=True)
     ours = fast(tensors, targets[:3], 0.1)
@@ -61,7 +61,7 @@ def test_empty_input_returns_zero_loss_and_gradients(bias):
     assert not any(gradient.any() for gradient in torch.autograd.grad(value, tensors))
 
 
-def test_without_gradients_only_the_value_is_computed():
+def test_computes_only_value_when_gradients_are_disabled():
     tensors, targets = draw(bias=True)
     with torch.no_grad():
         value = fast(tensors, targets, 0.1)

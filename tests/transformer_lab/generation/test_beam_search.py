@@ -1,4 +1,4 @@
-"""Tests for beam search against exhaustive search and greedy decoding, and for its scores."""
+"""Test beam search against exhaustive search and greedy decoding, and test its scores."""
 
 import itertools
 
@@ -20,7 +20,7 @@ def translator(seed=0, vocab_size=7, **others):
     torch.manual_seed(seed)
     config = TransformerConfig(vocab_size, d_model=12, n_heads=3, d_ff=20, n_layers=2, max_length=13, **others)
     model = Transformer(config).eval()
-    for parameter in model.parameters():  # larger parameters make the predictions less uniform
+    for parameter in model.parameters():  # scaling up the parameters makes the predictions less uniform
         parameter.data.mul_(2.0)
     return model
 
@@ -29,7 +29,7 @@ SOURCE = torch.tensor([[4, 5, 6, 3, 0], [3, 3, 0, 0, 0], [6, 5, 4, 3, 5]])
 
 
 def log_probability(model, source, text):
-    """Sum the log-probabilities of the tokens up to the end token, in one float64 pass; return the sum and length."""
+    """Return the log-probability and length of a text up to its end token, computed in a single float64 pass."""
     ends = (text == EOS).nonzero()
     n = int(ends[0]) + 1 if len(ends) else len(text)
     target = torch.cat([torch.tensor([BOS]), text[: n - 1]])
@@ -90,7 +90,7 @@ def test_wider_beam_finds_more_probable_texts():
             for beam_size in (1, 10)
         )
         n_better += int((beam_scores > greedy_scores + 1e-4).sum())
-        assert (beam_scores >= greedy_scores - 1e-4).sum() >= 2  # a beam may drop the greedy text, but rarely does
+        assert (beam_scores >= greedy_scores - 1e-4).sum() >= 2  # a beam rarely drops the greedy text
     assert n_better > 4
 
 
@@ -118,7 +118,7 @@ def test_beams_share_source_keys_projected_once():
 
 
 class Ending(TranslationState):
-    """A state that ends each sentence at a different length and records the numbers of rows and sources."""
+    """A decoding state that ends each sentence at a different length and records the numbers of rows and sources."""
 
     def __init__(self, *arguments):
         super().__init__(*arguments)

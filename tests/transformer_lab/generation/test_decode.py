@@ -1,4 +1,4 @@
-"""Tests for decoding: with a cache, every step matches reading the whole text again."""
+"""Tests that every decoding step with a cache matches a step that processes the whole text again."""
 
 import itertools
 
@@ -77,7 +77,7 @@ def test_greedy_text_matches_an_uncached_loop(form):
     for _ in range(14):
         expected = torch.cat([expected, model(expected)[:, -1:].argmax(-1)], dim=1)
     assert generate(model, text, 14, temperature=0).tolist() == expected.tolist()
-    assert len(set(expected[:, 3:].flatten().tolist())) > 3  # the text does not repeat itself
+    assert len(set(expected[:, 3:].flatten().tolist())) > 3  # the text is not repetitive
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -89,7 +89,7 @@ def test_greedy_decode_matches_an_uncached_loop(seed):
 
 
 class Scripted:
-    """A decoding state that predicts the tokens of a table, regardless of its input."""
+    """A decoding state that predicts the tokens in a table, regardless of its input."""
 
     def __init__(self, *columns):
         self.columns = torch.tensor(columns)
@@ -126,7 +126,7 @@ def test_generates_max_new_tokens_without_eos():
 
 
 def test_sample_frequencies_match_the_model():
-    """Run a chi-square test on the second new token, which is predicted with the first in the cache."""
+    """Run a chi-square test on the second new token. At that step, the cache contains the first new token."""
     model = language_model(3, **GPT)
     n = 20_000
     text = torch.tensor([[5, 6]]).expand(n, 2)
@@ -141,11 +141,11 @@ def test_sample_frequencies_match_the_model():
         assert (counts[expected == 0] == 0).all()
         kept = expected > 0
         chi_square = ((counts[kept] - expected[kept]) ** 2 / expected[kept]).sum()
-        assert chi_square < 20.5  # p = 0.001 with the 5 degrees of freedom of 6 tokens
+        assert chi_square < 20.5  # p = 0.001 with 5 degrees of freedom, for 6 tokens
 
 
 def test_tokens_are_yielded_one_at_a_time():
-    """Each token is yielded before the next is computed, so the caller can display it and stop at any time."""
+    """Yield each token before computing the next token, so that the caller can display it and stop at any time."""
     model = language_model(5, **GPT)
     lengths = []
 
@@ -188,7 +188,7 @@ def test_rejects_tokens_beyond_cache_or_model_length():
         model(torch.tensor([[5, 6]]), cache)
     assert_close(
         model(torch.tensor([[8]]), cache), model(torch.tensor([[5, 6, 7, 8]]))[:, 3:]
-    )  # the cache lost nothing
+    )  # the cache still contains all tokens
     cache = model.new_cache()
     model(torch.ones(1, 16, dtype=torch.int64), cache)
     with pytest.raises(ValueError, match="max_length=17 tokens; got 2 after 16"):
@@ -205,7 +205,7 @@ def test_truncated_tokens_have_no_influence():
 
 
 def sample_uncached(model, source, tokens, n_new, rng, **options):
-    """Sample a translation by calling the whole model for each token."""
+    """Sample a translation without a cache, by calling the whole model for each token."""
     for _ in range(n_new):
         probabilities = filter_logits(model(source, tokens)[:, -1], **options).softmax(dim=-1)
         tokens = torch.cat([tokens, torch.multinomial(probabilities, 1, generator=rng)], dim=1)

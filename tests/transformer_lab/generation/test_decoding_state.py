@@ -1,4 +1,4 @@
-"""Tests for decoding states: after any reordering, each step matches reading the whole text again."""
+"""Tests that each step of a reordered decoding state matches a step that processes the whole text again."""
 
 import pytest
 import torch
@@ -37,13 +37,13 @@ def test_reordered_rows_continue_the_selected_texts(kind):
     state.reorder(again)
     text = torch.cat([text[again], last], dim=1)
     if kind == "translation":
-        assert rows[again].tolist() == [0, 0, 1, 1, 2, 2]  # rows of the same sentence stay adjacent
+        assert rows[again].tolist() == [0, 0, 1, 1, 2, 2]  # rows for the same sentence stay adjacent
     assert_close(state.next_logits(last), whole(text), atol=1e-5, rtol=1e-5)
 
 
 @torch.no_grad()
 @pytest.mark.parametrize("form", [form for form in FORMS if form["pad_id"] == PAD], ids=name)
-def test_next_token_follows_the_last_real_token(form):
+def test_next_token_is_predicted_after_last_real_token(form):
     model = language_model(8, **form)
     rows = torch.tensor([[PAD, PAD, 3, 4], [3, 4, PAD, PAD], [5, PAD, 6, PAD], [7, 8, 9, 10]])
     alone = [[3, 4], [3, 4], [5, 6], [7, 8, 9, 10]]
@@ -71,5 +71,5 @@ def test_single_token_needs_no_mask_without_masked_padding(hidden, monkeypatch):
     monkeypatch.setattr(F, "scaled_dot_product_attention", recording_kernel)
     # with gradients enabled, the state uses the plain path
     TranslationState(model, torch.tensor([[4, 5]]), 9).next_logits(torch.tensor([[BOS]]))
-    self_attention_masks = masks[3::2]  # the first three masks are the encoder's
+    self_attention_masks = masks[3::2]  # the first three masks belong to the encoder
     assert [mask is not None for mask in self_attention_masks] == 3 * [hidden]

@@ -1,4 +1,4 @@
-"""Tests for the repetition penalty against ``transformers`` and against a loop over each text."""
+"""Test the repetition penalty against ``transformers`` and against a loop over each text."""
 
 import pytest
 import torch
@@ -19,7 +19,7 @@ LOGITS = torch.randn(7, VOCAB, generator=RNG)
 
 
 class Constant:
-    """A state whose logits are always the same."""
+    """A decoding state that always returns the same logits."""
 
     def next_logits(self, tokens):
         return LOGITS
@@ -45,7 +45,7 @@ PENALTY = 1.3
 
 @torch.no_grad()
 def uncached(model, text, n_new):
-    """Continue one text greedily, reading the whole text at every step."""
+    """Continue a single text greedily, processing the whole text at every step."""
     for _ in range(n_new):
         logits = model(text)[0, -1].tolist()
         for token in set(text[0].tolist()):
@@ -56,7 +56,7 @@ def uncached(model, text, n_new):
     return text[0].tolist()
 
 
-def test_rows_keep_separate_penalties_after_others_end():
+def test_penalties_follow_rows_after_finished_rows_are_dropped():
     model = language_model(39, **GPT)
     texts = torch.tensor(
         [[PAD, PAD, 5, 6], [7, 7, 7, 8], [9, PAD, PAD, PAD], [4, 3, 9, PAD], [PAD, 8, 5, 5], [3, 4, 5, 6]]

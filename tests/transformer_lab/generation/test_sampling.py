@@ -1,4 +1,4 @@
-"""Tests for sampling: which tokens a filter keeps, and how often each is drawn."""
+"""Tests for sampling filters and for the frequencies of sampled tokens."""
 
 import pytest
 import torch
@@ -26,7 +26,7 @@ def filtered(**options):
         ({"top_p": 0.69}, [0, 4 / 7, 0, 3 / 7]),
         ({"top_p": 0.71}, [0, 4 / 9, 2 / 9, 3 / 9]),
         ({"top_p": 1.0}, [0.1, 0.4, 0.2, 0.3]),
-        ({"top_k": 3, "top_p": 0.75}, [0, 4 / 7, 0, 3 / 7]),  # after top_k, 0.4 and 0.3 have 78 % of the probability
+        ({"top_k": 3, "top_p": 0.75}, [0, 4 / 7, 0, 3 / 7]),  # after top_k, 0.4 and 0.3 make up 78 % of the probability
         ({"min_p": 0.49}, [0, 4 / 9, 2 / 9, 3 / 9]),
         ({"min_p": 0.51}, [0, 4 / 7, 0, 3 / 7]),
         ({"min_p": 1.0}, [0, 1, 0, 0]),

@@ -1,4 +1,4 @@
-"""Tests for speculative decoding: it preserves the model's distribution and needs fewer passes."""
+"""Tests that speculative decoding preserves the model's distribution and needs fewer passes."""
 
 import pytest
 import torch
@@ -50,7 +50,7 @@ def test_distribution_matches_the_model_alone(case):
     assert (counts[expected == 0] == 0).all()
     kept = expected > 0
     assert ((counts - expected) ** 2 / expected)[kept].sum() < 26  # p = 0.001 with 8 degrees of freedom
-    assert ((draft - expected) ** 2 / expected)[kept].sum() > 100  # the draft alone has a different distribution
+    assert ((draft - expected) ** 2 / expected)[kept].sum() > 100  # the draft model alone has a different distribution
 
 
 def record_passes(model):
@@ -66,7 +66,7 @@ def test_accepts_all_tokens_of_an_identical_draft():
         large, small, torch.tensor([[3, 1]]), 20, num_draft_tokens=4, generator=torch.Generator().manual_seed(3)
     )
     assert text.shape == (1, 22)
-    assert (len(large_passes), len(small_passes)) == (4, 16)  # each large pass accepts 4 draft tokens and adds one
+    assert (len(large_passes), len(small_passes)) == (4, 16)  # each large pass accepts 4 tokens and adds 1
 
 
 def test_greedy_text_does_not_depend_on_the_draft():

@@ -1,4 +1,4 @@
-"""Tests for recording attention weights: the weights are correct, and the model is unchanged afterwards."""
+"""Tests that recorded attention weights are correct, and that recording leaves the model unchanged."""
 
 import pytest
 import torch
@@ -47,7 +47,7 @@ def test_records_weights_for_every_query_head():
 
 
 class OtherAttention(nn.Module):
-    """Attention with the library's layer names but a different implementation."""
+    """An attention class with the library's layer names but a different implementation."""
 
     def __init__(self, d_model: int, n_heads: int) -> None:
         super().__init__()
@@ -77,7 +77,7 @@ def test_records_the_same_weights_for_another_attention_class(by_name):
     assert hooks(both) == 0
 
 
-def test_ignores_other_modules_with_projections():
+def test_ignores_non_attention_modules_with_projections():
     model = nn.Module()
     model.w_q, model.w_k = nn.Linear(3, 3), nn.Linear(3, 3)
     with record_attention(model) as weights:

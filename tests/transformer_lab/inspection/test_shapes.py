@@ -1,4 +1,4 @@
-"""Tests for tables of shapes: their rows are correct, and the model is unchanged afterwards."""
+"""Tests that tables of shapes are correct, and that tracing leaves the model unchanged."""
 
 from dataclasses import replace
 
@@ -61,7 +61,7 @@ def test_module_called_twice_has_two_rows():
 
 
 class Nested(nn.Module):
-    """A module whose inputs and outputs are nested tuples, lists and dictionaries with some other values."""
+    """A module whose inputs and outputs are nested tuples, lists and dicts of tensors and non-tensor values."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""Tests for decoder layers against a scalar reference implementation and against torch."""
+"""Test decoder layers against a reference implementation with scalar loops and against torch."""
 
 import pytest
 import torch

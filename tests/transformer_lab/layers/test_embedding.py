@@ -1,4 +1,4 @@
-"""Tests for token embeddings: valid ids are looked up, and the error names an id outside the vocabulary."""
+"""Tests that token embeddings accept all valid IDs, and that the error for an invalid ID names it."""
 
 import pytest
 import torch

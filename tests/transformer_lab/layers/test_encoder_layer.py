@@ -1,4 +1,4 @@
-"""Tests for encoder layers against a scalar reference implementation and against torch."""
+"""Test encoder layers against a reference implementation with scalar loops and against torch."""
 
 import pytest
 import torch

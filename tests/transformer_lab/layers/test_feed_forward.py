@@ -1,4 +1,4 @@
-"""Tests for feed-forward networks against a scalar reference implementation."""
+"""Test feed-forward networks against a reference implementation with scalar loops."""
 
 import math
 
@@ -76,7 +76,7 @@ def test_treats_each_position_independently(kind, rng, data):
     others = torch.ones(2, 5, dtype=torch.bool)
     others[sentence, position] = False
     before, position_changed = network(x), []
-    for change in (100, -100):  # one of the two directions activates ReLUs that were 0
+    for change in (100, -100):  # a change in one of the two directions activates ReLUs that were 0
         changed = x.clone()
         changed[sentence, position] += change
         after = network(changed)
@@ -98,7 +98,7 @@ def test_parameters_match_the_formulas_with_optional_bias():
     assert shapes(SwiGLU(3, 7)) == {"w_gate.weight": (7, 3), "w_up.weight": (7, 3), "w_down.weight": (3, 7)}
 
 
-def test_gated_network_needs_two_thirds_of_the_width():
+def test_gated_network_at_two_thirds_width_matches_parameters():
     def count(network: nn.Module) -> int:
         return sum(parameter.numel() for parameter in network.parameters())
 

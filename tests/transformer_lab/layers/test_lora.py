@@ -1,4 +1,4 @@
-"""Tests for LoRA: it starts as the original layer, adds a low-rank update, and trains only the added matrices."""
+"""Tests that LoRA initially matches the original layer, adds a low-rank update, and trains only the added matrices."""
 
 from copy import deepcopy
 

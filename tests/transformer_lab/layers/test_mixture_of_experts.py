@@ -1,4 +1,4 @@
-"""Tests for the router of a mixture of experts, one token at a time."""
+"""Test the router of a mixture of experts against a loop over tokens."""
 
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,4 +1,4 @@
-"""Tests for the norms against torch's implementations, and for their invariances and numerical range."""
+"""Test the norms against torch's implementations, and test their invariances and numerical range."""
 
 import pytest
 import torch
@@ -14,7 +14,7 @@ from tests.helpers.strategies import generators, normal, sizes
 from transformer_lab.layers.norms import layer_norm, make_norm, rms_norm
 
 EPS = st.sampled_from([1e-5, 0.1, 3.0])
-"""The large values make the result depend on where eps is added."""
+"""These values of eps are so large that the result depends on where eps is added."""
 shapes = st.integers(1, 4).flatmap(sizes)
 
 

@@ -1,6 +1,6 @@
-"""Export and compile small models in a process without shape checks, which cannot be part of a graph.
+"""Export and compile small models in a process without shape checks, because a graph cannot contain them.
 
-Texts are longer than the window of 3, because shorter texts need no window mask and have a different graph.
+The texts are longer than the window of 3 tokens. Shorter texts need no window mask, so their graph differs.
 """
 
 import sys
@@ -17,7 +17,7 @@ SHAPES = ((2, 5), (5, 9), (3, 4))
 
 
 def check_export(model: nn.Module) -> None:
-    """Export a model with dynamic batch size and lengths, and compare its output at other shapes."""
+    """Export a model with dynamic batch size and lengths, and compare its outputs for other shapes with the model's."""
     batch = Dim("batch", min=2, max=64)
     n = {0: batch, 1: Dim("n", min=4, max=16)}
     axes = (
@@ -31,7 +31,7 @@ def check_export(model: nn.Module) -> None:
 
 
 def check_compile(model: nn.Module) -> None:
-    """Compile a model to a single graph, and compare its output at all shapes."""
+    """Compile a model to a single graph, and compare its outputs for all shapes with the model's."""
     torch.compiler.reset()
     graphs = []
 
@@ -42,7 +42,7 @@ def check_compile(model: nn.Module) -> None:
     compiled = torch.compile(model, fullgraph=True, dynamic=True, backend=keep)
     for shape in SHAPES:
         assert_close(compiled(*inputs(model, *shape)), model(*inputs(model, *shape)))
-    assert len(graphs) == 1, f"{len(graphs)} graphs"
+    assert len(graphs) == 1, f"expected 1 graph; got {len(graphs)}"
 
 
 if __name__ == "__main__":

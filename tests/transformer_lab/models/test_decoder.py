@@ -1,4 +1,4 @@
-"""Tests for the decoder against a scalar reference implementation of its layers, and for its cache."""
+"""Test the decoder against a reference implementation of its layers with scalar loops, and test its cache."""
 
 import pytest
 import torch

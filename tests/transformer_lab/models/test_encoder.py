@@ -1,4 +1,4 @@
-"""Tests for the encoder against a scalar reference implementation of its layers."""
+"""Test the encoder against a reference implementation of its layers with scalar loops."""
 
 import pytest
 import torch

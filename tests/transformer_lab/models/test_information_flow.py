@@ -1,4 +1,4 @@
-"""Tests for the information flow in every model, in training and eval mode, by gradients and by changed inputs.
+"""Test the information flow in every model, in training and eval mode, with gradients and with changed inputs.
 
 An output must not depend on a later token or on padding, and it must depend on every other input token.
 """
@@ -42,7 +42,7 @@ class EncoderOnly(Transformer):
 
 
 class Input(NamedTuple):
-    """An input of a model: tokens, the id of padding, and whether an output depends only on earlier tokens."""
+    """An input to a model: its tokens, its padding ID, and whether outputs depend only on earlier tokens of it."""
 
     tokens: Tensor
     pad_id: int
@@ -50,7 +50,7 @@ class Input(NamedTuple):
 
 
 class Model(NamedTuple):
-    """A function that creates a model, and the inputs of the model."""
+    """A function that creates a model, and the inputs for the model."""
 
     make: Callable[[], nn.Module]
     inputs: list[Input]
@@ -107,7 +107,9 @@ def recurrent_models() -> Iterator[tuple[str, Model]]:
 
 
 MODELS = {**dict(transformers()), **dict(language_models()), **dict(recurrent_models())}
-"""A test runs one in three combinations of model, mode and method, so every model is covered; a thorough run, all."""
+"""Every run covers each model, because it tests every third combination of model, mode and method. A thorough run tests
+all combinations.
+"""
 
 
 def case_id(case: tuple[Any, ...]) -> str:
@@ -117,7 +119,7 @@ def case_id(case: tuple[Any, ...]) -> str:
 
 @contextmanager
 def probed(model: nn.Module, probes: list[Tensor]) -> Iterator[None]:
-    """Add a probe to the embeddings of each input; a probe has a vector for each sentence and token id."""
+    """Add a probe to the embeddings of each input. A probe contains a vector for each sentence and token ID."""
     remaining = iter(probes)
 
     def add_probe(module: nn.Module, args: tuple[Tensor], output: Tensor) -> Tensor:
@@ -136,7 +138,7 @@ def zero_probes(inputs: list[Input]) -> list[Tensor]:
 
 
 def by_gradient(model: nn.Module, inputs: list[Input]) -> list[Tensor]:
-    """Return for each input whether gradient flows from each output to each token: (batch, n_output, n_input)."""
+    """Return whether gradient flows from each output to each token, for each input: (batch, n_output, n_input)."""
     probes = zero_probes(inputs)
     with probed(model, probes):
         output = model(*(each.tokens for each in inputs))
@@ -148,7 +150,7 @@ def by_gradient(model: nn.Module, inputs: list[Input]) -> list[Tensor]:
 
 
 def by_change(model: nn.Module, inputs: list[Input]) -> list[Tensor]:
-    """Return whether each output changes when a token is replaced, or when the embedding of padding changes."""
+    """Return whether each output changes when a token is replaced or, for padding, when its embedding changes."""
     before = model(*(each.tokens for each in inputs))
     changes = []
     for i, changed in enumerate(inputs):
@@ -177,7 +179,7 @@ def test_information_flows_exactly_where_the_mask_allows(case):
         may_reach = real[:, None, :].expand(-1, n_output, -1)
         if each.only_past:
             may_reach = may_reach.tril()
-        if each is target:  # padding does reach the outputs at padding, which are never used
+        if each is target:  # padding does affect the outputs at padding positions, but no one uses them
             both_padding = ~real[:, :, None] & ~real[:, None, :]
             reaches = reaches & ~both_padding
         assert torch.equal(reaches, may_reach)

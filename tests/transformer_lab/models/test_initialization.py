@@ -1,4 +1,4 @@
-"""Tests for parameter initialization: standard deviations, and which parameters are 0 or 1."""
+"""Tests for the standard deviations and constants with which parameters are initialized."""
 
 import pytest
 import torch

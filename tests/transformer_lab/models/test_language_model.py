@@ -1,4 +1,4 @@
-"""Tests for the language model with every option, against a reference that computes one text at a time."""
+"""Test the language model with every option against a reference that computes one text at a time."""
 
 from dataclasses import replace
 from typing import Any, get_args
@@ -26,7 +26,7 @@ SIZES = {"d_model": 12, "n_heads": 3, "d_ff": 17, "n_layers": 2, "max_length": 1
 
 
 def padded(texts: list[list[int]], gaps: list[list[int]]) -> Tensor:
-    """Join texts to a batch with gaps[i][j] padding tokens before token j of text i and the rest at the end."""
+    """Join texts to a batch with gaps[i][j] padding tokens before token j of text i and further padding at the end."""
     rows = [[x for token, gap in zip(text, before, strict=False) for x in [PAD] * gap + [token]]
             for text, before in zip(texts, gaps, strict=True)]  # fmt: skip
     n = max(map(len, rows))
@@ -130,14 +130,14 @@ def test_local_blocks_have_no_gradient_beyond_the_window(positions, pad_id):
     x: list[Tensor] = []
     model.embedding.register_forward_hook(lambda _module, _args, output: x.append(output) or output.requires_grad_())
     logits = model(torch.tensor([[1, 2, 4, 5, 6, 7, 8, 9]]))
-    for position in range(8):  # two blocks reach back two positions each
+    for position in range(8):  # each of the two blocks reaches back two positions
         reached = grad(logits[0, position].square().sum(), x, retain_graph=True)[0][0].abs().sum(dim=-1) > 0
         assert reached.tolist() == [position - 4 <= i <= position for i in range(8)]
 
 
 @pytest.fixture
 def kernel_options(monkeypatch):
-    """Record the mask and the ``is_causal`` option of each call of torch's kernel."""
+    """Record the mask and the ``is_causal`` argument of each call to torch's kernel."""
 
     def recording_kernel(*inputs: Tensor, **options: Any) -> Tensor:
         observed.append((options.get("attn_mask"), options.get("is_causal", False)))
@@ -155,7 +155,7 @@ def test_text_without_padding_needs_no_mask(positions, kernel_options):
     assert kernel_options == 2 * [(None, True)]
 
 
-def test_text_within_the_window_needs_no_mask(kernel_options):
+def test_text_shorter_than_window_needs_no_mask(kernel_options):
     model = LanguageModel(replace(SMALL, window=SlidingWindow(4, (True, False)), pad_id=None))
     model(torch.tensor([[1, 2, 4, 5]]))
     assert kernel_options == 2 * [(None, True)]
@@ -191,7 +191,7 @@ def test_new_tokens_are_aligned_with_the_last_keys(kernel_options):
 @any_positions
 @pytest.mark.parametrize("n_kv_heads", [None, 2])
 def test_kernel_mask_matches_an_explicit_mask(positions, n_kv_heads):
-    """A model with a padding token passes an explicit mask even if the text contains no padding."""
+    """Pass an explicit mask by giving the model a padding token, although the text contains no padding."""
     config = replace(SMALL, positions=positions, n_kv_heads=n_kv_heads, pad_id=None)
     masked = drawn(replace(config, pad_id=PAD), torch.Generator().manual_seed(0))
     unmasked = LanguageModel(config).double()
@@ -210,7 +210,7 @@ def test_padding_before_and_after_are_equivalent(positions, text, rng):
 
 
 @any_positions
-def test_only_padding_gives_finite_logits_and_gradients(positions):
+def test_padding_only_text_gives_finite_logits_and_gradients(positions):
     model = LanguageModel(replace(SMALL, positions=positions))
     logits = model(torch.tensor([[PAD, PAD, PAD], [1, 2, PAD]]))
     assert logits.isfinite().all()

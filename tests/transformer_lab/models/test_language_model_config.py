@@ -36,7 +36,7 @@ def test_bias_false_removes_every_bias():
         model = LanguageModel(replace(SMALL, n_layers=1, **others))
         return [name for name, _ in model.named_parameters() if "bias" in name]
 
-    assert len(biases()) == 4 + 2 + 2 + 1  # attention, feed-forward network, the block's norms, the final norm
+    assert len(biases()) == 4 + 2 + 2 + 1  # attention, feed-forward network, the block's norms, final norm
     assert biases(bias=False) == []
     assert len(biases(norm="rms", feed_forward="swiglu")) == 4
 
@@ -67,7 +67,7 @@ def test_d_k_is_independent_of_d_model():
         assert attention.w_q.weight.shape == (6 * d_k, 12)
         assert attention.w_k.weight.shape == attention.w_v.weight.shape == (2 * d_k, 12)
         assert attention.w_o.weight.shape == (12, 6 * d_k)
-    LanguageModel(replace(SMALL, d_k=2, d_model=7))(torch.tensor([[1, 2]]))  # 6 does not divide 7
+    LanguageModel(replace(SMALL, d_k=2, d_model=7))(torch.tensor([[1, 2]]))  # 6 heads need not divide 7
 
 
 @pytest.mark.parametrize("pattern", [(True,), (True, False), (False, True, True)])

@@ -1,4 +1,4 @@
-"""Tests for training language models: initialization, dropout, dtypes, and learning with every combination."""
+"""Tests for the initialization, dropout and dtypes of language models, and tests that every variant learns."""
 
 import math
 from dataclasses import replace
@@ -20,7 +20,7 @@ from transformer_lab.models.language_model import LanguageModel
 FEED_FORWARDS = get_args(FeedForwardName)
 
 
-@pytest.mark.parametrize(  # one in 7 of 60 combinations, which covers each position, norm and feed-forward network
+@pytest.mark.parametrize(  # every 7th of 60 combinations, which covers each position, norm and feed-forward network
     "kind", one_in(7, product(POSITIONS, get_args(NormName), FEED_FORWARDS)), ids=" ".join
 )
 def test_every_variant_learns_in_one_step(kind):
@@ -42,7 +42,7 @@ def test_every_variant_learns_in_one_step(kind):
         model = LanguageModel(replace(SMALL, **named, n_kv_heads=n_kv_heads, pad_id=pad_id))
         before = loss(model)
         before.backward()
-        for name, parameter in model.named_parameters():  # a bias shared by all keys cancels in the softmax
+        for name, parameter in model.named_parameters():  # a bias that all keys share cancels in the softmax
             assert (parameter.grad != 0).any() or name.endswith("w_k.bias")
         torch.optim.SGD(model.parameters(), lr=0.1).step()
         assert loss(model) < before
@@ -69,7 +69,9 @@ def test_initial_predictions_are_nearly_uniform(positions):
 
 
 def test_positions_do_not_dominate_the_tokens():
-    """Sinusoids are much larger than initial embeddings: unscaled, tokens would be a fiftieth of the blocks' input."""
+    """Scale the embeddings, because sinusoids are much larger. Unscaled embeddings would make up only 1/50 of the
+    blocks' input.
+    """
     torch.manual_seed(0)
     model = LanguageModel(replace(SMALL, d_model=516, positions="sinusoidal"))
     x = []

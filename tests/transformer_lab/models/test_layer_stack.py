@@ -1,4 +1,4 @@
-"""Tests for the base class of encoder and decoder: embeddings, positions and the options of the layers."""
+"""Tests for the embeddings, positions and layer options in the base class of the encoder and decoder."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""Tests that padding does not change a sentence's output, for every configuration of a Transformer."""
+"""Test that padding never changes a sentence's output, for every Transformer configuration."""
 
 from typing import get_args
 

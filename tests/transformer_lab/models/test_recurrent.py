@@ -1,4 +1,4 @@
-"""Tests for recurrent translators against a step-by-step reference for one sentence and against torch's GRU."""
+"""Test recurrent translators against a step-by-step reference for one sentence and against torch's GRU."""
 
 import pytest
 import torch
@@ -17,7 +17,7 @@ targets = st.lists(st.integers(0, 12), min_size=1, max_size=4)
 
 
 def gru(parameters: dict[str, Tensor], name: str, suffix: str, x: Tensor, h: Tensor) -> Tensor:
-    """Compute one GRU step of Cho et al. (2014), with the reset gate applied where torch applies it."""
+    """Compute one GRU step as in Cho et al. (2014), except that the reset gate is applied where torch applies it."""
     from_x = parameters[f"{name}.weight_ih{suffix}"] @ x + parameters[f"{name}.bias_ih{suffix}"]
     from_h = parameters[f"{name}.weight_hh{suffix}"] @ h + parameters[f"{name}.bias_hh{suffix}"]
     (r_x, z_x, n_x), (r_h, z_h, n_h) = from_x.chunk(3), from_h.chunk(3)
@@ -104,7 +104,7 @@ def test_context_changes_between_steps_only_with_attention():
 
 
 def test_query_is_the_state_before_each_step():
-    """The first context must not depend on the first target token, which only the state after the step has read."""
+    """The first context must not depend on the first target token, which affects only the state after the step."""
     model = drawn(AttentiveRecurrentTranslator, torch.Generator().manual_seed(0))
     source = torch.tensor([[5, 6, 7, 8], [5, 6, 7, 8]])
     first, second = contexts_of(model, source, torch.tensor([[1, 9], [2, 9]]))

@@ -1,4 +1,4 @@
-"""Tests for models under torch's transformations: vmap, grad, jvp, export, compile, checkpointing and parallelism."""
+"""Test models with torch's transformations: vmap, grad, jvp, export, compile, checkpointing and parallelism."""
 
 import os
 import pickle
@@ -40,7 +40,7 @@ def loss(model: nn.Module, values: Parameters, *tokens: Tensor) -> Tensor:
     return cross_entropy(logits[:, :-1].transpose(1, 2), tokens[-1][:, 1:])
 
 
-def test_functional_call_uses_other_parameters(model):
+def test_functional_call_uses_given_parameters(model):
     tokens = inputs(model, 2, 5)
     before, doubled = model(*tokens), {name: 2 * value for name, value in parameters(model).items()}
     twice = deepcopy(model)
@@ -97,7 +97,7 @@ def test_meta_model_loads_another_models_parameters(model, assign):
     empty.load_state_dict(model.state_dict(), assign=assign)
     tokens = inputs(model, 2, 5)
     assert torch.equal(empty(*tokens), model(*tokens))
-    if not assign:  # with assign=True, torch assigns a separate tensor to each name and unties shared parameters
+    if not assign:  # with assign=True, torch assigns a separate tensor to each name, which unties shared parameters
         assert len(list(empty.parameters())) == len(list(model.parameters()))
 
 
@@ -161,9 +161,9 @@ def gradients(model: nn.Module, tokens: tuple[Tensor, ...]) -> list[Tensor | Non
 
 
 def gradients_of_half(world, config) -> list[Tensor | None]:
-    """Run in one of two processes, each of which takes every other sentence; torch averages their gradients."""
+    """Compute the gradients in one of two processes. Each process takes every other sentence, and torch averages."""
     model = build(config)
-    wrapped = DistributedDataParallel(model, find_unused_parameters=True)  # an expert may receive no token
+    wrapped = DistributedDataParallel(model, find_unused_parameters=True)  # needed if an expert receives no token
     return gradients(wrapped, tuple(x[world.rank :: world.size] for x in inputs(model, 4, 5)))
 
 

@@ -1,4 +1,4 @@
-"""Tests for the whole Transformer against torch's layers, and for its parameters and dropout."""
+"""Test the whole Transformer against torch's layers, and test its parameters and dropout."""
 
 from functools import partial
 
@@ -40,12 +40,12 @@ def small(**others: object) -> Transformer:
 
 
 class FromTorch(nn.Module):
-    """A Transformer built from torch's encoder and decoder, without embeddings."""
+    """A Transformer without embeddings, built from torch's encoder and decoder."""
 
     def __init__(self, ours: Transformer) -> None:
         super().__init__()
         config = ours.config
-        # functions, because torch's decoder loses activation modules when it copies its layer
+        # functions, because torch's decoder loses activation modules when it copies a layer
         activations = {"relu": F.relu, "gelu": F.gelu, "gelu_tanh": partial(F.gelu, approximate="tanh"), "silu": F.silu}
         activation = activations[config.feed_forward]
         options = {"dropout": 0.0, "activation": activation, "batch_first": True, "norm_first": config.pre_norm}
@@ -57,7 +57,7 @@ class FromTorch(nn.Module):
             custom_encoder=nn.TransformerEncoder(
                 nn.TransformerEncoderLayer(*sizes, **options),
                 config.n_layers,
-                # nn.Transformer adds a final norm even for post-norm; the paper does not
+                # nn.Transformer adds a final norm even for post-norm, unlike the paper
                 nn.LayerNorm(config.d_model) if config.pre_norm else None,
                 enable_nested_tensor=False,
             ),
@@ -115,7 +115,7 @@ def test_shared_vocabulary_shares_embeddings_and_last_layer():
     assert separate.decoder.embedding.weight.shape == (13, 12)
     logits = shared(SOURCE, TARGET)
     with torch.no_grad():
-        shared.decoder.embedding.weight[11] *= 2  # a token that occurs in neither text
+        shared.decoder.embedding.weight[11] *= 2  # token 11 occurs in neither text
     changed = shared(SOURCE, TARGET)
     assert_close(changed[..., 11], 2 * logits[..., 11])
     assert torch.equal(changed[..., :11], logits[..., :11])
@@ -168,7 +168,7 @@ def test_padding_only_texts_do_not_affect_others(others):
 @variants
 def test_padding_token_can_begin_a_target(others):
     model = drawn(small(**others, hide_target_padding=False))
-    without_padding = small(**others, target_pad_id=11).double()  # token 11 does not occur
+    without_padding = small(**others, target_pad_id=11).double()  # token 11 does not occur in the texts
     without_padding.load_state_dict(model.state_dict())
     target = torch.tensor([[PAD, 2, 3, 5, 12], [PAD, 0, 9, PAD, PAD]])
     assert_close(model(SOURCE, target), without_padding(SOURCE, target))

@@ -1,4 +1,4 @@
-"""Tests for Transformer configurations: the paper's sizes, and invalid values."""
+"""Tests that configurations match the paper's sizes and reject invalid values."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Create folders laid out like published language models: GPT-2 with both tokenizer formats, and Llama."""
+"""Create folders in the layout of published language models: GPT-2 with both tokenizer formats, and Llama."""
 
 import json
 import re
@@ -17,7 +17,7 @@ FORMS = ["tokenizer.json", "vocab.json", "Llama"]
 
 
 def publish(folder: Path, form: str = "tokenizer.json", **sizes: object) -> PreTrainedModel:
-    """Write a published model's files to a folder; the model is untrained but prefers tokens that are words."""
+    """Write a model's files to a folder in the published layout. The model is untrained, but it prefers words."""
     tokenizer = llama_tokenizer() if form == "Llama" else gpt2_tokenizer()
     bos_id, eos_id = (tokenizer.token_to_id(token) for token in (("<s>", "</s>") if form == "Llama" else (END, END)))
     make = llama if form == "Llama" else gpt2
@@ -38,7 +38,7 @@ def publish(folder: Path, form: str = "tokenizer.json", **sizes: object) -> PreT
 
 
 def gpt2_tokenizer() -> Tokenizer:
-    """Learn a tokenizer like GPT-2's, in which a character may consist of several tokens."""
+    """Train a tokenizer like GPT-2's, in which a character may consist of several tokens."""
     tokenizer = Tokenizer(models.BPE())
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     tokenizer.decoder = decoders.ByteLevel()
@@ -49,12 +49,14 @@ def gpt2_tokenizer() -> Tokenizer:
 
 
 def llama_tokenizer() -> Tokenizer:
-    """Learn a tokenizer like Llama's: texts begin with ``<s>``, words with ▁, and unknown characters become bytes."""
+    """Train a tokenizer like Llama's. Texts begin with ``<s>``, words begin with ▁, and unknown characters become
+    bytes.
+    """
     tokenizer = Tokenizer(models.BPE(unk_token="<unk>", byte_fallback=True, fuse_unk=True))
     tokenizer.normalizer = normalizers.Sequence([normalizers.Prepend("▁"), normalizers.Replace(" ", "▁")])
     tokenizer.pre_tokenizer = pre_tokenizers.Split(
         "▁", "merged_with_next"
-    )  # during training, keeps tokens from spanning words
+    )  # prevents training from learning tokens that span words
     steps = [decoders.Replace("▁", " "), decoders.ByteFallback(), decoders.Fuse(), decoders.Strip(" ", 1, 0)]
     tokenizer.decoder = decoders.Sequence(steps)
     special = ["<unk>", "<s>", "</s>"]

@@ -18,9 +18,8 @@ LANGUAGE = ">>deu<<"
 
 
 def write_tokenizer(folder: Path, separate: bool = False) -> dict[str, int]:
-    """Write the tokenizer files of a published folder; return the target vocabulary.
-
-    In the vocabulary, ``</s>`` and ``<unk>`` come first and ``<pad>`` last, so ids differ from sentencepiece's ids.
+    """Write the tokenizer files of a published model to a folder, and return the target vocabulary. In the vocabulary,
+    ``</s>`` and ``<unk>`` come first and ``<pad>`` comes last. So the token IDs differ from sentencepiece's IDs.
     """
     pieces = {side: _train(folder / f"{side}.spm", texts) for side, texts in (("source", ENGLISH), ("target", GERMAN))}
     if separate:
@@ -36,7 +35,7 @@ def _train(path: Path, texts: list[str]) -> list[str]:
     )
     path.write_bytes(model.getvalue())
     processor = sentencepiece.SentencePieceProcessor(model_proto=model.getvalue())
-    return [processor.id_to_piece(i) for i in range(3, len(processor))]  # after <unk>, <s> and </s>
+    return [processor.id_to_piece(i) for i in range(3, len(processor))]  # without <unk>, <s> and </s>
 
 
 def _write(path: Path, pieces: list[str]) -> dict[str, int]:

@@ -1,4 +1,4 @@
-"""Small published models, created by ``transformers``, with distinct sizes and random parameters."""
+"""Small models in published formats, created by ``transformers`` with distinct sizes and random parameters."""
 
 import json
 from pathlib import Path
@@ -119,7 +119,7 @@ VARIANTS = {
 
 
 def drawn(published: Published) -> PreTrainedModel:
-    """Create the model with random parameters that are large enough for any conversion mistake to change the logits."""
+    """Create the model with random parameters so large that any conversion mistake changes the logits."""
     torch.manual_seed(1)
     model = published.model(published.config).eval()
     for name, tensor in model.state_dict().items():
@@ -132,7 +132,7 @@ def drawn(published: Published) -> PreTrainedModel:
 
 
 def loaded(folder: Path) -> LanguageModel | Transformer:
-    """Load a folder as one of our models."""
+    """Load the model in a folder as one of our models."""
     kind = json.loads((folder / "config.json").read_text())["model_type"]
     return load_translation_model(folder) if kind == "marian" else load_language_model(folder)
 
@@ -143,7 +143,7 @@ def texts(n: int, vocab_size: int = PAD) -> Tensor:
 
 
 def logits(model: nn.Module) -> Tensor:
-    """Return the logits of our or their model for two texts, or for two translations of padded sources."""
+    """Return the logits of our model or their model for two texts, or for two translations of padded sources."""
     with torch.no_grad():
         if isinstance(model, Transformer | transformers.MarianMTModel):
             source, target = texts(11), texts(7)
@@ -161,7 +161,7 @@ def difference(ours: nn.Module, theirs: nn.Module) -> float:
 
 
 def greedy(model: nn.Module, n_tokens: int) -> list[list[int]]:
-    """Continue or translate two texts greedily, with a loop that reads the whole text at each step."""
+    """Continue or translate two texts greedily, in a loop that processes the whole text at each step."""
     if isinstance(model, Transformer):
         source, tokens = texts(11), torch.full((2, 1), PAD)
         source[1, 8:] = PAD
@@ -175,7 +175,7 @@ def greedy(model: nn.Module, n_tokens: int) -> list[list[int]]:
 
 
 def their_greedy(model: PreTrainedModel, n_tokens: int) -> list[list[int]]:
-    """Continue or translate the texts of ``greedy`` with ``transformers``."""
+    """Continue or translate the same texts as ``greedy``, using ``transformers``."""
     if isinstance(model, transformers.MarianMTModel):
         inputs = texts(11)
         inputs[1, 8:] = PAD

@@ -1,4 +1,4 @@
-"""Tests for reading ``config.json``: defaults match ``transformers``, and errors name invalid options."""
+"""Tests that defaults in ``config.json`` match ``transformers``, and that errors name invalid options."""
 
 from typing import get_args
 
@@ -21,7 +21,7 @@ def test_defaults_match_transformers(kind):
 
 
 def test_translation_defaults_match_transformers():
-    required = {"scale_embedding": True, "activation_function": "relu"}  # our models do not support their defaults
+    required = {"scale_embedding": True, "activation_function": "relu"}  # our models do not support the defaults
     defaults = Options(MarianConfig().to_dict() | required, "defaults")
     assert marian.config_of(Options(required, "required")) == marian.config_of(defaults)
 

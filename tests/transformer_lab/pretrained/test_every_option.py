@@ -1,4 +1,4 @@
-"""Tests for every option of published language models: a changed value matches ``transformers`` or is rejected."""
+"""Test that changing any option of a published language model matches ``transformers`` or is rejected."""
 
 import dataclasses
 import json
@@ -139,7 +139,7 @@ def cases(changes: dict[str, Changes]) -> list[Any]:
 
 
 def publish(options: dict[str, Any], folder: Path) -> transformers.PreTrainedModel:
-    """Write a folder whose configuration contains only these options; return the model in ``transformers``."""
+    """Write a folder whose configuration contains only these options, and return the model from ``transformers``."""
     (folder / "config.json").write_text(json.dumps(options))
     config = AutoConfig.from_pretrained(folder)
     kind = type(AutoModelForCausalLM.from_config(config))
@@ -156,7 +156,7 @@ def test_every_option_is_covered(kind: str):
     assert theirs - common <= SUPPORTED[kind].keys() | UNSUPPORTED[kind].keys()
 
 
-@pytest.mark.parametrize("kind, name, value", one_in(3, cases(SUPPORTED)))  # five kinds share most options
+@pytest.mark.parametrize("kind, name, value", one_in(3, cases(SUPPORTED)))  # five kinds of models share most options
 def test_supported_option_matches_transformers_logits(kind: str, name: str, value: object, tmp_path: Path):
     theirs = publish(usual(kind) | {name: value}, tmp_path)
     ours = load_language_model(tmp_path)
@@ -176,7 +176,7 @@ def test_unsupported_option_is_rejected_by_name(kind: str, name: str, value: obj
 def test_combined_options_match_transformers_logits(kind: str, options: dict[str, Any], tmp_path: Path):
     theirs = publish({name: value for name, value in (usual(kind) | options).items() if value is not None}, tmp_path)
     ours = load_language_model(tmp_path)
-    assert difference(ours, theirs) < 2e-4 and logits(ours).std() > 0.5  # the difference reaches 8e-5 with seven layers
+    assert difference(ours, theirs) < 2e-4 and logits(ours).std() > 0.5  # with seven layers, they differ by 8e-5
 
 
 # Settings of our models
@@ -190,7 +190,7 @@ SETTINGS: Changes = {
     "norm": ["layer", "rms"], "norm_eps": [0.1], "norm_placement": ["before", "after", "both"], "qk_norm": [True],
     "feed_forward": ["relu", "gelu", "silu", "swiglu", "geglu"], "bias": [True, False], "qkv_bias": [True, False],
     "tie_embeddings": [True, False], "scaled_embeddings": [True],
-    "pad_id": [PAD],  # occurs in no text, because transformers masks padding only if it gets a mask
+    "pad_id": [PAD],  # PAD must not occur in a text, because transformers masks padding only if it gets a mask
 }  # fmt: skip
 SMALL = {"d_model": 24, "n_heads": 6, "d_ff": 19, "n_layers": 2, "max_length": 29}
 GEMMA = {

@@ -1,4 +1,4 @@
-"""Tests for loading GPT-2: its dropout options and the tensor names and dtypes of published files."""
+"""Tests for loading GPT-2's dropout options, and the tensor names and dtypes in published files."""
 
 import pytest
 import torch

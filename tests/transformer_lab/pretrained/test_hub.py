@@ -1,4 +1,4 @@
-"""Tests for folders of published models: single files, shards, pickles, downloads and corrupted files."""
+"""Tests for reading and downloading published models from single files, shards, pickles and corrupted files."""
 
 import json
 import pickle
@@ -110,7 +110,7 @@ def test_never_executes_code_in_a_pickle(tmp_path, save):
         pickle.loads(path.read_bytes())
     else:
         torch.load(path, weights_only=False)
-    assert created.exists(), "unpickling the trap without protection must create the file"
+    assert created.exists(), "without protection, unpickling the trap must create the file"
 
 
 def test_rejects_a_file_that_is_not_a_pickle(tmp_path):

@@ -1,4 +1,4 @@
-"""Tests for loading Llama: attention dropout, and the rotary options and tensors of older versions."""
+"""Tests for loading Llama's attention dropout, and the rotary options and tensors of older versions."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""Tests for the layout that Llama, Mistral, Qwen and Gemma share: local layers and contradictory options."""
+"""Tests for local layers and contradictory options in the layout that Llama, Mistral, Qwen and Gemma share."""
 
 import pytest
 
@@ -19,7 +19,7 @@ def window_of(layout, options):
 @pytest.mark.parametrize(
     "layout, options, window",
     [
-        (LLAMA, {"sliding_window": 5}, None),  # an option that Llama does not have, as in transformers
+        (LLAMA, {"sliding_window": 5}, None),  # Llama ignores this option, as in transformers
         (MISTRAL, {}, SlidingWindow(4096)),
         (MISTRAL, {"sliding_window": None}, None),
         (QWEN_2, {"sliding_window": 5, "max_window_layers": 0}, None),

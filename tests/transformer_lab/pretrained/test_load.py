@@ -1,4 +1,4 @@
-"""Tests for loading and saving published models: logits and texts match ``transformers`` in both directions."""
+"""Test that loaded and saved models produce the same logits and texts in our library and in ``transformers``."""
 
 import json
 from collections.abc import Callable
@@ -54,7 +54,7 @@ class Both(NamedTuple):
     ours: LanguageModel | Transformer
 
 
-@pytest.fixture(scope="module", params=one_in(2, VARIANTS))  # covers each model family
+@pytest.fixture(scope="module", params=one_in(2, VARIANTS))  # every second variant, which covers each model family
 def both(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Both:
     theirs, folder = drawn(VARIANTS[request.param]), tmp_path_factory.mktemp("published")
     theirs.save_pretrained(folder)
@@ -89,7 +89,7 @@ def test_transformers_loads_what_we_save(both: Both, tmp_path: Path):
     kind = type(both.theirs) if isinstance(both.ours, Transformer) else AutoModelForCausalLM
     reloaded = load_with_transformers(kind, tmp_path)
     for name, tensor in both.theirs.state_dict().items():
-        rounding = 1e-6 if "norm" in name else 0  # Gemma stores scales as differences from 1
+        rounding = 1e-6 if "norm" in name else 0  # Gemma stores each scale minus 1
         assert_close(reloaded.state_dict()[name], tensor, rtol=0, atol=rounding, msg=name)
     assert difference(both.ours, reloaded) < 1e-4
     assert greedy(both.ours, 5) == their_greedy(reloaded, 5)
@@ -153,7 +153,7 @@ EntryEdit = Callable[[Entry], Entry]
 
 
 def swap(first: str, second: str, within: str = "") -> EntryEdit:
-    """Return an edit that swaps two parameters."""
+    """Return an edit that swaps the entries of two parameters in a layout."""
 
     def swapped(name: str) -> str:
         return name.replace(first, "?").replace(second, first).replace("?", second)
@@ -162,7 +162,7 @@ def swap(first: str, second: str, within: str = "") -> EntryEdit:
 
 
 def unconverted(kind: type[Conversion], within: str = "") -> EntryEdit:
-    """Return an edit that omits a required conversion."""
+    """Return an edit that removes a required conversion from a layout."""
     return lambda e: e._replace(conversion=Conversion()) if isinstance(e.conversion, kind) and within in e.theirs else e
 
 
@@ -294,7 +294,7 @@ def test_error_lists_all_mismatched_tensors(tmp_path: Path):
 
 
 SIZES_OF = {"GPT-2": (24, 19, 29), "Llama": (24, 19, 29), "Marian": (24, 19, 29, 6)}
-"""Values of the options to omit; Marian's 6 heads are omitted because they do not divide its default width."""
+"""Values of the size options to omit. They include Marian's 6 heads, which do not divide its default width."""
 
 
 @pytest.mark.parametrize("variant", SIZES_OF)
@@ -314,5 +314,5 @@ def test_rejects_wrong_size_before_allocating_parameters(variant: str, tmp_path:
 
     with RecordSizes(), pytest.raises(ValueError, match=r"does not match its configuration: .* has the shape \("):
         loaded(tmp_path)
-    # allows the sinusoids of Marian's 1024 positions; Llama's matrices would have 2²⁴ elements
+    # Marian's sinusoids for 1024 positions are allowed; Llama's matrices would have 2²⁴ elements
     assert max(sizes, default=0) < 2**21

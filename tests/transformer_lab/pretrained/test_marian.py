@@ -1,4 +1,4 @@
-"""Tests for loading Marian: unsupported options, stored sinusoids, shared embeddings and optional tensors."""
+"""Tests for loading Marian with unsupported options, stored sinusoids, shared embeddings and optional tensors."""
 
 import pytest
 import torch

@@ -1,4 +1,4 @@
-"""Tests for Marian's tokenizer against ``transformers``."""
+"""Test Marian's tokenizer against ``transformers``."""
 
 import json
 import warnings
@@ -57,8 +57,8 @@ def test_decodes_like_transformers(tmp_path):
 
 @shared_and_separate
 def test_texts_round_trip(tmp_path, separate):
-    # With two vocabularies, transformers 5 drops target tokens that have the ids of the source's special tokens, so
-    # its decoder is not a reference here.
+    # With two vocabularies, transformers 5 drops target tokens whose IDs are special tokens in the source vocabulary,
+    # so its decoder cannot be a reference here.
     ours, theirs = tokenizers(tmp_path, separate)
     for text in GERMAN:
         assert ours.decode([*theirs(text_target=text).input_ids, ours.target_vocabulary["<pad>"]]) == text

@@ -1,4 +1,4 @@
-"""Tests for rotary options in ``config.json``: all versions' formats are read, and written options round-trip."""
+"""Tests that rotary options in ``config.json`` can be read in all versions' formats and round-trip."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Tests for tensor layouts: conversions are invertible, and errors list all mismatched tensors."""
+"""Tests that conversions in tensor layouts are invertible, and that errors list all mismatched tensors."""
 
 import pytest
 import torch
@@ -63,7 +63,7 @@ def test_interleaved_pairs_match_rotated_halves(n_heads, half, seed):
     where = torch.arange(5)
     angles = torch.outer(where, rotary_frequencies(d_k).float()).repeat(1, 2)[None]
     rotated, _ = apply_rotary_pos_emb(theirs, theirs, angles.cos(), angles.sin())
-    flat = theirs[0].transpose(0, 1).flatten(start_dim=1)  # (5, n_heads · d_k), like the output of a projection
+    flat = theirs[0].transpose(0, 1).flatten(start_dim=1)  # shape (5, n_heads · d_k), like the output of a projection
     ours = InterleaveHalves(1, n_heads).to_ours(flat)[0].unflatten(1, (n_heads, d_k)).transpose(0, 1)[None]
     converted_back = InterleaveHalves(3).to_theirs([Rotation(where, d_k).rotate(ours)])
     assert_close(converted_back, rotated, atol=1e-5, rtol=1e-5)

@@ -1,4 +1,4 @@
-"""Tests for the tokenizers of published language models against ``transformers``."""
+"""Test the tokenizers of published language models against ``transformers``."""
 
 import pytest
 import transformers

@@ -1,4 +1,4 @@
-"""Tests for published translators: translations match ``transformers`` with the same folder."""
+"""Test that a published translator gives the same translations as ``transformers`` with the same folder."""
 
 import json
 import warnings

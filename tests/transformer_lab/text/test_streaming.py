@@ -1,4 +1,4 @@
-"""Tests for streaming text: complete characters as early as possible, and nothing after a stop string."""
+"""Tests that streaming yields complete characters as early as possible, and nothing after a stop string."""
 
 import itertools
 
@@ -13,7 +13,7 @@ ALPHABET = sorted(pre_tokenizers.ByteLevel.alphabet())
 
 
 def byte_level() -> Tokenizer:
-    """Return a tokenizer like GPT-2's without merges, in which each byte is a token."""
+    """Return a tokenizer like GPT-2's but without merges. Each byte is a token."""
     tokenizer = Tokenizer(models.BPE({letter: i for i, letter in enumerate(ALPHABET)}, []))
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     tokenizer.decoder = decoders.ByteLevel()
@@ -70,7 +70,7 @@ def test_space_depends_on_earlier_tokens():
 
 
 def test_characters_in_byte_tokens_appear_once():
-    """Llama's decoder revises its output while a character is incomplete: '€', then '����', then '€€'."""
+    """Llama's decoder revises its output while a character is incomplete, from '€' to '����' to '€€'."""
     assert list(stream_text([1, *byte_tokens("€€😀"), 2], LLAMA.decode)) == ["a", "€", "€", "😀", "b"]
 
 

@@ -1,4 +1,4 @@
-"""Tests for published language models: generated texts match ``transformers`` with the same folder."""
+"""Test that a published language model generates the same texts as ``transformers`` with the same folder."""
 
 import json
 
@@ -80,7 +80,7 @@ def test_samples_match_the_library(model):
 def test_batched_prompts_match_single_prompts(model, options):
     prompts = [*PROMPTS, "a cat", "the cat", "", "the dog", "the mat"]
     alone = [text(model, prompt, temperature=0, **options) for prompt in prompts]
-    if "stops" not in options:  # end some texts early, at the third new token of the first text
+    if "stops" not in options:  # add a case in which some texts end early, at the third new token of the first text
         model.eos_ids = [299, generate_ids(model, "the cat", 3)[2]]
         ended = [text(model, prompt, temperature=0, **options) for prompt in prompts]
         assert ended != alone
@@ -129,7 +129,7 @@ def test_default_limit_is_the_models_maximum_length(model):
     passes = record_passes(model)
     model.eos_ids = []
     text(model, "the cat", temperature=0)
-    assert sum(passes) == model.model.config.max_length == 29  # the last generated token is not read
+    assert sum(passes) == model.model.config.max_length == 29  # the model never reads the last generated token
 
 
 @pytest.mark.parametrize("several", [False, True])
@@ -196,7 +196,7 @@ def test_continuation_keeps_its_leading_space(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("vocabulary", ["characters", "byte pairs"])
-def test_own_models_tokenize_special_tokens_as_in_training(tmp_path, vocabulary):
+def test_tokenizes_special_tokens_as_during_training(tmp_path, vocabulary):
     word = "<pad> or <unk><eos>"
     tokenizer = character_tokenizer([word]) if vocabulary == "characters" else bpe_tokenizer([word], 300)
     ids = tokenizer.encode(word).ids

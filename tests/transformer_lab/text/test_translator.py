@@ -1,4 +1,4 @@
-"""Tests for translators: loading a folder, batching, lengths, and errors about missing or corrupted files."""
+"""Tests for loading and running translators, including batching, lengths, and errors about missing files."""
 
 import json
 from itertools import count

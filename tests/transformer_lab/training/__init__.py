@@ -1,1 +1,1 @@
-"""Tests for training: the loss, schedules, checkpoints, and the training loop."""
+"""Tests for the training package, which contains the loss, schedules, checkpoints, and the training loop."""

@@ -2,8 +2,8 @@
 
     python -m tests.transformer_lab.training.kill_and_resume FOLDER KILLS pairs|text
 
-To import torch only once, each run is a fork of this process. A run reports when it is about to save and is killed a
-moment later: before, while or after its files are written.
+Each run is a fork of this process, so that torch is imported only once. A run reports that it is about to save, and is
+killed a moment later. At that moment, its files may be unwritten, partly written or complete.
 """
 
 import os
@@ -33,9 +33,8 @@ def train(folder: Path, task: str, report_fd: int) -> None:
 
 
 def train_and_kill(folder: Path, task: str, saves: int | None, delay: float) -> int:
-    """Start or resume a run, kill it ``delay`` seconds after the given number of saves, and return its exit code.
-
-    With None instead of a number of saves, the run finishes.
+    """Start or resume a run, kill it ``delay`` seconds after the given number of saves, and return its exit code. If
+    the number of saves is None, let the run finish.
     """
     read_fd, write_fd = os.pipe()
     if not (pid := os.fork()):
@@ -59,7 +58,7 @@ def train_and_kill(folder: Path, task: str, saves: int | None, delay: float) -> 
 def main(folder: Path, kills: int, task: str) -> None:
     """Kill the run the given number of times, then let it finish."""
     torch.set_num_threads(1)
-    make_optimizer(model())  # creating the first optimizer imports much of torch
+    make_optimizer(model())  # import the parts of torch that the first optimizer loads, before forking
     rng = random.Random(int.from_bytes(os.urandom(4)))
     for _ in range(kills):
         print(train_and_kill(folder, task, saves=rng.randint(1, 3), delay=rng.uniform(0, 0.004)))

@@ -1,4 +1,4 @@
-"""Two small tasks, copying and continuing a text, with small models whose training steps take milliseconds."""
+"""Small tasks (copying and continuing a text) and small models whose training steps take milliseconds."""
 
 from pathlib import Path
 
@@ -43,7 +43,7 @@ def trainer(folder: Path, validate=None, dropout: float = 0.1, **changes: object
 
 
 def text_batches(seed: int = 0) -> WindowBatches:
-    """Return windows of a text in which each token is the previous token plus 3, or sometimes plus 4."""
+    """Return windows of a text in which each token is usually the previous token plus 3, but sometimes plus 4."""
     rng = np.random.default_rng(5)
     text = (np.cumsum(3 + (rng.random(403) < 0.1)) % VOCAB_SIZE).tolist()
     return WindowBatches(InMemory(map(np.asarray, split_into_windows(text, 10))), 60, seed)

@@ -1,4 +1,4 @@
-"""Tests for checkpoints: a resumed run continues exactly, and corrupted or unsuitable files are rejected."""
+"""Tests that a run resumes exactly from a checkpoint, and that corrupted or unsuitable files are rejected."""
 
 import random
 
@@ -35,7 +35,7 @@ def test_resumed_run_matches_an_uninterrupted_run(tmp_path):
     expected = run(steps=9)[2]
     model, optimizer, losses = run(steps=4)
     save_training(path, model, optimizer, {"step": 4})
-    model, optimizer, _ = run(steps=1)  # start from an unrelated state
+    model, optimizer, _ = run(steps=1)  # loading the checkpoint must replace this unrelated state
     assert load_training(path, model, optimizer) == {"step": 4}
     assert losses + [train(model, optimizer) for _ in range(5)] == expected
 

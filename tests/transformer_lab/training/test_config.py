@@ -1,4 +1,4 @@
-"""Tests for training settings: invalid settings are rejected immediately."""
+"""Tests that invalid training settings are rejected immediately."""
 
 import pytest
 
@@ -48,7 +48,7 @@ def test_rejects_out_of_range_settings(wrong, message):
 )
 def test_rejects_unknown_names(wrong, message):
     config = TrainingConfig(**VALID)
-    vars(config).update(wrong)  # in tests, the constructor's type check would raise first
+    vars(config).update(wrong)  # bypasses the constructor's type check, which is active only in tests
     with pytest.raises(ValueError, match=message):
         config.__post_init__()
 

@@ -1,4 +1,4 @@
-"""Tests for data-parallel training: workers get the gradient of the whole batch, and lost workers raise errors."""
+"""Tests that data-parallel workers get the gradient of the whole batch, and that lost workers cause errors."""
 
 import os
 import sys
@@ -21,7 +21,7 @@ PAD = 0
 
 
 def leave(world):
-    """Exit in process 1 while process 0 waits for it."""
+    """Exit in process 1 while process 0 waits for process 1."""
     if world.rank == 1:
         os._exit(3)
     torch.distributed.barrier()
@@ -35,7 +35,7 @@ def gradient_text_by_text(model, texts):
 
 
 def fail_in_one_worker(world):
-    """Raise an error in one worker while the other waits for it."""
+    """Raise an error in one worker while the other worker waits for it."""
     if world.rank == 1:
         raise ValueError("no tokens")
     world.barrier()

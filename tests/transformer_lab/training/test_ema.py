@@ -1,4 +1,4 @@
-"""Tests for the exponential moving average (EMA) of parameters: its formula, and swapping it into the model."""
+"""Tests for computing the exponential moving average (EMA) of parameters and swapping it into the model."""
 
 import pytest
 import torch
@@ -20,7 +20,7 @@ def layer():
 
 
 def test_ema_weights_decrease_with_age(layer):
-    """Weights approach powers of the decay; at first, step t has weight 9 / (t + 9)."""
+    """At first, step t has weight 9 / (t + 9) in the average. Later, the weights approach powers of the decay."""
     average, n = EMA(layer, decay=0.75), 60
     for step in range(1, n + 1):
         layer.weight.data.copy_(drawn(step))

@@ -1,4 +1,4 @@
-"""Tests for the losses of fine-tuning against loops and formulas."""
+"""Test the fine-tuning losses against loops and formulas."""
 
 import math
 
@@ -20,7 +20,7 @@ def draw() -> tuple[torch.Tensor, torch.Tensor]:
 
 
 def log_probabilities(logits, tokens):
-    """Return the log-probabilities of each answer's tokens, one token at a time."""
+    """Return the log-probability of each answer, computed one token at a time."""
     return [
         [math.log(logits[row, t - 1].softmax(dim=-1)[tokens[row, t]].item()) for t in range(1, 5) if IS_ANSWER[row, t]]
         for row in range(3)

@@ -1,4 +1,4 @@
-"""Tests for the lock of a run's folder: one process holds it at a time, and it is released when the process ends."""
+"""Tests that only one process at a time can lock a run's folder, and that its lock ends with the process."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""Tests for interrupts: the first Ctrl-C sets a flag, the second raises, and handlers are restored afterwards."""
+"""Tests that the first Ctrl-C sets a flag, the second Ctrl-C raises, and signal handlers are restored."""
 
 import signal
 import threading
@@ -19,7 +19,7 @@ def test_first_signal_sets_requested_and_second_raises(number):
 
 @pytest.fixture
 def default_sigint_handler():
-    """Make Ctrl-C raise KeyboardInterrupt even if Python was started in the background of a shell."""
+    """Make Ctrl-C raise KeyboardInterrupt even if a shell started Python in the background."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)
@@ -32,7 +32,7 @@ def test_signal_handlers_are_restored(default_sigint_handler):
         raise ZeroDivisionError
     assert [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)] == before
     with pytest.raises(KeyboardInterrupt):
-        signal.raise_signal(signal.SIGINT)  # os.kill could deliver the signal late, to another thread
+        signal.raise_signal(signal.SIGINT)  # os.kill could deliver the signal later and to a different thread
 
 
 def test_interruption_has_no_effect_in_other_threads():

@@ -1,4 +1,4 @@
-"""Tests for the log: pandas can read it, and a resumed run leaves neither gaps nor duplicate rows."""
+"""Tests that pandas can read the log, and that a resumed run leaves neither gaps nor duplicate rows in it."""
 
 import pandas as pd
 import pytest
@@ -19,7 +19,7 @@ def test_pandas_reads_the_log(tmp_path):
     table = pd.read_csv(tmp_path / "log.csv")
     assert tuple(table.columns) == COLUMNS
     assert table["step"].tolist() == [1, 2, 3, 4]
-    assert table["loss"].tolist() == [1.0, 0.5, 1 / 3, 0.1 + 0.2]  # without rounding
+    assert table["loss"].tolist() == [1.0, 0.5, 1 / 3, 0.1 + 0.2]  # the log stores numbers without rounding
     assert table["validation_score"].dropna().tolist() == [99.5]
 
 

@@ -1,4 +1,4 @@
-"""Tests for the loss: label smoothing matches its formula, and padding is ignored."""
+"""Tests that label smoothing matches its formula, and that the loss ignores padding."""
 
 import math
 
@@ -22,7 +22,7 @@ def draw_logits_and_targets() -> tuple[Tensor, Tensor]:
 
 
 def loss_by_loops(logits: Tensor, targets: Tensor, smoothing: float) -> float:
-    """Compute the loss of the paper one number at a time: each of 5 tokens has weight ε / 5, the target also 1 − ε."""
+    """Compute the paper's loss one number at a time. Each of 5 tokens has weight ε / 5, plus 1 − ε for the target."""
     total = 0.0
     for row, line in zip(logits.double().tolist(), targets.tolist(), strict=True):
         for scores, target in zip(row, line, strict=True):
@@ -83,6 +83,6 @@ def test_batch_loss_matches_the_loss_of_the_logits():
     expected = smoothed_cross_entropy(small(*batch.inputs), batch.labels, 0, SMOOTHING)
     assert_close(batch_loss(small, batch.inputs, batch.labels, 0, SMOOTHING), expected)
     called = []
-    small.register_forward_hook(lambda *_: called.append(True))  # a model with a hook must be called
+    small.register_forward_hook(lambda *_: called.append(True))  # a model with a hook must be called normally
     assert_close(batch_loss(small, batch.inputs, batch.labels, 0, SMOOTHING), expected)
     assert called

@@ -1,4 +1,4 @@
-"""Tests for metrics against hand-computed values."""
+"""Test metrics against hand-computed values."""
 
 import math
 
@@ -13,7 +13,7 @@ def test_exact_match_compares_every_character():
 
 
 def test_bleu_matches_its_formula():
-    # 6 of 6 words, 4 of 5 bigrams, 3 of 4 trigrams and 2 of 3 4-grams occur in the reference of 7 words
+    # The reference (7 words) contains 6 of 6 words, 4 of 5 bigrams, 3 of 4 trigrams and 2 of 3 4-grams.
     expected = math.exp(1 - 7 / 6) * (6 / 6 * 4 / 5 * 3 / 4 * 2 / 3) ** 0.25
     assert bleu(["the cat sat on mat the"], ["the cat sat on mat and the"]) == pytest.approx(100 * expected)
 
@@ -45,7 +45,7 @@ def test_perplexity_is_inverse_geometric_mean_probability():
 
 
 def test_bits_per_byte_do_not_depend_on_tokenization():
-    """Two-byte tokens with the product of the bytes' probabilities have the same bits per byte as single bytes."""
+    """If a two-byte token has the product of its bytes' probabilities, the bits per byte must not change."""
     bytes_ = [0.5, 0.25, 0.125, 0.125]
     loss = -sum(math.log2(p) for p in bytes_) / 4 * math.log(2)
     pairs = [bytes_[0] * bytes_[1], bytes_[2] * bytes_[3]]

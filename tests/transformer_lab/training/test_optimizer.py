@@ -1,4 +1,4 @@
-"""Tests for the optimizer: only matrices have weight decay, and a step matches AdamW."""
+"""Tests that the optimizer applies weight decay only to matrices, and that a step matches AdamW."""
 
 import torch
 from torch import nn
@@ -15,14 +15,14 @@ def model():
 
 
 class AssortedParameters(nn.Module):
-    """Parameters with 0 to 3 dimensions and arbitrary names, one of them shared, and a buffer."""
+    """A module with a buffer and with parameters of 0 to 3 dimensions. One parameter is shared; names are arbitrary."""
 
     def __init__(self) -> None:
         super().__init__()
         self.embedding, self.scale = nn.Embedding(7, 3), nn.Parameter(torch.ones(()))
         self.pair_bias, self.linear = nn.Parameter(torch.randn(3, 3)), nn.Linear(3, 5)
         self.kernels, self.norm = nn.Parameter(torch.randn(2, 3, 5)), nn.LayerNorm(5)
-        self.column = nn.Parameter(torch.randn(5, 1))  # two dimensions, one of them of size 1
+        self.column = nn.Parameter(torch.randn(5, 1))  # a matrix with a single column
         self.last = nn.Linear(3, 7, bias=False)
         self.last.weight = self.embedding.weight
         self.register_buffer("positions", torch.randn(11, 3))
@@ -47,7 +47,7 @@ def test_frozen_parameters_are_excluded():
 
 
 def adamw(parameter, gradients, rate, decay, betas=(0.9, 0.98), eps=1e-9):
-    """Run AdamW as in algorithm 2 of its paper, with weight decay decoupled from the gradient."""
+    """Run AdamW as in algorithm 2 of the paper, with weight decay decoupled from the gradient."""
     m = v = torch.zeros_like(parameter)
     for t, g in enumerate(gradients, start=1):
         m, v = betas[0] * m + (1 - betas[0]) * g, betas[1] * v + (1 - betas[1]) * g**2

@@ -1,4 +1,4 @@
-"""Tests for presets, which the recipes use and the command line shows without importing torch."""
+"""Tests that recipes use the presets, and that the command line can show presets without importing torch."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""Tests for the progress of a run: logged averages, the best score, and the JSON round trip."""
+"""Tests for a run's progress, that is, the logged averages, the best score and the JSON round trip."""
 
 import json
 from dataclasses import asdict

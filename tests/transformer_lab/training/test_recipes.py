@@ -1,4 +1,4 @@
-"""Tests for recipes: each trains a model and writes a folder that can be loaded to translate or continue texts."""
+"""Tests that each recipe trains a model and writes a folder from which the model can be loaded and used."""
 
 import gzip
 from dataclasses import replace
@@ -94,7 +94,7 @@ def test_dates_training_excludes_held_out_strings(tmp_path, monkeypatch):
     trained = {translator.tokenizer.decode(ids.tolist()) for ids in trainer.batches.sources}
     held_out = set(trainer.validate.sources)
     assert len(trained) > 2500 and len(held_out) > 35 and trained.isdisjoint(held_out)
-    assert max(len(source) for source in trained | held_out) <= translator.longest  # no source is truncated
+    assert max(len(source) for source in trained | held_out) <= translator.longest  # no source would be truncated
     assert "<unk>" not in "".join(translator.tokenizer.encode("".join(held_out)).tokens)
     assert pd.read_csv(tmp_path / LOG_FILE)["validation_score"].notna().tolist() == [False, False, True]
 
@@ -110,7 +110,7 @@ def test_seed_determines_the_parameters(corpus, tmp_path):
     assert differences[0] == 0 < differences[1]
 
 
-# Text
+# Recipes for language models
 
 
 @pytest.fixture(scope="module")
@@ -154,7 +154,7 @@ def test_text_folder_loads_as_a_published_model(docstrings, tmp_path):
         ours = generator.model(tokens)
         assert (theirs(tokens).logits - ours).abs().max() < 1e-4
         trainer.model.eval()
-        assert (trainer.model(tokens) - ours).abs().max() > 1e-4  # the saved parameters are the average
+        assert (trainer.model(tokens) - ours).abs().max() > 1e-4  # the folder contains the averaged parameters
     assert (generator.bos_id, generator.eos_ids) == (2, [2])
     best = pd.read_csv(tmp_path / "model" / LOG_FILE)["validation_score"].max()
     assert best == trainer.progress.best < 0

@@ -1,4 +1,4 @@
-"""Tests for learning rate schedules against independent formulas and torch."""
+"""Test learning rate schedules against independent formulas and against torch."""
 
 import math
 from itertools import product

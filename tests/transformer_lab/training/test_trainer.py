@@ -1,4 +1,4 @@
-"""Tests for the training loop: each step is correct, and an interrupted run resumes exactly."""
+"""Tests that each step of the training loop is correct, and that an interrupted run resumes exactly."""
 
 import io
 import re
@@ -137,7 +137,7 @@ def test_logged_loss_averages_tokens_since_the_last_row(tmp_path, uninterrupted)
 
 
 def test_model_learns_to_generate(tmp_path):
-    """A model that sees its labels or copies its inputs reaches a low loss but generates nonsense."""
+    """Generate texts, because a model that sees its labels or copies its inputs also reaches a low loss."""
     run = trainer(tmp_path, dropout=0.0, steps=250, label_smoothing=0.0, log_every=250)
     run.run()
     batch = next(batches().from_step(0))
@@ -155,7 +155,7 @@ def test_seed_determines_the_run(tmp_path, uninterrupted):
     trainer(tmp_path / "other", seed=1).run()
     assert losses(tmp_path / "same") == losses(uninterrupted)
     assert same(parameters(tmp_path / "same"), parameters(uninterrupted))
-    assert losses(tmp_path / "other") != losses(uninterrupted)  # because dropout depends on the seed
+    assert losses(tmp_path / "other") != losses(uninterrupted)  # dropout depends on the seed
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
@@ -164,7 +164,7 @@ def test_run_resumes_exactly_after_ctrl_c(tmp_path, uninterrupted, number):
 
     def interrupt(*_):
         if run.progress.step == 12:
-            signal.raise_signal(number)  # during the 13th step, which still completes
+            signal.raise_signal(number)  # sent during step 13, which still completes
 
     run.model.decoder.norm.register_forward_hook(interrupt)
     assert not run.run()
@@ -180,7 +180,7 @@ def test_run_takes_the_requested_or_remaining_steps(tmp_path, max_steps, expecte
     run = trainer(tmp_path)
     assert run.run(max_steps) == run.is_finished == (expected == STEPS)
     assert run.progress.step == len(losses(tmp_path)) == expected
-    assert trainer(tmp_path).progress == run.progress  # a checkpoint was saved
+    assert trainer(tmp_path).progress == run.progress  # the run saved a checkpoint
 
 
 def test_interrupted_parameters_are_not_kept_as_best(tmp_path):
@@ -250,7 +250,7 @@ def test_resumes_a_run_from_before_the_optimizer_setting(tmp_path):
 
 def test_resumes_a_muon_run_exactly(tmp_path):
     trainer(tmp_path / "at once", optimizer="muon").run()
-    for stop in (1, 9, STEPS):  # resumes from a checkpoint each time
+    for stop in (1, 9, STEPS):  # the second and third runs resume from a checkpoint
         run = trainer(tmp_path / "in three", optimizer="muon")
         run.run(max_steps=stop - run.progress.step)
     assert same(parameters(tmp_path / "in three"), parameters(tmp_path / "at once"))
@@ -338,7 +338,7 @@ def test_nan_gradient_stops_the_run_before_the_update(tmp_path):
 
 
 def scoring(scores):
-    """Return a validation function that returns these scores in order."""
+    """Return a validation function that returns the given scores in order."""
     scores = iter(scores)
     return lambda: ValidationResult(1.5, next(scores))
 

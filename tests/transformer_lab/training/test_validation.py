@@ -1,4 +1,4 @@
-"""Tests for validation: the loss with teacher forcing, and the score of generated translations."""
+"""Tests for the teacher-forced validation loss and the score of generated translations."""
 
 import math
 
@@ -58,7 +58,7 @@ def test_validation_changes_only_the_mode(translator):
     before = {name: tensor.clone() for name, tensor in translator.model.state_dict().items()}
     state = torch.get_rng_state()
     Validation(translator, PAIRS, exact_match, 50)()
-    assert torch.equal(torch.get_rng_state(), state)  # so that validation does not change training
+    assert torch.equal(torch.get_rng_state(), state)  # validation must not affect training
     assert all(torch.equal(tensor, before[name]) for name, tensor in translator.model.state_dict().items())
     assert all(parameter.grad is None for parameter in translator.model.parameters())
 
@@ -75,13 +75,13 @@ def test_rejects_empty_pairs(translator):
         Validation(translator, [], exact_match, 50)
 
 
-# Text
+# Language models
 
 TEXTS = ["abcdefgabcdefgabcdefgabc", "g", "fedcbafedcba"]
 
 
 def nats_by_token(language_model, tokenizer, texts, window):
-    """Return −log p of each token given the earlier tokens in its window, one token at a time."""
+    """Return −log p of each token, given the earlier tokens in its window, computed one token at a time."""
     nats = []
     for text in texts:
         ids = [EOS_ID, *tokenizer.encode(text).ids]
