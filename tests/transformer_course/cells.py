@@ -9,12 +9,12 @@ from torch import nn
 
 
 def cell(source: str, name: str = "f", **definitions: Any) -> Any:
-    """Run code like a notebook cell, in a separate file whose lines Python can find, and return one of its definitions.
+    """Run code as a notebook cell, and return one of its definitions, whose source Python can find.
 
     Args:
         source: The code.
         name: The name of the definition to return.
-        definitions: Definitions of other cells.
+        definitions: Names that other cells have defined, with their values.
     """
     file = f"<cell {hash(source)}>"
     linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)

@@ -1,4 +1,4 @@
-"""Fixtures for all tests of the course: a new session for each test, a lesson, a sandbox, and the learner's folder."""
+"""Fixtures for all tests of the course, including a session, a lesson, a sandbox and the learner's folder."""
 
 from collections.abc import Iterator
 
@@ -16,14 +16,14 @@ from transformer_course.workspace.working_copies import EDITIONS_FILE
 
 @pytest.fixture(autouse=True)
 def session(monkeypatch) -> Iterator[Session]:
-    """The session of a new notebook."""
+    """The session of a newly opened notebook."""
     monkeypatch.delenv("TRANSFORMER_LAB_STRICT", raising=False)
     with notebook.in_session(Session(every_exercise())) as session:
         yield session
 
 
 class Lesson:
-    """A notebook whose cells share their names."""
+    """A notebook whose cells share variables."""
 
     def __init__(self):
         self.names = {"__name__": "__main__", "torch": torch, "nn": nn, "parts": notebook.parts}
@@ -43,14 +43,14 @@ def lesson():
 
 @pytest.fixture(scope="session")
 def sandbox() -> Iterator[Sandbox]:
-    """A sandbox with a long time limit, for busy machines. All tests share it, because it takes seconds to start."""
+    """A sandbox that all tests share, because it takes seconds to start. Its long time limit suits busy machines."""
     with Sandbox(Limits(seconds=60.0, memory_mb=256)) as sandbox:
         yield sandbox
 
 
 @pytest.fixture
 def mine(tmp_path, monkeypatch):
-    """The learner's folder, in which a notebook saves parts and progress."""
+    """The learner's folder, where a notebook saves parts and progress."""
     monkeypatch.setenv("TRANSFORMER_LAB_LESSONS", str(tmp_path))
     monkeypatch.setenv("TRANSFORMER_LAB_PARTS", str(tmp_path / "parts"))
     (tmp_path / EDITIONS_FILE).write_text("{}")

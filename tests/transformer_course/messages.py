@@ -1,4 +1,4 @@
-"""Mistakes for tests, all with the same hints."""
+"""Mistakes with the same hints, for tests."""
 
 from transformer_course.exercise import Mistake
 

@@ -1,4 +1,4 @@
-"""Tests for how a check reports common accidents: prints, unfinished helpers, wrong names, infinite loops."""
+"""Tests that a check handles prints, unfinished helpers, wrong names and infinite loops well."""
 
 import time
 

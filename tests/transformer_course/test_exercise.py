@@ -1,4 +1,4 @@
-"""Tests for exercises and mistakes: names, variants, messages and solutions."""
+"""Tests for the names, variants, messages and solutions of exercises and mistakes."""
 
 import inspect
 
@@ -86,4 +86,4 @@ def test_compares_outputs_unchanged_unless_the_exercise_normalizes():
     assert FEED_FORWARD.normalize(short, case) is short
     ended = torch.tensor([[1, eos]])
     assert decode.normalize(ended, case).tolist() == [[1, eos, eos, eos]]
-    assert decode.normalize(short.fill_(eos - 1), case) is short  # without an EOS token, nothing is padded
+    assert decode.normalize(short.fill_(eos - 1), case) is short  # without an EOS token, no padding is added

@@ -1,4 +1,4 @@
-"""Tests for interrupts: Ctrl-C ends a command whenever it is pressed."""
+"""Tests that Ctrl-C ends a command at any time."""
 
 import signal
 import subprocess
@@ -11,11 +11,11 @@ from transformer_course.interrupts import raise_if_interrupted, remembered_inter
 
 
 class Thing:
-    """An object that a weak reference can refer to."""
+    """A class whose instances support weak references."""
 
 
 def press_in_callback() -> None:
-    """Simulate Ctrl-C in a callback, where Python drops the exception, as at the end of an import."""
+    """Simulate Ctrl-C in a callback, where Python drops the exception, as it does at the end of an import."""
     thing = Thing()
     reference = weakref.ref(thing, lambda _: signal.raise_signal(signal.SIGINT))
     del thing

@@ -1,4 +1,4 @@
-"""Tests for answers in steps: descriptions, changes, combinations, limits, and shared values."""
+"""Tests for the descriptions, changes, combinations, limits and shared values of step-by-step answers."""
 
 import functools
 import inspect
@@ -227,7 +227,7 @@ def repeated(x, extended, rounds):
 @pytest.mark.parametrize(
     "changes",
     [
-        {"extended": lambda: lambda x: torch.cat([x, x])},  # 2 ** 60 numbers
+        {"extended": lambda: lambda x: torch.cat([x, x])},  # creates 2 ** 60 numbers
         {"extended": lambda: lambda x: x, "rounds": lambda times: 10**12},
     ],
     ids=["grows", "never ends"],
@@ -241,7 +241,7 @@ def test_stops_changed_answer_that_grows_or_never_ends(changes, shared):
 
 
 def test_stops_changed_answer_with_too_large_step():
-    too_many = {"scores": lambda: torch.zeros(1).expand(MAX_STEP_SIZE + 1)}  # takes no memory
+    too_many = {"scores": lambda: torch.zeros(1).expand(MAX_STEP_SIZE + 1)}  # an expanded tensor takes no memory
     with pytest.raises(RunawayAnswer, match="a step returned 100,000,001 numbers; the maximum is 100,000,000"):
         InSteps(products, scores, weights, reference=mixture).but(**too_many).attempt(QUERIES, KEYS)
 

@@ -1,4 +1,4 @@
-"""Tests for pages from templates: text written by people never becomes an element or an attribute."""
+"""Tests that text from people never becomes an element or an attribute in a rendered page."""
 
 import json
 import zipfile
@@ -58,11 +58,11 @@ HOSTILE = [
     "<b\n<i\r<u\u2028<s",
 ]
 HARMLESS = str.maketrans("<>&\"'", "xxxxx")
-"""A translation of hostile texts to texts of the same length that contain no HTML syntax."""
+"""A translation table from hostile texts to texts of the same length without HTML syntax."""
 
 
 class Skeleton(HTMLParser):
-    """Parses a page into its elements with the names of their attributes, its text, and its links."""
+    """Extracts a page's elements with their attribute names, its text, and its links."""
 
     def __init__(self, page: str) -> None:
         super().__init__(convert_charrefs=True)
@@ -96,7 +96,7 @@ class Skeleton(HTMLParser):
 
 
 def hostile_class(text: str) -> ClassResults:
-    """Return class results in which all texts written by students and instructors are the same text."""
+    """Return class results in which every text from a student or instructor is the given text."""
     exercises = exercises_of("01_lookup")
     core = [exercise for exercise in exercises if not exercise.stretch]
     stretch = [exercise for exercise in exercises if exercise.stretch]
@@ -129,7 +129,7 @@ def hostile_class(text: str) -> ClassResults:
         Override("first", core[1].name, None, "", text),
         Override("first", "", None, text, ""),
         Override("idle", core[0].name, 1.0, text, text),
-        Override(text, core[0].name, 1.0),  # for a student who is not in the class
+        Override(text, core[0].name, 1.0),  # an override for a student who is not in the class
     ]
     rules = ClassRules(Roster(people), LatePolicy({"": datetime(2026, 10, 12, tzinfo=UTC)}, penalty=10), by_hand)
     results = class_results(
@@ -160,7 +160,7 @@ def written_page(text: str) -> str:
 
 
 def hostile_home_page(text: str) -> str:
-    """Return home pages in which titles, cells, paths and problems are the same text."""
+    """Return home pages in which every title, cell, path and problem is the given text."""
     outlines = [
         Outline("00_first", text, ("one", text), ("three",), 30, 20.0, {"a": 3.0, "one": 2.0, text: 1.0, "three": 0.5}),
         Outline("01_second", text, ("four", text), (), 10, 25.0, {"four": 5.0, text: 1.0}),
@@ -188,7 +188,7 @@ PAGES: dict[str, Callable[[str], str]] = {
         FinalPage(text, {text: {text: "yours"}}, {text: text}, {text: text}, text, [(text, text)]).html
     ),
 }
-"""For each template except the layout, a function that renders it with a given text in all places."""
+"""Functions that render each template, except the layout, with a given text in all places."""
 FRAGMENTS: dict[str, Callable[[str], str]] = {
     "comment for Moodle": lambda text: "".join(map(short_feedback, hostile_class(text).students)),
     "message": lambda text: Panel(text, f"{text}\n    {text}\n{text}", "bad")._repr_html_(),

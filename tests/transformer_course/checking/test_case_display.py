@@ -1,4 +1,4 @@
-"""Tests for the display of a case: small cases are shown with inputs and outputs, large cases are not shown."""
+"""Tests that small cases are displayed with their inputs and outputs, and that large cases are not displayed."""
 
 import torch
 

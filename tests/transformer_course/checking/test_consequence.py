@@ -1,4 +1,4 @@
-"""Tests for the sentence about the consequence of a mistake."""
+"""Tests for the sentence that describes the consequence of a mistake."""
 
 import pytest
 import torch

@@ -1,4 +1,4 @@
-"""Tests for suggested fixes: crashes that are common among beginners, and stubs left in the code."""
+"""Tests for suggesting fixes for common crashes and for stubs left in the code."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Tests for two mistakes that affect different cases."""
+"""Tests for recognizing two mistakes that affect different cases."""
 
 from dataclasses import replace
 
@@ -24,7 +24,7 @@ class SecondStartsAtZero(Twice):
 
 
 def cases_with_initial_parameters(seed):
-    """Return the usual cases, and a case in which the second layer keeps its initial parameters."""
+    """Return the usual cases and a further case in which the second layer keeps its initial parameters."""
     initial = replace(module_cases(seed + 1)[0], not_loaded=("second.weight", "second.bias"))
     return [*module_cases(seed), initial]
 

@@ -1,4 +1,4 @@
-"""Tests for the expected behavior: full observations are cached, and quick outputs match them."""
+"""Tests that full observations of the expected behavior are cached, and that quick outputs match them."""
 
 import itertools
 import os
@@ -48,7 +48,7 @@ def test_quick_output_matches_full_observation(name):
 
 
 def combines(pair, one, other):
-    """Return whether a pair's answer changes the steps of two variants. A step that both change must build on both."""
+    """Return whether a pair's answer changes the steps that two variants change. A step in both must combine them."""
     if set(pair.variant.changes) != {*one.changes, *other.changes}:
         return False
     shared = {*one.changes} & {*other.changes}

@@ -1,4 +1,4 @@
-"""Tests for the explanation of the first difference between an attempt and the reference."""
+"""Tests for explaining the first difference between an attempt and the reference."""
 
 import re
 from dataclasses import replace
@@ -171,7 +171,7 @@ def test_message_about_booleans_mentions_values():
     assert many.startswith("Here: 1 of the 34 values is wrong. The largest error is at index [0, 1]:")
 
 
-def test_wrong_dtype_reports_whether_numbers_differ_too():
+def test_wrong_dtype_message_reports_whether_numbers_differ():
     text = explanation(lambda x, times: (x // 2).long(), lambda x, times: x)
     assert text.startswith(
         "Here: the dtype should be torch.float32, but yours is torch.int64, and the numbers are wrong, too.\n"
@@ -195,7 +195,7 @@ def test_largest_difference_ignores_tolerance_and_matching_nan():
 
     def off(x, times):
         found = expected(x, times)
-        found[16, 1] += 1  # within the tolerance, because the number is large
+        found[16, 1] += 1  # within the tolerance of such a large number
         found[1, 0] += 0.9
         return found
 
@@ -271,7 +271,7 @@ def test_omits_dimensions_without_a_name():
 
 
 class Freezes(nn.Module):
-    """A module with two parameters, of which some may be frozen."""
+    """A module with two parameters that can be frozen."""
 
     def __init__(self, *frozen):
         super().__init__()
@@ -297,7 +297,7 @@ def test_names_wrongly_frozen_or_trained_parameter(frozen, should, message):
 
 
 class Remembers(nn.Module):
-    """A module that adds its first input to every input."""
+    """A module that adds the input of its first call to every input."""
 
     observed = None
 

@@ -1,4 +1,4 @@
-"""Tests for the formatting of values, names and long texts in messages."""
+"""Tests for formatting values, names and long texts in messages."""
 
 import pytest
 import torch
@@ -6,7 +6,7 @@ import torch
 from transformer_course.checking.formatting import format_both, format_value, listed, listed_layers, readable
 
 
-def test_formats_numbers_with_few_digits_without_minus_zero():
+def test_formats_numbers_with_few_digits_and_unsigned_zero():
     assert format_value(torch.tensor([[1 / 3, -0.0], [12345.678, torch.nan]])) == "[[0.3333, 0], [1.235e+04, nan]]"
     assert format_value([1, True, None, "a", [0.5]]) == "[1, True, None, 'a', [0.5]]"
 
@@ -34,7 +34,7 @@ def test_lists_names_as_code(names, message):
     assert listed(names) == message
 
 
-def test_lists_few_layers_and_counts_the_rest():
+def test_lists_few_layers_and_counts_remaining_layers():
     assert listed_layers(["w_q.weight", "w_q.bias", "eps"]) == "`w_q` and `eps`"
     assert listed_layers([f"layers.{i}.weight" for i in range(6)]) == (
         "`layers.0`, `layers.1`, `layers.2`, `layers.3` and 2 more"

@@ -1,4 +1,4 @@
-"""Tests for the texts about mistakes that can occur in any exercise."""
+"""Tests for the messages and hints about mistakes that can occur in any exercise."""
 
 import pytest
 

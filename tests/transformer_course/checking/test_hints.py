@@ -1,4 +1,4 @@
-"""Tests for the selection of hints for a verdict."""
+"""Tests for selecting the hints for a verdict."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Tests for the judge: verdicts on correct, known and wrong behavior, and on malformed observations."""
+"""Tests for the judge's verdicts on correct, known and wrong behavior, and on malformed observations."""
 
 import pytest
 import torch
@@ -65,7 +65,7 @@ def test_recognizes_mistake_by_its_behavior():
 
 
 class OtherCases:
-    """The observations of an attempt on the cases of a different seed, or none if there is no attempt."""
+    """Observations of an attempt on a different seed's cases, or no observations if there is no attempt."""
 
     def __init__(self, attempt, exercise=DOUBLE):
         self.known, self._attempt, self.n_calls = behavior(exercise, 1), attempt, 0
@@ -83,13 +83,13 @@ def test_recognizes_mistake_on_other_cases_if_available():
     recognized = judged_with(lambda x: x * 2 + 0.3, OtherCases(squares))
     assert (recognized.status, recognized.mistake) == ("mistake", "squares")
     assert judged_with(squares, OtherCases(None)).mistake == "squares"
-    assert judged_with(squares, OtherCases(double)).mistake == "squares"  # ignores cases that are correct
+    assert judged_with(squares, OtherCases(double)).mistake == "squares"  # ignores correct cases
     unknown = judged_with(squares, OtherCases(lambda x: x * 2 + 0.3))
     assert (unknown.status, unknown.mistake) == ("wrong", None)
     assert "Case 1 of 3 (2 numbers)" in unknown.message
 
 
-def test_ignores_other_cases_without_the_crash():
+def test_ignores_additional_cases_that_do_not_crash():
     def crashes(x):
         raise ValueError("only here")
 
@@ -108,13 +108,13 @@ def test_recognizes_crashing_mistake_by_its_error():
     assert verdict_on(crashes_too).mistake is None
 
 
-def test_mistake_in_only_some_cases_is_not_recognized():
+def test_ignores_mistake_that_explains_only_some_cases():
     verdict = verdict_on(lambda x: x**2 if len(x) < 5 else x)
     assert (verdict.status, verdict.mistake) == ("wrong", None)
 
 
 def test_allows_randomness_if_reference_is_random():
-    """The output is wrong and also random, but the message must not advise against random numbers."""
+    """If the output is wrong and also random, the message must not advise against random numbers."""
 
     def has_negative(x: Float[Tensor, " n"]) -> bool:
         return bool((torch.rand_like(x) < 0).any())
@@ -123,7 +123,7 @@ def test_allows_randomness_if_reference_is_random():
     verdict = verdict_on(lambda x: torch.rand(1).item(), exercise)
     assert verdict.status == "wrong"
     assert "called again" not in verdict.message
-    assert "called again" in verdict_on(lambda x: x + torch.rand(1)).message  # `double` is not random
+    assert "called again" in verdict_on(lambda x: x + torch.rand(1)).message  # the reference `double` is not random
 
 
 def test_explains_wrong_output_before_randomness_if_reference_is_random():
@@ -133,7 +133,7 @@ def test_explains_wrong_output_before_randomness_if_reference_is_random():
     calls: list[int] = []
 
     def attempt(x):
-        """Return True in every second call of the second case, and in the third case."""
+        """Return True in every second call for the second case, and in every call for the third case."""
         calls.append(len(x))
         return len(x) == 5 or (len(x) == 3 and calls.count(3) % 2 == 0)
 

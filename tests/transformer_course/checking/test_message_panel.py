@@ -1,4 +1,4 @@
-"""Tests for message panels: plain text in a terminal, escaped HTML in a notebook."""
+"""Tests that message panels are plain text in a terminal and escaped HTML in a notebook."""
 
 import pytest
 

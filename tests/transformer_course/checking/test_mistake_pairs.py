@@ -1,4 +1,4 @@
-"""Tests for the order of pairs: pairs that fit the observations are tried first, up to a limit."""
+"""Tests that pairs of mistakes that fit the observations are tried first, and that their number is limited."""
 
 import itertools
 
@@ -36,7 +36,7 @@ def single(name, rank, *, is_generated=True):
 
 
 def names(pairs):
-    """Return the first part of the name of each mistake."""
+    """Return the first part of each mistake's name."""
     return [tuple(single.mistake.name.partition("_")[0] for single in pair) for pair in pairs]
 
 
@@ -51,7 +51,7 @@ def test_mistake_without_changed_step_forms_no_pair():
 
 
 def pairs_for(letters, observed):
-    """Return, in order, the pairs that are tried for mistakes a, b, c, … with the given letters."""
+    """Return the pairs that are tried, in order, for mistakes a, b, c, … with these letters for each case."""
     singles = [single(name, rank) for rank, name in enumerate("abcdef"[: len(letters)])]
     return ["".join(pair) for pair in names(likely(singles, dict(zip(singles, letters, strict=True)), observed))]
 
@@ -72,7 +72,7 @@ def test_mistakes_are_correct_where_attempt_is_correct():
     assert pairs_for(["or", "oo", "oo", "or"], "sr")[0] == "ad"
 
 
-def test_one_mistake_explains_case_without_the_other():
+def test_one_mistake_explains_case_unaffected_by_second_mistake():
     assert pairs_for(["ro", "oo", "ro", "so"], "ss")[:3] == ["ad", "bd", "cd"]
 
 
@@ -80,7 +80,7 @@ def test_non_finite_output_combines_with_any_output():
     assert pairs_for(["ro", "no", "oo"], "ss")[:2] == ["ab", "bc"]
 
 
-def test_pairs_with_unfitting_forms_come_last():
+def test_pairs_with_mismatched_forms_come_last():
     found = pairs_for(["", "o", "o", "o"], "s")
     assert found == ["bc", "bd", "cd", "ab", "ac", "ad"]
 
@@ -96,12 +96,12 @@ def test_likely_and_unlikely_precede_two_moderate_mistakes():
     assert names(likely(singles, dict.fromkeys(singles, "o"), "s"))[2] == ("a", "d")
 
 
-def test_two_written_mistakes_are_not_a_generated_pair():
+def test_two_handwritten_mistakes_are_not_a_generated_pair():
     singles = [single("a", 0, is_generated=False), single("b", 1, is_generated=False), single("c", 2)]
     assert names(likely(singles, {}, "s")) == [("a", "c"), ("b", "c")]
 
 
-def test_generated_mistake_with_message_ranks_as_written():
+def test_generated_mistake_with_message_ranks_like_handwritten_mistake():
     def doubled(rank, **keywords):
         mistake = GeneratedMistake(AnswerEdit("shares", "doubled", code={"shares": "2 * weights"}), STEPS)
         return Single(mistake, 0, rank, is_generated=True, **keywords)

@@ -1,4 +1,4 @@
-"""Tests for the recognition of one mistake, two mistakes or a half-finished answer."""
+"""Tests for recognizing one mistake, two mistakes or a half-finished answer."""
 
 import pytest
 import torch
@@ -207,7 +207,7 @@ def test_accepts_only_rounding_differences():
     def rounded(amount):
         return lambda queries, keys, values: (queries @ keys.mT).softmax(dim=-1) @ values * (1 + amount)
 
-    assert verdict_on(rounded(5e-4)).mistakes == ("not_scaled",)  # a distance of five tolerances
+    assert verdict_on(rounded(5e-4)).mistakes == ("not_scaled",)  # differs by five times the tolerance
     assert verdict_on(rounded(5e-3)).mistakes == ()
 
 
@@ -295,7 +295,7 @@ def test_reports_unused_module():
 
 
 @pytest.mark.parametrize("error", ["NameError", "PermissionError", "MemoryError"])
-def test_skips_pairs_after_error_of_no_step(monkeypatch: pytest.MonkeyPatch, error: str):
+def test_skips_pairs_after_error_unrelated_to_steps(monkeypatch: pytest.MonkeyPatch, error: str):
     known = behavior(EXERCISE, 0)
     monkeypatch.setattr(Behavior, "outputs", lambda *_: pytest.fail("a pair was tried"))
     assert recognize(known, [{"error": {"type": error, "message": "x"}}] * len(known.cases)) is None
@@ -339,7 +339,7 @@ def test_failures_in_some_cases_do_not_hide_mistake(axis, mistakes, message, fai
     assert (verdict.status, verdict.mistakes) == ("mistake", mistakes)
     assert verdict.message.startswith(message)
     assert f"\nAlso, {also} in case 1 of 6" in verdict.message
-    assert verdict_on(attempt).mistakes == ()  # two wrong cases without a failure are not enough
+    assert verdict_on(attempt).mistakes == ()  # two wrong cases that do not fail are not enough
 
 
 def test_skips_generated_pairs_for_boolean_outputs(monkeypatch: pytest.MonkeyPatch):
@@ -359,7 +359,7 @@ def test_batched_recognition_matches_individual_recognition(monkeypatch: pytest.
             monkeypatch.setattr(mistake_recognition, "BATCH_SIZE", batch_size)
             behavior.cache_clear()
             known = behavior(exercise, 5)
-            # No outlines are stored for this seed, so every generated mistake is a candidate.
+            # The catalog stores no outlines for this seed, so every generated mistake is a candidate.
             assert len(known.generated_like(known.expected)) == len(known.generated)
             recognition = recognize(known, known.run(mistake.variants[0]))
             assert recognition is not None

@@ -1,4 +1,4 @@
-"""Tests for shapes formatted with the dimension names of an exercise."""
+"""Tests for formatting shapes with an exercise's dimension names."""
 
 import pytest
 import torch

@@ -1,4 +1,4 @@
-"""Tests for relations between outputs: a factor, an offset, a permutation, or none of them."""
+"""Tests for finding a factor, an offset or a permutation that relates two outputs."""
 
 import pytest
 import torch
@@ -35,13 +35,13 @@ def test_describes_relations_of_masks_and_integers():
 @pytest.mark.parametrize(
     "observed",
     [
-        RIGHT.where(RIGHT != 3, -3.0),  # holds for all numbers except one
+        RIGHT.where(RIGHT != 3, -3.0),  # the relation holds for all numbers except one
         2 * RIGHT + 1,
         torch.zeros(3, 3),
         RIGHT * torch.nan,
         RIGHT.softmax(dim=-1),
         RIGHT + 0.01 * RIGHT.sin(),
-        1.0003 * RIGHT,  # would round to a factor of 1
+        1.0003 * RIGHT,  # the factor would round to 1
     ],
 )
 def test_returns_nothing_if_relation_fails_for_some_number(observed):
@@ -55,7 +55,7 @@ def test_returns_nothing_if_relation_fails_for_some_number(observed):
         ([1.0, 0.500013, 0.250012], [1.0, 0.5, 0.25]),  # offsets of at most 0.000013
     ],
 )
-def test_rejects_relations_within_tolerance_only(observed, right):
+def test_rejects_relations_that_hold_only_approximately(observed, right):
     assert explain_relation(torch.tensor(observed), torch.tensor(right)) == ""
 
 

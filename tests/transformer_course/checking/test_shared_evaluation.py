@@ -1,4 +1,4 @@
-"""Tests for shared evaluation: a layer runs once per input, and changed arguments are detected."""
+"""Tests that shared evaluation runs a layer only once per input and detects changed arguments."""
 
 import torch
 from torch import Tensor, nn

@@ -1,4 +1,4 @@
-"""Tests for side effects of answers with correct outputs: cut gradients and changed arguments."""
+"""Tests for detecting detached gradients and changed arguments in answers with correct outputs."""
 
 import pytest
 import torch
@@ -41,7 +41,7 @@ def without_gradients(q, k, v):
         return mixture(q, k, v)
 
 
-def test_reports_step_and_cause_of_cut_gradient():
+def test_reports_step_and_cause_of_detached_gradient():
     verdict = verdict_on(detaches_weights)
     assert (verdict.status, verdict.mistakes) == ("mistake", ("gradient_cut",))
     assert verdict.message == (
@@ -50,7 +50,7 @@ def test_reports_step_and_cause_of_cut_gradient():
     )
 
 
-def test_reports_partially_cut_gradient():
+def test_reports_partially_detached_gradient():
     message = verdict_on(detaches_half_of_the_keys).message
     assert message == (
         "Your numbers are right, but only part of the gradient reaches `keys`: one of its paths is cut. "
@@ -79,7 +79,7 @@ def test_does_not_report_detached_argument_as_step():
     assert of_y.message == "Your numbers are right, but no gradient reaches `y`. `.detach()` cuts the gradient."
 
 
-def test_distinguishes_cached_result_from_cut_gradient():
+def test_distinguishes_cached_result_from_detached_gradient():
     cache = {}
 
     def caches(q, k, v):
@@ -90,7 +90,7 @@ def test_distinguishes_cached_result_from_cut_gradient():
     assert "returns the tensor of the first call" in verdict.message
 
 
-def test_accepts_fully_cut_gradients_only_if_allowed():
+def test_accepts_fully_detached_gradients_only_if_allowed():
     verdict = verdict_on(without_gradients)
     assert verdict.mistakes == ("gradient_cut",)
     assert verdict.message.endswith("`torch.no_grad()` cuts the gradient.")
@@ -102,7 +102,7 @@ def test_rejects_partially_detached_gradients():
     assert verdict_on(detaches_weights, MAY_CUT).mistakes == ("gradient_cut",)
 
 
-def test_distinguishes_partial_cut_from_plain_number():
+def test_distinguishes_partially_detached_gradient_from_plain_number():
     def mean(x, y):
         return (x * y).mean()
 
@@ -113,7 +113,7 @@ def test_distinguishes_partial_cut_from_plain_number():
     assert verdict_on(lambda x, y: mean(x.detach(), y), exercise).mistakes == ("gradient_cut",)
 
 
-def test_reports_mistake_and_cut_gradient():
+def test_reports_mistake_and_detached_gradient():
     verdict = verdict_on(lambda q, k, v: torch.softmax(q @ k.mT, dim=-1).detach() @ v)
     assert verdict.mistakes == ("not_scaled", "gradient_cut")
     assert verdict.message == "It not_scaled.\nAlso, no gradient reaches `queries` and `keys`."
@@ -122,7 +122,7 @@ def test_reports_mistake_and_cut_gradient():
 def test_accepts_alternative_path_to_same_gradient():
     def by_hand(q, k, v):
         scores = q @ k.mT / k.shape[-1] ** 0.5
-        exponentials = torch.exp(scores - scores.amax(-1, keepdim=True).detach())  # the maximum cancels
+        exponentials = torch.exp(scores - scores.amax(-1, keepdim=True).detach())  # the maximum cancels in the softmax
         return (exponentials / exponentials.sum(-1, keepdim=True)) @ v
 
     assert verdict_on(by_hand).passed
@@ -132,7 +132,7 @@ def test_explains_backward_that_fails_after_change_in_place():
     def in_place(q, k, v):
         weights = torch.exp(q @ k.mT / k.shape[-1] ** 0.5)
         total = weights.sum(-1, keepdim=True)
-        weights /= total  # the backward pass of exp needs its unmodified output
+        weights /= total  # the backward pass of exp needs the unmodified output
         return weights @ v
 
     message = verdict_on(in_place).message
@@ -149,7 +149,7 @@ def test_reports_changed_argument():
     assert "changes `queries` in place" in verdict.message
 
 
-def test_overwritten_argument_does_not_count_as_cut():
+def test_overwritten_argument_does_not_count_as_detached():
     def overwrites(q, k, v):
         with torch.no_grad():
             q /= k.shape[-1] ** 0.5

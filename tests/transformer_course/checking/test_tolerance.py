@@ -1,4 +1,4 @@
-"""Tests for distances in tolerances, which allow for rounding and for chance in samples."""
+"""Tests for distances measured in tolerances, which allow for rounding and for chance in samples."""
 
 import itertools
 import math
@@ -103,7 +103,7 @@ def test_distance_is_in_tolerances():
 
 
 def test_low_precision_numbers_get_larger_tolerance():
-    """In float16, the next number after 1 is 1.001."""
+    """Low precision needs a larger tolerance. In float16, the next number after 1 is 1.001."""
     near, far = torch.tensor([1.003]), torch.tensor([1.01])
     assert distance(near, torch.ones(1)) > 1
     for distance_of in (distance, single_gradient_distance):
@@ -172,7 +172,7 @@ def test_compares_number_of_samples():
     assert observation_distance({**frequencies([0.5, 0.5]), "n_samples": 10**9}, frequencies([0.5, 0.5])) == math.inf
 
 
-def test_errors_of_all_reshaping_functions_are_equal():
+def test_treats_errors_of_all_reshaping_functions_as_equal():
     def crash(call):
         with pytest.raises(RuntimeError) as caught:
             call(torch.zeros(2, 5, 4))

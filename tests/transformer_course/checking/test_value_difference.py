@@ -1,4 +1,4 @@
-"""Tests for the description of the difference between two values."""
+"""Tests for describing the difference between two values."""
 
 import pytest
 import torch

@@ -1,4 +1,4 @@
-"""Tests for the display of a verdict as text and as HTML."""
+"""Tests for displaying a verdict as text and as HTML."""
 
 import typing
 

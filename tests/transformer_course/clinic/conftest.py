@@ -1,4 +1,4 @@
-"""Fixtures that shorten the training of patients."""
+"""A fixture that shortens the patients' training."""
 
 from collections.abc import Callable, Iterator
 
@@ -9,7 +9,7 @@ from transformer_course.clinic import findings, patient
 
 @pytest.fixture
 def train_for(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[int], None]]:
-    """Return a function that sets the number of training steps of all patients and twins."""
+    """Return a function that sets the number of training steps for all patients and twins."""
 
     def clear_caches() -> None:
         for cached in (findings.patient, findings._normal, patient._healthy):

@@ -1,4 +1,4 @@
-"""Tests for the list of diagnoses."""
+"""Tests for the list of possible diagnoses."""
 
 from string import ascii_uppercase
 

@@ -1,4 +1,4 @@
-"""Tests that the stored findings match new measurements, and tests for the criteria."""
+"""Tests that the stored findings match new measurements, and tests for the instruments' criteria."""
 
 import pandas as pd
 import pytest
@@ -15,7 +15,7 @@ def names_found(seed: int) -> dict[int, set[str]]:
 def test_short_training_reveals_exactly_the_known_bugs(train_for):
     train_for(40)
     found = names_found(seed=0)
-    # An undertrained model is no better with teacher forcing than when it generates.
+    # An undertrained model is as poor with teacher forcing as when it generates.
     expected = {number: set(names) - {"forced_against_generated"} for number, names in MEASURED.items()}
     assert {number: names - {"forced_against_generated"} for number, names in found.items()} == expected
     assert [number for number in found if not found[number]] == [9]

@@ -1,4 +1,4 @@
-"""Tests that the instruments agree with simpler ways of measuring, on healthy models and on known bugs."""
+"""Tests that the instruments agree with simpler measurements on healthy models and on models with known bugs."""
 
 import copy
 import math
@@ -25,7 +25,7 @@ KINDS = [RotaryDecoderOnly, EncoderDecoder]
 
 
 def short(kind, n_steps=30):
-    """Train briefly but long enough for every parameter to change."""
+    """Train patients briefly, but long enough for every parameter to change."""
     return type("Short", (kind,), {"n_steps": n_steps, "trains_as_twin": False})(seed=3)
 
 

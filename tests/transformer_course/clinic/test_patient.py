@@ -23,7 +23,7 @@ def short(kind, n_steps=5, **settings):
 
 
 def plain_loss(patient, pairs):
-    """Average the cross-entropy over every token of every answer, one text at a time."""
+    """Average the cross-entropy over all tokens of all answers, one text at a time."""
     losses = []
     for question, answer in pairs:
         read, target = encode(question), [*encode(answer), EOS_ID]

@@ -1,4 +1,4 @@
-"""Tests for the record: scores, diagnoses, contradictions, and when a report is available."""
+"""Tests for the scores, diagnoses, contradictions and reports in the clinic's record."""
 
 import pandas as pd
 import pytest
@@ -65,12 +65,14 @@ def test_report_is_hidden_until_correct_diagnosis(clinic):
 
 
 def test_random_bot_has_expected_score():
-    # No instrument distinguishes 7 from 12, so the bot uses all sixteen. Half of its guesses are wrong, at a cost of 2.
+    # No instrument distinguishes patients 7 and 12, so the bot uses all sixteen instruments. Half of its guesses are
+    # wrong, and a wrong guess costs 2.
     assert score_at_random(7) == pytest.approx(16 + 1, abs=0.3)
-    # The bot can conclude that 9 is healthy when it has used the last of the four instruments that are the only ones to
-    # detect some bug, or a little later. On average, the last of these four is number 4 · 17 / 5 among the sixteen.
+    # Each of four instruments is the only one that detects some bug. The bot can conclude that patient 9 is healthy
+    # when it has used all four, or a little later. In a random order of sixteen instruments, the last of the four is at
+    # position 4 · 17 / 5 on average.
     assert 4 * 17 / 5 - 0.4 < score_at_random(9) < 15
-    # For 6, a single measurement can be enough, such as the initial loss.
+    # For patient 6, a single measurement can be enough, such as the initial loss.
     assert 1 <= score_at_random(6) < 4 < score_at_random(2)
 
 

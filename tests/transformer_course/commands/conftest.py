@@ -1,4 +1,4 @@
-"""Fixtures for the commands: a fake grader, small corpora, and small models trained on them."""
+"""Fixtures for tests of the commands, including a fake grader, small corpora and small models trained on them."""
 
 import sys
 from pathlib import Path
@@ -14,7 +14,7 @@ WORDS = ["eins", "zwei", "drei", "vier", "fünf", "sechs", "sieben", "acht", "ne
 
 
 def as_options(**options: object) -> list[str]:
-    """Return command-line arguments for these options."""
+    """Convert options to command-line arguments."""
     return [part for name, value in options.items() for part in (f"--{name.replace('_', '-')}", str(value))]
 
 
@@ -26,7 +26,7 @@ SHORT_RUN_OPTIONS = as_options(
 
 @pytest.fixture
 def graded(monkeypatch):
-    """Replace the grader by a fake module that records its arguments, and the order of grader and sandbox events."""
+    """Replace the grader with a fake module that records its arguments and the order of grader and sandbox events."""
 
     def grade(*arguments):
         module.events.append("graded")
@@ -43,7 +43,7 @@ def graded(monkeypatch):
 
 @pytest.fixture(scope="session")
 def corpus(tmp_path_factory):
-    """A parallel corpus in two files; the second has the lines of the first in upper case."""
+    """A parallel corpus in two files. The second file contains the lines of the first file in upper case."""
     folder = tmp_path_factory.mktemp("corpus")
     german = [" ".join(WORDS[i * k % 10] for k in range(1, 2 + i % 4)) for i in range(200)]
     (folder / "x.de").write_text("".join(f"{line}\n" for line in german), "utf-8")
@@ -60,7 +60,7 @@ def model(corpus, tmp_path_factory) -> Path:
 
 @pytest.fixture(scope="session")
 def story(tmp_path_factory) -> Path:
-    """A file of 30 documents; the last document is held out."""
+    """A file with 30 documents. The last document is held out."""
     path = tmp_path_factory.mktemp("story") / "story.txt"
     documents = [" ".join(WORDS[i * k % 10] for k in range(1, 30)) for i in range(30)]
     path.write_text("\n<|endoftext|>\n".join(documents) + "\n", "utf-8")

@@ -1,4 +1,4 @@
-"""Tests for the arguments and settings that the commands share."""
+"""Tests for the arguments and settings that several commands share."""
 
 from argparse import Namespace
 
@@ -15,7 +15,7 @@ def test_only_bare_name_dates_selects_the_task():
     assert not is_dates(Namespace(corpus=["dates"], text=True))  # with --text, dates is a file name
 
 
-def test_threads_follow_option_then_default_then_torch(monkeypatch):
+def test_thread_count_prefers_option_then_default_then_torch(monkeypatch):
     set_to = []
     monkeypatch.setattr(torch, "set_num_threads", set_to.append)
     set_threads(3, default=1)

@@ -24,7 +24,7 @@ def test_fills_points_into_canvas_and_moodle_tables(tmp_path: Path, capsys):
     assert (tmp_path / "graded" / "moodle.csv").read_text().startswith("Identifier,Full name,Grade,Feedback comments\n")
 
 
-def test_look_option_writes_nothing(tmp_path: Path, capsys):
+def test_look_option_does_not_write_files(tmp_path: Path, capsys):
     write_results(tmp_path / "graded", {"ada": 2})
     (tmp_path / "export.csv").write_text("Student,ID,Lab\nAda,ada,1\n")
     command = ["export", str(tmp_path / "graded"), "--canvas", str(tmp_path / "export.csv"), "--column", "Lab"]
@@ -39,7 +39,7 @@ def test_look_option_writes_nothing(tmp_path: Path, capsys):
     assert not (tmp_path / "graded" / "canvas.csv").exists()
 
 
-def test_unmarked_answers_are_reported(tmp_path: Path, capsys):
+def test_reports_unmarked_answers(tmp_path: Path, capsys):
     Records(tmp_path, {}).write("ada", [], [notebook(1, written={"why": "so"})], {})
     write_report(tmp_path, new_settings(7, Limits(), {}))
     (tmp_path / "export.csv").write_text("Student,ID,Lab\nAda,ada,1\n")
@@ -48,7 +48,7 @@ def test_unmarked_answers_are_reported(tmp_path: Path, capsys):
 
 
 @pytest.mark.parametrize("is_decided", [False, True])
-def test_unjudged_answer_is_reported_until_overridden(tmp_path: Path, capsys, is_decided: bool):
+def test_reports_unjudged_answer_until_it_is_overridden(tmp_path: Path, capsys, is_decided: bool):
     graded = notebook(1)
     busy = replace(graded.exercises[1].verdict, status="crashed", message=explain_exit("busy", Limits()))
     exercises = [graded.exercises[0], replace(graded.exercises[1], verdict=busy), *graded.exercises[2:]]

@@ -26,7 +26,7 @@ def folder(tmp_path_factory):
 
 @pytest.fixture
 def recorded(monkeypatch):
-    """Make the model return the prompt in angle brackets, and record its arguments."""
+    """Make the model return each prompt in angle brackets, and record the model's arguments."""
     calls = []
 
     def stream(self, prompt, max_new_tokens, temperature, top_k, top_p, stops, generator, min_p, repetition_penalty):
@@ -131,7 +131,7 @@ def test_rejects_a_prompt_that_is_not_utf8(folder, tmp_path, capsys):
 
 
 def test_rejects_an_argument_that_is_not_utf8(folder, capsys):
-    assert main(["generate", "-m", folder, "ab\udcff"]) == 2  # Python decodes the byte FF as \udcff
+    assert main(["generate", "-m", folder, "ab\udcff"]) == 2  # Python decodes the byte 0xFF in an argument as \udcff
     assert capsys.readouterr().err == "transformer-course: the prompt is not UTF-8 (invalid start byte at byte 2)\n"
 
 

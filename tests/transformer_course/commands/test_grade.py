@@ -1,4 +1,4 @@
-"""Tests for ``transformer-course grade``: the options reach the grader unchanged."""
+"""Tests that ``transformer-course grade`` passes its options to the grader."""
 
 from dataclasses import replace
 from pathlib import Path

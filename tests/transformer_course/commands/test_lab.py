@@ -1,4 +1,4 @@
-"""Tests for ``transformer-course lab``, which passes other arguments to JupyterLab."""
+"""Tests for ``transformer-course lab``, which passes unknown arguments to JupyterLab."""
 
 import pytest
 
@@ -10,7 +10,7 @@ from transformer_course.workspace import working_copies
 
 @pytest.fixture
 def opened(monkeypatch):
-    """Record the arguments of JupyterLab instead of starting it."""
+    """Record JupyterLab's arguments instead of starting JupyterLab."""
     calls = []
     monkeypatch.setattr(lab, "open_lab", calls.append)
     return calls
@@ -28,7 +28,7 @@ def opened(monkeypatch):
         ["--les", "x"],
     ],
 )
-def test_passes_other_arguments_to_jupyterlab(opened, arguments):
+def test_passes_unknown_arguments_to_jupyterlab(opened, arguments):
     assert main(["lab", *arguments]) == 0
     assert opened == [arguments]
 

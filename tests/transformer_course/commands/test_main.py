@@ -1,4 +1,4 @@
-"""Tests for parsing the command line, for its help and for its errors."""
+"""Tests for the parser, the help and the errors of the command line."""
 
 import argparse
 import io
@@ -60,7 +60,7 @@ def test_interrupted_command_exits_with_130(monkeypatch, capsys):
 
 
 def loaded_by(command: list[str]) -> set[str]:
-    """Run a command in a new process, and return the modules that it has loaded."""
+    """Run a command in a new process, and return the modules that the command loads."""
     print_modules = "import atexit, sys; atexit.register(lambda: print(*sys.modules))"
     script = f"{print_modules}; from transformer_course.commands.main import _parser, main; sys.exit(main({command}))"
     env = {"PATH": "", "PYTHONPATH": str(ROOT)}

@@ -14,7 +14,7 @@ LESSONS = ["00_bottleneck", "01_lookup", "02_scaling", "tokenizers", "09_languag
 
 @pytest.fixture
 def opened(monkeypatch):
-    """Record the arguments of JupyterLab instead of starting it."""
+    """Record JupyterLab's arguments instead of starting JupyterLab."""
     arguments = []
     monkeypatch.setattr(os, "environ", dict(os.environ))  # the command sets an environment variable
     monkeypatch.setattr("transformer_course.home.lab.open_lab", arguments.extend)

@@ -1,4 +1,4 @@
-"""Tests for publishing models and their cards: published models can be loaded again."""
+"""Tests that published models can be loaded again, and tests for their model cards."""
 
 import json
 import shutil
@@ -36,7 +36,7 @@ def generator(tmp_path_factory):
 
 @pytest.fixture
 def hub(tmp_path, monkeypatch):
-    """A fake hub that stores its files in a folder and has the signatures of the real one."""
+    """A fake hub that stores its files in a folder. Its functions have the same signatures as the real hub's."""
     root = tmp_path / "hub"
 
     def create_repo(repo_id, **options):

@@ -1,4 +1,4 @@
-"""Tests for ``transformer-course push``: the card has the logged results of the published parameters."""
+"""Tests that the card from ``transformer-course push`` contains the logged results of the published parameters."""
 
 import csv
 
@@ -18,7 +18,7 @@ from transformer_lab.training.log import COLUMNS
 
 @pytest.fixture
 def trained(tmp_path):
-    """A trained model's folder whose parameters are from step 20 and whose log continues to step 30."""
+    """A trained model's folder. The parameters are from step 20, and the log continues to step 30."""
     tokenizer = character_tokenizer(["3 mars 2021"])
     config = TransformerConfig(tokenizer.get_vocab_size(), d_model=8, n_heads=2, d_ff=16, n_layers=1, max_length=20)
     translator = Translator(Transformer(config).eval(), tokenizer)

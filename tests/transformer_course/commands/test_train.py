@@ -1,4 +1,4 @@
-"""Tests for ``transformer-course train``: the options reach the training run."""
+"""Tests that the options of ``transformer-course train`` reach the training run."""
 
 import os
 import re
@@ -65,7 +65,7 @@ def test_trains_on_a_corpus_with_the_given_settings(corpus, model, tmp_path):
     assert {name: info["training"][name] for name in ("steps", "warmup", "batch_tokens", "save_every")} == {
         "steps": 6, "warmup": 2, "batch_tokens": 300, "save_every": 3,
     }  # fmt: skip
-    assert info["training"]["lr"] == recipes.CORPUS.lr  # no --lr was given
+    assert info["training"]["lr"] == recipes.CORPUS.lr  # --lr was not given
     assert (info["model"]["d_model"], info["model"]["n_layers"], info["model"]["max_length"]) == (16, 1, 20)
     assert pd.read_csv(model / LOG_FILE)["step"].tolist() == [2, 4, 6]
     Translator.load(model)

@@ -1,4 +1,4 @@
-"""Tests for ``transformer-course translate``: one line of output for each line of input."""
+"""Tests that ``transformer-course translate`` writes one line of output for each line of input."""
 
 import gzip
 import io
@@ -15,7 +15,7 @@ LINES = ["eins zwei", "", "drei vier fünf", "neun"]
 
 @pytest.fixture
 def recorded(monkeypatch):
-    """Make the model return each line reversed, and record its arguments."""
+    """Make the model return each line reversed, and record the model's arguments."""
     sizes = []
 
     def translate(self, texts, max_length=None, batch_size=64, beam_size=1):
@@ -57,7 +57,7 @@ def test_translates_standard_input_line_by_line(model, recorded, capsys, monkeyp
 
 
 class SlowPipe(io.RawIOBase):
-    """A pipe that delivers one piece at a time, and records the output printed before each read."""
+    """A pipe that delivers one piece at a time and records the output that is printed before each read."""
 
     def __init__(self, pieces, read_output):
         self.pieces, self.read_output, self.observed = iter(pieces), read_output, []
@@ -94,7 +94,7 @@ def test_huge_line_is_truncated_before_tokenizing(model, recorded, capsys):
     assert capsys.readouterr() == (reversed_lines(["q" * 950]), message)
 
 
-def test_undecodable_line_does_not_affect_others(model, recorded, capsys, monkeypatch):
+def test_undecodable_line_does_not_affect_next_lines(model, recorded, capsys, monkeypatch):
     monkeypatch.setattr(sys, "stdin", Stdin(b"eins\n\xffzwei\ndrei\n"))
     assert main(["translate", "-m", str(model)]) == 0
     report = "standard input, line 2: not UTF-8 (invalid start byte); translated with �\n"
@@ -132,6 +132,6 @@ def test_closed_pipe_is_not_an_error(model):
 def test_beam_option_sets_the_beam_size(model, recorded, capsys):
     assert main(["translate", "-m", str(model), "--beam", "3", "eins"]) == 0
     assert recorded == [(None, 64, 3)]
-    for size in ("0", "99999999999"):  # the large size would run out of memory
+    for size in ("0", "99999999999"):  # the large beam would not fit in memory
         assert main(["translate", "-m", str(model), "--beam", size, "eins"]) == 2
         assert capsys.readouterr().err == f"transformer-course: --beam must be between 1 and 1000; got --beam {size}\n"

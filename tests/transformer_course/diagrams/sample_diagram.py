@@ -1,4 +1,4 @@
-"""A small diagram for tests, and functions that measure colors and pixels."""
+"""A small sample diagram, and functions that measure colors and pixels."""
 
 from io import BytesIO
 

@@ -1,4 +1,4 @@
-"""Tests for the alternative text: a diagram in words."""
+"""Tests for the alternative text, which describes a diagram in words."""
 
 from tests.transformer_course.diagrams.sample_diagram import two_boxes
 from transformer_course.diagrams.canvas import Diagram

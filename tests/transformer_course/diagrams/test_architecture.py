@@ -1,4 +1,4 @@
-"""Tests for the drawing of the whole Transformer: it matches the library, and the map matches the lesson."""
+"""Tests that the drawing of the whole Transformer matches the library, and that the map matches the lesson."""
 
 import inspect
 import re
@@ -16,7 +16,7 @@ from transformer_lab.models.transformer import Transformer
 from transformer_lab.models.transformer_config import TransformerConfig
 
 NARROW_CELL_PX = 900
-"""Width of an output area in JupyterLab, in a window 1,200 pixels wide with the sidebar closed."""
+"""Width of an output area in JupyterLab when the window is 1,200 pixels wide and the sidebar is closed."""
 
 
 def arrows_of(module: torch.nn.Module) -> set[tuple[str, str]]:
@@ -28,7 +28,7 @@ def test_arrows_within_a_layer_match_the_library():
     drawn = transformer().links()
     parts = {"self_attention", "cross_attention", "feed_forward", "norm_1", "norm_2", "norm_3", "memory", "+"}
     inside = {link for link in drawn if set(link) <= parts | {"mask", "memory_mask"}} - {("norm_2", "memory")}
-    # in the picture, the input of the layers is the sum of embeddings and positions
+    # in the picture, the layers' input is the sum of embeddings and positions
     layers = arrows_of(EncoderLayer(8, 2, 16)) | arrows_of(DecoderLayer(8, 2, 16))
     assert inside == {("+" if tail == "x" else tail, head) for tail, head in layers}
 

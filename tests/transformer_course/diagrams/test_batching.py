@@ -1,4 +1,4 @@
-"""Tests for the timeline of batches: every request gets all its steps, and slots are reused at once."""
+"""Tests that every request in the timeline of batches gets all its steps, and that slots are reused immediately."""
 
 import pytest
 
@@ -20,5 +20,5 @@ def test_continuous_batching_fills_slots_while_requests_wait():
     fixed, continuous = (table.texts for table in timeline(LENGTHS, 3).tables)
     assert [len(texts[0]) for texts in (fixed, continuous)] == [8 + 5, 9]
     for row in continuous:
-        assert "" not in row[: len([text for text in row if text])]  # empty cells are only at the end
+        assert "" not in row[: len([text for text in row if text])]  # empty cells occur only at the end
     assert min(len([text for text in row if text]) for row in continuous) >= len(continuous[0]) - LENGTHS[-1]

@@ -1,4 +1,4 @@
-"""Tests for the canvas: adding elements, reading them back, and displaying the diagram in a notebook."""
+"""Tests for adding elements to the canvas, reading them back, and displaying the diagram in a notebook."""
 
 import struct
 from base64 import b64decode
@@ -33,7 +33,7 @@ def test_row_and_column_names_do_not_touch_cells():
     assert d.extent.y1 > table.rect.y1
 
 
-def test_beside_aligns_panels_and_crosses_out_the_second():
+def test_beside_aligns_panels_and_crosses_out_second_panel():
     right = two_boxes()
     wrong = Diagram("Wrong.")
     wrong.box("alone", (7, 7))

@@ -1,4 +1,4 @@
-"""Tests for tracing a module: steps, the residual stream, and parts that are never called."""
+"""Tests for tracing a module's steps, its residual stream, and its parts that are never called."""
 
 import pytest
 import torch
@@ -9,7 +9,7 @@ from transformer_lab.layers.encoder_layer import EncoderLayer, PreNormEncoderLay
 
 
 class TwoLinears(nn.Module):
-    """Adds the output of one of its two parts."""
+    """A module that adds the output of one of its two parts to the input."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -49,7 +49,7 @@ def test_stream_includes_norms_only_in_post_norm_layers():
     assert names_on_stream(flow_of(PreNormEncoderLayer(8, 2, 16))) == ["x", "+", "+"]
 
 
-def test_tensor_of_unknown_origin_is_not_found():
+def test_reports_output_of_unknown_origin():
     flow = flow_of(Scaled())
     assert flow.steps[flow.output].kind == NOT_FOUND
     assert "not found" in flow.verdict()

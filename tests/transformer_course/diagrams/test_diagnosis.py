@@ -1,4 +1,4 @@
-"""Tests for the diagrams of diagnosis: which stages each instrument covers."""
+"""Tests that the diagrams for the clinic show the stages that each instrument covers."""
 
 from itertools import pairwise
 

@@ -1,4 +1,4 @@
-"""Tests for elements: position, size, and legible text on every fill color."""
+"""Tests for the positions and sizes of elements, and for legible text on every fill color."""
 
 import matplotlib.pyplot as plt
 

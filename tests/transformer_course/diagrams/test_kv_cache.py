@@ -1,4 +1,4 @@
-"""Tests for the diagrams of KV caches: colors separate cached from new tokens, and predictions are fed back."""
+"""Tests that diagrams of KV caches distinguish cached from new tokens, and that predictions are fed back."""
 
 from transformer_course.diagrams.elements import BLUE, GRAY, PINK, light
 from transformer_course.diagrams.kv_cache import drafts, steps

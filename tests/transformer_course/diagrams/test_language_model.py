@@ -1,4 +1,4 @@
-"""Tests for the diagrams of decoder-only models: removed parts, a whole GPT, induction heads, and losses."""
+"""Tests for diagrams of decoder-only models, including removed parts, a whole GPT, induction heads and losses."""
 
 from itertools import pairwise
 
@@ -34,7 +34,7 @@ def test_gpt_has_stream_and_prediction_at_every_position():
     for i, token in enumerate(TOKENS):
         [x] = [box.x for box in d.boxes if box.y == 0.0 and box.name == token]
         thick = sorted((a.points[0].y, a.points[-1].y) for a in d.arrows if a.thick and a.points[0].x == x)
-        assert len(thick) == 4  # from the embedding through two sublayers to the final norm
+        assert len(thick) == 4  # the stream runs from the embedding through two sublayers to the final norm
         assert f"positions[{i}]" in [box.name for box in d.boxes]
 
 

@@ -1,4 +1,4 @@
-"""Tests for drawing a layer from its module: the drawing shows what the code does."""
+"""Tests that a layer's drawing matches the code of its module."""
 
 from itertools import pairwise
 
@@ -203,7 +203,7 @@ def test_parallel_sublayers_share_one_sum():
     assert "mask is never read" in texts(d)
 
 
-def test_reports_tensors_of_unknown_origin():
+def test_reports_tensor_of_unknown_origin():
     d = layer(build(Halved))
     assert "not found" in [box.name for box in d.boxes]
     assert ("not found", "output") in d.links()
@@ -234,7 +234,7 @@ def test_every_drawing_is_legible(kind):
 
 
 @pytest.mark.parametrize("kind", ALL)
-def test_every_step_is_drawn_or_mentioned(kind):
+def test_every_step_is_drawn_or_described_in_text(kind):
     flow, d = flow_of(build(kind)), layer(build(kind))
     for step in flow.steps:
         assert step.name in texts(d)

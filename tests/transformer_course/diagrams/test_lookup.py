@@ -1,4 +1,4 @@
-"""Tests for the diagrams of a lookup: vectors are drawn to scale."""
+"""Tests that vectors in the diagrams of a lookup are drawn to scale."""
 
 import pytest
 import torch

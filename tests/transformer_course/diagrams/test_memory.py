@@ -1,4 +1,4 @@
-"""Tests for the diagram of the encoder layers that each decoder layer reads."""
+"""Tests for the diagram that shows which encoder layer each decoder layer reads."""
 
 import pytest
 import torch
@@ -16,7 +16,7 @@ def transformer(n_layers: int = 2, pre_norm: bool = False) -> Transformer:
 
 
 class LayerToLayer(nn.Module):
-    """A common wrong drawing: each decoder layer reads the encoder layer next to it."""
+    """A common misconception, in which each decoder layer reads the encoder layer at the same depth."""
 
     def __init__(self, reads: list[int]) -> None:
         super().__init__()

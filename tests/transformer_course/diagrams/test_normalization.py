@@ -1,4 +1,4 @@
-"""Tests for the diagram of the numbers that a norm averages over."""
+"""Tests for the diagram that shows which numbers a norm averages over."""
 
 from io import BytesIO
 
@@ -34,7 +34,7 @@ def test_layer_norm_reads_vectors_and_batch_norm_features():
 
 
 def test_counts_of_dark_faces_match_the_dependencies():
-    assert n_dark(layer_norm) == 5 + 1  # the row on the front, and its last number on the right side
+    assert n_dark(layer_norm) == 5 + 1  # the row on the front, and the face of its last number on the right side
     assert n_dark(batch_norm) == 4 + 4 * 3 + 3  # the front, the side and the top
     assert n_dark(lambda x: x + 1) == 1 + 1
 
@@ -44,4 +44,4 @@ def test_dot_is_visible_on_its_dark_face():
     without.elements = [element for element in without.elements if not getattr(element, "radius", 0)]
     pictures = [Image.open(BytesIO(d.png())).convert("RGBA").convert("L") for d in (with_dot, without)]
     lightness = [np.asarray(picture, dtype=int) for picture in pictures]
-    assert (lightness[0] - lightness[1] > 80).sum() > 50  # pixels that the dot lightens
+    assert (lightness[0] - lightness[1] > 80).sum() > 50  # the dot makes these pixels lighter

@@ -1,4 +1,4 @@
-"""Tests for the diagram of number formats: the numbers of bits match PyTorch's range and precision."""
+"""Tests that the numbers of bits in the diagram of number formats match PyTorch's range and precision."""
 
 import pytest
 import torch

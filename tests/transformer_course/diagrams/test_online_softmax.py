@@ -1,4 +1,4 @@
-"""Tests for the diagram of the online softmax: the final sums match an ordinary softmax for every block size."""
+"""Tests that the final sums in the diagram of the online softmax match an ordinary softmax for every block size."""
 
 import pytest
 import torch

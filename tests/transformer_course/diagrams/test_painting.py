@@ -1,4 +1,4 @@
-"""Tests for painting: pictures are deterministic, legible on light and dark pages, and have the right colors."""
+"""Tests that painted pictures are deterministic, legible on light and dark pages, and have the right colors."""
 
 import matplotlib.pyplot as plt
 import pytest
@@ -23,7 +23,7 @@ def test_background_is_transparent_and_text_is_legible():
     d.cells([[1, 2]], (0, -1), fill=[[None, 0.9]])
     picture = pixels(d)
     assert (picture[[0, -1], :, 3] == 0).all() and (picture[:, [0, -1], 3] == 0).all()
-    assert not ((picture[..., 3] == 1) & (picture[..., :3] == 1).all(axis=-1)).any(), "no pixel should be opaque white"
+    assert not ((picture[..., 3] == 1) & (picture[..., :3] == 1).all(axis=-1)).any(), "no pixel may be opaque white"
     x0, _, _, y1 = d.extent
 
     def darkest(left, bottom, right, top):
@@ -32,8 +32,8 @@ def test_background_is_transparent_and_text_is_legible():
         part = picture[slice(*rows), slice(*columns)]
         return part[part[..., 3] > 0.9][:, :3].min()
 
-    assert darkest(*box.rect) < 0.2, "text on a fill color is dark"
-    assert darkest(-0.3, 0.9, 0.3, 1.1) == pytest.approx(0x76 / 255, abs=0.04), "text on the page is gray"
+    assert darkest(*box.rect) < 0.2, "text on a fill color must be dark"
+    assert darkest(-0.3, 0.9, 0.3, 1.1) == pytest.approx(0x76 / 255, abs=0.04), "text on the page must be gray"
 
 
 def test_frame_is_around_and_behind_its_boxes():
@@ -53,7 +53,7 @@ def test_gray_text_has_no_fill_behind_it(kind):
     d = two_boxes()
     shape = d.frame("EncoderLayer", d.boxes) if kind == "frame" else d.box("later", (0, 3), width=1.0, look="dimmed")
     x0, _, _, y1 = d.extent
-    left, top = shape.rect.x0 + 0.05, shape.rect.y1 - 0.05  # inside the border, next to the text
+    left, top = shape.rect.x0 + 0.05, shape.rect.y1 - 0.05  # a point inside the border and next to the text
     row, column = (round(2 * PIXELS_PER_INCH * (offset + MARGIN)) for offset in (y1 - top, left - x0))
     assert pixels(d)[row, column, 3] == 0
 

@@ -1,4 +1,4 @@
-"""Tests for the diagram of a vision transformer: patches, and the order of the modules."""
+"""Tests for the patches and the order of modules in the diagram of a vision transformer."""
 
 import torch
 
@@ -13,7 +13,7 @@ def fill_color(value: float) -> str:
 def test_every_pixel_is_in_its_patch() -> None:
     image = torch.rand(6, 9)
     d = vision_transformer(image, patch=3, d_model=5, n_layers=2)
-    cut = image.unfold(0, 3, 3).unfold(1, 3, 3).flatten(0, 1)  # row by row, like the tokens
+    cut = image.unfold(0, 3, 3).unfold(1, 3, 3).flatten(0, 1)  # in row order, like the tokens
     assert len(d.tables) == len(cut) == 6
     for table, patch in zip(d.tables, cut.tolist(), strict=True):
         assert [list(row) for row in table.colors] == [[fill_color(pixel) for pixel in row] for row in patch]

@@ -1,4 +1,4 @@
-"""Tests for the diagrams of positions: clock hands have the angles of the encoding and of RoPE."""
+"""Tests that the clock hands in the diagrams of positions have the angles of the sinusoidal encoding and of RoPE."""
 
 from math import atan2, hypot, pi
 
@@ -13,7 +13,7 @@ from transformer_lab.attention.positions import apply_rotary, sinusoidal_encodin
 
 
 def hands(d: Diagram, color: str) -> list[tuple[float, float]]:
-    """Return the directions of all hands of a color, as (x, y) vectors of length 1."""
+    """Return the directions of all hands with this color, as (x, y) vectors of length 1."""
     straight = [arrow for arrow in d.arrows if arrow.head and arrow.color == color and len(arrow.points) == 2]
     arrows = [(arrow.points[0], arrow.points[-1]) for arrow in straight]
     offsets = [(tip.x - middle.x, tip.y - middle.y) for middle, tip in arrows]

@@ -1,4 +1,4 @@
-"""Tests for the diagrams of post-training: stages, and advantages within a group."""
+"""Tests for the stages and the group advantages in the diagrams of post-training."""
 
 from transformer_course.diagrams.elements import GRAY, GREEN, ORANGE
 from transformer_course.diagrams.post_training import group, pipeline

@@ -1,4 +1,4 @@
-"""Tests for the diagrams of recurrent translators: which states are connected."""
+"""Tests for the connections between states in the diagrams of recurrent translators."""
 
 import pytest
 import torch
@@ -11,7 +11,7 @@ def test_only_the_last_state_reaches_the_decoder() -> None:
     assert {tail for tail, head in d.links() if head == "c"} == {"h₅"}
     assert {head for tail, head in d.links() if tail == "c"} == {f"s{i}" for i in "₁₂₃₄₅"}
     assert not any(tail[0] == "h" and head[0] == "s" for tail, head in d.links())
-    assert "bottleneck" not in {label.words for label in d.labels}  # lesson 00 introduces the word after the picture
+    assert "bottleneck" not in {label.words for label in d.labels}  # lesson 00 introduces it after the picture
 
 
 def test_predicted_token_is_input_of_the_next_step() -> None:
@@ -26,7 +26,7 @@ def test_attention_connects_previous_state_with_encoder_states() -> None:
     assert {tail for tail, head in d.links() if head == "weights"} == {"h₁", "h₂", "h₃", "h₄", "h₅", "s₁"}
     assert {("weights", "c₂"), ("c₂", "s₂")} < d.links()
     fan = [arrow.width for arrow in d.arrows if arrow.points[-1].of == "c₂"]
-    # line widths grow linearly with the weights
+    # line widths are a linear function of the weights
     assert [round((width - fan[1]) / (fan[0] - fan[1]), 3) for width in fan] == [1, 0, 2, 3, 4]
     assert [table.texts for table in d.tables] == [(("0.10", "0", "0.20", "0.30", "0.40"),)]
 

@@ -1,4 +1,4 @@
-"""Tests for routes: arrows connect facing sides, and labels are on their arrows."""
+"""Tests that arrows connect facing sides of boxes, and that labels are on their arrows."""
 
 import pytest
 
@@ -11,7 +11,7 @@ from transformer_course.diagrams.canvas import Diagram
         ((3, 0), "straight", [(0.5, 0), (2.5, 0)]),
         ((0, 3), "straight", [(0, 0.5), (0, 2.5)]),
         ((0, -3), "straight", [(0, -0.5), (0, -2.5)]),
-        ((0.4, 3), "straight", [(0.2, 0.5), (0.2, 2.5)]),  # vertical if the boxes face each other
+        ((0.4, 3), "straight", [(0.2, 0.5), (0.2, 2.5)]),  # vertical, because the boxes face each other
         ((3, 3), "-|", [(0.5, 0), (3, 0), (3, 2.5)]),
         ((-3, 3), "|-", [(0, 0.5), (0, 3), (-2.5, 3)]),
         ((3, 3), "-|-", [(0.5, 0), (1.5, 0), (1.5, 3), (2.5, 3)]),

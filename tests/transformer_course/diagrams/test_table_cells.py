@@ -1,4 +1,4 @@
-"""Tests for table cells: how numbers are formatted, and their legibility on the fill."""
+"""Tests for the format and the legibility of numbers in table cells."""
 
 import pytest
 import torch

@@ -1,4 +1,4 @@
-"""Tests for the diagrams of teacher forcing: where the inputs of a decoder come from."""
+"""Tests for the diagrams of teacher forcing, which show where a decoder's inputs come from."""
 
 from transformer_course.diagrams.elements import PINK, WRONG_RED
 from transformer_course.diagrams.teacher_forcing import beside_generation, rows
@@ -24,6 +24,6 @@ def test_generated_tokens_are_fed_back_in_pink():
     assert [(arrow.points[0].of, arrow.points[-1].of) for arrow in fed_back] == [("2", "2"), ("0", "0")]
     pink = [box.name for box in d.boxes if box.color == PINK]
     assert sorted(pink) == sorted(["2", "0", "7", "2", "2", "0"]), (
-        "each of three passes outputs one token, and later passes read it"
+        "each of three passes must output one token, which later passes read"
     )
-    assert sum(box.name == "decoder" for box in d.boxes) == 4, "training should take one pass and the loop three"
+    assert sum(box.name == "decoder" for box in d.boxes) == 4, "training must take one pass, and the loop three passes"

@@ -1,8 +1,7 @@
-"""Tests for every diagram of the lessons: it is legible, and its arguments are validated.
-
-nbval compares the content of each diagram, because the alternative text, with all boxes, tables and arrows, is the text
-of the cell's output. The tests of individual topics cover what this text omits: positions, colors, the boxes and arrows
-of diagrams with ``lists=False``, and modules that no lesson draws.
+"""Tests that every diagram in the lessons is legible and validates its arguments. nbval compares the content of each
+diagram, because the text of the cell's output is the alternative text, which lists all boxes, tables and arrows. This
+text omits positions and colors, the lists of diagrams with ``lists=False``, and modules that no lesson draws. The tests
+of individual topics cover these.
 """
 
 import re
@@ -84,7 +83,7 @@ DRAWN: dict[str, list[tuple[Any, ...]]] = {
     "teacher_forcing.rows": [(["<bos>", *ISO], [*ISO, "<eos>"]), (list(ISO), list(ISO))],
     "tensor_parallel.feed_forward": [(2,), (3,)],
 }
-"""Arguments for each diagram, from a lesson or at the limits of what the diagram can show."""
+"""Arguments for each diagram, taken from a lesson or chosen at the limits of what the diagram can show."""
 
 REJECTED = [
     ("architecture.you_are_here", (9,), "from 0 to 8; got 9"),

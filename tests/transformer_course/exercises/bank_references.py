@@ -1,4 +1,4 @@
-"""Independent implementations of the practice bank: PyTorch's functions, plain loops or a different formula."""
+"""Independent implementations of the practice bank's exercises: PyTorch functions, plain loops or other formulas."""
 
 import math
 
@@ -26,7 +26,7 @@ def clip_by_global_norm(gradients, max_norm):
 
 
 def inverted_dropout(x, noise, p, training):
-    """Process one element at a time."""
+    """Apply dropout to one element at a time."""
     if not training:
         return x
     numbers = []
@@ -42,7 +42,7 @@ def embedding_lookup(tokens, table, pad_id):
 
 
 def batch_norm(x, weight, bias, running_mean, running_var, training, momentum, eps):
-    mean, var = running_mean.clone(), running_var.clone()  # F.batch_norm modifies them in place
+    mean, var = running_mean.clone(), running_var.clone()  # F.batch_norm modifies the statistics in place
     output = F.batch_norm(x.transpose(1, 2), mean, var, weight, bias, training, momentum, eps)
     return output.transpose(1, 2), mean, var
 
@@ -64,7 +64,7 @@ def multi_token_loss(logits, tokens):
 
 
 def sample_per_request(logits, top_k, top_p, generator=None):
-    """Grow the nucleus of each row token by token and draw from the tokens in vocabulary order."""
+    """Grow each row's nucleus token by token, and draw from its tokens in vocabulary order."""
     rows = []
     for row, k, p in zip(logits.double().softmax(dim=-1).tolist(), top_k.tolist(), top_p.tolist(), strict=True):
         likeliest = sorted(range(len(row)), key=lambda token: -row[token])[:k]
@@ -85,12 +85,12 @@ def quantize_per_channel(weight):
 
 
 def paged_attention(query, key_pages, value_pages, block_table, lengths):
-    """Read one token at a time by its page and slot."""
+    """Read one token at a time, located by its page and slot."""
     size, rows = key_pages.shape[1], []
     for row, (table, length) in enumerate(zip(block_table.tolist(), lengths.tolist(), strict=True)):
         slots = [(table[t // size], t % size) for t in range(length)]
         keys, values = (torch.stack([pages[slot] for slot in slots]) for pages in (key_pages, value_pages))
-        heads = (x.transpose(0, 1) for x in (query[row][None], keys, values))  # (n_heads, 1 or length, width)
+        heads = (x.transpose(0, 1) for x in (query[row][None], keys, values))  # shapes (n_heads, 1 or length, width)
         rows.append(F.scaled_dot_product_attention(*heads)[:, 0])
     return torch.stack(rows)
 
@@ -110,7 +110,7 @@ def reward_model_loss(chosen, rejected, chosen_lengths, rejected_lengths, margin
 
 
 def gae(rewards, values, last_value, done, gamma, lam):
-    """Sum the discounted errors of each step and all later steps of its episode."""
+    """Sum the discounted errors from each step to the end of its episode."""
     n = len(rewards)
     advantages = torch.zeros_like(values)
     for t in range(n):

@@ -1,17 +1,18 @@
 """Measure how well attempts are explained: ``python -m tests.transformer_course.exercises.blind [FOLDER]``.
 
-The authors of the attempts had not seen any mistakes or generated mistakes. ``blind_attempts`` has one file per lesson
-and one attempt per line: its exercise, its kind (``single``, ``pair`` or ``right``), its code and a description of the
-mistakes. FOLDER may also contain one module per exercise with a list ``ATTEMPTS`` of dicts with the keys ``id``,
-``kind`` (``one``, ``two`` or ``right``) and ``code``, in which every mistake is marked ``⟦right¦wrong⟧``. The stored
-attempts were used to improve the messages, so only attempts in another FOLDER measure how well the check explains
-unseen ones. ``--mutants N`` uses N random changes of the solutions instead, the same number for each exercise.
-``--list`` prints the verdicts on the attempts that are neither named nor located.
+The authors of the attempts had not seen any mistakes or generated mistakes. ``blind_attempts`` contains one file per
+lesson and one attempt per line. An attempt has an exercise, a kind (``single``, ``pair`` or ``right``), code, and a
+description of its mistakes. FOLDER may also contain one module per exercise with a list ``ATTEMPTS`` of dicts. Their
+keys are ``id``, ``kind`` (``one``, ``two`` or ``right``) and ``code``. In the code, every mistake is marked
+``⟦right¦wrong⟧``. The stored attempts were used to improve the messages, so only attempts in a different FOLDER measure
+how well the check explains unseen attempts. ``--mutants N`` uses N random changes to the solutions instead, spread
+evenly over the exercises. ``--list`` prints the verdicts on the attempts that are neither named nor located.
 
 An attempt is *named* if the verdict reports a mistake, a generated mistake or the step after which the attempt stops.
-Otherwise, if the verdict reports a line, also for a crash, the attempt is *located* if this line is marked, *misled* if
+If the verdict reports only a line, as for a crash, the attempt is *located* if this line is marked, *misled* if only
 other lines are marked, and *placed* if no lines are marked. For two mistakes, the verdict reports *both* or *one*. A
-random change is *equivalent* if it passes and is also correct on the cases of other seeds. It is not counted.
+random change is *equivalent* if it passes and is also correct on the cases of other seeds. Equivalent changes are not
+counted.
 """
 
 import argparse
@@ -79,7 +80,7 @@ class Attempt:
 
 
 def read(folder: Path) -> Iterator[Attempt]:
-    """Yield the attempts in a folder."""
+    """Read the attempts in a folder."""
     for path in sorted(folder.glob("*.py")):
         spec = importlib.util.spec_from_file_location(path.stem, path)
         assert spec is not None and spec.loader is not None
@@ -94,7 +95,7 @@ def read(folder: Path) -> Iterator[Attempt]:
 
 
 def with_mistakes(marked: str) -> tuple[str, frozenset[int]]:
-    """Return the code with the marked mistakes, and the lines of the mistakes."""
+    """Return the code with its marked mistakes inserted, and the lines of the mistakes."""
     lines: set[int] = set()
     while mark := MARK.search(marked):
         first = marked.count("\n", 0, mark.start()) + 1
@@ -104,12 +105,12 @@ def with_mistakes(marked: str) -> tuple[str, frozenset[int]]:
 
 
 class Change(ast.NodeTransformer):
-    """Makes a random change to the node with a given index in a syntax tree.
+    """Makes a random change to one node of a syntax tree.
 
     Args:
         rng: The random number generator.
         index: The index of the node.
-        names: The names that may replace a name.
+        names: The names that may replace a name in the code.
     """
 
     def __init__(self, rng: random.Random, index: int, names: Sequence[str]) -> None:
@@ -162,9 +163,9 @@ class Change(ast.NodeTransformer):
 
 
 def mutants(right: Attempt, n: int, rng: random.Random) -> Iterator[Attempt]:
-    """Yield random changes of a correct answer. Some of them may also be correct."""
+    """Yield randomly changed versions of a correct answer. Some versions may also be correct."""
     tree = ast.parse(right.code)
-    code = ast.unparse(tree)  # normalizes the code, so that line numbers are the same before and after the change
+    code = ast.unparse(tree)  # normalizes the code, so that a change preserves line numbers
     tree = ast.parse(code)
     body = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) and node.name != "__init__"]
     names = sorted({n.id for f in body for n in ast.walk(f) if isinstance(n, ast.Name)} & _variables(body))
@@ -184,11 +185,11 @@ def mutants(right: Attempt, n: int, rng: random.Random) -> Iterator[Attempt]:
 
 
 def draw_mutants(n: int, only: Collection[str] = ()) -> list[Attempt]:
-    """Draw random changes of the solutions, about the same number for each exercise.
+    """Draw random changes to the solutions, about the same number for each exercise.
 
     Args:
-        n: Number of changes in all.
-        only: Names of the exercises. If empty, all exercises are used.
+        n: The total number of changes.
+        only: The names of the exercises to use. If empty, all exercises are used.
     """
     rng = random.Random(7)
     exercises = [exercise for exercise in every_exercise().values() if not only or exercise.name in only]
@@ -202,7 +203,7 @@ def draw_mutants(n: int, only: Collection[str] = ()) -> list[Attempt]:
 
 
 def is_equivalent(mutant: Attempt) -> bool:
-    """Return whether an attempt is correct on the cases of seeds that the lessons don't use."""
+    """Return whether an attempt is correct on the cases of several seeds that the lessons do not use."""
     exercise, attempt = every_exercise()[mutant.exercise], defined(mutant)
     for seed in OTHER_SEEDS:
         observed = observe_all(attempt, list(exercise.cases(seed)), SECONDS_PER_CHECK)
@@ -212,7 +213,7 @@ def is_equivalent(mutant: Attempt) -> bool:
 
 
 def _variables(functions: Sequence[ast.FunctionDef]) -> set[str]:
-    """Return the names of the arguments and local variables of functions."""
+    """Return the names of the arguments and local variables in some code."""
     stored = {n.id for f in functions for n in ast.walk(f) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
     return stored | {a.arg for f in functions for a in f.args.args} - {"self"}
 
@@ -239,7 +240,7 @@ def outcome(verdict: Verdict, attempt: Attempt) -> str:
 
 
 def defined(attempt: Attempt) -> Any:
-    """Return the function or class of an attempt."""
+    """Return the function or class that an attempt defines."""
     scope: dict[str, object] = {}
     exec(IMPORTS, scope)
     scope.pop("__builtins__")
@@ -252,7 +253,7 @@ def check(attempt: Attempt, session: Session) -> Verdict:
 
 
 def measure(attempts: Sequence[Attempt], *, lists: bool = False) -> dict[str, Counter[str]]:
-    """Check attempts and count the outcomes of each kind.
+    """Check attempts, and count the outcomes for each kind of attempt.
 
     Args:
         attempts: The attempts.
@@ -283,12 +284,12 @@ def measure(attempts: Sequence[Attempt], *, lists: bool = False) -> dict[str, Co
 
 
 def main() -> None:
-    """Print a table of the outcomes."""
+    """Measure the attempts selected on the command line, and print a table of the outcomes."""
     parser = argparse.ArgumentParser()
     parser.add_argument("folder", type=Path, nargs="?", default=FOLDER, help="the folder with the attempts")
-    parser.add_argument("--only", default="", help="names of exercises, separated by commas")
+    parser.add_argument("--only", default="", help="measure only these exercises (names separated by commas)")
     parser.add_argument(
-        "--mutants", type=int, default=0, help="number of random changes of the solutions to use instead"
+        "--mutants", type=int, default=0, help="use N random changes to the solutions instead of attempts"
     )
     parser.add_argument("--list", action="store_true", help="print the verdicts on attempts that are not explained")
     options = parser.parse_args()

@@ -1,13 +1,13 @@
 """Measure how pairs of mistakes are reported: ``python -m tests.transformer_course.exercises.pairs [exercise …]``.
 
-It prints a table with a row per exercise. Each pair is judged like an attempt, and the columns count these outcomes:
+The program judges each pair like an attempt and prints a table with a row per exercise, which counts these outcomes:
 
 * both: the verdict names both mistakes.
-* one: it names one mistake, and the message adds that something else is wrong.
-* one hides: it names only one mistake, because this mistake hides the other.
+* one: the verdict names one mistake, and the message adds that something else is wrong.
+* one hides: the verdict names only one mistake, because this mistake hides the second mistake.
 * half-way, passed: the answer counts as half-finished or as correct.
-* another: it names a different mistake, with which an answer has the same behavior.
-* nothing: it names no mistake.
+* another: the verdict names a different mistake that causes the same behavior.
+* nothing: the verdict names no mistake.
 """
 
 import random
@@ -35,11 +35,11 @@ RIGHT_TOGETHER = [
     {"squares_subtracted_twice", "squares_not_subtracted"},
     {"divides_activations", "activations_of_all_workers"},
 ]
-"""Pairs of mistakes that cancel each other, so that the answer is correct."""
+"""Pairs of mistakes that cancel out, so that the answer is correct."""
 
 
 def sample(exercise: Exercise, seed: int, size: int) -> list[Pair]:
-    """Draw some pairs of different mistakes that do not cancel each other."""
+    """Draw some pairs of different mistakes that do not cancel out."""
     pairs = []
     for pair in behavior(exercise, seed).pairs:
         names = {mistake.name for mistake in pair.mistakes}
@@ -49,7 +49,9 @@ def sample(exercise: Exercise, seed: int, size: int) -> list[Pair]:
 
 
 def outcome(verdict: Verdict, pair: Pair) -> Outcome:
-    """Classify the verdict on a pair. The result is ``another`` if a named mistake is not in the pair."""
+    """Classify the verdict on a pair. The outcome is ``another`` if the verdict names a mistake that is not in the
+    pair.
+    """
     mistakes = {mistake.name: mistake for mistake in pair.mistakes}
     named = {name for name in verdict.mistakes if name not in ("gradient_cut", "changes_argument")}
     if verdict.passed:
@@ -67,7 +69,7 @@ def outcome(verdict: Verdict, pair: Pair) -> Outcome:
 
 @dataclass
 class Tally:
-    """Counts of the verdicts on the pairs of one exercise, and the time taken."""
+    """The outcomes for the pairs of one exercise, and the time that judging took."""
 
     counts: Counter[str] = field(default_factory=Counter)
     seconds: list[float] = field(default_factory=list)
@@ -75,7 +77,7 @@ class Tally:
 
 
 def tally(exercise: Exercise, seed: int, size: int) -> Tally:
-    """Judge some pairs of an exercise and count the outcomes."""
+    """Judge some pairs of an exercise, and count the outcomes."""
     known, found = behavior(exercise, seed), Tally()
     for pair in sample(exercise, seed, size):
         observed = known.run(pair.variant)
@@ -90,7 +92,7 @@ def tally(exercise: Exercise, seed: int, size: int) -> Tally:
 
 
 def main(names: list[str]) -> None:
-    """Print a table of the outcomes."""
+    """Judge pairs of mistakes for the selected exercises, and print a table of the outcomes."""
     torch.set_num_threads(1)
     columns = ("both", "one", "one hides", "half-way", "another", "nothing", "passed")
     print(f"| exercise | pairs | judged | {' | '.join(columns)} | median s | slowest s |")

@@ -1,4 +1,4 @@
-"""Tests that correct answers pass even if they are very different from the reference."""
+"""Tests that correct answers pass even if they differ greatly from the reference."""
 
 import copy
 import functools
@@ -75,7 +75,7 @@ class CallableSoftmax:
 
 
 def transposed_inside(queries, keys, values, scale=1.0):
-    """Transpose queries and keys twice and return a view with unusual strides."""
+    """Transpose queries and keys twice, and return a view with unusual strides."""
     weights = torch.softmax(scale * keys @ queries.mT, dim=-2)
     return (values.mT @ weights).mT
 
@@ -173,7 +173,7 @@ def encoding_by_loops(length, d_model, base=10000.0):
 
 
 def encoding_by_exp(length, d_model, base=10000.0):
-    """Compute powers as exponentials of logarithms, as in many tutorials."""
+    """Compute powers as exponentials of logarithms, as many tutorials do."""
     angles = torch.arange(length).unsqueeze(1) * torch.exp(torch.arange(0, d_model, 2) * (-math.log(base) / d_model))
     encoding = torch.zeros(length, d_model)
     encoding[:, 0::2], encoding[:, 1::2] = torch.sin(angles), torch.cos(angles)
@@ -189,7 +189,7 @@ def shift_by_blocks(offset, d_model, base=10000.0):
 
 
 def shift_by_exponential(offset, d_model, base=10000.0):
-    """Compute a rotation as a matrix exponential of the angles."""
+    """Compute a rotation as the matrix exponential of a skew-symmetric matrix of the angles."""
     angles = offset * base ** (-torch.arange(0, d_model, 2) / d_model)
     turn = torch.tensor([[0.0, 1.0], [-1.0, 0.0]])
     return torch.linalg.matrix_exp(torch.kron(torch.diag(angles), turn).double()).float()
@@ -252,8 +252,9 @@ class WithTheLessonsParts(MultiHeadAttention):
 
 
 class MaskedInPlaceByBillions(MultiHeadAttention):
-    """Scales the queries first and fills with a large negative number, which suffices if every query may attend to some
-    key.
+    """Attention that scales the queries first and masks with a large negative number.
+
+    The number suffices if every query may attend to some key.
     """
 
     def forward(self, query, key, value, mask=None):
@@ -292,7 +293,9 @@ def contributions_by_loop(heads, w_o):
 
 
 def leaks_by_cutting(model, tokens):
-    """Compare outputs for longer and longer prefixes with the whole text's output, which a causal model matches."""
+    """Compare the outputs for successively longer prefixes with the whole text's output. A causal model gives equal
+    outputs.
+    """
     was_training = model.training
     model.eval()
     whole = model(tokens)
@@ -315,7 +318,7 @@ def leaks_by_trying_every_token(model, tokens):
 
 
 def leaks_from_all_that_follows(model, tokens):
-    """Change all later tokens at once and return a tensor."""
+    """Change all later tokens at the same time, and return the leaks as a tensor."""
     mode = model.training
     model.train(False)
     other = tokens.roll(1, 0) if len(tokens) > 1 and (tokens != tokens.roll(1, 0)).all() else tokens - 1
@@ -618,7 +621,7 @@ WITHOUT_GRADIENTS = {
 }
 
 ANSWERS = []
-"""The name of the exercise and the key of each unusual answer. By default, only one answer per exercise is tested."""
+"""Parameters with the exercise's name and the answer's key. By default, only one answer per exercise is tested."""
 for name, answers in UNUSUAL.items():
     for number, key in enumerate(answers):
         ANSWERS.append(pytest.param(name, key, marks=pytest.mark.thorough if number else ()))
@@ -635,7 +638,7 @@ def test_every_exercise_has_an_unusual_answer():
 
 @pytest.mark.parametrize(("name", "key"), ANSWERS, ids=lambda word: word.replace(" ", "_"))
 def test_unusual_answer_passes(name, key, monkeypatch):
-    monkeypatch.setattr(session, "slowdown", lambda *_: 1.0)  # timing takes as long as checking
+    monkeypatch.setattr(session, "slowdown", lambda *_: 1.0)  # skips the timing, which takes as long as the check
     verdict = notebook.check(UNUSUAL[name][key], name)
     assert verdict.passed, verdict
 
@@ -644,7 +647,7 @@ def test_unusual_answer_passes(name, key, monkeypatch):
     "name", ["similarity", *(pytest.param(name, marks=pytest.mark.thorough) for name in [*SLOW][1:])]
 )
 def test_slow_answer_passes_but_is_not_used(name):
-    notebook.current_session().seconds = 100  # so that the test passes on a busy machine
+    notebook.current_session().seconds = 100  # enough for a busy machine
     verdict = notebook.check(SLOW[name], name)
     assert verdict.passed, verdict
     assert "times as long as the reference" in verdict.message

@@ -1,4 +1,4 @@
-"""Tests with attempts at the practice bank in the style of published answers, with bugs that occur in practice.
+"""Tests with attempts at the practice bank's exercises that resemble published answers, with realistic bugs.
 
 The authors knew the mistakes of the exercises, so these attempts are kept separate from ``blind_attempts``.
 """
@@ -15,7 +15,7 @@ from transformer_course.lesson_order import PRACTICE_BANK
 
 ATTEMPTS = list(read(BANK_FOLDER))
 MIN_ATTEMPTS, MIN_REPORTED_FRACTION = 5, 0.95
-"""Minimum number of wrong attempts per exercise, and minimum fraction of wrong attempts that are explained."""
+"""Minimum number of wrong attempts per exercise, and minimum fraction of wrong attempts that must be explained."""
 
 
 @pytest.fixture(scope="module")

@@ -1,7 +1,7 @@
-"""Tests for every exercise: correct answers pass, every mistake is recognized and trivial answers fail.
+"""Tests that, in every exercise, correct answers pass, every mistake is recognized, and trivial answers fail.
 
-The grader's seeds are secret, so mistakes are tested on many seeds, which takes most of the time. By default, one
-variant of every fourth mistake is tested on one seed. With ``--thorough``, all variants are tested on ten seeds.
+The grader's seeds are secret, so a thorough run (``--thorough``) tests all variants of all mistakes on ten seeds. By
+default, the tests try one variant of every fourth mistake on one seed.
 """
 
 import inspect
@@ -31,12 +31,12 @@ from transformer_course.lesson.notebook import parts
 from transformer_course.running.observe import observe
 
 MIN_DISTANCE_TOLERANCES, MIN_FREQUENCY_DISTANCE_TOLERANCES = 100, 2
-"""Minimum distance of any two answers in tolerances. It is smaller for frequencies, whose tolerance is 6 standard
-deviations.
+"""Minimum distance between any two answers, measured in tolerances. It is smaller for frequencies, because their
+tolerance is 6 standard deviations.
 """
 MIN_DISTANCES = {"gelu": 40}
-"""Smaller minimum distances for exercises with a mistake close to the correct answer: the tanh approximation of GELU
-differs by at most 0.0005.
+"""Smaller minimum distances for exercises with a mistake close to the correct answer. The tanh approximation of GELU
+differs from GELU by at most 0.0005.
 """
 
 each_exercise = pytest.mark.parametrize("exercise", every_exercise().values(), ids=lambda e: e.name, indirect=True)
@@ -44,17 +44,17 @@ each_exercise = pytest.mark.parametrize("exercise", every_exercise().values(), i
 
 @pytest.fixture(scope="module")
 def exercise(request):
-    """An exercise. All its tests run before the next exercise's tests, so that its mistakes run only once per seed."""
+    """An exercise. Its tests run consecutively, so that its mistakes have to run only once per seed."""
     yield request.param
-    behavior.cache_clear()  # results for many seeds of every exercise would take a gigabyte
+    behavior.cache_clear()  # cached results for many seeds of every exercise would take a gigabyte
 
 
 def close_pairs(runs, min_distance=MIN_DISTANCE_TOLERANCES):
-    """Describe the pairs of runs over the same cases that are too close to each other.
+    """Describe the pairs of runs whose outputs on the same cases are too close.
 
     Args:
-        runs: For each run, a name and the observations.
-        min_distance: Minimum distance in tolerances.
+        runs: The name and the observations of each run.
+        min_distance: The minimum distance, measured in tolerances.
     """
     has_different_outputs = different_outputs([observations for _, observations in runs])
     for (i, (name, first)), (j, (other_name, second)) in itertools.combinations(enumerate(runs), 2):
@@ -68,7 +68,7 @@ def close_pairs(runs, min_distance=MIN_DISTANCE_TOLERANCES):
 
 
 def different_outputs(runs):
-    """Return for each pair of runs whether they differ clearly in some finite output."""
+    """Return whether the runs in each pair differ clearly in some finite output."""
     is_different = torch.zeros(len(runs), len(runs), dtype=torch.bool)
     for observations in zip(*runs, strict=True):
         by_shape = {}
@@ -84,14 +84,14 @@ def different_outputs(runs):
     return is_different
 
 
-def test_finds_runs_that_are_too_close():
+def test_close_pairs_finds_runs_with_similar_outputs():
     def run(*numbers):
         return [{"output": torch.tensor([1.0, number])} for number in numbers]
 
     runs = [("a", run(2.0, 5.0)), ("b", run(2.0, 7.0)), ("c", run(2.001, 5.0)), ("d", run(math.inf, 5.0))]
     [description] = close_pairs(runs)
     assert description.startswith("a and c are 4.76 ")
-    # b differs from a and c, with the limit relative to either of them, and d has no finite output in the first case.
+    # b differs clearly from a, c and d. The first case does not count for d, because its output is infinite.
     assert different_outputs([observations for _, observations in runs]).sum() == 6
 
 
@@ -124,7 +124,7 @@ def assert_recognized(exercise, seed, variants):
 
 
 def trivial_answers(exercise):
-    """Yield answers that do not solve the exercise. Some of them have the correct shape."""
+    """Yield answers that do not solve the exercise. Some answers have the correct output shape."""
     reference = exercise.reference
     if inspect.isclass(reference):
         yield module_with_output(reference, torch.zeros_like)
@@ -143,7 +143,7 @@ def trivial_answers(exercise):
 
 
 def module_with_output(reference, fill):
-    """Return a module like the reference, whose output is filled with constants."""
+    """Return a module with the reference's parameters and output shape, but with constant outputs."""
 
     class Trivial(reference):
         def forward(self, *inputs, **keywords):
@@ -157,12 +157,12 @@ def test_rejects_trivial_answers(exercise, thoroughness):
     for seed in thoroughness.seeds(3):
         known = behavior(exercise, seed)
         for number, answer in enumerate(trivial_answers(exercise)):
-            # Check only the numbers, because recognizing mistakes would take most of the time.
+            # Check only the numbers, because recognizing mistakes would take too long.
             assert not has_correct_numbers(answer, known), f"seed {seed}, trivial answer {number}"
 
 
 def has_correct_numbers(answer, known):
-    """Return whether the numbers of an answer are correct in every case."""
+    """Return whether an answer's numbers are correct in every case."""
     for case, right in zip(known.cases, known.expected, strict=True):
         observed = known.normalized([observe(answer, case)], [case])
         if not agree(observed, [right], numbers_only=True):
@@ -173,7 +173,7 @@ def has_correct_numbers(answer, known):
 @pytest.mark.thorough
 @each_exercise
 def test_nearly_correct_answer_is_not_a_mistake(exercise):
-    """The answer also nearly matches mistakes that show only in a gradient, or that round the output."""
+    """A nearly correct answer also nearly matches mistakes that only change a gradient or round the output."""
     known = behavior(exercise, 0)
     observed = []
     for right in known.expected:
@@ -181,7 +181,7 @@ def test_nearly_correct_answer_is_not_a_mistake(exercise):
             observed.append({**right, "output": slightly_larger(right["output"])})
     if len(observed) == len(known.cases):
         verdict = judge(exercise, 0, observed)
-        assert verdict.status in ("wrong", "passed"), verdict  # passes if all outputs are integers
+        assert verdict.status in ("wrong", "passed"), verdict  # it passes if all outputs are integers
 
 
 def slightly_larger(output):
@@ -222,8 +222,10 @@ def texts(exercise):
         yield mistake.message
 
 
-def test_message_of_correct_answer_omits_next_step():
-    """If the lesson changed, the message would be wrong, and the line below the cell already names the next step."""
+def test_message_for_correct_answer_omits_next_step():
+    """The line below the cell already names the next step. In the message, it would be wrong after a change to the
+    lesson.
+    """
     assert not [exercise.name for exercise in every_exercise().values() if "Next" in exercise.verified]
 
 
@@ -234,7 +236,7 @@ def test_every_mistake_has_at_least_three_different_hints():
 
 
 def test_no_verdict_reveals_the_answer():
-    """The last hint may contain the code that fixes a mistake, but a verdict must not."""
+    """The last hint may contain the code that fixes a mistake, but a verdict may not."""
     for exercise in every_exercise().values():
         lines = {line.strip() for line in exercise.solution.splitlines() if line.strip()}
         for mistake in exercise.mistakes:
@@ -251,7 +253,7 @@ def test_solution_runs_in_a_lesson_and_passes(exercise, thoroughness):
         "Bool": Bool, "Callable": Callable, "Float": Float, "Int": Int, "parts": parts,
     }  # fmt: skip
     exec(exercise.solution, lesson)
-    with parts.without(exercise.name):  # the solution must not call the part that it should implement
+    with parts.without(exercise.name):  # the solution must not call the part that it implements
         observed = [observe(lesson[exercise.name], case) for case in exercise.cases(thoroughness.seed)]
     assert judge(exercise, thoroughness.seed, observed).passed
     assert len(exercise.solution.splitlines()) <= 25  # 15 lines of code and a docstring

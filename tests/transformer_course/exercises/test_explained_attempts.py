@@ -1,4 +1,4 @@
-"""Tests with attempts whose explanation was once incomplete: correct answers with some lines changed."""
+"""Tests with attempts whose explanation was once incomplete. Each attempt is a correct answer with changed lines."""
 
 import pytest
 

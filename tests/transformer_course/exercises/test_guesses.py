@@ -1,4 +1,4 @@
-"""Tests that results cannot be guessed: the cases of a grading have too many different results.
+"""Tests that students cannot guess the results of a grading, because there are too many possibilities.
 
 If there are at least a thousand equally likely sets of results, 200 random seeds give more than 185 different sets.
 """
@@ -14,12 +14,12 @@ from transformer_course.running.isolation import default_torch_state
 
 N_SEEDS, MIN_DISTINCT = 200, 185
 NEARLY_CONSTANT = ("alibi_bias", "attention_parameters", "pass_at_k", "sliding_window_mask")
-"""Exercises whose results depend on a few integers. They once had only 19 to 127 different sets of results."""
+"""Exercises whose results depend on few integers. They once had only 19 to 127 different sets of results."""
 SEEDS = random.Random(7).sample(range(2**56), N_SEEDS)
 
 
 def digest(value: object) -> object:
-    """Return a hashable key, which is the same for results that the judge considers equal."""
+    """Return a hashable key that is equal for results that the judge considers equal."""
     if isinstance(value, torch.Tensor):
         numbers = value.flatten()
         return (value.shape, numbers.sum().item(), *map(digest, numbers[:: 1 + len(numbers) // 100].tolist()))

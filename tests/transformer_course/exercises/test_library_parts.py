@@ -1,4 +1,4 @@
-"""Tests that a library part with the name of an exercise is its reference or has the same behavior."""
+"""Tests that a library part with an exercise's name is the exercise's reference or behaves like it."""
 
 import pytest
 import torch
@@ -26,7 +26,7 @@ from transformer_lab.training.loss import count_tokens, smoothed_cross_entropy
 
 
 class UncachedState:
-    """Decoding state for the library that keeps all tokens and runs the model on all of them in each step."""
+    """Decoding state for the library that keeps all tokens and runs the model on the whole text in each step."""
 
     def __init__(self, logits, n_rows):
         self.logits, self.rows, self.tokens = logits, torch.arange(n_rows), torch.empty(n_rows, 0, dtype=torch.int64)
@@ -40,7 +40,7 @@ class UncachedState:
 
 
 def translation_state(model, source):
-    """Return the decoding state of a model that also receives sources."""
+    """Return the decoding state for a model that also takes sources."""
     return UncachedState(lambda rows, tokens: model(source[rows], tokens), len(source))
 
 
@@ -66,7 +66,7 @@ def mean_cross_entropy(logits, targets, pad_id, smoothing):
 
 
 def log_probability_without_padding(logits, targets, pad_id):
-    """Add a token before the targets, because the library's logits at a position are for the next token."""
+    """Prepend a token to the targets, because the library's logits at each position predict the next token."""
     tokens = torch.cat([targets[:, :1], targets], dim=1)
     return sequence_log_probability(torch.cat([logits, logits[:, :1]], dim=1), tokens, tokens != pad_id)
 
@@ -93,13 +93,13 @@ LIBRARY_IMPLEMENTATIONS = {
     "beam_search": search,
     "GroupedQueryAttention": GroupedQueryAttention,
 }
-"""The library's implementation for exercises with a simpler reference, called with the exercise's arguments."""
+"""Library implementations for exercises with a simpler reference, adapted to the exercise's arguments."""
 
 
 @pytest.mark.parametrize("name", LIBRARY_IMPLEMENTATIONS)
 def test_simpler_reference_matches_library(name):
     exercise = every_exercise()[name]
-    assert exercise.reference is not library().get(name), "the reference is the library part, so remove the entry"
+    assert exercise.reference is not library().get(name), "the reference is the library part; remove the entry"
     for case in exercise.cases(0):
         found, right = (observe(attempt, case) for attempt in (LIBRARY_IMPLEMENTATIONS[name], exercise.reference))
         if case.kind == "sampler":
@@ -109,5 +109,5 @@ def test_simpler_reference_matches_library(name):
 
 
 @pytest.mark.parametrize("name", sorted(every_exercise().keys() & library().keys()))
-def test_library_part_is_reference_or_compared_with_it(name):
+def test_library_part_is_reference_or_compared_with_reference(name):
     assert every_exercise()[name].reference is library()[name] or name in LIBRARY_IMPLEMENTATIONS

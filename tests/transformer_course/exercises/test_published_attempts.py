@@ -1,4 +1,4 @@
-"""Tests with wrong answers based on public bug reports: the mistake is recognized or its line is reported."""
+"""Tests that a mistake from a public bug report is recognized or its line is reported."""
 
 import json
 import re
@@ -12,8 +12,8 @@ from transformer_course.lesson.session import Session
 
 PATH = Path(__file__).parent / "published_attempts.jsonl"
 ATTEMPTS = [json.loads(line) for line in PATH.read_text(encoding="utf-8").splitlines()]
-"""Each attempt has an ID, the exercise, the bug report, the code, the mistakes to recognize, and the line to report if
-the most important mistake is not recognized.
+"""Attempts with an ID, the exercise, the bug report, the code, the mistakes to recognize, and the line to report if the
+most important mistake is not recognized.
 """
 
 

@@ -42,19 +42,19 @@ def attention(queries, keys, values):
 
 
 def distance_attention(queries, keys, values):
-    """Compute −½‖q − k‖² as a dot product of vectors extended by 1 and −½‖k‖². The term −½‖q‖² cancels."""
+    """Compute −½‖q − k‖² as a dot product of the extended vectors (q, 1) and (k, −½‖k‖²). The term −½‖q‖² cancels."""
     keys, queries, values = keys.double(), queries.double(), values.double()
     k = torch.cat([keys, -keys.square().sum(-1, keepdim=True) / 2], dim=-1)
     return F.scaled_dot_product_attention(F.pad(queries, (0, 1), value=1.0), k, values, scale=1.0).float()
 
 
 def score_variance(d_k, variance):
-    """Var(q·k) if the values of q and k are ±σ with equal probability, so that every product is ±σ²."""
+    """Compute Var(q·k) exactly by assuming that the values of q and k are ±σ. Then each product is ±σ²."""
     return sum(math.sqrt(variance) ** 2 * math.sqrt(variance) ** 2 for _ in range(d_k))
 
 
 def softmax_jacobian(probabilities):
-    scores = probabilities.double().log()  # the softmax of these scores is the probabilities
+    scores = probabilities.double().log()  # the softmax of these scores equals the probabilities
     return torch.autograd.functional.jacobian(lambda s: F.softmax(s, dim=0), scores).float()
 
 
@@ -69,7 +69,7 @@ def cosine_attention(queries, keys, values, temperature):
 
 
 class MultiHeadAttention(nn.Module):
-    """Multi-head attention computed by ``nn.MultiheadAttention``, with our parameter names."""
+    """Multi-head attention that calls ``nn.MultiheadAttention`` but uses our parameter names."""
 
     def __init__(self, d_model, n_heads):
         super().__init__()
@@ -78,7 +78,7 @@ class MultiHeadAttention(nn.Module):
 
     def forward(self, query, key, value, mask=None):
         batch, n_query, d_model = query.shape
-        if mask is not None:  # in PyTorch, True means masked
+        if mask is not None:  # in PyTorch, True means masked out
             mask = ~mask.expand(batch, self.n_heads, n_query, key.shape[1]).flatten(0, 1)
         layers = self.w_q, self.w_k, self.w_v
         output, _ = F.multi_head_attention_forward(
@@ -104,7 +104,7 @@ def attention_parameters(d_model, n_heads, bias=True):
 
 def head_contributions(heads, w_o):
     """Compute the output of the layer with all other heads set to zero."""
-    alone = torch.eye(heads.shape[1])[:, :, None, None] * heads[:, None]  # (batch, alone, n_heads, n, d_k)
+    alone = torch.eye(heads.shape[1])[:, :, None, None] * heads[:, None]  # (batch, remaining head, n_heads, n, d_k)
     return torch.stack([torch.cat(h.unbind(1), dim=-1) @ w_o.T for h in alone.unbind(1)], dim=1)
 
 
@@ -113,7 +113,7 @@ def padding_mask(tokens, pad_id):
 
 
 def causal_mask(n_query, n_key=None):
-    """Return the last rows of torch's mask, which is −∞ where a query may not attend."""
+    """Return the last rows of torch's causal mask, which contains −∞ where a query may not attend."""
     square = torch.nn.Transformer.generate_square_subsequent_mask(n_query if n_key is None else n_key)
     return square[-n_query:] == 0
 
@@ -133,7 +133,7 @@ def document_mask(documents):
 
 
 def masked_attention(queries, keys, values, mask):
-    """Use the lesson's formula with sums over the allowed keys, in float64."""
+    """Evaluate the lesson's formula in float64, with sums over the allowed keys."""
     scores = torch.einsum("...qd,...kd->...qk", queries.double(), keys.double()) / math.sqrt(queries.shape[-1])
     allowed = mask.expand(scores.shape)
     exponentials = torch.where(allowed, torch.exp(scores - scores.where(allowed, -1e300).amax(-1, keepdim=True)), 0)
@@ -142,7 +142,7 @@ def masked_attention(queries, keys, values, mask):
 
 
 def leaks_future(model, tokens):
-    """Read the leaks from the tables of the model. Values up to 1e-6 count as rounding errors."""
+    """Find the leaks in the model's tables. Values up to 1e-6 count as rounding errors."""
     return bool(model.mixing.triu(1).max() > 1e-6)
 
 
@@ -154,7 +154,7 @@ def sliding_window_mask(length, window):
 
 
 def shift_rotation(offset, d_model, base=10000.0):
-    """Find the matrix that shifts many encodings by least squares. It is unique."""
+    """Use least squares to find the unique matrix that shifts many encodings."""
     powers = [base ** (-2 * i / d_model) for i in range(d_model // 2)]
 
     def encodings(first):
@@ -165,7 +165,7 @@ def shift_rotation(offset, d_model, base=10000.0):
 
 
 def apply_rotary(x, positions, base=10000.0):
-    """Rotate complex numbers by multiplication."""
+    """Rotate pairs of features by multiplying complex numbers."""
     pairs = torch.view_as_complex(x.double().unflatten(-1, (-1, 2)).contiguous())
     powers = base ** (-torch.arange(0, x.shape[-1], 2).double() / x.shape[-1])
     return torch.view_as_real(pairs * torch.exp(1j * torch.outer(positions.double(), powers))).flatten(-2).float()
@@ -197,7 +197,7 @@ def relative_bias(table, n_query, n_key):
 
 
 def layer_norm(x, weight, bias, eps=1e-5):
-    """Loop over vectors and features."""
+    """Normalize with loops over vectors and features."""
     normed = torch.empty_like(x)
     for index in np.ndindex(x.shape[:-1]):
         features = x[index].tolist()
@@ -208,7 +208,7 @@ def layer_norm(x, weight, bias, eps=1e-5):
 
 
 class FeedForward(nn.Module):
-    """Use einsum with the weight matrices."""
+    """A feed-forward network that applies the weight matrices with einsum."""
 
     def __init__(self, d_model, d_ff):
         super().__init__()
@@ -220,7 +220,7 @@ class FeedForward(nn.Module):
 
 
 class EncoderLayer(nn.Module):
-    """A layer computed by ``nn.TransformerEncoderLayer``, with our parameter names."""
+    """A layer that calls ``nn.TransformerEncoderLayer`` but uses our parameter names."""
 
     norm_first = False
 
@@ -237,7 +237,7 @@ class EncoderLayer(nn.Module):
         with torch.no_grad():
             for name, ours in by_our_names(theirs, lambda parameter: parameter.data).items():
                 ours.copy_(self.get_parameter(name))
-        if mask is not None:  # in PyTorch, True means masked
+        if mask is not None:  # in PyTorch, True means masked out
             mask = ~mask.expand(len(x), attention.n_heads, x.shape[1], x.shape[1]).flatten(0, 1)
         return theirs(x, mask)
 
@@ -247,7 +247,7 @@ class PreNormEncoderLayer(EncoderLayer):
 
 
 class Encoder(nn.Module):
-    """Process token by token, with independently computed positions."""
+    """An encoder that embeds one token at a time, with independently computed positions."""
 
     def __init__(self, vocab_size, d_model, n_heads, d_ff, n_layers, max_length):
         super().__init__()
@@ -268,13 +268,13 @@ class Encoder(nn.Module):
 
 
 def keeps_the_stream(layer, x):
-    """Measure the slope for very large x, where norms are constant. For x + f(x), it is 1 in every feature."""
+    """Measure the slope for very large x, where norms are constant. For x + f(x), the slope is 1 in every feature."""
     slope = (layer(3000 * x) - layer(1000 * x)) / 2000
     return bool(((slope - x).abs() <= 0.1).all())
 
 
 class DecoderLayer(nn.Module):
-    """A layer computed by ``nn.TransformerDecoderLayer``, with our parameter names."""
+    """A layer that calls ``nn.TransformerDecoderLayer`` but uses our parameter names."""
 
     def __init__(self, d_model, n_heads, d_ff):
         super().__init__()
@@ -289,14 +289,14 @@ class DecoderLayer(nn.Module):
             for name, ours in by_our_names(theirs, lambda parameter: parameter.data).items():
                 ours.copy_(self.get_parameter(name))
 
-        def hidden(mask, n_key):  # in PyTorch, True means masked
+        def hidden(mask, n_key):  # in PyTorch, True means masked out
             return None if mask is None else ~mask.expand(len(x), n_heads, x.shape[1], n_key).flatten(0, 1)
 
         return theirs(x, memory, hidden(mask, x.shape[1]), hidden(memory_mask, memory.shape[1]))
 
 
 class Decoder(nn.Module):
-    """Compute the layers recursively, from the last layer back to the embeddings."""
+    """A decoder that computes its layers recursively, from the last layer back to the embeddings."""
 
     def __init__(self, vocab_size, d_model, n_heads, d_ff, n_layers, max_length):
         super().__init__()
@@ -323,7 +323,7 @@ def prefix_mask(prefix_lengths, length):
 
 
 def make_batches(pairs, batch_size, pad_id):
-    """Group pairs by length and fill numpy tables."""
+    """Group pairs by length, and fill in NumPy tables."""
     by_length = {}
     for source, target in pairs:
         by_length.setdefault(len(source), []).append((source, target))
@@ -344,7 +344,7 @@ def make_batches(pairs, batch_size, pad_id):
 
 
 def noam_rate(step, d_model, warmup):
-    """Compute the rate relative to its maximum at the end of the warm-up."""
+    """Compute the rate relative to the maximum, which it reaches at the end of the warm-up."""
     peak = 1 / math.sqrt(d_model * warmup)
     return peak * (step / warmup if step <= warmup else math.sqrt(warmup / step))
 
@@ -359,7 +359,7 @@ def parameter_groups(model, weight_decay):
 
 
 def greedy_decode(model, source, bos_id, eos_id, max_length):
-    """Process the tables sentence by sentence, with lists."""
+    """Decode from the model's tables sentence by sentence, with lists."""
     decoded = []
     for sentence in source.tolist():
         tokens = [bos_id]
@@ -371,7 +371,7 @@ def greedy_decode(model, source, bos_id, eos_id, max_length):
 
 
 def generate_target(model, source, bos_id, n_tokens, choose):
-    """Process the tables and the noise source by source, with lists."""
+    """Generate from the model's tables and noise source by source, with lists."""
     noise, generated = choose.noise, []
     for row in source.tolist():
         tokens = [bos_id]
@@ -383,7 +383,7 @@ def generate_target(model, source, bos_id, n_tokens, choose):
 
 
 def sequence_log_probability(logits, targets, pad_id):
-    """Sum the log probabilities in float64."""
+    """Sum the log-probabilities in float64."""
     rows = []
     for sentence, tokens in zip(logits.double(), targets.tolist(), strict=True):
         log_p = [row[t] - row.logsumexp(0) for row, t in zip(sentence, tokens, strict=True) if t != pad_id]
@@ -397,7 +397,7 @@ def count_pairs(tokens, vocab_size):
 
 
 def merge(tokens, pair, new_id):
-    """Write the tokens as text and replace the pair with a regular expression."""
+    """Write the tokens as text, and replace the pair with a regular expression."""
     text = " ".join(map(str, tokens))
     return [*map(int, re.sub(rf"(?<!\S){pair[0]} {pair[1]}(?!\S)", str(new_id), text).split())]
 
@@ -422,7 +422,7 @@ def decode(tokens, merges):
 
 
 def group_digits(text):
-    """Use Python's thousands separators."""
+    """Group digits by inserting Python's thousands separators."""
     pieces = []
     for is_number, run in itertools.groupby(text, key=lambda c: c.isascii() and c.isdigit()):
         digits = "".join(run)
@@ -432,7 +432,7 @@ def group_digits(text):
 
 
 class GPT(nn.Module):
-    """Compute one token and one logit at a time."""
+    """A GPT that computes one token and one logit at a time."""
 
     def __init__(self, vocab_size, d_model=64, n_heads=4, n_layers=2, context_length=64):
         super().__init__()
@@ -455,12 +455,12 @@ def next_token_loss(logits, tokens, pad_id):
 
 
 def bits_per_byte(loss, n_tokens, n_bytes):
-    """Count how often the probability is halved per byte."""
+    """Compute how many times, per byte, the probability is halved."""
     return -math.log2(math.exp(-loss)) * n_tokens / n_bytes
 
 
 def sample_next(logits, temperature=1.0, top_k=None, top_p=None, generator=None):
-    """Find the possible tokens of each row in plain Python and draw by cumulative probabilities in float64."""
+    """Find each row's possible tokens in plain Python, and draw from cumulative probabilities in float64."""
     rows, which = logits.unique(dim=0, return_inverse=True)
     edges = []
     for row in rows.double().tolist():
@@ -489,7 +489,7 @@ def generate(model, tokens, max_new_tokens, context_length, sample):
 
 
 def induction_score(weights, period):
-    """Loop over texts, heads and queries."""
+    """Compute the scores with loops over texts, heads and queries."""
     scores = []
     for head in range(weights.shape[1]):
         found = [text[head, i, i - period + 1].item() for text in weights for i in range(period, weights.shape[-1])]
@@ -498,7 +498,7 @@ def induction_score(weights, period):
 
 
 def dpo_loss(chosen, rejected, reference_chosen, reference_rejected, beta):
-    """Compute the loss of a Bradley–Terry model with rewards β log(π / π_reference)."""
+    """Compute the loss of a Bradley–Terry model whose rewards are β log(π / π_reference)."""
     losses = []
     for i in range(len(chosen)):
         chosen_reward = beta * float(chosen[i] - reference_chosen[i])
@@ -530,7 +530,7 @@ def group_advantages(rewards, eps=1e-4):
 
 
 def grpo_loss(log_p, log_p_before, log_p_reference, advantages, real, clip, beta):
-    """Loop over tokens and treat positive and negative advantages as separate cases."""
+    """Loop over tokens, and treat positive and negative advantages as separate cases."""
     terms = []
     for row, column in real.nonzero().tolist():
         now, before, reference = (float(x[row, column]) for x in (log_p, log_p_before, log_p_reference))
@@ -541,7 +541,7 @@ def grpo_loss(log_p, log_p_before, log_p_reference, advantages, real, clip, beta
 
 
 def pass_at_k(n, c, k):
-    """Enumerate all choices of k samples. If there are too many, multiply the probabilities of a wrong draw instead."""
+    """Enumerate all choices of k samples. If there are too many choices, multiply the probabilities of wrong draws."""
     if math.comb(n, k) < 5_000:
         choices = [*itertools.combinations(range(n), k)]
         return sum(min(choice) < c for choice in choices) / len(choices)
@@ -549,7 +549,7 @@ def pass_at_k(n, c, k):
 
 
 def option_scores(log_p, is_option, per_token):
-    """Process one option at a time and add up its tokens in Python."""
+    """Process one option at a time, and add up its tokens' log-probabilities in Python."""
     combine = statistics.fmean if per_token else sum
     scores = []
     for rows, masks in zip(log_p.tolist(), is_option.tolist(), strict=True):
@@ -561,7 +561,7 @@ def option_scores(log_p, is_option, per_token):
 def paired_error_bar(first, second):
     """Compute the error bar from both variances and the covariance, in NumPy with float64."""
     a, b = first.double().numpy(), second.double().numpy()
-    variances = np.cov(a, b)  # divides by n - 1
+    variances = np.cov(a, b)  # np.cov divides by n - 1
     variance = variances[0, 0] + variances[1, 1] - 2 * variances[0, 1]
     return torch.tensor(a.mean() - b.mean()).float(), torch.tensor(np.sqrt(variance / len(a))).float()
 
@@ -575,7 +575,7 @@ def ngram_overlap(words, others, n):
 
 
 def test_pass_at_k_is_unbiased():
-    """If each sample is correct with probability p, the true value is 1 − (1 − p)^k."""
+    """Compare the expected estimate with the true value 1 − (1 − p)^k, where p is the probability of a right sample."""
     n, k, p = 6, 3, 0.3
     odds = [math.comb(n, c) * p**c * (1 - p) ** (n - c) for c in range(n + 1)]
     estimate = every_exercise()["pass_at_k"].reference
@@ -597,16 +597,16 @@ def test_grpo_drift_is_kl_divergence_on_average():
 
 
 def attend_with_cache(query, key, value, cache):
-    """Compute causal attention over the whole text. Its last row belongs to the newest token."""
+    """Compute causal attention over the whole text, and return the last row, which belongs to the newest token."""
     if cache is not None:
         key, value = (torch.cat(pair, dim=2) for pair in zip(cache, (key, value), strict=True))
-    queries = torch.cat([torch.zeros_like(key[:, :, 1:]), query], dim=2)  # the earlier queries do not matter
+    queries = torch.cat([torch.zeros_like(key[:, :, 1:]), query], dim=2)  # earlier queries have no effect
     output = F.scaled_dot_product_attention(queries, key, value, is_causal=True)
     return output[:, :, -1:], (key, value)
 
 
 def accept(p, q, drafted, uniforms):
-    """Process one token at a time."""
+    """Accept or reject one token at a time."""
     for i, (token, number) in enumerate(zip(drafted.tolist(), uniforms.tolist(), strict=True)):
         if number * q[i, token] >= p[i, token]:
             residual = F.relu(p[i].double() - q[i].double())
@@ -620,7 +620,7 @@ def cache_bytes(n_layers, n_kv_heads, d_head, length, batch, bytes_per_number):
 
 
 class UncachedState:
-    """Decoding state for the library that keeps all tokens and runs the model on all of them in each step."""
+    """Decoding state for the library that keeps all tokens and runs the model on the whole text in each step."""
 
     def __init__(self, model, source):
         self.model, self.source, self.target = model, source, torch.empty(len(source), 0, dtype=torch.int64)
@@ -651,7 +651,7 @@ def beam_search(model, source, bos_id, eos_id, max_length, beam_size, length_pen
 
 
 class SwiGLU(nn.Module):
-    """Use the formula of the paper in float64, with Swish(z) = z / (1 + e⁻ᶻ)."""
+    """SwiGLU by the paper's formula in float64, with Swish(z) = z / (1 + e⁻ᶻ)."""
 
     def __init__(self, d_model, d_ff):
         super().__init__()
@@ -666,7 +666,7 @@ class SwiGLU(nn.Module):
 
 
 class GroupedQueryAttention(nn.Module):
-    """Attention computed by ``nn.MultiheadAttention``, with the rows of ``w_k`` and ``w_v`` repeated per head."""
+    """Attention that calls ``nn.MultiheadAttention`` with the rows of ``w_k`` and ``w_v`` repeated for each head."""
 
     def __init__(self, d_model, n_heads, n_kv_heads):
         super().__init__()
@@ -677,7 +677,7 @@ class GroupedQueryAttention(nn.Module):
 
     def forward(self, x, mask=None):
         batch, n, d_model = x.shape
-        if mask is not None:  # in PyTorch, True means masked
+        if mask is not None:  # in PyTorch, True means masked out
             mask = ~mask.expand(batch, self.n_heads, n, n).flatten(0, 1)
         k, v = (
             torch.cat([layer.weight.split(d_model // self.n_heads)[head] for head in self.shared])
@@ -697,11 +697,11 @@ class GroupedQueryAttention(nn.Module):
             out_proj_bias=None,
             attn_mask=mask,
         )
-        return output.transpose(0, 1).nan_to_num()  # the output of fully masked queries is nan
+        return output.transpose(0, 1).nan_to_num()  # fully masked queries give nan
 
 
 def route(logits, k):
-    """Sort the experts of each token and take the softmax of the best ones in float64."""
+    """Sort each token's experts, and compute the softmax over the best experts in float64."""
     best = [sorted(range(len(row)), key=row.__getitem__, reverse=True)[:k] for row in logits.tolist()]
     experts = torch.tensor(best)
     exponentials = torch.tensor(
@@ -711,7 +711,7 @@ def route(logits, k):
 
 
 def pairs_from_halves(weight, d_k):
-    """Move the first half of each head to its even rows."""
+    """Move the first half of each head's rows to the even rows, and the second half to the odd rows."""
     heads = weight.clone().view(-1, d_k, weight.shape[1])
     for head, sorted_head in zip(weight.split(d_k), heads, strict=True):
         sorted_head[::2], sorted_head[1::2] = head[: d_k // 2], head[d_k // 2 :]
@@ -719,7 +719,7 @@ def pairs_from_halves(weight, d_k):
 
 
 class LoRALinear(nn.Module):
-    """A single linear layer with the merged weight W + (alpha / rank) B A, in float64."""
+    """A single float64 linear layer with the merged weight W + (alpha / rank) B A."""
 
     def __init__(self, linear, rank, alpha):
         super().__init__()
@@ -742,7 +742,7 @@ def gradient_norms(model):
 
 
 def cached_difference(model, tokens):
-    """Compute the difference from the tables of the model."""
+    """Compute the difference from the model's tables."""
     n = tokens.shape[1]
     change = model.cached_mixing[:n, :n].numpy() - model.mixing[:n, :n].numpy()
     return float(max(np.abs(change @ model.embedding[text].numpy()).max() for text in tokens))
@@ -763,12 +763,12 @@ def which_inputs(model, x):
 
 
 def accumulate(losses, n_tokens):
-    """Assign to every token the mean loss of its micro-batch, and average over the tokens."""
+    """Assign the mean loss of a micro-batch to each of its tokens, and average over all tokens."""
     return (losses / n_tokens).repeat_interleave(n_tokens).mean()
 
 
 def memory_bill(n_parameters, n_layers, d_model, n_kept, n_tokens, n_workers, checkpointing):
-    """Count the numbers per parameter (the value, a gradient and two means) and the activations of each layer."""
+    """Count the numbers per parameter (the value, a gradient and two means) and each layer's activations."""
     per_parameter = {"parameters": 1, "gradients": 1, "optimizer": 2}
     layers = [d_model] * n_layers + [n_kept] if checkpointing else [n_kept] * n_layers
     numbers = {line: n * n_parameters / n_workers for line, n in per_parameter.items()}
@@ -777,7 +777,7 @@ def memory_bill(n_parameters, n_layers, d_model, n_kept, n_tokens, n_workers, ch
 
 
 def all_reduce_gradients(gradients, n_tokens):
-    """Compute the gradient of a mean over tokens. Each token contributes its worker's gradient."""
+    """Average gradients over tokens. Each token contributes the gradient of its worker."""
     parameters = torch.zeros(gradients.shape[1], requires_grad=True)
     losses = (gradients @ parameters).repeat_interleave(n_tokens)
     losses.mean().backward()
@@ -785,7 +785,7 @@ def all_reduce_gradients(gradients, n_tokens):
 
 
 def training_flops(n_parameters, n_tokens):
-    """Count three matrix products per parameter and token: the output and the gradients of both factors."""
+    """Count three matrix products per parameter and token, for the output and for the gradients of both factors."""
     operations_of_a_product, products = 2, 3
     return n_tokens * n_parameters * operations_of_a_product * products
 
@@ -798,7 +798,7 @@ def latent_attention(q, latent, w_k, w_v):
 
 
 def gated_delta_rule(q, k, v, decay, beta):
-    """Compute entry by entry, in float64. Each write adds β k (v − r), where r is the recalled value for the key."""
+    """Compute entry by entry in float64. Each write adds β k (v − r), where r is the value recalled for the key."""
     state, outputs = [[0.0] * v.shape[1] for _ in range(k.shape[1])], []
     for t in range(len(k)):
         state = [[decay[t].double() * entry for entry in row] for row in state]
@@ -812,7 +812,7 @@ def gated_delta_rule(q, k, v, decay, beta):
 
 
 def sparse_attention(q, k, v, index_scores, n_kept):
-    """For each query, sort the past tokens and average the values of the best ones."""
+    """For each query, sort the past tokens by score, and average the values of the best tokens."""
     rows = []
     for t in range(len(q)):
         kept = sorted(range(t + 1), key=lambda s: -index_scores[t, s].item())[:n_kept]
@@ -822,7 +822,7 @@ def sparse_attention(q, k, v, index_scores, n_kept):
 
 
 def column_parallel(x, matrix, n_devices):
-    """Compute one output feature at a time and assign it to the devices in order."""
+    """Compute one output feature at a time, and assign the features to the devices in order."""
     features = [sum(x[:, i] * column[i] for i in range(len(column))) for column in matrix.T]
     size = len(features) // n_devices
     return torch.stack([torch.stack(features[i * size :][:size], dim=1) for i in range(n_devices)])
@@ -833,7 +833,7 @@ def row_parallel(x_shards, matrix, bias):
 
 
 def zero_step(parameters, gradients, means, mean_squares, step, rate):
-    """Run torch's Adam on the full parameters, with the combined state of all workers."""
+    """Run torch's Adam on all parameters, with the combined state of all workers."""
     full, n = torch.nn.Parameter(parameters.clone()), len(parameters)
     adam = torch.optim.Adam([full], lr=rate)
     state = {"step": torch.tensor(step - 1.0), "exp_avg": means, "exp_avg_sq": mean_squares}
@@ -846,7 +846,7 @@ def zero_step(parameters, gradients, means, mean_squares, step, rate):
 
 
 def pipeline_schedule(n_stages, n_microbatches):
-    """Compute the time of each pass by formula. In the steady state, a stage takes two ticks per micro-batch."""
+    """Compute the time of each pass with a formula. In the steady state, a stage takes two ticks per micro-batch."""
     schedule = torch.zeros(n_stages, 2 * (n_stages + n_microbatches - 1), dtype=torch.int64)
     for stage, i in itertools.product(range(n_stages), range(n_microbatches)):
         schedule[stage, stage + (i if i < n_stages - stage else 2 * i)] = i + 1
@@ -963,13 +963,13 @@ INDEPENDENT = {
 }
 
 
-def test_every_independent_implementation_belongs_to_an_exercise():
+def test_independent_implementations_belong_to_exercises():
     assert INDEPENDENT.keys() - every_exercise().keys() == set()
 
 
 @pytest.mark.parametrize("name", every_exercise())
 def test_reference_matches_independent_implementation(name, thoroughness):
-    assert name in INDEPENDENT, "add a second implementation that works differently to INDEPENDENT"
+    assert name in INDEPENDENT, "add an independent implementation to INDEPENDENT"
     exercise = every_exercise()[name]
     for seed in thoroughness.seeds(10):
         for case in exercise.cases(seed):

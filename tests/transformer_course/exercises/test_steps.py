@@ -1,4 +1,4 @@
-"""Tests for answers in steps, their descriptions, and the summaries of mistakes that change a step."""
+"""Tests for step-by-step answers, their descriptions, and the summaries of mistakes that change a step."""
 
 import re
 
@@ -13,7 +13,7 @@ from transformer_course.generated_mistakes.phrases import action, parse, refers_
 from transformer_course.steps import InSteps, Variant, needs
 
 MAX_STEPS_WITHOUT_SHORT_NAME = 34
-"""Number of steps that need a short name and have none (see docs/authoring.md). Lower it when you add short names."""
+"""Number of steps that still lack a short name (see docs/authoring.md). Lower it when you add short names."""
 IN_STEPS = [exercise for exercise in every_exercise().values() if exercise.steps]
 in_steps = pytest.mark.parametrize("exercise", IN_STEPS, ids=lambda e: e.name)
 
@@ -37,9 +37,8 @@ def test_every_step_is_used_later_and_described():
 
 
 def needs_short_name(steps: InSteps, name: str) -> bool:
-    """Return whether a step without a short name needs one.
-
-    A step needs a short name if its noun is long or a clause, or if its imperative refers back to a noun.
+    """Return whether a step lacks a short name. A step needs a short name if its noun is long or a clause, or if its
+    imperative refers back to a noun.
     """
     noun = re.split(r", | \(", steps.noun(name))[0]
     is_clause = noun.startswith(("what ", "whether ", "which ", "how ", "where ", "for ", "the result of “"))
@@ -81,7 +80,7 @@ def test_shared_evaluation_preserves_results_of_pairs(exercise, thoroughness):
         with in_isolation():
             for shared, variant in zip(known.outputs(variants, index), variants, strict=True):
                 alone = known.output(variant, index)
-                if "error" in alone:  # compare only the types, because messages may contain names
+                if "error" in alone:  # compare only the error types, because messages may contain names
                     assert shared["error"]["type"] == alone["error"]["type"]
                 else:
                     assert observation_distance(shared, alone) <= 1
@@ -89,7 +88,7 @@ def test_shared_evaluation_preserves_results_of_pairs(exercise, thoroughness):
 
 @pytest.mark.parametrize("exercise", one_in(4, IN_STEPS), ids=lambda e: e.name)
 def test_pairs_never_pass_and_rarely_match_other_mistakes(exercise, thoroughness):
-    """A pair may match a third mistake if one mistake hides the other. If this is not rare, the cases are too weak."""
+    """If one mistake hides another, a pair may match a third mistake. If this is not rare, the cases are too weak."""
     found = tally(exercise, thoroughness.seed, PAIRS_PER_EXERCISE if thoroughness.enabled else 4)
     assert found.counts["passed"] == 0, found.others
     assert found.counts["another"] <= max(2, 0.125 * found.counts.total()), found.others

@@ -1,4 +1,4 @@
-"""Tests for teachers' messages about generated mistakes: each message is used and follows the style of messages."""
+"""Tests that each teacher's message about a generated mistake is used and follows the style rules."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""Tests with attempts whose message or line was once wrong."""
+"""Tests with attempts for which a message or a reported line was once wrong."""
 
 import re
 
@@ -33,7 +33,7 @@ EXPECTED = {
     "lesson_13_scale:48": ("You schedule no backward passes", "the wrong way round"),
     "lesson_14_post_training:6": ("ou give `reference_rejected` the wrong sign", "adds where"),
 }
-"""For each attempt, a part of the correct message, and a part of an earlier, wrong message."""
+"""A part of the correct message and a part of the earlier, wrong message for each attempt."""
 ATTEMPTS = {attempt.id: attempt for folder in (FOLDER, BANK_FOLDER) for attempt in read(folder)}
 
 
@@ -43,7 +43,7 @@ def session():
 
 
 @pytest.mark.parametrize("name", EXPECTED)
-def test_message_is_true_for_attempt(name, session):
+def test_message_describes_attempt_correctly(name, session):
     correct, wrong = EXPECTED[name]
     message = re.sub(r"Line \d+: y", "Y", check(ATTEMPTS[name], session).message)
     assert correct in message

@@ -1,4 +1,4 @@
-"""A small step-by-step answer for the tests of this package: the weighted mean of rows."""
+"""A small step-by-step answer that computes the weighted mean of rows, for the tests in this package."""
 
 import torch
 

@@ -1,4 +1,4 @@
-"""Tests for generating the mistakes of an answer."""
+"""Tests for generating mistakes from an answer."""
 
 import pytest
 import torch
@@ -36,7 +36,7 @@ def test_generates_mistake_limited_to_calls_with_option():
     assert attempt(ROWS, WEIGHTS, 2.0).tolist() == [20.0, 34.0, 62.0]
 
 
-def test_alike_lists_values_of_same_kind():
+def test_alike_returns_values_of_same_kind():
     sources = Sources(STEPS, SAMPLES)
     assert [sources.kind(name) for name in ("rows", "scale", "total")] == ["float", "number", "float"]
     assert sources.alike("shares") == ["weights", "scaled", "mean"]
@@ -44,7 +44,7 @@ def test_alike_lists_values_of_same_kind():
     assert sources.after("total") == {"shares", "scaled", "mean"}
 
 
-def test_distinguishes_likely_from_far_fetched_mistakes():
+def test_distinguishes_likely_from_unlikely_mistakes():
     weights = {(edit.kind, edit.step): edit.weight for edit in sorted(EDITS, key=lambda edit: -edit.weight)}
     assert weights["left_out", "shares"] < weights["rounded", "mean"] <= MAX_WEIGHT
 

@@ -1,4 +1,4 @@
-"""Tests for edits of a function call."""
+"""Tests for generating edits to a function call."""
 
 import ast
 

@@ -1,4 +1,4 @@
-"""Tests for catalogs: storing and reading them, and finding candidates without running every mistake."""
+"""Tests for storing and reading catalogs, and for finding candidates without running every mistake."""
 
 from dataclasses import replace
 
@@ -117,7 +117,7 @@ def test_all_mistakes_are_candidates_for_another_seed():
     assert len(stored().candidates(cases, other, other)) == 2
 
 
-def test_ignores_catalog_of_other_steps(tmp_path, monkeypatch):
+def test_ignores_catalog_with_different_steps(tmp_path, monkeypatch):
     softmax = every_exercise()["softmax"]
     assert list(read("softmax").names) == names_of(softmax)
     monkeypatch.setattr(catalog, "FOLDER", tmp_path)

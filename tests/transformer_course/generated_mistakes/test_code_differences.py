@@ -1,4 +1,4 @@
-"""Tests for finding the difference between two pieces of code."""
+"""Tests for finding the differences between two pieces of code."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Tests for the tables of confusable code: valid functions, operators and indices."""
+"""Tests that the functions, operators and indices in the tables of confusable code are valid."""
 
 import ast
 

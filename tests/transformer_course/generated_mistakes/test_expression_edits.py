@@ -1,4 +1,4 @@
-"""Tests for edits of an expression: valid code that differs from the original."""
+"""Tests that edits to an expression give valid code that differs from the original."""
 
 import ast
 

@@ -1,4 +1,4 @@
-"""Tests for generated mistakes: running them, combining them, and composing their messages."""
+"""Tests for running and combining generated mistakes, and for composing their messages."""
 
 from dataclasses import replace
 
@@ -73,7 +73,7 @@ def with_reading(first, second):
     return GeneratedMistake(replace(first, readings=[second]), STEPS)
 
 
-def test_reading_selects_mistake_that_fits_code():
+def test_reading_code_selects_matching_mistake():
     mistake = with_reading(SUM, TWICE)
     assert mistake.message == "You take the maximum of `weights`, not the sum. A maximum keeps only the largest term."
     assert mistake.reading(code="return weights.max()") is mistake
@@ -82,7 +82,7 @@ def test_reading_selects_mistake_that_fits_code():
     assert fits_neither.reading(code="return weights") is fits_neither
 
 
-def test_in_effect_rewords_message_for_different_looking_code():
+def test_rewords_message_if_code_looks_different():
     mistake = GeneratedMistake(SUM, STEPS)
     assert mistake.fits("weights.max()") and not mistake.fits("weights[0]")
     assert (
@@ -92,7 +92,7 @@ def test_in_effect_rewords_message_for_different_looking_code():
     assert GeneratedMistake(SUM, STEPS, {SUM.name: "You take one."}).fits("weights[0]")
 
 
-def test_reading_selects_mistake_in_known_wrong_step():
+def test_reading_code_selects_mistake_in_wrong_step():
     mistake = with_reading(SUM, TWICE)
     assert mistake.reading("scaled").edit is TWICE
     assert mistake.reading("total") is mistake is mistake.reading("mean")
@@ -103,7 +103,7 @@ def test_reading_selects_mistake_in_known_wrong_step():
     assert own.reading("scaled") is own
 
 
-def test_reworded_replaces_message_in_report():
+def test_reworded_message_replaces_message_in_report():
     rounded = GeneratedMistake(AnswerEdit("mean", "rounded", "", "§.round()"), STEPS)
     twice = GeneratedMistake(TWICE, STEPS)
     report = f"A remark.\n{rounded.message_with('Your output is 3.')}"
@@ -190,7 +190,7 @@ def test_used_names_excludes_names_defined_by_code():
     assert used_names("lambda rows: rows + shares", {"rows", "shares"}) == ["shares"]
 
 
-def test_mistake_in_step_without_inputs_is_a_choice():
+def test_describes_step_without_inputs_as_choice():
     softmax = every_exercise()["softmax"].steps
     kinds = [
         GeneratedMistake(AnswerEdit(step, "number", "-1", "0", code={step: "0"}), softmax) for step in ("axis", "total")

@@ -32,7 +32,7 @@ def noun(name):
         ("self.w_q(scores)", "apply `w_q` to the scores"),
         ("layer(scores)", "apply the first layer to the scores"),
         ("softmax(scores)", "take the softmax of the scores"),
-        ("mean(scores)", ""),  # a step with that name, not the function
+        ("mean(scores)", ""),  # `mean` is the name of a step here, not the function
         ("scores - unknown", ""),
         ("scores.exp().sum() / w.sum()", ""),
         ("lambda: scores * w", "multiply the scores by W"),
@@ -63,7 +63,7 @@ def test_imperatives_become_gerunds():
     ]
 
 
-def test_with_instead_names_wrong_and_correct_value():
+def test_with_instead_mentions_wrong_and_correct_value():
     assert with_instead("add up §", "the keys", "the values") == "add up the keys instead of the values"
     assert with_instead("add § to x", "the keys", "the values") == "add the keys, not the values, to x"
     assert with_instead("add x", "the keys", "the values") == ""

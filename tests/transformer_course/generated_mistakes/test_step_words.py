@@ -1,4 +1,4 @@
-"""Tests for nouns and imperatives of steps that make sense without context."""
+"""Tests that the nouns and imperatives of steps make sense without context."""
 
 import re
 

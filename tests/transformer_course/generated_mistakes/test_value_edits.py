@@ -1,4 +1,4 @@
-"""Tests for operations on values: valid code, and a message for each kind."""
+"""Tests that edits to values give valid code, and that each kind of edit has a message."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Tests for composed messages: their style, and examples from real exercises."""
+"""Tests for the style of composed messages, with examples from real exercises."""
 
 import re
 

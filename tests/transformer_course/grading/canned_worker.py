@@ -1,4 +1,4 @@
-"""A fake worker for tests in which the verdicts do not matter."""
+"""A fake grading worker for tests that do not depend on the verdicts."""
 
 import json
 from pathlib import Path
@@ -16,13 +16,12 @@ GUARDED = {"own_user": True, "namespaces": False, "landlock": 7, "seccomp": True
 
 
 class Canned:
-    """A fake worker without a sandbox: all answers in a notebook that contains the word ``right`` pass.
-
-    An answer that contains ``torch.softmax`` gets a remark.
+    """A fake worker without a sandbox. All answers in a notebook pass if the notebook contains the word ``right``. An
+    answer that contains ``torch.softmax`` gets a remark.
 
     Attributes:
-        guards: The guards that its sandbox would have.
-        graded: The student and the exercise of each task so far.
+        guards: The guards that the worker claims for its sandbox.
+        graded: The student and the exercise of each task that the worker has graded.
     """
 
     def __init__(self) -> None:

@@ -1,4 +1,4 @@
-"""The fixture that replaces the workers."""
+"""A fixture that replaces all grading workers."""
 
 import contextlib
 
@@ -9,7 +9,7 @@ from tests.transformer_course.grading.canned_worker import Canned
 
 @pytest.fixture
 def canned(monkeypatch: pytest.MonkeyPatch) -> Canned:
-    """Replace all workers by a fake worker without a sandbox."""
+    """Replace all workers with a fake worker that has no sandbox."""
     worker = Canned()
     monkeypatch.setattr("transformer_course.grading.grade.Worker", lambda *_: contextlib.nullcontext(worker))
     return worker

@@ -1,4 +1,4 @@
-"""Sample results for tests, created without running any answers."""
+"""Create sample results for tests without running any answers."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -22,15 +22,15 @@ def notebook(
     mistakes: tuple[str, ...] = (),
     **fields: Any,
 ) -> GradedSubmission:
-    """Return a graded notebook in which the first exercises passed.
+    """Return a graded notebook in which the first ``passed`` exercises have passed.
 
     Args:
-        passed: Number of exercises that passed.
+        passed: The number of exercises that passed.
         file: The name of the notebook.
-        lesson: The lesson.
-        problem: The reason why it could not be graded, or empty.
-        mistakes: The mistakes recognized in the first wrong answer; no mistakes are recognized in other wrong answers.
-        fields: More fields of the submission.
+        lesson: The name of the lesson.
+        problem: The reason why the notebook could not be graded, or "".
+        mistakes: The mistakes recognized in the first wrong answer. Later wrong answers have no recognized mistakes.
+        fields: Further fields of the submission.
     """
     graded = []
     for i, exercise in enumerate([] if problem else exercises_of(lesson)):
@@ -43,7 +43,7 @@ def notebook(
 
 
 def write_results(out: Path, passed: Mapping[str, int]) -> None:
-    """Write a results folder in which each student has passed some exercises in lesson 01."""
+    """Write a results folder in which each student has passed some of lesson 01's exercises."""
     for student, n in passed.items():
         Records(out, {}).write(student, [], [notebook(n)], {})
     write_report(out, new_settings(7, Limits(), {}))

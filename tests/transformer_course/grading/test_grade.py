@@ -30,7 +30,7 @@ EXITS = {"similarity": "import os\ndef similarity(query, keys): os._exit(3)"}
 
 @pytest.fixture(scope="module")
 def graded(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The results of a class with right, wrong, hostile and damaged submissions."""
+    """The results of grading a class with right, wrong, hostile and damaged submissions."""
     folder = tmp_path_factory.mktemp("class")
     for lesson in CORE:
         write_notebook(folder / "ada" / f"{lesson}.ipynb", cells(RIGHT, lesson))
@@ -44,7 +44,7 @@ def graded(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 class InThisProcess:
-    """A worker in this process, because starting a process and a sandbox takes seconds."""
+    """A worker that runs in this process, because starting a process and a sandbox takes seconds."""
 
     def __init__(self, sandbox: Sandbox) -> None:
         self.sandbox, self.guards = sandbox, sandbox.guards
@@ -108,7 +108,7 @@ def verdicts(out: Path) -> list[Any]:
 def test_same_seed_gives_the_same_results(sandbox: Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     in_this_process = InThisProcess(sandbox)
     monkeypatch.setattr("transformer_course.grading.grade.Worker", lambda *_: contextlib.nullcontext(in_this_process))
-    monkeypatch.setattr(mistake_recognition, "MAX_PAIRS", 0)  # searching for pairs of mistakes takes seconds
+    monkeypatch.setattr(mistake_recognition, "MAX_PAIRS", 0)  # the search for pairs of mistakes takes seconds
     wrong = {
         "softmax": RIGHT["softmax"],
         "similarity": "def similarity(query, keys): return keys @ query + (len(query) > 4)",
@@ -171,7 +171,7 @@ def test_second_lesson_keeps_the_first(tmp_path: Path, order: tuple[str, ...], s
     assert rows(out) == {"ada": both, "ben": both, "cleo": CORE["01_lookup"]}
 
 
-def test_lower_resubmission_counts_only_on_request(canned: Canned, tmp_path: Path):
+def test_resubmission_with_fewer_points_counts_only_on_request(canned: Canned, tmp_path: Path):
     path = write_notebook(tmp_path / "class" / "ada" / "01_lookup.ipynb", cells({}, others=["right"]))
     grade([tmp_path / "class"], tmp_path / "out")
     write_notebook(path, cells({}, others=["a mistake"]))
@@ -252,7 +252,7 @@ def test_unwritable_folder_is_reported_before_grading(canned: Canned, tmp_path: 
 
 @pytest.mark.usefixtures("canned")
 def test_writes_every_file_atomically(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, own_file: Path):
-    """Each file is written under a temporary name first, so that a full disk leaves no empty table."""
+    """Write each file under a temporary name first, so that a full disk does not result in an empty table."""
     opened: list[Path] = []
 
     def recording_open(path: object, mode: str = "r", *rest: Any, **options: Any) -> Any:

@@ -30,7 +30,7 @@ def test_zip_named_after_a_student_belongs_to_them(tmp_path: Path):
 
 
 @pytest.mark.usefixtures("canned")
-def test_moodle_namesakes_both_get_points(tmp_path: Path):
+def test_moodle_students_with_same_name_both_get_points(tmp_path: Path):
     folder = "Anna Müller_{}_assignsubmission_file_"
     for number, source in (("900001", "right"), ("900002", "other")):
         path = tmp_path / "class" / folder.format(number) / "01_lookup.ipynb"
@@ -70,7 +70,7 @@ def test_canvas_gradebook_can_be_the_roster(tmp_path: Path):
 
 @pytest.mark.usefixtures("canned")
 def test_moodle_lateness_follows_the_worksheet(tmp_path: Path, caplog: pytest.LogCaptureFixture):
-    """The worksheet may be passed as the roster or as --worksheet."""
+    """Instructors may pass the worksheet with --roster or with --worksheet."""
     for name, number in (("Ada", 11), ("Ben", 12), ("Cleo", 13)):
         path = tmp_path / "class" / f"{name}_{number}_assignsubmission_file_" / "01_lookup.ipynb"
         write_notebook(path, cells({}, others=[f"right {name}"]))
@@ -100,7 +100,7 @@ def test_moodle_lateness_follows_the_worksheet(tmp_path: Path, caplog: pytest.Lo
 
 
 @pytest.mark.usefixtures("canned")
-def test_problem_of_pdf_appears_in_its_weeks_feedback(tmp_path: Path):
+def test_problem_with_pdf_appears_in_matching_weeks_feedback(tmp_path: Path):
     folder = "{}_{}_assignsubmission_file_"
     titles, weeks = "Identifier,Full name,Grade,Feedback comments\n", {}
     for week, lesson in enumerate(CORE, 1):

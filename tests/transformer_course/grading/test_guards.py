@@ -1,4 +1,4 @@
-"""Tests for reporting missing guards before anything runs."""
+"""Tests for reporting missing guards before any answer runs."""
 
 import sys
 from pathlib import Path
@@ -44,14 +44,14 @@ def test_missing_guards_determine_the_caution(guards: dict[str, Any], message: s
     assert message in caution(GUARDED | guards) and bool(message) == bool(caution(GUARDED | guards))
 
 
-def test_other_systems_do_not_limit_memory(monkeypatch: pytest.MonkeyPatch):
+def test_warns_that_non_linux_systems_cannot_limit_memory(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(sys, "platform", "darwin")
     assert "of your processes and use up all memory." in caution(
         {"own_user": False, "namespaces": False, "landlock": 0, "seccomp": False}
     )
 
 
-def test_caution_comes_before_anything_runs(
+def test_prints_caution_before_running_any_answer(
     canned: Canned, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ):
     canned.guards = GUARDED | {"landlock": 0}

@@ -1,4 +1,4 @@
-"""Tests for settings, which apply to later runs and whose changes are reported."""
+"""Tests that settings apply to later runs, and that changes to settings are reported."""
 
 import os
 from datetime import UTC, datetime, timedelta
@@ -25,7 +25,7 @@ def submit_at(path: Path, time: datetime, source: str = "right") -> None:
 def test_settings_hold_for_later_runs(canned: Canned, tmp_path: Path):
     late, due = datetime(2026, 10, 13, 9, tzinfo=UTC), datetime(2026, 10, 12, tzinfo=UTC)
     names = {"ada": "lovelaceada_12345_111_01_lookup.ipynb", "eve": "eve_99999_222_01_lookup.ipynb"}
-    for i, file in enumerate(names.values()):  # times close together would be treated as download times
+    for i, file in enumerate(names.values()):  # if the times were close together, they would count as download times
         submit_at(tmp_path / "class" / file, late + timedelta(hours=i))
     (tmp_path / "roster.csv").write_text("id,name\n12345,Ada Lovelace\n12346,Ben\n")
     out, policy = tmp_path / "out", LatePolicy({"": due}, penalty=10)
@@ -33,7 +33,7 @@ def test_settings_hold_for_later_runs(canned: Canned, tmp_path: Path):
     assert "1 student in the roster submitted nothing" in text and "eve is not in the roster." in text
     n_graded = len(canned.graded)
     (out / "overrides.csv").write_text("student,exercise,points,comment\n12345,softmax,0,Seen in class.\n")
-    os.utime(tmp_path / "class" / names["eve"], (due.timestamp(), due.timestamp()))  # on time
+    os.utime(tmp_path / "class" / names["eve"], (due.timestamp(), due.timestamp()))  # submitted on time
     grade([tmp_path / "class" / names["eve"]], out)
     book = pd.read_csv(out / "gradebook.csv", index_col="student")
     assert len(canned.graded) == n_graded and list(book.index) == ["Ada Lovelace", "Ben", "eve"]
@@ -75,7 +75,7 @@ def test_grading_again_because_of_limits_is_reported(tmp_path: Path, caplog: pyt
     limits = "limits: 10 s and 2048 MB now, 60 s and 2048 MB last time"
     message = f"Grading 1 student again because settings have changed ({limits})."
     assert again(caplog) == [message]
-    grade([tmp_path / "class"], out)  # only Ben was graded with different limits
+    grade([tmp_path / "class"], out)  # only Ben's limits have changed
     assert again(caplog) == [message, message] and results(out)["limits"]["seconds"] == 10.0
     grade([tmp_path / "class"], out, run=RunOptions(limits=Limits(seconds=60.0), fresh=True))
     assert again(caplog) == [message, message]

@@ -1,4 +1,4 @@
-"""Tests that an answer gains no points by replacing functions in its process, because it is judged elsewhere."""
+"""Tests that an answer gains no points by replacing functions in its process, because judging runs elsewhere."""
 
 import importlib
 import inspect
@@ -48,7 +48,7 @@ REPLACEMENTS: dict[str, Callable[..., Any]] = {
     "an empty list": lambda *a, **k: [],
 }
 BOTH_SIDES = ("plain_data",)
-"""Modules that also run on the trusted side; the sandbox's own tests attack them."""
+"""Modules that also run outside the sandbox. The sandbox's own tests attack them."""
 
 
 def modules() -> list[Any]:
@@ -59,7 +59,7 @@ def modules() -> list[Any]:
 
 
 def functions() -> Iterator[tuple[str, list[tuple[Any, str]]]]:
-    """Yield the functions and methods of the package, each with all references to it."""
+    """Yield the package's functions and methods, each with all references to it."""
     for module in modules():
         if module.__name__.rpartition(".")[2] in BOTH_SIDES:
             continue
@@ -78,7 +78,7 @@ FUNCTIONS = dict(functions())
 
 
 def run_replacing(name: str, source: str, references: list[tuple[Any, str]], replacement: Callable[..., Any]) -> Any:
-    """Return the reply of an answer that replaces a function in its process, or None if there is no reply."""
+    """Run an answer that replaces a function in its process, and return its reply, or None if there is no reply."""
     exercise = every_exercise()[name]
     cases = [case.as_dict() for case in exercise.cases(SEED)]
     cell = {"id": "", "source": f"import replacing\nreplacing.now()\n{source}"}
@@ -86,7 +86,7 @@ def run_replacing(name: str, source: str, references: list[tuple[Any, str]], rep
     replacing = mock.Mock()
     replacing.now = lambda: [setattr(holder, key, replacement) for holder, key in references]
     reading, writing = os.pipe()
-    if (child := os.fork()) == 0:  # the replacement affects only the child process
+    if (child := os.fork()) == 0:  # replace the function only in a child process
         try:
             sys.modules["replacing"] = replacing
             signal.alarm(20)
@@ -104,7 +104,7 @@ def run_replacing(name: str, source: str, references: list[tuple[Any, str]], rep
 
 
 def passes(name: str, reply: Any) -> bool:
-    """Return whether a reply earns the points. Its mistake is not recognized, because this takes time."""
+    """Return whether a reply earns the points. Skip the recognition of mistakes, because it takes long."""
     exercise = every_exercise()[name]
     outcome = with_observations(exercise, Outcome(reply if isinstance(reply, dict) else None, "exit 0", 0.1), SEED)
     with mock.patch("transformer_course.checking.judge.recognize", return_value=None):
@@ -116,7 +116,7 @@ def passes(name: str, reply: Any) -> bool:
 def test_replacing_a_function_earns_no_points(wrong: str, thoroughness: Thoroughness):
     name, source = WRONG[wrong]
     n_replies, index = 0, [*WRONG].index(wrong)
-    # By default, each answer replaces different functions, together one third of them.
+    # By default, the answers replace one third of all functions, and no function twice.
     for number, function in enumerate(FUNCTIONS):
         is_tried = number % 15 == 3 * index
         for turn, (kind, replacement) in enumerate(REPLACEMENTS.items()):
@@ -124,7 +124,7 @@ def test_replacing_a_function_earns_no_points(wrong: str, thoroughness: Thorough
                 reply = run_replacing(name, source, FUNCTIONS[function], replacement)
                 assert not passes(name, reply), (function, kind)
                 n_replies += reply is not None
-    assert n_replies > len(FUNCTIONS) // 30  # most replacements do not prevent a reply
+    assert n_replies > len(FUNCTIONS) // 30  # enough answers still reply after the replacement
 
 
 @linux

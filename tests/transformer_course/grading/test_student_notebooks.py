@@ -1,6 +1,6 @@
-"""Tests that grade realistic student notebooks, and compare the points with the results of checks in a real kernel.
+"""Compare the points for realistic student notebooks with the results of checks in a real kernel.
 
-Each notebook has one exercise, ``softmax``. Its answer should get points if a check passes in Jupyter, either with
+Each notebook contains one exercise, ``softmax``. Its answer should get points if a check passes in Jupyter, either with
 *Restart and run all* or in the order in which the student ran the cells.
 """
 
@@ -38,10 +38,11 @@ class Notebook:
     """A notebook that a student submits.
 
     Args:
-        cells: The sources of its code cells below the imports.
-        points: Whether its answer should get points.
-        ran: The indices of the cells in the order in which the student ran them; empty for all cells from the top.
-        deleted: The sources of cells that the student ran and then deleted.
+        cells: The sources of the code cells below the imports.
+        points: Whether the answer should get points.
+        ran: The indices of the cells in the order in which the student ran them. If empty, the student ran all cells
+            from top to bottom.
+        deleted: The sources of cells that the student ran first and then deleted.
     """
 
     cells: Sequence[str]
@@ -131,14 +132,14 @@ FORGET = "for name in {*globals()} - own_names - {'name'}: del globals()[name]\n
 
 
 class Kernel:
-    """A Jupyter kernel. Starting a kernel takes seconds, so all notebooks share one."""
+    """A Jupyter kernel that all notebooks share, because starting a kernel takes seconds."""
 
     def __init__(self, folder: Path) -> None:
         self._manager, self._client = start_new_kernel(cwd=str(folder))
         self._execute(RECORDER)
 
     def passes(self, cells: Sequence[str]) -> bool:
-        """Return whether any check of softmax passes when these cells run in a new notebook."""
+        """Return whether any check of ``softmax`` passes when these cells run in a new notebook."""
         self._execute(FORGET)
         for cell in cells:
             self._execute(cell)
@@ -163,7 +164,7 @@ def kernel(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kernel]:
 
 
 def points_of(notebook: Notebook, sandbox: Sandbox, folder: Path) -> int:
-    """Return the grader's points for the only exercise in a notebook without cell ids."""
+    """Return the points that the grader gives for the only exercise in a notebook without cell IDs."""
     cells = [
         {"cell_type": "code", "metadata": {}, "outputs": [], "execution_count": None, "source": source}
         for source in [IMPORTS, *notebook.cells]

@@ -1,4 +1,4 @@
-"""Fixtures for the tests of the home page."""
+"""Fixtures for tests of the home page."""
 
 import pytest
 
@@ -13,6 +13,6 @@ def folder(tmp_path):
 
 @pytest.fixture
 def small_map(monkeypatch):
-    """Replace the map with one that has only the sample lessons."""
+    """Replace the map of the lessons with a map of the sample lessons only."""
     groups = "".join(f'<a class="tl-lesson" data-lesson="{outline.name}"></a>' for outline in OUTLINES)
     monkeypatch.setattr(home_page, "stored_map", lambda: f"<svg>{groups}</svg>")

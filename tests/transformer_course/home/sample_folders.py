@@ -25,7 +25,7 @@ HOURS = 3600
 
 
 class Folder:
-    """A learner's folder with copies of the lessons, in which no cell was run yet."""
+    """A learner's folder with copies of the sample lessons. Initially, no cell has been executed."""
 
     def __init__(self, path: Path) -> None:
         self.path, self.parts = path, path / "parts"
@@ -33,22 +33,22 @@ class Folder:
             self.copy(outline.name)
 
     def copy(self, name: str, executed: tuple[str, ...] = (), at: float = 0.0) -> None:
-        """Write a copy of a lesson with some executed cells, saved ``at`` seconds after 1970."""
+        """Write a copy of a lesson with some executed cells, saved at the Unix time ``at``."""
         cells = [{"id": cell, "cell_type": "code", "execution_count": 1} for cell in executed]
         path = self.path / f"{name}.ipynb"
         path.write_text(json.dumps({"cells": [{"id": "title", "cell_type": "markdown"}, *cells]}))
         os.utime(path, (at, at))
 
     def record(self, exercise: str, at: float) -> None:
-        """Record that an exercise passed ``at`` seconds after 1970."""
+        """Record that an exercise passed at the Unix time ``at``."""
         with (self.path / FILE).open("a") as file:
             print(json.dumps({"exercise": exercise, "passed": datetime.fromtimestamp(at, UTC).isoformat()}), file=file)
 
     def save(self, lesson: str, *exercises: str) -> None:
-        """Save exercises as parts of a lesson."""
+        """Save exercises as a lesson's parts."""
         self.parts.mkdir(exist_ok=True)
         (self.parts / f"{lesson}.py").write_text("".join(f"# %% {name}\n{name} = 1\n" for name in exercises))
 
     def home(self) -> Home:
-        """Read the folder."""
+        """Read the learner's progress from the folder."""
         return read_home(OUTLINES, self.path, self.parts)

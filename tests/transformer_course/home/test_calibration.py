@@ -1,4 +1,4 @@
-"""Tests for the calibration plot, which groups predictions by confidence."""
+"""Tests for the calibration plot, in which predictions are grouped by confidence."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Tests for the list of all exercises: topics, minutes, and search terms."""
+"""Tests for topics, minutes and search terms in the list of all exercises."""
 
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell

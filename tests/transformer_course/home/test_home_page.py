@@ -1,4 +1,4 @@
-"""Tests for the home page: it is complete, and shows what to do next."""
+"""Tests that the home page is complete and suggests the learner's next step."""
 
 import re
 from html.parser import HTMLParser
@@ -24,7 +24,7 @@ def text(html: str) -> str:
 
 
 def attributes(html: str, key: str) -> dict[str, str]:
-    """Return the attributes of the element with a given id."""
+    """Return the attributes of the element with this ID."""
     found = {}
 
     class Finder(HTMLParser):

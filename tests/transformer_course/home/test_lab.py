@@ -1,4 +1,4 @@
-"""Tests for starting JupyterLab on the working copies, with the home page and without importing torch."""
+"""Tests for starting JupyterLab with the working copies and the home page, without importing torch."""
 
 import os
 import re
@@ -22,7 +22,7 @@ def test_opens_working_copy_with_the_home_page(tmp_path, monkeypatch, user):
     observed = []
     monkeypatch.setattr(LabApp, "launch_instance", lambda arguments: observed.append((arguments, dict(os.environ))))
     monkeypatch.setattr(lab, "published_lessons", lambda: tmp_path / "notebooks")
-    monkeypatch.setattr(lab, "SKIPPED_MODULES", ())  # other tests may need these modules
+    monkeypatch.setattr(lab, "SKIPPED_MODULES", ())  # removing these modules could break other tests
     monkeypatch.setattr(os, "environ", {**os.environ, "TRANSFORMER_LAB_LESSONS": str(tmp_path / "mine")})
     if user is None:
         monkeypatch.delattr(os, "geteuid", raising=False)
@@ -62,7 +62,7 @@ def test_start_and_page_do_not_import_torch():
     code = f"import sys, {lab.__name__}, {lab.SERVER_EXTENSION}; print('torch' in sys.modules)"
     env = {
         name: value for name, value in os.environ.items() if name != "TRANSFORMER_LAB_CHECK_SHAPES"
-    }  # the shape checks import torch
+    }  # shape checks would import torch
     done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, check=True)
     assert done.stdout == "False\n"
 
@@ -77,4 +77,4 @@ def test_style_sheet_affects_only_the_home_page():
     other_selectors = [
         s for s in selectors if not re.match(r"(\[data-(?:jp-theme-light='false|theme='dark)'\] )?\.tl-home\b", s)
     ]
-    assert other_selectors == [], "these rules would also affect notebooks in other tabs"
+    assert other_selectors == [], "these style rules would also affect notebooks in other tabs"

@@ -22,7 +22,7 @@ def test_new_folder_has_no_progress(folder):
 def test_minutes_left_count_remaining_text_and_open_exercises(folder):
     folder.record("one", at=HOURS)
     assert lesson(folder, "00_first").minutes_left == 15 + 20
-    folder.record("three", at=HOURS)  # out of order
+    folder.record("three", at=HOURS)  # before exercise two
     assert lesson(folder, "00_first").passed == ("one", "three")
     assert lesson(folder, "00_first").minutes_left == 5 + 10
     folder.record("two", at=HOURS)
@@ -76,7 +76,7 @@ def test_saved_part_alone_does_not_start_a_lesson(folder):
 @pytest.mark.parametrize(
     "text", ["", "{", "[]", "{}", '{"cells": 3}', '{"cells": [3]}', '{"cells": [{"execution_count": 1}]}']
 )
-def test_reports_invalid_copy_and_reads_the_rest(folder, text):
+def test_reports_invalid_copy_and_reads_remaining_copies(folder, text):
     folder.record("four", at=HOURS)
     (folder.path / "00_first.ipynb").write_text(text)
     home = folder.home()

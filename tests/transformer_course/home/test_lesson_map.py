@@ -1,4 +1,4 @@
-"""Tests for the map of the lessons: the stored map matches the diagram and contains every lesson."""
+"""Tests that the stored map of the lessons matches the diagram and contains every lesson."""
 
 import re
 from xml.etree import ElementTree
@@ -16,7 +16,7 @@ def test_stored_map_matches_the_diagram():
     stored, drawn = MAP_FILE.read_text(encoding="utf-8"), Picture(*draw()).svg()
     advice = "run python -m transformer_course.home.lesson_map"
     assert NUMBER.sub("0", stored) == NUMBER.sub("0", drawn), advice
-    # Another version of matplotlib measures texts slightly differently.
+    # Text measurements differ slightly between matplotlib versions.
     numbers = [[float(number) for number in NUMBER.findall(text)] for text in (stored, drawn)]
     assert numbers[0] == pytest.approx(numbers[1], abs=4), advice
 

@@ -1,4 +1,4 @@
-"""Tests for the outlines of lessons: they match the notebooks and the exercises."""
+"""Tests that the outlines of lessons match the notebooks and the exercises."""
 
 import re
 

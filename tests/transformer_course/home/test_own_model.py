@@ -1,4 +1,4 @@
-"""Tests for the learner's own model on the home page, as it was saved with a lesson."""
+"""Tests for showing the learner's own model, saved with a lesson, on the home page."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""Tests for saving notebooks with pictures of views instead of widgets."""
+"""Tests for replacing widgets with pictures of views when a notebook is saved."""
 
 from copy import deepcopy
 

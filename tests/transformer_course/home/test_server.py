@@ -1,4 +1,4 @@
-"""Tests for the server's endpoints: responses show the current state and require the token."""
+"""Tests that the server's endpoints return the current state and require the token."""
 
 import asyncio
 import json
@@ -29,7 +29,7 @@ NAMES = ("home", "progress.csv", "progress.json")
 
 @pytest.fixture
 def app(tmp_path, monkeypatch):
-    """A Jupyter server without JupyterLab, with separate settings."""
+    """A Jupyter server without JupyterLab and with separate settings."""
     for place in ("CONFIG_DIR", "RUNTIME_DIR", "DATA_DIR"):
         monkeypatch.setenv(f"JUPYTER_{place}", str(tmp_path / place))
     monkeypatch.setenv("JUPYTER_NO_CONFIG", "1")
@@ -45,7 +45,7 @@ def app(tmp_path, monkeypatch):
 
 
 def fetch(app, headers, requests):
-    """Send requests, each a URL and a body to post (or None), and return the responses."""
+    """Send requests, given as pairs of a URL and a body to post (or None), and return the responses."""
 
     async def send():
         socket, port = bind_unused_port()
@@ -72,12 +72,12 @@ def fetch(app, headers, requests):
 
 
 def get_all(app, headers):
-    """Request every page, and return the responses."""
+    """Request every endpoint, and return the responses."""
     return fetch(app, headers, [(name, None) for name in NAMES])
 
 
 def post(app, name, question):
-    """Post a question with the token, and return the status code and the answer."""
+    """Post a request with the token, and return the status code and the response."""
     [response] = fetch(app, ALLOWED, [(name, json.dumps(question))])
     return response.code, json.loads(response.body)
 
@@ -131,7 +131,7 @@ def test_installed_jupyterlab_loads_the_home_page_first(caplog):
     assert not caplog.records
 
 
-def test_warns_if_page_of_jupyterlab_has_no_head(caplog):
+def test_warns_if_jupyterlabs_page_has_no_head(caplog):
     templates = Environment(loader=DictLoader({"index.html": "<HEAD></HEAD>", "other.html": "<p></p>"}))
     server.request_early(templates, "<link>", logging.getLogger("lab"))
     assert templates.get_template("other.html").render() == "<p></p>" and not caplog.records
@@ -144,7 +144,7 @@ def fake_page(home, base_url, exports, practice):
     return f"{base_url} {exports} {sum(len(lesson.passed) for lesson in home.lessons)}"
 
 
-def test_outlines_are_of_the_published_lessons():
+def test_outlines_come_from_published_lessons():
     assert server.published_lessons is lesson_folder.published_lessons
     assert [outline.name for outline in server.outlines()][:2] == ["primer", "00_bottleneck"]
 
@@ -177,11 +177,11 @@ def test_reset_returns_the_name_of_kept_copy(app, tmp_path, monkeypatch):
         ("reset", {"lesson": "../03_heads"}, 404, "there is no lesson '../03_heads'"),
     ],
 )
-def test_rejects_invalid_questions(app, name, question, code, message):
+def test_rejects_invalid_requests(app, name, question, code, message):
     found, answer = post(app, name, question)
     assert found == code and message in answer["message"]
 
 
-def test_rejects_questions_without_the_token(app):
+def test_rejects_requests_without_the_token(app):
     [response] = fetch(app, {}, [("reset", '{"lesson": "03_heads"}')])
     assert response.code in (302, 403)

@@ -1,4 +1,4 @@
-"""Tests for panels in cells: a notebook shows each verdict exactly once, wherever in the cell the check is."""
+"""Tests that a notebook displays each verdict exactly once, wherever the check is in the cell."""
 
 import os
 import subprocess
@@ -37,7 +37,7 @@ CELLS = {
 
 @pytest.fixture(scope="module")
 def outputs(tmp_path_factory):
-    """The outputs of each cell in a kernel, each as type and text."""
+    """The outputs of each cell in a kernel. Each output is a pair of type and text."""
     folder = tmp_path_factory.mktemp("notebook")
     cells = [nbformat.v4.new_code_cell(SETUP)]
     cells += [nbformat.v4.new_code_cell(cell, metadata={"tags": ["raises-exception"]}) for cell in CELLS.values()]

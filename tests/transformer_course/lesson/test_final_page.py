@@ -1,4 +1,4 @@
-"""Tests for the final page, which shows in a single file what the learner built."""
+"""Tests for the final page, a single file that shows everything the learner built."""
 
 import re
 

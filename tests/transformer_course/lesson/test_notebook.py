@@ -1,4 +1,4 @@
-"""Tests for the functions that a lesson imports, and for the session that they start."""
+"""Tests for the functions that a lesson imports and for the session that this import starts."""
 
 import functools
 import os
@@ -50,7 +50,7 @@ def test_hint_button_shows_next_hint_for_last_attempt(lesson, monkeypatch):
     show_hint("softmax")
     assert "Run the check again" in repr(displayed[-1])
     lesson.run(WRONG).check("softmax")
-    lesson.run("softmax = None")  # redefining the name changes nothing
+    lesson.run("softmax = None")  # redefining the name has no effect
     show_hint("softmax"), show_hint("softmax")
     assert [repr(panel).splitlines()[0] for panel in displayed[1:]] == ["softmax: hint 1 of 3", "softmax: hint 2 of 3"]
     lesson.run(RIGHT).check("softmax")
@@ -146,7 +146,7 @@ print(torch.get_num_threads())
     "line",
     [
         "from transformer_course import compare",
-        pytest.param(  # lessons of earlier releases
+        pytest.param(  # as in lessons of earlier releases
             "from transformer_course.lesson.notebook import check, compare, hint, parts, solution",
             marks=pytest.mark.thorough,
         ),

@@ -1,4 +1,4 @@
-"""Tests for judging predictions as right, close or wrong: rough guesses, counts, words and choices."""
+"""Tests for judging rough guesses, counts, words and choices as right, close or wrong."""
 
 import numpy as np
 import pytest
@@ -15,7 +15,7 @@ from transformer_course.lesson.prediction import judge_choice, judge_prediction,
         (8.0, 8),
         (22, 22.5),
         (38, 37.9),
-        (60, 59),  # "near 6, 20 or 60"
+        (60, 59),  # a lesson offers the choices 6, 20 and 60
         (50_000, 49_984),
         (0.04, 0.0442),
         (0.3, 0.32),
@@ -47,7 +47,7 @@ def test_number_is_close_within_a_tenth(prediction, measured):
 @pytest.mark.parametrize(
     ("prediction", "measured"),
     [
-        (10, 11),  # counts
+        (10, 11),  # counts must be equal
         (3, 4),
         (12, 11),
         (100, 128),
@@ -71,7 +71,7 @@ def test_number_is_close_within_a_tenth(prediction, measured):
         (10**400, 0.5),
     ],
 )
-def test_other_numbers_and_unequal_counts_are_wrong(prediction, measured):
+def test_distant_numbers_and_unequal_counts_are_wrong(prediction, measured):
     assert judge_prediction(prediction, measured) == "wrong"
 
 
@@ -159,10 +159,10 @@ WORDS = {"nearly all": 1, "about half": 0.5, "like guessing": 0.1}
 @pytest.mark.parametrize(
     ("measured", "choices", "nearest"),
     [
-        (2.5, (1, 4, 16), 4),  # by ratio; by difference, 1 and 4 would be equally near
+        (2.5, (1, 4, 16), 4),  # by ratio, 4 is nearer; by difference, 1 and 4 would be equally near
         (1.9, (1, 4, 16), 1),
         (6, (3, 30, 300), 3),
-        (12, (3, 30, 300), 30),  # by difference, 3 would be nearer
+        (12, (3, 30, 300), 30),  # by ratio, 30 is nearer; by difference, 3 would be nearer
         (3e-8, (0.5, 0.01, 0), 0),
         (0.0, (0.1, 1), 0.1),
         (-3, (-4, 1), -4),
@@ -179,7 +179,7 @@ def test_nearest_choice_uses_ratio_for_positive_numbers(measured, choices, neare
     [
         (4, 2.5, (1, 4, 16), "right"),
         (1, 2.5, (1, 4, 16), "wrong"),
-        (2.4, 2.5, (1, 4, 16), "right"),  # not one of the choices
+        (2.4, 2.5, (1, 4, 16), "right"),  # the prediction is not one of the choices
         (2, 2.5, (1, 4, 16), "wrong"),
         ("About half", 0.57, WORDS, "right"),
         ("nearly all", 0.57, WORDS, "wrong"),
@@ -187,7 +187,7 @@ def test_nearest_choice_uses_ratio_for_positive_numbers(measured, choices, neare
         ("everything", 0.57, WORDS, None),
     ],
 )
-def test_judges_choices_by_nearest_and_others_directly(prediction, measured, choices, answer):
+def test_judges_choices_by_nearest_choice(prediction, measured, choices, answer):
     assert judge_choice(prediction, measured, choices) == answer
 
 

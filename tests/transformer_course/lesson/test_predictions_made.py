@@ -1,4 +1,4 @@
-"""Tests for counting predictions: the first prediction of each comparison counts, and is recorded."""
+"""Tests that the first prediction for each comparison counts and is recorded."""
 
 from types import SimpleNamespace
 
@@ -7,7 +7,7 @@ from transformer_course.workspace.progress import read_progress
 
 
 class Shell:
-    """A shell with only the attributes that ``PredictionsMade`` uses."""
+    """A fake shell that has only the attributes that ``PredictionsMade`` uses."""
 
     def __init__(self):
         self.events = SimpleNamespace(register=lambda name, start: setattr(self, "start", start))

@@ -1,4 +1,4 @@
-"""Tests for a session: checking attempts, parts in use, and hints."""
+"""Tests for a session's checks, parts and hints."""
 
 import pytest
 from torch.nn import functional as F
@@ -63,7 +63,7 @@ def test_check_without_saving_preserves_parts_and_files(lesson, session, monkeyp
 
 
 class DropsInTraining(REFERENCES["PreNormEncoderLayer"]):
-    """Right in eval mode. In train mode, it applies dropout as in the paper."""
+    """An attempt that is right in eval mode. In train mode, it applies dropout as in the paper."""
 
     def forward(self, x, mask=None):
         normed = self.norm_1(x)

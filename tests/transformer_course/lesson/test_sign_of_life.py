@@ -1,4 +1,4 @@
-"""Tests for the message that a slow check is running."""
+"""Tests for the message that a slow check is still running."""
 
 import time
 
@@ -25,7 +25,7 @@ def test_reports_slow_check_during_and_after_its_run(message, monkeypatch):
     with pytest.raises(ZeroDivisionError), sign_of_life(7):
         deadline = time.monotonic() + 20
         while not message and time.monotonic() < deadline:
-            pass  # simulates an infinite loop
+            pass  # an infinite loop
         assert message == ["Your code is running. It is stopped once it has computed for 7 seconds."]
         raise ZeroDivisionError
     assert len(message) == 2 and message[1].startswith("The check took ")

@@ -1,4 +1,4 @@
-"""Tests for comparing processor times on a machine that may be busy."""
+"""Tests for comparing CPU times on a machine that may be busy."""
 
 import time
 
@@ -60,7 +60,7 @@ def test_waiting_for_other_processes_is_not_slow():
     assert slowdown(waiting, computing(0.02, []), CASE, best=observed["remarks"]["seconds"], limit=10.0) < MAX_SLOWDOWN
 
 
-def test_reference_below_clock_resolution_makes_nothing_slow(monkeypatch):
+def test_no_attempt_is_slow_below_clock_resolution(monkeypatch):
     monkeypatch.setattr(speed, "CLOCK_TICK_S", 1 / 64)
     assert slowdown(computing(1 / 64, []), lambda x: x, CASE, best=1 / 64, limit=10.0) < MAX_SLOWDOWN
 

@@ -1,4 +1,4 @@
-"""Tests for tables in lessons: only columns with words are aligned to the left."""
+"""Tests that only columns with words are left-aligned in a lesson's tables."""
 
 import re
 
@@ -10,7 +10,7 @@ from transformer_course.lesson.tables import align_tables, align_words, has_word
 
 
 def aligned_cells(html: str) -> set[str]:
-    """Return the texts of the left-aligned cells."""
+    """Return the texts of left-aligned cells."""
     return set(re.findall(r'<t[hd] style="text-align: left;">(.*?)</t[hd]>', html))
 
 
@@ -36,7 +36,7 @@ def test_index_of_two_levels_shifts_the_header():
 
 
 @pytest.mark.parametrize("html", ["<p>some words</p>", "", "<table><tr><td>some words</td></tr></table>"])
-def test_other_html_is_unchanged(html):
+def test_html_without_tables_is_unchanged(html):
     assert align_words(html) == html
 
 

@@ -1,4 +1,4 @@
-"""Locate the fault in an attempt, by default at scaled dot-product attention."""
+"""Locate the fault in an attempt at an exercise, by default scaled dot-product attention."""
 
 from tests.transformer_course.cells import cell
 from transformer_course.checking.expected_behavior import behavior
@@ -16,7 +16,7 @@ REST = ("weights = torch.softmax(scores, -1)", "return weights @ values")
 def fault_in(*lines, head=ATTENTION, name="scaled_dot_product_attention", **variables):
     source = "\n".join([head, *(f"    {line}" for line in lines)])
     known = behavior(every_exercise()[name], 0)
-    assert known.expected  # computes the reference outside the time limit
+    assert known.expected  # compute the reference before the time limit starts
     return locate(known, Traced(cell(source, name, parts=parts, **variables)))
 
 

@@ -1,4 +1,4 @@
-"""Tests for the selection of expressions that a correct value may replace."""
+"""Tests for selecting the expressions that a correct value may replace."""
 
 from tests.transformer_course.cells import cell
 from tests.transformer_course.locating.fault_in import REST, SCORES, fault_in

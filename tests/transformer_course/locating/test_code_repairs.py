@@ -1,4 +1,4 @@
-"""Tests for repairing edits: an edit is reported only if it repairs all cases."""
+"""Tests that a repairing edit is reported only if it repairs all cases."""
 
 import pytest
 
@@ -59,7 +59,7 @@ def test_reports_no_edit_without_repair():
     assert fault_after("keys[i, j] * query[j]", "keys[i, j] * keys[i, j] * 0.3") is None
 
 
-def test_slip_in_loop_replaces_message_about_effect():
+def test_message_about_loop_replaces_message_about_effect():
     lines = (
         "rows = []",
         "for i in range(queries.shape[-2] - 1):",

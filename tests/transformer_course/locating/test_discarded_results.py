@@ -1,4 +1,4 @@
-"""Tests for discarded results: they are reported with their line, and calls with a side effect are ignored."""
+"""Tests that discarded results are reported with their line, and that calls with a side effect are ignored."""
 
 import pytest
 import torch

@@ -1,4 +1,4 @@
-"""Tests for the line of a fault, in which the expression is underlined."""
+"""Tests for underlining the faulty expression in its line."""
 
 from tests.transformer_course.locating.fault_in import fault_in
 from transformer_course.locating.fault import MAX_LINE_LENGTH

@@ -1,4 +1,4 @@
-"""Tests for the line at fault in a verdict, which is shown only if it can be proven."""
+"""Tests that a verdict shows the line at fault only if the fault is proven."""
 
 import pytest
 import torch
@@ -59,7 +59,7 @@ def test_shows_line_below_teachers_message():
     assert verdict.message.startswith(f"Line 2: y{sentence[1:]}\n    line 2:  {lines[0]}\n")
 
 
-def test_unfitting_message_begins_with_in_effect():
+def test_message_that_mismatches_code_begins_with_in_effect():
     lines = (
         "ids, new = list(text.encode()), 256",
         "for pair in merges:",
@@ -94,11 +94,11 @@ def test_hides_line_in_bug_hunt():
         [
             "d_k = keys.shape[-1]",
             "return torch.softmax(queries @ keys.mT / d_k, -1) @ values",
-        ],  # many other sizes are 4, too
+        ],  # many other sizes are also 4
         [SCORES, "weights = torch.softmax(scores, -2)", "mixed = weights @ values", "return mixed + 0"],
     ],
 )
-def test_shows_line_only_if_proven(lines):
+def test_shows_line_only_if_fault_is_proven(lines):
     verdict = checked(*lines)
     assert verdict.status == "mistake"
     shown = verdict.message.partition("    line ")[2]

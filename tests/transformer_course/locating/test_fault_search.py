@@ -1,4 +1,4 @@
-"""Tests for the search for a fault: random values, wrong dtypes, changed arguments and crashes."""
+"""Tests for finding random values, wrong dtypes, changed arguments and crashes."""
 
 from tests.transformer_course.cells import cell
 from tests.transformer_course.locating.fault_in import REST, SCORES, checked, fault_in
@@ -22,7 +22,7 @@ def test_reports_two_expressions_that_introduce_dtype():
     )
 
 
-def test_conversion_that_changes_numbers_is_wrong_step():
+def test_conversion_that_changes_numbers_counts_as_wrong_step():
     fault = fault_in("scores = (queries @ keys.mT / keys.shape[-1] ** 0.5).int().float()", *REST)
     assert fault.step == "scores"
 

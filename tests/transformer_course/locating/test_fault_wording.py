@@ -1,4 +1,4 @@
-"""Tests for the description of a fault and its hints."""
+"""Tests for describing a fault and for its hints."""
 
 from tests.transformer_course.locating.fault_in import fault_in
 from transformer_course.exercises import every_exercise

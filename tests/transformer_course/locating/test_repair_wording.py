@@ -1,4 +1,4 @@
-"""Tests for the sentences and hints about the fault that an edit repairs."""
+"""Tests for the messages and hints about a fault that an edit repairs."""
 
 import pytest
 

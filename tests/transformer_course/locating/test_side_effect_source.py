@@ -1,4 +1,4 @@
-"""Tests for the source of a wrong dtype, a different second result, a changed argument or a crash."""
+"""Tests for finding the source of a wrong dtype, a different second result, a changed argument or a crash."""
 
 import pytest
 import torch

@@ -1,4 +1,4 @@
-"""Tests for the search for an expression whose replacement by a step's correct value repairs the output."""
+"""Tests for finding an expression that repairs the output when a step's correct value replaces it."""
 
 import pytest
 
@@ -74,7 +74,7 @@ def test_mentions_later_mistake_only_if_proven():
     assert "after it" not in fault.message
 
 
-def test_does_not_prescribe_step_to_different_approach():
+def test_does_not_suggest_step_for_different_approach():
     fault = fault_in(
         "w = (1 / n_tokens) / (1 / n_tokens).sum()",
         "return (w[:, None] * gradients).sum(0, keepdim=True).expand_as(gradients)",
@@ -132,7 +132,7 @@ def test_returns_nothing_for_correct_answer(body):
     assert fault_in(*body.split("\n    ")) is None
 
 
-def test_returns_nothing_without_proof():
+def test_returns_nothing_for_unproven_fault():
     assert fault_in("return 0") is None
 
 
@@ -146,7 +146,7 @@ def test_ignores_correct_value_of_another_step():
     )
     fault = fault_in(*lines, head=head, name="relative_bias")
     assert (fault.expression.line, fault.step) == (4, "columns")
-    assert "rows sums" not in fault.message  # the first row sums to 1 only by chance
+    assert "rows sums" not in fault.message  # that the first row sums to 1 is a coincidence
 
 
 def test_ignores_replacement_that_disables_comparison():

@@ -1,4 +1,4 @@
-"""Tests for the layouts of a correct value: transposed, reshaped or in slices."""
+"""Tests for matching a correct value in a different layout, such as transposed, reshaped or sliced."""
 
 import pytest
 import torch
@@ -21,7 +21,7 @@ def test_matches_correct_value_in_every_layout(values):
 @pytest.mark.parametrize(
     "values", [[], [RIGHT + 1], [RIGHT, RIGHT], [RIGHT[0]], [RIGHT.tolist()], [3], [RIGHT.int()[0]]]
 )
-def test_rejects_other_values(values):
+def test_rejects_values_that_differ(values):
     assert not matches(values, RIGHT)
 
 

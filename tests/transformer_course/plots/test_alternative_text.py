@@ -21,7 +21,7 @@ def _close_figures():
 def test_describes_line_by_ends_and_range():
     ys = {"up": [1.0, 1e-9, 4.0], "of runs": torch.tensor([[1.0, 2.0, 1234.0], [3.0, 2.0, 1236.0]])}
     ax = plots.lines([1, 2, 3], ys, xlabel="step", ylabel="loss")
-    ax.axhline(0.5)  # lines without a label are not described
+    ax.axhline(0.5)  # the description omits lines without a label
     assert alternative_text(ax.figure) == (
         "Plot: loss by step: up, of runs. up: from 1 to 4, between 0 and 4. "
         "of runs: from 2 to 1200, between 2 and 1200."

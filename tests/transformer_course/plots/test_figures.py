@@ -1,4 +1,4 @@
-"""Tests for the plots: names, numbers, colors and errors."""
+"""Tests for names, numbers, colors and errors in plots."""
 
 from itertools import pairwise
 
@@ -42,7 +42,7 @@ def test_heads_share_one_color_bar():
     assert [ax.get_title() for ax in axes] == ["head 0", "head 1", "head 2"]
     assert [ax.images[0].get_array().tolist() for ax in axes] == weights.tolist()
     assert {ax.images[0].get_clim() for ax in axes} == {(0, 1)}
-    assert len(axes[0].figure.axes) == 4, "all heads share one color bar"
+    assert len(axes[0].figure.axes) == 4, "all heads must share one color bar"
     assert tick_labels(axes[0]) == (["a"], ["x", "y"])
     own = plt.subplots(1, 3)[1]
     assert plots.heads(weights, axes=list(own)) == list(own)
@@ -99,9 +99,7 @@ def test_axis_labels_can_be_changed():
 
 
 def test_numbers_contrast_with_cell_colors():
-    """WCAG requires a contrast of 4.5 for text. For a few colors in the middle of the scale, neither black nor white
-    reaches that value.
-    """
+    """WCAG requires a contrast ratio of 4.5. For a few colors in the middle of the scale, no text color reaches it."""
     ax = plots.weights(torch.linspace(0, 1, 12)[None])
     image = ax.images[0]
     printed = [weight for weight in image.get_array()[0] if weight >= 0.05]
@@ -278,6 +276,6 @@ def test_rejects_invalid_data_without_opening_figure(draw, message):
     assert not plt.get_fignums()
 
 
-def test_rejects_weights_that_are_not_one_matrix():
+def test_rejects_weights_that_are_not_a_matrix():
     with pytest.raises(TypeCheckError, match="parameter 'weights'"):
         plots.weights(torch.ones(2, 3, 4))

@@ -1,4 +1,4 @@
-"""Tests for the notebook of a practice session."""
+"""Tests for writing the notebook for a practice session."""
 
 import shutil
 from datetime import UTC, datetime

@@ -1,4 +1,4 @@
-"""Tests for selecting the content of a session: due material, chosen lessons, or a random mix."""
+"""Tests for filling a session with due material, chosen lessons or a random mix."""
 
 import random
 from datetime import UTC, datetime, timedelta

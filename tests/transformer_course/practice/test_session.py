@@ -1,4 +1,4 @@
-"""Tests that a practice session rates and records checks and leaves saved parts unchanged."""
+"""Tests that a practice session rates and records checks, and does not change saved parts."""
 
 import time
 

@@ -1,1 +1,1 @@
-"""Tests for published models: download, conversion and cache."""
+"""Tests for downloading, converting and caching published models."""

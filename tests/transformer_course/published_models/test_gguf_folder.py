@@ -1,4 +1,4 @@
-"""Tests that a GGUF file and the converted folder contain the same model: same logits and token IDs."""
+"""Tests that the folder converted from a GGUF file gives the same logits and token IDs as the original model."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""Tests that a lesson shows stored outputs and continues if its model is not available."""
+"""Tests that a lesson shows stored outputs and continues to run if its model is not available."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""Tests for the folder of downloaded models: its location, free space, and cleanup after interrupted downloads."""
+"""Tests for the location, free space and cleanup of the folder for downloaded models."""
 
 import shutil
 import sys
@@ -48,7 +48,7 @@ def test_removes_leftovers_of_interrupted_download(tmp_path):
         (partial / "half.gguf").write_bytes(b"1")
         raise KeyboardInterrupt
     assert not partial.exists()
-    partial.mkdir()  # as left by a killed process
+    partial.mkdir()  # as a killed process would leave it
     (partial / "half.gguf").write_bytes(b"1")
     with partial_folder(folder) as partial:
         assert list(partial.iterdir()) == []

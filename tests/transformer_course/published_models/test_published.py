@@ -1,4 +1,4 @@
-"""Tests that a published model is downloaded once, converted and loaded, and that errors explain what went wrong."""
+"""Tests for downloading a published model once, converting and loading it, and for helpful errors."""
 
 import pytest
 

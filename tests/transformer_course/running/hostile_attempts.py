@@ -1,4 +1,4 @@
-"""Deliberately broken or malicious results and attempts."""
+"""Results and attempts that are deliberately broken or malicious."""
 
 import sys
 
@@ -33,7 +33,7 @@ class UnreadableError(Exception):
 
 
 class CountsCalls:
-    """A softmax whose first ``n_correct`` calls are correct. Later calls use ``then``."""
+    """A softmax whose first ``n_correct`` calls are correct. Later calls return the result of ``then``."""
 
     def __init__(self, n_correct, then):
         self.n_calls, self.n_correct, self.then = 0, n_correct, then

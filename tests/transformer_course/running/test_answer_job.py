@@ -1,4 +1,4 @@
-"""Tests for the job that runs an answer in the sandbox: unusual cells are accepted, and errors are reported."""
+"""Tests that the job which runs an answer in the sandbox accepts unusual cells and reports errors."""
 
 import json
 from inspect import isclass
@@ -22,7 +22,7 @@ def test_correct_answer_gets_its_points(sandbox: Sandbox, name: str):
 
 @pytest.mark.parametrize("name", one_in(3, RIGHT))
 def test_library_parts_solve_their_exercises(sandbox: Sandbox, name: str):
-    """In the sandbox, each part is built from its source, so it may use other parts but no other code of its module."""
+    """In the sandbox, each part is built from its own source, so it may use other parts but no code from its module."""
     exercise = every_exercise()[name]
     source = "class borrowed(parts.{}):\n    pass" if isclass(exercise.reference) else "borrowed = parts.{}"
     job = {
@@ -78,7 +78,7 @@ def test_accepts_unusual_cells(sandbox: Sandbox, source: str):
 
 @pytest.mark.parametrize("package", ["transformer_course", "transformer_course.lesson.notebook"])
 def test_imports_provide_parts_and_inactive_checks(sandbox: Sandbox, package: str):
-    """Current lessons import from ``transformer_course``, and older lessons import from ``lesson.notebook``."""
+    """Test the import from ``transformer_course`` and, for older lessons, the import from ``lesson.notebook``."""
     imports = f"from {package} import check as c, compare as e, hint as h, parts as p, solution as s"
     answer = """
 def attention(queries, keys, values):
@@ -127,7 +127,7 @@ def test_reports_unfinished_function_called_by_answer(sandbox: Sandbox):
     assert verdict.message.startswith("Your code uses `softmax`, which you have not written yet.")
 
 
-def test_parts_come_from_library_if_learners_are_wrong(sandbox: Sandbox):
+def test_uses_library_parts_if_learners_parts_are_wrong(sandbox: Sandbox):
     answer = "def attention(q, k, v): return parts.attention_weights(q, k) @ v"
     code = cells({"attention": answer, "attention_weights": "def attention_weights(q, k): return q @ k.mT"})
     assert grade_cells(sandbox, code, "attention").verdict.passed

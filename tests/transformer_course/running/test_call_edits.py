@@ -1,4 +1,4 @@
-"""Tests for edits of calls: the dimension, the function, the order of the arguments and the ends of a range."""
+"""Tests for edits to a call's dimension, function, argument order or range boundaries."""
 
 import ast
 
@@ -9,7 +9,7 @@ from transformer_course.running.tree_edit import NodePosition
 
 
 def edited(code: str, kind: str) -> list[str]:
-    """Return a call after each edit of a kind."""
+    """Return a call after each edit of this kind."""
     statement = ast.parse(code).body[0]
     results = []
     for edit in edits_of_call(NodePosition(statement, "value", None, statement.value), statement.value):
@@ -27,7 +27,7 @@ def test_tries_every_other_dimension(template):
 
 
 @pytest.mark.parametrize("code", ["x.reshape(0)", "torch.sum(x, n)", "f(x, 1)"])
-def test_ignores_arguments_that_are_no_dimension(code):
+def test_ignores_arguments_that_are_not_dimensions(code):
     assert edited(code, "dim") == []
 
 
@@ -37,7 +37,7 @@ def test_adds_missing_dimension():
     assert edited("x.mean(keepdim=True)", "no_dim") == []
 
 
-def test_replaces_function_method_or_keyword_by_its_opposite():
+def test_replaces_function_method_or_keyword_with_opposite():
     assert edited("torch.sin(x)", "function") == ["torch.cos(x)"]
     assert edited("x.mean(0)", "function") == ["x.sum(0)"]
     assert edited("max(x)", "function") == ["min(x)"]
@@ -49,7 +49,7 @@ def test_swaps_neighboring_arguments():
     assert edited("f(x, y, z)", "swapped") == ["f(y, x, z)", "f(x, z, y)"]
 
 
-def test_replaces_call_by_its_object_or_first_argument():
+def test_replaces_call_with_its_object_or_first_argument():
     assert edited("x.softmax(-1)", "call") == ["x"]
     assert edited("torch.softmax(x, -1)", "call") == ["x"]
     assert edited("y.append(x)", "call") == []

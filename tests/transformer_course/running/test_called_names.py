@@ -1,4 +1,4 @@
-"""Tests for the detection of calls: it works under any name, and hand-written code does not count as a call."""
+"""Tests that calls are detected under any name, and that handwritten code does not count as a call."""
 
 import pytest
 

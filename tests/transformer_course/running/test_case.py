@@ -1,4 +1,4 @@
-"""Tests for cases: their defaults, and a round trip as plain data."""
+"""Tests for the defaults of cases, and for the round trip through plain data."""
 
 from dataclasses import FrozenInstanceError, fields
 

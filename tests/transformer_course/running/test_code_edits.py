@@ -1,4 +1,4 @@
-"""Tests for code edits: they quote the learner's code and leave it unchanged."""
+"""Tests that code edits quote the learner's code and do not change it."""
 
 import ast
 

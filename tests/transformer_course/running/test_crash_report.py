@@ -1,4 +1,4 @@
-"""Tests for crash reports: the exception's message on one line, and the line of the learner's code."""
+"""Tests that crash reports contain the exception's message on one line, and the learner's line."""
 
 import functools
 import linecache

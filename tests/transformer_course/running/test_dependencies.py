@@ -1,4 +1,4 @@
-"""Tests for dependencies: the lesson, the grader and saved parts agree on the names that code needs and binds."""
+"""Tests that the lesson, the grader and saved parts agree on the names that code needs and binds."""
 
 import ast
 import dis
@@ -56,7 +56,7 @@ def test_invalid_statement_has_no_names(source):
 def test_function_and_its_statement_need_same_names():
     source = "def f(x, y=d):\n    def g(): return A.size + x\n    return [B(z) for z in y], g, lambda: C"
     exec(source, scope := {"d": 1})
-    # Since Python 3.12, comprehensions are compiled inline, so the order differs.
+    # Since Python 3.12, comprehensions are compiled inline, so the order of the names differs.
     assert sorted(names_of_function(scope["f"].__code__)) == sorted(names(source)[2]) == ["A", "B", "C"]
 
 
@@ -65,7 +65,7 @@ def test_ignores_bare_expressions_and_magics():
     assert [statement.text for statement in definitions(3, *parse(source))] == ["y = 1"]
 
 
-def test_text_of_statement_includes_decorators_and_comments():
+def test_statement_text_includes_decorators_and_comments():
     source = "x = 1\n@w\ndef f():\n    # why\n    return x"
     statement = definitions(0, *parse(source))[1]
     assert (statement.cell, statement.text) == (0, "@w\ndef f():\n    # why\n    return x")
@@ -137,7 +137,7 @@ def test_lesson_grader_and_saved_parts_agree(cells):
         scope = {"__name__": "__main__"}
         for statement in answer.statements:
             exec(compile(ast.Module([statement.node], []), "<cell>", "exec"), scope)
-        for statement in answer.later:  # later statements only add names
+        for statement in answer.later:  # later statements may only add names
             exec(compile(ast.Module([statement.node], []), "<cell>", "exec"), added := dict(scope))
             scope |= {name: value for name, value in added.items() if name not in scope}
         return scope
@@ -165,7 +165,7 @@ def test_name_operations_match_dis(module):
             if isinstance(constant, CodeType):
                 yield from code_objects(constant)
 
-    # more names than fit into one byte of an index
+    # more names than a one-byte index can address
     many_names = "".join(f"n{i} = m{i}\n" for i in range(700)) + "def f():\n    return n1, m699, f\n"
     names = (*dependencies.LOOKUPS, *dependencies.STORES)
     for source in (inspect.getsource(module), many_names):

@@ -1,4 +1,4 @@
-"""Tests for the edits of an attempt: each kind of edit undoes the slip that it is named after."""
+"""Tests that each kind of edit to an attempt undoes the slip after which it is named."""
 
 import ast
 
@@ -45,7 +45,7 @@ SLIPS = {
 
 
 def edited(code: str, kind: str) -> list[str]:
-    """Return the body of a function after each edit of a kind."""
+    """Return the body of a function after each edit of this kind."""
     lines = "\n".join(f"    {line}" for line in code.splitlines())
     tree = ast.parse(f"def f(x, n, d):\n{lines}").body[0]
     before, bodies = ast.unparse(tree), []

@@ -1,4 +1,4 @@
-"""Tests for the guards in edited code: no edit runs forever or crashes the process."""
+"""Tests that guards keep edited code from running forever or crashing the process."""
 
 import ast
 from types import SimpleNamespace
@@ -46,7 +46,7 @@ def test_endless_edited_loops_are_stopped(source):
 
 
 def test_no_edit_crashes_the_process():
-    """PyTorch crashes on a list that contains itself, as after the edit ``rows.append([rows])``."""
+    """PyTorch crashes on a list that contains itself, which the edit ``rows.append([rows])`` creates."""
     traced, case = Traced(cell(COLLECTS, torch=torch)), Case({"x": torch.arange(3.0)}, "")
     errors = {edit.new: traced.run_edited(case, edit.number).error for edit in traced.edits if edit.old == "number"}
     assert errors["rows"] == ("CyclicContainer", "")
@@ -86,7 +86,7 @@ def test_containers_are_not_stored_in_themselves(statement):
         scope["f"]([[1], 2], {"x": 1}, SimpleNamespace(a=[]))
 
 
-def test_guards_keep_what_code_computes():
+def test_guards_preserve_results_of_code():
     source = """
 def f(x, rows, table):
     rows.append(rows[0])

@@ -1,4 +1,4 @@
-"""Tests for finding answers in a notebook, in order, with the statements that they need."""
+"""Tests for finding answers in a notebook, in order of likelihood, with the statements that each answer needs."""
 
 import ast
 from collections.abc import Sequence
@@ -9,7 +9,7 @@ from transformer_course.running.find_answer import Answer, find_answers
 
 
 def find(sources: Sequence[str], name: str = "f") -> Answer | None:
-    """Return the likeliest answer in these cells."""
+    """Return the likeliest answer that these cells contain."""
     return next(iter(find_answers([{"source": source} for source in sources], name)), None)
 
 
@@ -18,7 +18,7 @@ def cells_of(sources: Sequence[str], name: str = "f") -> list[int]:
 
 
 def statements_of(sources: Sequence[str], name: str = "f") -> list[tuple[int, set[str]]]:
-    """Return the cell and the bound names of each statement of the likeliest answer."""
+    """Return the cell and the bound names of each statement that the likeliest answer needs."""
     answer = find(sources, name)
     assert answer is not None
     return [(statement.cell, set(statement.binds)) for statement in answer.statements]
@@ -28,7 +28,7 @@ def statements_of(sources: Sequence[str], name: str = "f") -> list[tuple[int, se
     ("sources", "cells"),
     [
         (["def f(): 1", "def f(): 2", "f()"], [1, 0]),
-        (["def f(): 1", "check(f)", "def f(): 2"], [0, 2]),  # a definition after the check is an experiment
+        (["def f(): 1", "check(f)", "def f(): 2"], [0, 2]),  # a definition after the check counts as an experiment
         (["check(f)", "def f(): 2"], [1]),
         (["def f(): 1", "check(f)", "def f(): 2", "check(f)"], [2, 0]),
         (["def f(): 1\ncheck(f)\ndef f(): 2"], [0, 0]),
@@ -38,7 +38,7 @@ def statements_of(sources: Sequence[str], name: str = "f") -> list[tuple[int, se
         (["def f(): 1", "def g(): 2", "check(g, 'f', False)"], [0]),
         (["from m import f", "check(f)"], []),
         (["check(lambda: 1, 'f')"], [0]),
-        (["def f(): 1", "check(f)", "def f(): 1", "check(f)"], [2]),  # a copy counts as the same answer
+        (["def f(): 1", "check(f)", "def f(): 1", "check(f)"], [2]),  # an identical copy counts as the same answer
         ([f"def f(): {n}" for n in range(9)], [8, 7, 6, 5]),
     ],
 )
@@ -102,7 +102,7 @@ def test_includes_only_needed_imports_of_its_cell():
         (0, {"k"}),
         (0, {"f"}),
     ]
-    assert statements_of(["def f(x): return 1\nfrom math import sqrt as f"]) == [(0, {"f"})]  # the import is left out
+    assert statements_of(["def f(x): return 1\nfrom math import sqrt as f"]) == [(0, {"f"})]  # the import is omitted
 
 
 def test_skips_magics_and_preserves_line_numbers():

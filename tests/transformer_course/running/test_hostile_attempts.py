@@ -1,4 +1,4 @@
-"""Tests with hostile attempts: no attempt can make a check raise an exception, hang or change torch's state."""
+"""Tests that no hostile attempt can make a check raise an exception, hang or change torch's state."""
 
 import typing
 from itertools import product
@@ -28,16 +28,16 @@ KINDS = ["score_variance", "FeedForward", "leaks_future", "sample_next"]
 KINDS_AND_RESULTS = [*product(["softmax"], RESULTS), *one_in(11, [pair[::-1] for pair in product(RESULTS, KINDS)])]
 UNRELATED = [None, lambda: None, lambda *a, **k: None, nn.Linear, nn.Module, object]
 EXERCISES_AND_UNRELATED = one_in(17, [*product(every_exercise(), UNRELATED)][::5])
-"""Exercises with attempts that have nothing to do with them. By default, only some of the pairs are tested."""
+"""Pairs of exercises and unrelated attempts. By default, only some of the pairs are tested."""
 
-# The exception that stops an endless attempt may be raised in a finalizer, where Python turns it into a warning. It is
-# then raised again later.
+# The exception that stops an endless attempt may be raised in a finalizer, where Python converts it to a warning. In
+# this case, it is raised again later.
 may_be_endless = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 
 
 @pytest.fixture
 def short_time_limit(session):
-    session.seconds = 0.2  # CPU time, so other processes don't matter
+    session.seconds = 0.2  # this is CPU time, so other processes have no effect
     session.max_idle = 48.0
 
 

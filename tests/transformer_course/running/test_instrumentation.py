@@ -1,4 +1,4 @@
-"""Tests for instrumentation: numbered expressions, and the calls that instrumented code makes."""
+"""Tests for numbering expressions, and for the calls that instrumented code makes."""
 
 import ast
 
@@ -24,7 +24,7 @@ def expressions_in(source):
 
 
 def call(source, *arguments, replacements=()):
-    """Call the instrumented function ``f`` and return its result and the recorded values by source text."""
+    """Call the instrumented function ``f``, and return its result and the recorded values, keyed by source text."""
     definition = definition_of(source)
     _, expressions = number_expressions(definition, first=0)
     by_text = {expression.text: expression.number for expression in expressions}

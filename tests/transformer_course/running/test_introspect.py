@@ -1,4 +1,4 @@
-"""Tests for introspection: the functions of an attempt, and the notebook variables and functions that it uses."""
+"""Tests for finding an attempt's functions and the notebook's variables and functions that it uses."""
 
 import functools
 
@@ -10,7 +10,7 @@ from transformer_course.running.introspect import functions_of, notebook_depende
 
 
 def notebook(source, **variables):
-    """Run a cell in a notebook that already contains some variables, and return all variables."""
+    """Run a cell in a notebook that already has some variables, and return all variables."""
     namespace = {"__name__": "__main__", "torch": torch, "nn": nn, **variables}
     exec(source, namespace)
     return namespace
@@ -53,7 +53,7 @@ def test_lists_each_name_once_in_order_of_code():
         "EPS = 1e-9\ndef f(x): return x + EPS",
     ],
 )
-def test_ignores_names_that_are_no_notebook_data(source):
+def test_ignores_names_that_are_not_notebook_data(source):
     assert reads(source, d_k=3) == []
 
 

@@ -1,4 +1,4 @@
-"""Tests for IPython syntax: cells become plain Python, and every statement stays on its original line."""
+"""Tests that cells with IPython syntax become plain Python, with every statement on its original line."""
 
 import ast
 import contextlib
@@ -10,7 +10,7 @@ from transformer_course.running.ipython_syntax import parse
 
 
 def bound(source: str) -> dict[str, int]:
-    """Return the line on which each top-level name gets its final value."""
+    """Return the line that last binds each top-level name."""
     lines = {}
     for statement in parse(source)[1]:
         for node in ast.walk(statement):
@@ -39,7 +39,7 @@ def bound(source: str) -> dict[str, int]:
         ("    x = 1\n    !ls\n    y = 2", {"x": 1, "y": 3}),
         (">>> x = 1\n>>> y = 2", {"x": 1, "y": 2}),
         ("!ls\r\nx = 1\r\n", {"x": 2}),
-        # a cell magic as it is stored in IPython's history
+        # a cell magic in the form that IPython's history stores
         ("get_ipython().run_cell_magic('time', '', 'x = 1')", {"x": 2}),
     ],
 )

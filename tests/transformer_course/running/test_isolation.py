@@ -1,4 +1,4 @@
-"""Tests for isolation: torch has its default state in a call, and the global state is restored after it."""
+"""Tests that torch has its default state in an isolated call, and that global state is restored afterwards."""
 
 import ctypes
 import os

@@ -1,4 +1,4 @@
-"""Tests for edits of loops: moving start values and return statements."""
+"""Tests for edits that move start values and return statements into or out of loops."""
 
 import ast
 

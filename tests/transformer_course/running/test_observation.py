@@ -1,4 +1,4 @@
-"""Tests for observations: they have the keys of their types, also after serialization."""
+"""Tests that observations have exactly the keys that their types define, before and after serialization."""
 
 import pytest
 import torch

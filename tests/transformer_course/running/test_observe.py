@@ -1,4 +1,4 @@
-"""Tests for observations of one call: outputs, changed arguments, gradients, randomness and notebook variables."""
+"""Tests for observing a call's outputs, changed arguments, gradients, randomness and notebook variables."""
 
 import contextlib
 import time
@@ -60,7 +60,7 @@ def test_distinguishes_parameters_from_copies():
 
 
 def test_rejects_forged_records_of_own_parameters():
-    """The values after a gradient step prove which parameters were returned, so a job cannot claim more of them."""
+    """The values after a gradient step prove which parameters were returned, so a job cannot claim more parameters."""
     case = every_exercise()["parameter_groups"].cases(5)[0]
     honest = record(lambda model, decay: [{"params": list(model.parameters())}], case)
     cloned = record(lambda model, decay: [{"params": [p.clone() for p in model.parameters()]}], case)
@@ -70,7 +70,7 @@ def test_rejects_forged_records_of_own_parameters():
         try:
             observed = observation_of({**cloned, "own_parameters": [0, 1], "trained": forged}, case)
         except TypeError:
-            continue  # a malformed record gets no points either
+            continue  # a malformed record also gets no points
         assert observed["own_parameters"] == 0
 
 
@@ -185,7 +185,7 @@ def test_every_call_gets_a_fresh_model():
 def test_detects_overwritten_output():
     table = torch.zeros(2)
     case = Case({"x": torch.ones(2)}, "")
-    assert observe(lambda x: table.copy_(x.detach()), case)["overwritten"]  # even though the numbers are equal
+    assert observe(lambda x: table.copy_(x.detach()), case)["overwritten"]  # although the numbers are equal
     assert "overwritten" not in observe(lambda x: table, case)
     assert "overwritten" not in observe(lambda x: x + 1, case)
 
@@ -287,7 +287,7 @@ def draws_and_prints(logits, generator):
     ids=["a module", "a sampler"],
 )
 def test_prints_output_of_modules_and_samplers_once(attempt, case, capsys):
-    assert observe(attempt, case)["repeatable"]  # known only after a second call
+    assert observe(attempt, case)["repeatable"]  # only a second call can show this
     assert capsys.readouterr().out == "called\n"
 
 
@@ -345,10 +345,10 @@ def test_stops_idle_code_and_reports_reason():
     assert observed["error"]["message"] == "it computed next to nothing for 0.5 s"
 
 
-def test_late_timeout_keeps_result_of_last_case(monkeypatch):
+def test_late_timeout_preserves_result_of_last_case(monkeypatch):
     @contextlib.contextmanager
     def late_time_limit(*_):
-        watch = Stopwatch()  # starts after the stopwatch under test
+        watch = Stopwatch()  # started later than the stopwatch under test
         yield
         while watch.clock < 0.01:
             pass

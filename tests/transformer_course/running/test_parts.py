@@ -1,4 +1,4 @@
-"""Tests for parts: the learner's own if they have passed, otherwise the library's, except for the blocked part."""
+"""Tests that parts are the learner's if they have passed, and the library's if not, except for the blocked part."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Tests for plain data: round trips preserve it, other values are replaced, and malformed bytes are rejected."""
+"""Tests that plain data round-trips, that other values are replaced, and that malformed bytes are rejected."""
 
 import json
 import pickle
@@ -160,7 +160,7 @@ def test_same_distinguishes_different_data(a, b):
 def test_same_allows_tolerance_and_matching_nan():
     assert same([torch.ones(2), 1.0], [torch.ones(2) + 1e-5, 1.00001], tolerance=1e-4)
     assert same([torch.tensor([torch.nan]), float("nan")], [torch.tensor([torch.nan]), float("nan")])
-    assert same((1, 2), [1, 2])  # the type of a sequence does not matter
+    assert same((1, 2), [1, 2])  # the type of a sequence is ignored
 
 
 def test_size_check_accepts_small_data():

@@ -1,4 +1,4 @@
-"""Tests for records: the raw results of a call, constants without gradients, and samples."""
+"""Tests for recording a call's raw results, constants without gradients, and samples."""
 
 import torch
 from torch.testing import assert_close
@@ -19,12 +19,12 @@ def test_records_arguments_after_the_call():
     observed = record(writes, Case({"x": X}))
     assert_close(observed["left"]["x"], X + 1)
     assert_close(observed["output"], 2 * (X + 1))
-    assert "changed" not in observed  # derived later, outside the sandbox
+    assert "changed" not in observed  # this key is derived later, outside the sandbox
     assert observation_of(observed, Case({"x": X}))["changed"] == ["x"]
 
 
 def test_constants_have_no_gradients():
-    """An answer that detaches a constant is as correct as an answer that does not."""
+    """An answer may or may not detach a constant; both answers are correct."""
     inputs = {"x": X + 2, "constant": X + 1}
 
     def detaches(x: torch.Tensor, constant: torch.Tensor) -> torch.Tensor:
@@ -51,7 +51,7 @@ def test_records_samples():
 
 
 def test_detects_tokens_in_fixed_proportion():
-    """The frequencies are exact and the seed determines only the order. Random draws are never this similar."""
+    """The frequencies are exact, and the seed determines only the order. Random draws would never be this similar."""
 
     def deals(logits: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
         rows = [torch.arange(400)[torch.randperm(400, generator=generator)] % 5 for _ in range(2)]

@@ -1,4 +1,4 @@
-"""Tests for served models: they behave like local models, and an attempt cannot read their tables."""
+"""Tests that served models behave like local models, and that an attempt cannot read their tables."""
 
 import copy
 from collections.abc import Iterator
@@ -30,14 +30,14 @@ def disconnected() -> Iterator[None]:
 
 
 def served(case: Case) -> ServedModel:
-    """Return the served model that replaces the case's ``model``."""
+    """Return the served model that replaces the ``model`` in a case."""
     [fields], models = without_tables([case.as_dict()])
     served_models.connect(ModelServer(models).answer)
     return ServedModel(fields["inputs"]["model"])
 
 
 def judged(name: str, attempt) -> str:
-    """Return the mistake or status of an attempt whose cases have served models."""
+    """Return the mistake or the status for an attempt whose cases contain served models."""
     exercise = every_exercise()[name]
     known = behavior(exercise, SEED)
     cases, models = without_tables([case.as_dict() for case in known.cases])

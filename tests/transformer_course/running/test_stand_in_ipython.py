@@ -1,4 +1,4 @@
-"""Tests for the stand-in for IPython: it runs no commands and returns results with IPython's attributes."""
+"""Tests that the stand-in for IPython runs no commands and returns results with IPython's attributes."""
 
 from pathlib import Path
 

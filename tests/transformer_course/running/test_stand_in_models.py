@@ -1,4 +1,4 @@
-"""Tests for stand-in models: their outputs on small tables, their state and their descriptions."""
+"""Tests for the outputs of stand-in models with small tables, and for their state and descriptions."""
 
 import pytest
 import torch
@@ -116,7 +116,7 @@ def test_description_is_plain_data():
 
 
 @pytest.mark.parametrize("value", [None, 3, torch.ones(2), {}, {"stand_in": "x"}, {"a": 1, "b": 2}, [1]])
-def test_is_description_rejects_other_data(value):
+def test_is_description_rejects_malformed_data(value):
     assert not is_description(value)
 
 

@@ -1,4 +1,4 @@
-"""Tests for the size of the largest tensor computed from an argument."""
+"""Tests for measuring the largest tensor that is computed from an argument."""
 
 import pytest
 import torch
@@ -43,7 +43,7 @@ def test_ignores_unrelated_tensor_at_reused_address():
     def creates_and_frees(q, k):
         for _ in range(50):
             torch.zeros_like(q)
-            torch.zeros(2, 5) + 1  # may reuse the same address
+            torch.zeros(2, 5) + 1  # may reuse the address of a deleted tensor
             torch.zeros(1000)
 
     assert largest(creates_and_frees) == 10
@@ -64,5 +64,5 @@ def test_observation_lists_inputs_that_exceed_limit(limit, expected):
 
 
 def test_does_not_import_torchs_compiler():
-    """Importing it takes more than a second. torch would wrap ``__torch_dispatch__`` in code that imports it."""
+    """By default, torch wraps ``__torch_dispatch__`` in code that imports its compiler, which takes over a second."""
     assert not hasattr(LargestTensor.__torch_dispatch__, "__wrapped__")

@@ -1,4 +1,4 @@
-"""Tests for the time limit: it stops code that runs too long, and never stops other code."""
+"""Tests that the time limit stops code that runs too long, and no other code."""
 
 import subprocess
 import sys
@@ -128,7 +128,7 @@ def test_outermost_limit_applies():
     assert time.monotonic() > started + 0.6
     with pytest.raises(TookTooLong), time_limit(0.05), time_limit(60):
         spin()
-    with pytest.raises(TookTooLong), time_limit(0.05):  # a later block has its own limit again
+    with pytest.raises(TookTooLong), time_limit(0.05):  # a later block has its own time limit
         spin()
 
 

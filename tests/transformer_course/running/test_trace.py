@@ -1,4 +1,4 @@
-"""Tests for tracing: it preserves results, records the value of every expression, and replaces expressions."""
+"""Tests that tracing preserves results, records the value of every expression, and can replace expressions."""
 
 import pytest
 import torch

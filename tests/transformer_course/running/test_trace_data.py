@@ -1,4 +1,4 @@
-"""Tests for the serialization of traces: round trips preserve them, and malformed bytes are rejected."""
+"""Tests that serialized traces round-trip, and that malformed bytes are rejected."""
 
 import pytest
 import torch

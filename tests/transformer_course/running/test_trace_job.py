@@ -1,4 +1,4 @@
-"""Tests for the tracing job, which sends the expressions of an answer and then one reply per request."""
+"""Tests for the tracing job, which first sends an answer's expressions, and then one reply per request."""
 
 import sys
 
@@ -17,7 +17,7 @@ X = torch.tensor([[1.0, 2.0], [3.0, 4.0]])
 
 @pytest.fixture(autouse=True)
 def _restored_modules(monkeypatch):
-    """Restore the course's modules, which a job replaces because it normally runs in its own process."""
+    """Restore the course's modules after a job, which may replace them because it normally runs in its own process."""
     monkeypatch.setitem(sys.modules, notebook.__name__, notebook)
     before = dict(vars(transformer_course))
     yield
@@ -26,7 +26,7 @@ def _restored_modules(monkeypatch):
 
 
 def replies_to(source, *requests):
-    """Serve requests for an answer called ``f`` and return the replies."""
+    """Serve requests for an answer named ``f``, and return the replies."""
     job = {
         "name": "f",
         "cells": [{"id": "f", "source": source}],

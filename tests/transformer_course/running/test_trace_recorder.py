@@ -1,4 +1,4 @@
-"""Tests for the trace recorder: what it records, its limits, and the copies of replacement values."""
+"""Tests for the values that the trace recorder records, its limits, and its copies of replacement values."""
 
 import pytest
 import torch

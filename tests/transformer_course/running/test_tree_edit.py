@@ -1,4 +1,4 @@
-"""Tests for edits of a syntax tree: replacing a node, undoing the replacement, and adding 1 to an expression."""
+"""Tests for edits to a syntax tree: replacing a node, undoing the replacement, and adding 1 to an expression."""
 
 import ast
 
@@ -47,7 +47,7 @@ def test_edit_has_location_of_replaced_node():
         ("n - 1", -1, "n - 1 - 1"),
     ],
 )
-def test_plus_simplifies_the_sum(code, by, expected):
+def test_plus_simplifies_sums_of_integers(code, by, expected):
     assert ast.unparse(plus(expression(code), by)) == expected
 
 

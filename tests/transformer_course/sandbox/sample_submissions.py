@@ -1,4 +1,4 @@
-"""Helpers for tests of the sandbox: create notebooks and answers, and grade them."""
+"""Helpers that create and grade notebooks and answers, for tests of the sandbox."""
 
 import contextlib
 import os
@@ -45,7 +45,7 @@ linux = pytest.mark.skipif(
 
 
 def cells(answers: Mapping[str, str], lesson: str = "01_lookup", others: Sequence[str] = ()) -> list[dict[str, str]]:
-    """Return the code cells of a lesson: an answer or a stub for each exercise, its check, and any other cells."""
+    """Return a lesson's code cells, with an answer or a stub and a check for each exercise, followed by other cells."""
     code = [{"id": "imports", "source": IMPORTS}, *({"id": "", "source": source} for source in others)]
     for exercise in exercises_of(lesson):
         source = answers.get(exercise.name, STUB.format(name=exercise.name))
@@ -69,7 +69,7 @@ def write_notebook(path: Path, code: Sequence[Mapping[str, str]]) -> Path:
 def grade_cells(sandbox: Sandbox, code: Sequence[Mapping[str, str]], name: str, seed: int = SEED) -> GradedExercise:
     """Grade one exercise of a notebook with these code cells.
 
-    The search for pairs of mistakes is disabled, because it takes most of the time and no test makes two mistakes.
+    Skip the slow search for pairs of mistakes, because no test makes two mistakes.
     """
     submission = Submission("ada", Path("ada/lesson.ipynb"), "01_lookup", [dict(cell) for cell in code])
     with mock.patch.object(mistake_recognition, "MAX_PAIRS", 0):
@@ -89,7 +89,7 @@ def softmax_after(body: str) -> str:
 
 
 def messages_with_memory(sandbox: Sandbox, body: str, sizes_mb: Sequence[int]) -> list[str]:
-    """Grade an answer that first runs a body under several memory limits, and return the messages."""
+    """Grade an answer that first runs a body, once under each memory limit, and return the messages."""
     usual, messages = sandbox.limits, []
     try:
         for memory_mb in sizes_mb:
@@ -101,13 +101,13 @@ def messages_with_memory(sandbox: Sandbox, body: str, sizes_mb: Sequence[int]) -
 
 
 def once(body: str) -> str:
-    """Return a body that runs only in the first of about twenty calls, because tests would be slow otherwise."""
+    """Return a body that runs only in the first of about twenty calls, to keep tests fast."""
     lines = "\n".join(f"    {line}" for line in body.splitlines())
     return f"if not os.path.exists('once'):\n    open('once', 'w').close()\n{lines}"
 
 
 def still_works(sandbox: Sandbox) -> bool:
-    """Return whether a right answer still passes in the sandbox."""
+    """Return whether a right answer still passes in this sandbox."""
     return grade_answer(sandbox, RIGHT["softmax"]).verdict.passed
 
 
@@ -123,7 +123,7 @@ def short_time_limit(sandbox: Sandbox, seconds: float = TIME_LIMIT) -> Iterator[
 
 
 def run_python(code: str, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """Run code in a separate Python process, without shape checks, which would take seconds to import torch."""
+    """Run code in a separate Python process, without shape checks, because they would import torch."""
     environment = {**os.environ, "TRANSFORMER_LAB_CHECK_SHAPES": "0"}
     command = [sys.executable, "-c", code, *arguments]
     return subprocess.run(command, capture_output=True, text=True, timeout=60, cwd=ROOT, env=environment)
@@ -131,12 +131,12 @@ def run_python(code: str, *arguments: str) -> subprocess.CompletedProcess[str]:
 
 @contextlib.contextmanager
 def busy_others(n: int) -> Iterator[int]:
-    """Keep n processes busy on the same processor inside the ``with`` block, and yield the processor's number."""
+    """Inside the ``with`` block, keep n processes busy on the same processor, and yield the processor's number."""
     processor, others = min(os.sched_getaffinity(0)), []
     for _ in range(n):
         others.append(os.fork())
         if not others[-1]:
-            os.setsid()  # if the kernel schedules by session, processes in the same session would share its time
+            os.setsid()  # a kernel that schedules by session would divide one session's time among its processes
             os.sched_setaffinity(0, {processor})
             while True:
                 pass
@@ -149,15 +149,15 @@ def busy_others(n: int) -> Iterator[int]:
 
 
 def children(process: int) -> list[int]:
-    """Return the child processes of a process, including adopted processes (only on Linux)."""
+    """Return the child processes of a process, including adopted processes, on Linux."""
     return [int(child) for child in Path(f"/proc/{process}/task/{process}/children").read_text().split()]
 
 
 def left_running(server: int) -> list[int]:
-    """Return the processes of jobs below a fork server. Unlike a supervisor, each job has a separate session."""
+    """Return the job processes that descend from a fork server. Unlike supervisors, jobs have separate sessions."""
     descendants, own_session = [server], os.getsid(server)
-    for process in descendants:  # the list grows while iterating
-        with contextlib.suppress(OSError):  # the process has ended
+    for process in descendants:  # the loop extends the list
+        with contextlib.suppress(OSError):  # the process may have ended
             descendants += children(process)
     job_processes = []
     for process in descendants:
@@ -167,7 +167,7 @@ def left_running(server: int) -> list[int]:
 
 
 def make_nested_folders(folder: Path, depth: int, name: str = "a") -> None:
-    """Create nested folders with the same name, so deep that the innermost folder has no valid path."""
+    """Create nested folders with the same name, so deep that the innermost folder's path is too long."""
     here = os.open(folder, os.O_RDONLY)
     for _ in range(depth):
         os.mkdir(name, dir_fd=here)
@@ -178,7 +178,7 @@ def make_nested_folders(folder: Path, depth: int, name: str = "a") -> None:
 
 
 class FakeSandbox(Sandbox):
-    """A sandbox that records its jobs, and returns a fixed answer."""
+    """A sandbox that records its jobs and returns a fixed reply."""
 
     def __init__(self, answer: Any) -> None:
         super().__init__(Limits())

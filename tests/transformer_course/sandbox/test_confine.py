@@ -24,7 +24,7 @@ def test_job_has_resource_limits(sandbox: Sandbox, name: str, limit: int):
 
 @linux
 def test_memory_limit_excludes_memory_of_torch(sandbox: Sandbox):
-    body = "torch.ones({} << 18)"  # four bytes each
+    body = "torch.ones({} << 18)"  # each element takes four bytes
     assert grade_answer(sandbox, softmax_after(body.format(sandbox.limits.memory_mb // 2))).verdict.passed
     assert (
         "allocate memory"
@@ -34,7 +34,7 @@ def test_memory_limit_excludes_memory_of_torch(sandbox: Sandbox):
 
 @linux
 def test_memory_test_job_cannot_start_processes(sandbox: Sandbox):
-    """A job that tests memory use must not get memory that the limit does not count."""
+    """A job that tests memory use must not get memory in processes that the limit does not count."""
     body = """
 import mmap
 private = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS
@@ -81,7 +81,7 @@ def deny(*_: object) -> None:
 
 @pytest.fixture
 def root(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """The capabilities that ``confine`` sets, in a process that seems to be root."""
+    """Make this process seem to be root, and record the capabilities that ``confine`` sets."""
     capabilities: list[int] = []
     for name in ("chown", "setgroups", "setresgid", "setresuid"):
         monkeypatch.setattr(os, name, lambda *_: None, raising=False)

@@ -1,6 +1,6 @@
-"""Tests for the sandbox in a container, with a fake container program that records its calls.
+"""Tests for running the sandbox in a container, with a fake container program that records its calls.
 
-The fake program runs the command on this machine. These tests do not test the isolation of a real container.
+The fake program runs the command on this machine, so these tests do not test the isolation of a real container.
 """
 
 import json

@@ -41,20 +41,20 @@ def softmax(s):
 
 
 def test_other_submissions_are_not_in_memory(sandbox: Sandbox):
-    """The answer searches its memory, which would contain other submissions if the fork server had read them."""
+    """The answer searches its memory, which would contain earlier submissions if the fork server had read them."""
     secret = "this is how ada did it"
     source = "".join(f"    # {secret}\n" for _ in range(300))
     find = FIND.format(reversed=secret[::-1])
     for _ in range(3):
         assert grade_answer(sandbox, f"def softmax(s):\n{source}    return s.softmax(-1)").verdict.passed
     own = grade_answer(sandbox, f"{find}\n{source.replace('    #', '#')}").verdict
-    assert "found the secret" in own.message  # the search finds the secret in the answer's own source
+    assert "found the secret" in own.message  # the search must find the secret in the answer's own source
     verdict = grade_answer(sandbox, find).verdict
     assert verdict.passed, verdict.message
 
 
 def test_parts_are_unreadable_in_next_job(sandbox: Sandbox):
-    """The parts of one exercise contain the answer of the next, and both jobs have the same supervisor."""
+    """The parts for the first job contain the answer to the next exercise, and both jobs have the same supervisor."""
     secret = "this is how the library does it"
     source = f"{FIND.format(reversed=secret[::-1])}\ndef g(s): return os.listdir('../../library')"
     parts = {"other": {"source": f"# {secret}\n" * 1200}}
@@ -67,7 +67,7 @@ def test_parts_are_unreadable_in_next_job(sandbox: Sandbox):
 
     assert re.search("PermissionError|FileNotFoundError", record("g", parts))
     assert "found the secret" not in record("softmax", {})
-    assert "found the secret" in record("softmax", parts)  # the search finds the secret in the job's own parts
+    assert "found the secret" in record("softmax", parts)  # the search must find the secret in the job's own parts
 
 
 def test_fork_server_reports_guards(sandbox: Sandbox):
@@ -103,7 +103,7 @@ def job_of(notebook: str) -> dict[str, object]:
 
 
 def supervisor_of(sandbox: Sandbox, notebook: str) -> int:
-    """Run a job of a notebook, and return the process id of its supervisor."""
+    """Run a job for a notebook, and return the process ID of the job's supervisor."""
     assert sandbox.process is not None
     assert "records" in (sandbox.run(job_of(notebook)).answer or {})
     deadline = time.monotonic() + 10  # the supervisor of the previous notebook may still be exiting
@@ -118,7 +118,7 @@ def test_jobs_of_a_notebook_share_a_supervisor(sandbox: Sandbox):
 
 
 def test_supervisor_with_models_forks_no_more_jobs(sandbox: Sandbox):
-    """A later job could read the models in memory instead of calling them."""
+    """A forked job could read the models in memory instead of calling them."""
     before = supervisor_of(sandbox, "ada")
     assert "records" in (sandbox.run(job_of("ada"), models=pack([])).answer or {})
     assert supervisor_of(sandbox, "ada") != before

@@ -1,7 +1,6 @@
-"""Test that hostile and unlucky submissions get the expected points, change no files, and leave nothing behind.
-
-Each test grades them as a different user. Most instructors grade as an unprivileged user, in which case sandboxed code
-has the user id of the grader and of all the grader's files.
+"""Test that hostile and unlucky submissions get the expected points, change no files, and leave no processes. Each test
+grades the submissions as a different user. Most instructors grade as an unprivileged user. In this case, sandboxed code
+has the user ID that owns the grader's process and files.
 """
 
 import hashlib
@@ -34,7 +33,9 @@ N_QUICK = 2
 
 @pytest.fixture(scope="module")
 def python() -> Iterator[Path]:
-    """The path of a Python with torch that an unprivileged user can run; only root may have access to this Python."""
+    """The path of a Python with torch that an unprivileged user can run, even if only root can access the current
+    Python.
+    """
     if os.geteuid() != 0:
         yield Path(sys.executable)
         return
@@ -68,7 +69,7 @@ def folder_of(user: int) -> Iterator[Path]:
 
 
 def state_of(folder: Path) -> list[object]:
-    """Return the contents and all metadata of the files in a folder."""
+    """Return the contents and metadata of all files in a folder."""
     return [
         (
             str(path), state.st_mode, state.st_uid, state.st_nlink, state.st_size, state.st_mtime_ns, state.st_ino,
@@ -82,7 +83,7 @@ def state_of(folder: Path) -> list[object]:
 
 @contextmanager
 def listener(family: int, address: Any) -> Iterator[tuple[Any, list[int]]]:
-    """Listen on a socket, and yield its address and a list that gets an item for each connection."""
+    """Listen on a socket, and yield its address and a list that receives an item for each connection."""
     connected: list[int] = []
     with socket.socket(family) as server:
         server.bind(address)
@@ -100,7 +101,7 @@ def listener(family: int, address: Any) -> Iterator[tuple[Any, list[int]]]:
 
 
 def processes_with(text: str) -> list[str]:
-    """Return the environment and arguments of all processes in which they contain a text."""
+    """Return the environment and arguments of all processes whose environment or arguments contain a text."""
     matches = []
     for process in Path("/proc").glob("[0-9]*"):
         with suppress(OSError):
@@ -110,7 +111,7 @@ def processes_with(text: str) -> list[str]:
 
 
 def grade_all(python: Path, user: int, n: int | None, **environment: str) -> dict[str, Any]:
-    """Grade as a user, and assert that no files changed and that no processes or folders are left."""
+    """Grade all submissions as a user, and assert that no files changed and no processes or folders remain."""
     as_user = {"user": user, "group": user, "extra_groups": []} if user != os.geteuid() else {}
     with (
         folder_of(user) as folder,

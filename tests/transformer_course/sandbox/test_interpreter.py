@@ -24,7 +24,7 @@ def main(work, forks):
 
 
 def sandbox_with(folder: Path, fork_server: str) -> Path:
-    """Create a sandbox's folder with a different fork server."""
+    """Create a sandbox's folder in which this code replaces the fork server."""
     course = folder / "course" / "transformer_course" / "sandbox"
     course.mkdir(parents=True)
     for package in (course, course.parent, course.parent.parent):
@@ -36,7 +36,7 @@ def sandbox_with(folder: Path, fork_server: str) -> Path:
 
 @pytest.fixture
 def echo(tmp_path: Path) -> Iterator[Interpreter]:
-    """An interpreter that is ready, and sends each frame back."""
+    """A running interpreter that sends each frame back."""
     echo = Interpreter(sandbox_with(tmp_path, ECHO), forks=False)
     assert echo.guards == {"work": True}
     yield echo
@@ -58,7 +58,7 @@ def test_unread_frame_times_out(echo: Interpreter, monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(interpreter, "START_TIMEOUT_S", 0.2)
     echo.send(b"sleep")
     with pytest.raises(TimeoutError):
-        echo.send(bytes(1 << 20))  # larger than the pipe's buffer
+        echo.send(bytes(1 << 20))  # more than the pipe's buffer can hold
 
 
 def test_sending_and_receiving_start_no_threads(echo: Interpreter, monkeypatch: pytest.MonkeyPatch):
@@ -69,7 +69,7 @@ def test_sending_and_receiving_start_no_threads(echo: Interpreter, monkeypatch: 
 
 def test_ended_process_raises_immediately(echo: Interpreter):
     echo.process.kill()
-    echo.process.wait()  # an exiting process does not close all pipes at the same time
+    echo.process.wait()  # wait, because an exiting process does not close all pipes at the same time
     with pytest.raises(framing.BrokenFrame):
         echo.receive(9.0, 99)
     with pytest.raises(framing.BrokenFrame):

@@ -31,7 +31,7 @@ def test_error_caused_by_limit_mentions_limit(kind: str, message: str, cause: st
     assert crash["crash"] == report
 
 
-def test_other_errors_do_not_change():
+def test_unrelated_errors_do_not_change():
     answer = {"records": [{"error": {"type": "ValueError", "message": "28"}}]}
     name_limits(answer, LIMITS, used_mb=60)
     assert answer["records"][0]["error"]["message"] == "28"

@@ -1,4 +1,4 @@
-"""Tests for the sandbox: it isolates learners' code, and is intact for the next submission."""
+"""Tests that the sandbox isolates learners' code and stays intact for the next submission."""
 
 import os
 import re
@@ -32,7 +32,7 @@ SOFTMAX = every_exercise()["softmax"]
 
 
 def copy_idle(to: Path) -> None:
-    """Copy the course with a fork server that is ready immediately, because importing torch takes seconds."""
+    """Copy the course with a fork server that does not import torch, so that it is ready immediately."""
     copy_course(to)
     idle = 'import os, time\ndef main(*_): os.write(1, (2).to_bytes(8, "big") + b"{}"); time.sleep(600)\n'
     (to / "transformer_course" / "sandbox" / "fork_server.py").write_text(idle, encoding="utf-8")
@@ -47,7 +47,7 @@ def test_outside_files_cannot_be_read_or_changed(sandbox: Sandbox):
         victim = Path(folder, "grades.csv")
         victim.write_text("ada,1")
         for path, mode in ((victim, 0o666), (victim.parent, 0o777)):
-            path.chmod(mode)  # otherwise, the file's mode would protect it
+            path.chmod(mode)  # make sure that the file's mode does not protect it
         attacks = [
             f"open({str(victim)!r}).read()",
             f"open({str(victim)!r}, 'w')",
@@ -119,7 +119,7 @@ assert '20170612' not in visible
 
 
 def test_memorized_results_of_the_lesson_fail(sandbox: Sandbox):
-    """The cases of a lesson's check are public, but the cases of the grader are not."""
+    """The cases of a lesson's check are public, but the grader's cases are secret."""
     displayed = [case.inputs["scores"] for case in SOFTMAX.cases(0)[:-1]]
     known = [(scores.tolist(), SOFTMAX.reference(scores).tolist()) for scores in displayed]
     source = f"""
@@ -131,7 +131,8 @@ def softmax(s):
     return s
 """
     assert f"Case {len(SOFTMAX.cases(0))} of" in grade_answer(sandbox, source, seed=0).verdict.message
-    assert re.search(r"Case [1-4] of", grade_answer(sandbox, source).verdict.message)  # one of the first random cases
+    # The answer must fail in one of the first random cases.
+    assert re.search(r"Case [1-4] of", grade_answer(sandbox, source).verdict.message)
 
 
 @pytest.mark.parametrize("answer", [{"records": [{"output": 3}] * 8}, 3, {}])
@@ -208,7 +209,7 @@ def test_forked_child_can_use_a_started_sandbox(monkeypatch: pytest.MonkeyPatch)
             os._exit(0 if folder.exists() else 1)
     sandbox.leave_to_child()
     with (folder / "lock").open("rb") as lock:
-        # No process holds the sandbox's lock anymore.
+        # No process holds the sandbox's lock any longer.
         assert os.waitpid(child, 0)[1] == 0 and lock_descriptor(lock.fileno(), blocking=False)
     sandbox.close()
     assert process.poll() is not None and folder.exists()  # this process must not remove the folder
@@ -236,7 +237,7 @@ def test_lock_file_is_deleted_last(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     (tmp_path / "sandbox" / "work").mkdir(parents=True)
     (tmp_path / "sandbox" / "lock").touch()
     (tmp_path / "sandbox" / "stderr").touch()
-    # As if it were killed or timed out.
+    # Simulate a deletion that is killed or times out.
     monkeypatch.setattr(sandbox_module, "delete_tree", lambda folder, seconds=0.0: None)
     sandbox_module._delete_sandbox(tmp_path / "sandbox")
     assert sorted(path.name for path in (tmp_path / "sandbox").iterdir()) == ["lock", "work"]
@@ -244,7 +245,7 @@ def test_lock_file_is_deleted_last(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
 @linux
 def test_killed_answer_is_run_again_once(sandbox: Sandbox):
-    """The first run ends with SIGKILL, and the second run does not."""
+    """The first run ends with SIGKILL, but the second run succeeds."""
     runs = []
 
     def run(self: Sandbox, *job: Any) -> Any:

@@ -89,7 +89,7 @@ def test_slow_answer_is_stopped(sandbox: Sandbox):
     ("clock", "delay", "message"),
     [
         (10.9, 0.0, ""),
-        (11.1, 0.0, "time"),  # a sleeping process has no delay, so it is stopped as on an idle machine
+        (11.1, 0.0, "time"),  # a sleeping process has no scheduling delay, so the usual limit applies
         (13.9, 3.0, ""),
         (14.1, 3.0, "time"),
         (60.9, 99.0, ""),
@@ -112,10 +112,10 @@ def test_waiting_for_own_processes_counts(monkeypatch: pytest.MonkeyPatch):
 @pytest.mark.parametrize(
     ("clock", "delay", "computed", "waited"),
     [
-        (10.0, 4.0, 6.0, 4.0),  # one process, next to one other program
-        (10.0, 9.0, 20.0, 0.0),  # its own processes used both processors
-        (10.0, 9.0, 7.0, 3.0),  # it waited for both its own processes and other programs
-        (30.0, 29.0, 0.1, 25.0),  # the maximum, because processes that it never waited for are not counted
+        (10.0, 4.0, 6.0, 4.0),  # one process shares its processor with one other program
+        (10.0, 9.0, 20.0, 0.0),  # the answer's own processes used both processors
+        (10.0, 9.0, 7.0, 3.0),  # the answer waited for its own processes and for other programs
+        (30.0, 29.0, 0.1, 25.0),  # the maximum, because processes that were never waited for are not counted
     ],
 )
 def test_only_time_of_other_programs_counts_as_waiting(clock: float, delay: float, computed: float, waited: float):

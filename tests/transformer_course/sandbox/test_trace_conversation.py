@@ -1,4 +1,4 @@
-"""Tests for conversations with a traced job: each request gets a reply, and the sandbox stays usable."""
+"""Tests that each request to a traced job gets a reply, and that the sandbox stays usable afterwards."""
 
 import os
 import time
@@ -44,7 +44,7 @@ def test_each_request_gets_its_reply(sandbox: Sandbox):
 
 @linux
 def test_time_between_requests_does_not_count(sandbox: Sandbox):
-    """On a busy machine, the grader may need more time before its next request than the answer's time limit."""
+    """On a busy machine, the time between the grader's requests may exceed the answer's time limit."""
     with talk_with(sandbox, job("return x * 3"), limits=replace(LIMITS, seconds=1.0)) as talk:
         known = unpack_expressions(talk.receive())
         time.sleep(1.5)
@@ -91,7 +91,7 @@ def test_closed_sandbox_rejects_conversations():
 def test_broken_process_ends_only_its_conversation(sandbox: Sandbox, line: str):
     with talk_with(sandbox, job(line, "return x")) as talk:
         assert talk.receive() is not None
-        talk.ask(pack_request(0, {}))  # the reply may be forged
+        talk.ask(pack_request(0, {}))  # a forged reply may arrive here
         assert talk.ask(pack_request(0, {})) is None or line.startswith("os.closerange")
         talk.ask(pack_request(0, {}))
     assert still_works(sandbox)
@@ -111,7 +111,7 @@ def test_process_over_cpu_limit_is_stopped(sandbox: Sandbox, line: str):
 
 @linux
 def test_time_of_other_programs_is_reported(sandbox: Sandbox):
-    """The process shares a processor with three others, so it waits longer than it computes."""
+    """The process shares a processor with three other processes, so it waits longer than it computes."""
     if not os.path.exists("/proc/self/schedstat"):
         pytest.skip("this kernel does not report waiting times")
     computes = "while time.process_time() < begun + 0.2: pass"

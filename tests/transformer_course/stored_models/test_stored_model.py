@@ -1,4 +1,4 @@
-"""Tests that stored models are found by name and behave the same in the learner's classes and in the library's."""
+"""Tests that stored models are found by name, and that the learner's and the library's classes give equal outputs."""
 
 import math
 import platform
@@ -47,7 +47,7 @@ class PlainTransformer(nn.Module):
 
 
 def test_names_include_every_stored_model():
-    # for lesson 11's classes, see tests/notebooks/test_published_weights.py
+    # tests/notebooks/test_published_weights.py tests lesson 11's classes
     assert NAMES == [GPT, ACTOR, LLAMA, TRANSLATOR]
 
 
@@ -91,13 +91,14 @@ def test_card_matches_results_on_held_out_sentences():
     }
     for name, translations in found.items():
         score = sacrebleu.corpus_bleu(translations, [list(references)]).score
-        # Other processors round differently and may choose a different word if two are almost equally probable.
+        # Different processors round differently and may choose a different word if two words are almost equally
+        # probable.
         assert score == pytest.approx(stored.card["bleu_of_those_below"][name], abs=1)
     assert stored.card["parameters"] == sum(p.numel() for p in own.parameters())
     assert len(set(sources)) == len(sources) == 100
 
 
-@pytest.mark.thorough  # as in tests/authoring/test_train_gpt.py
+@pytest.mark.thorough  # slow, as in tests/authoring/test_train_gpt.py
 def test_card_matches_loss_on_held_out_text():
     stored = trained(GPT)
     gpt = stored.load_into(parts.GPT(**stored.sizes))
@@ -110,7 +111,7 @@ def test_card_matches_loss_on_held_out_text():
         )
     loss = -log_p.mean().item()
     bits = loss / math.log(2) * len(ids) / sum(len(text.encode()) for text in texts)
-    # other Python versions have other held-out docstrings
+    # the held-out docstrings differ between Python versions
     tolerance = 0.005 if platform.python_version() in stored.card["data"] else 0.1
     assert loss == pytest.approx(stored.card["held_out_loss"], rel=tolerance)
     assert bits == pytest.approx(stored.card["held_out_bits_per_byte"], rel=tolerance)
@@ -153,7 +154,7 @@ def small_stored_model():
 
 
 class Renamed(parts.GPT):
-    """A learner's class with a different name for the positions and a separate output matrix."""
+    """A learner's class that uses a different name for the positions and has a separate output matrix."""
 
     def __init__(self, **sizes):
         super().__init__(**sizes)

@@ -1,4 +1,4 @@
-"""Call the front end's JavaScript functions from Python."""
+"""Call the JavaScript functions of the views from Python."""
 
 import json
 import shutil

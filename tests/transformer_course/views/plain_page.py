@@ -1,4 +1,4 @@
-"""Show views on a page without a notebook, in a host that implements only anywidget's contract."""
+"""Show views on a page without a notebook, in a host that implements only anywidget's interface."""
 
 import contextlib
 import json
@@ -15,7 +15,7 @@ HOST = Path(__file__).with_suffix(".js").read_text()
 
 @contextlib.contextmanager
 def plain_page(browser: str) -> Iterator[Page]:
-    """Open an empty page. At the end, assert that no error was raised and nothing was requested from the network."""
+    """Open an empty page. On exit, assert that the page raised no error and sent no network requests."""
     with running_browser(browser) as started:
         page = new_page(started)
         problems: list[str] = []
@@ -28,7 +28,7 @@ def plain_page(browser: str) -> Iterator[Page]:
 
 
 def show(page: Page, view: View) -> None:
-    """Show a single view on the page and wait for a frame. ``page.evaluate("shown")`` returns its state."""
+    """Show a single view on the page, and wait for a frame. ``page.evaluate("shown")`` returns the view's state."""
     state = json.loads(view.stored())
     given = {"name": state["view"], "esm": view._esm, "css": view._css, "state": state["traits"]}
     page.evaluate("given => show(given)", given)

@@ -1,4 +1,4 @@
-"""Tests for the attention explorer: its state, description and picture."""
+"""Tests for the attention explorer's state, description and picture."""
 
 import pytest
 import torch

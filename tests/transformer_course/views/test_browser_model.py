@@ -1,4 +1,4 @@
-"""Tests for the Transformer in the browser: every block matches the stored model."""
+"""Tests that every block of the Transformer in the browser matches the stored model."""
 
 from base64 import b64decode
 

@@ -1,4 +1,4 @@
-"""Tests for the views' JavaScript: unit tests of pure functions, and a syntax check of each bundle."""
+"""Run the unit tests for the views' JavaScript functions, and check the syntax of each bundle."""
 
 import shutil
 import subprocess

@@ -1,4 +1,4 @@
-"""Tests for the lookup dial: it computes attention, in Python and in the browser."""
+"""Tests that the lookup dial computes attention correctly in Python and in the browser."""
 
 import itertools
 import math
@@ -25,7 +25,7 @@ def test_lookup_matches_attention_at_the_chosen_width(divisor, scale):
     generator = torch.Generator().manual_seed(3)
     q, k, v = torch.randn(2, generator=generator), torch.randn(5, 2, generator=generator), torch.randn(5)
     found = look_up(q, k, v, temperature=0.4, d_k=7, divisor=divisor)
-    wide = math.sqrt(7 / 2) * q  # scales the dot product like one of 7 independent numbers
+    wide = math.sqrt(7 / 2) * q  # scales the dot product as if the width were 7
     expected = F.scaled_dot_product_attention(wide[None], k, v[:, None], scale=scale / 0.4)
     assert found.output == pytest.approx(expected.item(), abs=1e-5)
     torch.testing.assert_close(found.weights, torch.softmax(found.scores, dim=-1))

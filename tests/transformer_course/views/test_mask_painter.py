@@ -1,4 +1,4 @@
-"""Tests for the mask painter: the mask as a tensor, weights, reached outputs, and errors."""
+"""Tests for the mask painter's mask, weights, reached outputs and errors."""
 
 import pytest
 import torch

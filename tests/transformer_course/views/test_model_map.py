@@ -1,4 +1,4 @@
-"""Tests for the model map: typed texts, texts that cannot be run, and the still picture."""
+"""Tests that the model map runs typed texts, reports errors, and has a still picture."""
 
 import pytest
 from traitlets import TraitError
@@ -29,7 +29,7 @@ def test_runs_typed_text_and_reports_errors(model):
     view.text = "a?"
     assert view.problem == "'a?' cannot be run: KeyError: '?'"
     assert view.words().startswith("Model map: s")
-    n, last = len(view.run["blocks"]), view.run["blocks"][-1]["name"]  # one block of a GPT has several modules
+    n, last = len(view.run["blocks"]), view.run["blocks"][-1]["name"]  # one block of a GPT contains several modules
     assert view.words().endswith(f". {n} modules, the last is {last}.")
     with pytest.raises(TraitError, match="1 to 200 characters; got 201"):
         view.text = "a" * 201

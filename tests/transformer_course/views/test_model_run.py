@@ -1,4 +1,4 @@
-"""Tests for recording a run of a model on one text."""
+"""Tests for recording a model's run on a single text."""
 
 import dataclasses
 from base64 import b64decode
@@ -37,7 +37,7 @@ def test_records_outputs_of_blocks_and_attention_weights(model):
     names = [block["name"] for block in run["blocks"]]
     assert len(names) == len(set(names))
     assert set(weights) <= set(names)
-    assert not any("w_q" in name or "dropout" in name for name in names), "modules inside a block must not be shown"
+    assert not any("w_q" in name or "dropout" in name for name in names), "the run must not list modules inside a block"
     for block in run["blocks"]:
         expected = found[block["name"]][0]
         levels = np.frombuffer(b64decode(block["numbers"]), np.int8).reshape(expected.shape)

@@ -1,4 +1,4 @@
-"""Tests for every view on a plain page in a real browser, as in VS Code, Colab and other hosts of widgets."""
+"""Test every view on a plain page in a real browser, which resembles VS Code, Colab and other widget hosts."""
 
 from collections.abc import Iterator
 from functools import partial
@@ -62,7 +62,7 @@ def test_covers_every_view() -> None:
 def test_view_requires_only_anywidgets_contract(page: Page, name: str) -> None:
     show(page, VIEWS[name]())
     assert page.evaluate("shown.sent") == [], "drawing a view must not change its state"
-    assert page.locator(f".tl-view.{name} .tl-said").inner_text(), "the description below the drawing is missing"
+    assert page.locator(f".tl-view.{name} .tl-said").inner_text(), "there must be a description below the drawing"
     assert page.locator("section").get_attribute("aria-describedby") == page.locator(".tl-help").get_attribute("id")
     assert page.evaluate("shown.listening()") > 0
     page.evaluate("shown.cleanUp()")
@@ -87,13 +87,14 @@ def test_stop_button_is_hidden_without_a_kernel(page: Page) -> None:
 
 @pytest.fixture
 def explorer(page: Page) -> Page:
-    left, right = (torch.eye(5).roll(by, 0)[1:4] for by in (1, -1))  # for each query, the previous key and the next key
+    # In one head, each query attends to the previous key. In the other head, it attends to the next key.
+    left, right = (torch.eye(5).roll(by, 0)[1:4] for by in (1, -1))
     show(page, views.AttentionExplorer(torch.stack([left, right]), list("bcd"), list("abcde")))
     return page
 
 
 def ends(page: Page) -> list[str]:
-    """Return the start and end heights of the explorer's lines."""
+    """Return the heights at which the explorer's lines start and end."""
     paths = page.locator(".ae-lines path[d]").evaluate_all("paths => paths.map(path => path.getAttribute('d'))")
     return sorted(line for path in paths for line in path.split("M")[1:])
 
@@ -119,7 +120,7 @@ def test_leaving_escape_and_outside_click_clear_selection(explorer: Page) -> Non
     token.hover()
     assert selected() == [1, None, 2]
     explorer.mouse.move(600, 5)
-    assert selected() == [None, None, 6], "leaving must clear the selection"
+    assert selected() == [None, None, 6], "moving the pointer away must clear the selection"
     token.click()
     explorer.mouse.move(600, 5)
     assert selected() == [1, None, 2], "a click must keep the selection"
@@ -167,14 +168,14 @@ def test_browser_runs_typed_text_without_a_kernel(page: Page) -> None:
     show(page, view)
     page.get_by_role("textbox", name="text").fill("deadbeef")
     page.get_by_role("textbox", name="text").press("Enter")
-    description = page.locator(".tl-said", has_text="decoder.norm")  # after playing all blocks
+    description = page.locator(".tl-said", has_text="decoder.norm")  # appears after all blocks have been played
     description.wait_for()
     expected = record_run(model, read(model, "deadbeef"), LETTERS.__getitem__)
     assert f"the model predicts {expected['next'][0][0][0]} with" in description.inner_text()
     assert page.locator(".mm-block").count() == len(expected["blocks"])
     page.get_by_role("button", name="head", exact=True).click()
     page.locator("h5", has_text="5 × 12").first.wait_for()
-    page.get_by_role("button", name="norm_1").first.click()  # while the blocks are playing
+    page.get_by_role("button", name="norm_1").first.click()  # click while the blocks are being played
     assert page.get_by_role("button", name="flow").get_attribute("aria-pressed") == "false", (
         "the selected block must stay open"
     )

@@ -1,4 +1,4 @@
-"""Tests for the position clock: hands match sinusoidal positions and RoPE, in Python and in the browser."""
+"""Tests that the position clock's hands match sinusoidal positions and RoPE in Python and in the browser."""
 
 import itertools
 

@@ -1,4 +1,4 @@
-"""Tests for the stored runs of the residual stream view."""
+"""Tests for loading the runs that the residual stream view shows."""
 
 from dataclasses import replace
 

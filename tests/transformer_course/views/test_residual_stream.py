@@ -1,4 +1,4 @@
-"""Tests for the residual stream view: it shows the numbers of the stored runs."""
+"""Tests that the residual stream view shows the numbers in the stored runs."""
 
 import pytest
 from traitlets import TraitError

@@ -1,4 +1,4 @@
-"""Tests for the training view: recording, drawing, interrupting and describing a run."""
+"""Tests for recording, drawing, interrupting and describing a run in the training view."""
 
 import json
 import math
@@ -27,7 +27,7 @@ class RecordedDisplay:
 
 @pytest.fixture(autouse=True)
 def displayed(monkeypatch):
-    """Record the descriptions and pictures instead of displaying them."""
+    """Record descriptions and pictures instead of displaying them."""
     displayed = RecordedDisplay()
     monkeypatch.setattr(training_view, "display", lambda view, display_id: displayed)
     monkeypatch.setattr(training_view, "get_ipython", object)
@@ -36,7 +36,7 @@ def displayed(monkeypatch):
 
 @pytest.fixture
 def sent(monkeypatch):
-    """Redraw at every step, and record the state that is sent."""
+    """Redraw the view at every step, and record the state that it sends."""
     sent = []
     monkeypatch.setattr(training_view, "REDRAW_SECONDS", 0.0)
     monkeypatch.setattr(TrainingView, "send_state", lambda view, key=None: sent.append(view.get_state(key)))
@@ -119,7 +119,7 @@ def test_state_size_is_independent_of_run_length(sent, monkeypatch):
     for n in (80, 240):
         view = TrainingView(10)
         run(view, n, score_every=2)
-        assert view.n_steps == n  # more steps than the 10 given to the view
+        assert view.n_steps == n  # more than the 10 steps given to the view
         assert len(view.curve) <= 20 and len(view.scored_at) <= 20
         assert view.curve[-1][0] == pytest.approx(n, abs=n / 20)
         assert view.scored_at[-1] >= n - n / 10
@@ -144,7 +144,7 @@ def test_interrupt_ends_the_run_after_its_step(displayed):
     before = signal.getsignal(signal.SIGINT)
     for step in view.steps(10):
         if step == 4:
-            os.kill(os.getpid(), signal.SIGINT)  # in the middle of the step
+            os.kill(os.getpid(), signal.SIGINT)  # interrupt in the middle of a step
         finished.append(step)
     assert finished == [1, 2, 3, 4]
     assert view.state == "stopped" and "stopped: step 4 of 10" in displayed.words[-1]
@@ -195,7 +195,7 @@ def test_new_sample_replaces_the_old_below_the_curves():
     view = TrainingView(2)
     view.show_sample("ab", "xyz", torch.eye(3)[:, :2], wanted="xyz")
     picture = view.still()
-    loss, score, weights, _ = (ax.get_position() for ax in picture.axes)  # including the color bar
+    loss, score, weights, _ = (ax.get_position() for ax in picture.axes)  # the fourth axes are the color bar
     assert weights.y1 < min(loss.y0, score.y0) and picture.get_figwidth() < 8, "the picture must fit a narrow page"
     assert view.sample["weights"][1] == [0.0, 1.0]
     view.show_sample(["one text"], ["another"])

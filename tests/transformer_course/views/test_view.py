@@ -1,4 +1,4 @@
-"""Tests for the base class of views: the widget, its picture and its description."""
+"""Tests for the widget, the picture and the description that the base class of views creates."""
 
 from base64 import b64decode
 
@@ -25,7 +25,7 @@ class Coin(View):
         return f"Coin: heads with probability {self.probability:.2f}."
 
 
-Coin.front_end = "coin"  # set afterwards, because a module of this name does not exist
+Coin.front_end = "coin"  # set after the class definition, because no module has this name
 
 
 def test_bundle_has_widget_picture_and_description():

@@ -1,4 +1,4 @@
-"""Tests for tables of weights: accepted formats, encoding, and errors."""
+"""Tests for the accepted formats, the encoding and the errors of weight tables."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Tests for files of saved parts: sections by name, and preserved text outside of sections."""
+"""Tests for reading and writing the sections of a parts file and preserving all other text."""
 
 from transformer_course.workspace.parts_file import read_sections, write_sections
 

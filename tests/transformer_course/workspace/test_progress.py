@@ -1,4 +1,4 @@
-"""Tests for the learner's record: passes, predictions, messages, reviews, and invalid lines."""
+"""Tests for recording passes, predictions, messages and reviews, and for invalid lines in the record."""
 
 import json
 from datetime import UTC, datetime
@@ -89,7 +89,7 @@ def test_progress_is_empty_without_a_record(tmp_path):
 def test_invalid_line_is_reported_and_skipped(tmp_path, line):
     record_pass(tmp_path, "softmax")
     with (tmp_path / FILE).open("ab") as file:
-        file.write(line)  # without a newline, as if the disk was full
+        file.write(line)  # without a newline, as after a full disk
     record_pass(tmp_path, "similarity")
     progress = read_progress(tmp_path)
     assert list(progress.passed) == ["softmax", "similarity"]
@@ -109,7 +109,7 @@ def in_a_notebook(session):
 
 
 def test_records_pass_even_if_part_is_not_saved(mine, in_a_notebook):
-    verdict = notebook.check(every_exercise()["softmax"].reference)  # the function is not defined in the notebook
+    verdict = notebook.check(every_exercise()["softmax"].reference)  # this function is not defined in the notebook
     assert verdict.passed and "could not be kept" in verdict.message
     assert not notebook.check(lambda query, keys: query, "similarity").passed
     assert list(read_progress(mine).passed) == ["softmax"]

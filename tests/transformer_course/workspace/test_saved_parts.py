@@ -1,4 +1,4 @@
-"""Tests for saving and loading parts: later lessons load passed parts and skip invalid files."""
+"""Tests that parts are saved when they pass, and that later lessons load saved parts and skip invalid files."""
 
 import os
 from types import SimpleNamespace
@@ -17,7 +17,7 @@ SIMILARITY = "def similarity(query, keys):\n    return keys @ query"
 
 
 class Notebook:
-    """A minimal IPython shell that runs cells and checks their definitions."""
+    """A minimal IPython shell that runs cells and checks the exercises that they define."""
 
     def __init__(self):
         self.user_ns = {"__name__": "__main__"}
@@ -76,7 +76,7 @@ def test_saved_file_is_plain_python_of_the_learner(folder, shell):
     assert {"softmax", "similarity"} <= scope.keys()
 
 
-def test_later_answer_replaces_the_earlier_one(folder, shell):
+def test_later_answer_replaces_earlier_answer(folder, shell):
     shell.run(SOFTMAX, SIMILARITY)
     shell.check("softmax")
     shell.check("similarity")
@@ -156,7 +156,7 @@ def test_loads_no_parts_if_the_folder_is_missing(folder, shell):
 
 @pytest.fixture
 def lessons(tmp_path, monkeypatch):
-    """The folder of the working copies, for a notebook opened without the course's command."""
+    """The folder for working copies, as a notebook opened without the course's command finds it."""
     monkeypatch.delenv("TRANSFORMER_LAB_PARTS", raising=False)
     monkeypatch.setenv("TRANSFORMER_LAB_LESSONS", str(tmp_path / "mine"))
     return tmp_path / "mine"
@@ -164,7 +164,7 @@ def lessons(tmp_path, monkeypatch):
 
 @pytest.fixture
 def working_copies(lessons):
-    """The same folder after ``course.py lab`` has created the working copies."""
+    """The folder ``lessons`` after ``course.py lab`` has created the working copies."""
     lessons.mkdir()
     (lessons / EDITIONS_FILE).write_text("{}")
     return lessons
@@ -184,7 +184,7 @@ def test_notebook_in_another_program_uses_working_copies(working_copies, shell, 
     assert "kept" not in shell.check("softmax").message
     assert os.listdir(working_copies / "parts") == ["01_lookup.py"]
     assert load_in_later_lesson(shell).whose("softmax") == "yours"
-    assert load_in_later_lesson().whose("softmax") == "the library's"  # nothing is loaded outside a notebook
+    assert load_in_later_lesson().whose("softmax") == "the library's"  # no parts are loaded outside a notebook
 
 
 def test_reports_once_that_parts_are_not_saved(lessons, shell, monkeypatch, tmp_path):
@@ -192,7 +192,7 @@ def test_reports_once_that_parts_are_not_saved(lessons, shell, monkeypatch, tmp_
     (foreign / "parts").mkdir(parents=True)
     (foreign / EDITIONS_FILE).write_text("{}")
     (foreign / "parts" / "01_lookup.py").write_text("# %% softmax\nsoftmax = exit()\n")
-    monkeypatch.chdir(foreign)  # files next to a notebook are never executed
+    monkeypatch.chdir(foreign)  # files next to a notebook must never be executed
     assert load_in_later_lesson(shell).whose("softmax") == "the library's"
     shell.run(SOFTMAX, SIMILARITY)
     assert shell.check("softmax").message.endswith(
@@ -234,7 +234,7 @@ ROUTE = """def route(logits, k):
 
 
 def test_loads_part_whose_exercise_moved_to_another_lesson(folder, shell):
-    earlier = folder / "11_modern_block.py"  # `route` was an exercise of lesson 11
+    earlier = folder / "11_modern_block.py"  # `route` used to be an exercise in lesson 11
     folder.mkdir()
     earlier.write_text(f"# %% route\n\n{ROUTE.replace('softmax', 'sigmoid')}\n", encoding="utf-8")
     assert load_in_later_lesson().whose("route") == "yours"

@@ -1,4 +1,4 @@
-"""Tests for converting definitions of a notebook to standalone Python."""
+"""Tests for converting a notebook's definitions to standalone Python."""
 
 import pytest
 

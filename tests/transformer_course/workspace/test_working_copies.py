@@ -1,4 +1,4 @@
-"""Tests for working copies: they contain no outputs, and the learner's work is never overwritten."""
+"""Tests that working copies contain no outputs, and that the learner's work is never overwritten."""
 
 from datetime import date
 
@@ -58,7 +58,7 @@ def test_colab_cell_is_omitted_without_changing_the_edition(published, mine):
     book = nbformat.read(published / NAME, as_version=4)
     book.cells.insert(1, new_code_cell("pip()", id=working_copies.COLAB))
     nbformat.write(book, published / NAME)
-    nbformat.write(book, mine / NAME)  # as copied by an earlier release
+    nbformat.write(book, mine / NAME)  # as an earlier release would have copied it
     assert copy_lessons(published, mine) == [] and names(mine) == [NAME]
     (mine / NAME).unlink()
     copy_lessons(published, mine)
@@ -140,7 +140,7 @@ def test_outputs_count_as_work_even_with_unchanged_code(published, mine):
 
 def test_updates_a_copy_that_was_never_started(published, mine):
     copy_lessons(published, mine)
-    work_on(mine / NAME)  # opened and saved
+    work_on(mine / NAME)  # simulate opening and saving the copy
     publish(published, "2 + 2", "4")
     assert copy_lessons(published, mine) == [
         "01_lookup.ipynb: replaced by a newer edition, because you had not started this lesson."

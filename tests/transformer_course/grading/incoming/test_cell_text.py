@@ -1,4 +1,4 @@
-"""Tests for recognizing exercises and lessons by the text of cells."""
+"""Tests for recognizing exercises and lessons by their cells' text."""
 
 import json
 

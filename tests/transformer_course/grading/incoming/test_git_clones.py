@@ -21,9 +21,8 @@ def test_lists_same_files_as_git(tmp_path: Path, version: str):
     git(tmp_path, "add", "class", "b")
     git(tmp_path, "update-index", "--index-version", version)
     if version == "3":
-        git(
-            tmp_path, "add", "--intent-to-add", "untracked"
-        )  # sets an extended flag, without which Git would write version 2
+        # Without the extended flag that --intent-to-add sets, Git would write version 2.
+        git(tmp_path, "add", "--intent-to-add", "untracked")
     listed = {tmp_path.resolve() / name for name in git(tmp_path, "ls-files", "-z").split("\0")[:-1]}
     assert checked_out_files(tmp_path) == listed
     below = tmp_path / "class" / "ada"

@@ -1,4 +1,4 @@
-"""Tests for finding the student of each file in folders and zips."""
+"""Tests for finding the student who submitted each file in a folder or zip."""
 
 import io
 import zipfile
@@ -23,7 +23,7 @@ ADA_AND_BEN = {"Ada Lovelace", "Ben Shaw"}
 
 
 def find_in_class(paths: list[Path], people: list[Person], reports: list[str] | None = None) -> list[Submission]:
-    """Return the submissions that are found with this roster."""
+    """Return the submissions that are found when this roster is used."""
     roster = Roster(people)
     report = [].append if reports is None else reports.append
     return find_submissions(
@@ -35,7 +35,7 @@ def find_in_class(paths: list[Path], people: list[Person], reports: list[str] | 
 
 
 def moodle(**numbers: int) -> bytes:
-    """Return a zip downloaded from Moodle."""
+    """Return a zip with the layout of a Moodle download."""
     names = {"ada": "Ada Lovelace", "ben": "Ben Shaw"}
     return zipped({f"{names[k]}_{n}_assignsubmission_file_/01_lookup.ipynb": NOTEBOOK for k, n in numbers.items()})
 
@@ -219,7 +219,7 @@ def test_layout_option_determines_students(tmp_path: Path, pattern: str, student
         assert ("1 other file was ignored: 01_lookup.ipynb" in reports[0]) == (len(students) == 1)
 
 
-def test_other_files_are_reported_as_ignored(tmp_path: Path):
+def test_reports_irrelevant_files_as_ignored(tmp_path: Path):
     files = {"ada/a.ipynb": NOTEBOOK, "ben/a.ipynb": NOTEBOOK, "grades.csv": b"", "submission_metadata.yml": b""}
     reports: list[str] = []
     found = find_submissions([write_files(tmp_path / "given", files)], report=reports.append)

@@ -17,7 +17,7 @@ from transformer_course.grading.incoming.submission import Submission
 
 BERLIN = ZoneInfo("Europe/Berlin")
 AFTERNOON = datetime(2026, 11, 3, 15, 15, tzinfo=UTC)
-"""4:15 PM in Berlin."""
+"""4:15 p.m. in Berlin."""
 LANGUAGES = {
     "Last modified (submission)": ["Tuesday, 3 November 2026, 4:15 PM", "Tuesday, November 3, 2026, 4:15\u202fPM"],
     "Zuletzt geändert (Abgabe)": ["Dienstag, 3. November 2026, 16:15"],
@@ -29,7 +29,7 @@ LANGUAGES = {
     "Laatst gewijzigd (inzending)": ["dinsdag, 3 november 2026, 16:15"],
     "Ostatnia modyfikacja (zadanie)": ["wtorek, 3 listopada 2026, 16:15"],
 }
-"""Moodle's formats of this time, by column title."""
+"""The time ``AFTERNOON`` in Moodle's formats, keyed by column title."""
 
 
 def worksheet(path: Path, title: str, *times: str, grade_time: str = "-") -> Path:
@@ -53,7 +53,7 @@ def test_finds_time_column_by_content_or_choice(tmp_path: Path):
     assert read_submission_times(path, BERLIN, {"submitted": "Graded"})["98765"][0] == datetime(
         2026, 12, 1, 9, tzinfo=UTC
     )
-    path = worksheet(tmp_path / "w.csv", "Muokattu", "-")  # without any times, the column cannot be recognized
+    path = worksheet(tmp_path / "w.csv", "Muokattu", "-")  # without times in its cells, the column cannot be recognized
     assert not has_submission_times(path)
     with pytest.raises(ValueError, match=r"w\.csv has no column for submission times.*--columns submitted=TITLE"):
         read_submission_times(path)

@@ -1,4 +1,4 @@
-"""Tests for finding the people in a list of names, with any separators."""
+"""Tests for finding the people in a list of names with any separators."""
 
 import itertools
 
@@ -29,7 +29,7 @@ CLASS = Roster([ADA, CHLOE, BEN, KING, Person("5", "Lina Lang"), Person("6", "Li
         ("Chloé Müller-Lang", [CHLOE]),
         ("Lovelace, Ada, Nobody", []),
         ("Lovelace, Ada; Nobody", []),
-        ("Ada Lovelace, Li Na", []),  # two people are called Li Na
+        ("Ada Lovelace, Li Na", []),  # two people have the name Li Na
         ("Ada Lovelace Ben Shaw", []),
         ("", []),
         (", ,", []),
@@ -48,7 +48,7 @@ def test_order_of_names_does_not_matter():
 def test_ambiguous_list_matches_no_one():
     roster = Roster([Person("1", "Kim Lee"), Person("2", "Lee Park"), Person("3", "Kim"), Person("4", "Lee"), ADA])
     assert people_named("Park, Lee, Ada Lovelace", roster) == [roster.people[1], ADA]
-    assert people_named("Lee, Kim, Ada Lovelace", roster) == []  # Kim Lee, or Lee and Kim
+    assert people_named("Lee, Kim, Ada Lovelace", roster) == []  # "Lee, Kim" could be Kim Lee, or Lee and Kim
 
 
 def test_long_list_is_parsed_quickly():

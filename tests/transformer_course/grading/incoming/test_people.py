@@ -1,4 +1,4 @@
-"""Tests for matching names with the roster, even if they are spelled differently."""
+"""Tests for matching names with the roster, including names that are spelled differently."""
 
 import unicodedata
 from dataclasses import replace
@@ -65,7 +65,7 @@ def test_uncertain_name_lists_candidates():
     assert match == Match((), (ADA, other))
 
 
-def test_full_name_beats_partial_name_in_batch():
+def test_full_match_takes_precedence_over_partial_match():
     full, partial = PersonHint("Ada Lovelace", batch="w1"), PersonHint("ada", batch="w1")
     matches = CLASS.match([full, partial])
     assert matches[full].people == (ADA,) and matches[partial] == Match((), (ADA,))

@@ -9,7 +9,7 @@ from transformer_course.grading.incoming.printable_text import clean_name, print
     ("name", "written"),
     [("\udcff", "?"), ("a\nb", "a_b"), ("  ", "_"), ("../a\\b", ".._a_b"), ("\x1b[2J", "_[2J"), ("e\u0301", "é")],
 )
-def test_unsafe_name_is_cleaned(name: str, written: str):
+def test_replaces_unsafe_characters_in_names(name: str, written: str):
     assert clean_name(name) == written
 
 
@@ -32,6 +32,6 @@ def test_record_name_fits_every_file_system():
 
 
 def test_record_names_are_unique():
-    names = ["ada$%{#", "ada],("]  # their SHA-256 hashes begin with the same 32 bits
+    names = ["ada$%{#", "ada],("]  # the SHA-256 hashes of these names begin with the same 32 bits
     assert len({hashlib.sha256(name.encode()).hexdigest()[:8] for name in names}) == 1
     assert len({record_name(name, lesson) for name in names for lesson in ("", "01_lookup")}) == 4

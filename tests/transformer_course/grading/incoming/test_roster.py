@@ -45,7 +45,7 @@ def test_reads_roster_in_other_languages_and_encodings(tmp_path: Path, text: str
 
 def test_roster_columns_can_be_chosen(tmp_path: Path):
     path = table(tmp_path, "Öğrenci;Posta;No\nZoë Müller;z@uni.de;00123\n")
-    assert read_roster(path) == [Person("z@uni.de", "", "z@uni.de")]  # recognized by the @ in its cells
+    assert read_roster(path) == [Person("z@uni.de", "", "z@uni.de")]  # the column is recognized by the @ in its cells
     columns = {"name": "öğrenci", "id": "3"}
     assert read_roster(path, columns) == [Person("00123", "Zoë Müller", "z@uni.de")]
     with pytest.raises(ValueError, match="no column 'Nom'; its columns are “Öğrenci”, “Posta”, “No”"):

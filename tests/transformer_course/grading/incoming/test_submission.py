@@ -74,7 +74,7 @@ def test_too_much_code_is_reported(tmp_path: Path):
 
 
 def test_too_many_cells_are_reported(tmp_path: Path):
-    many = [{"id": f"cell-{n}", "source": ""} for n in range(MAX_CELLS + 1)]  # random ids could collide
+    many = [{"id": f"cell-{n}", "source": ""} for n in range(MAX_CELLS + 1)]  # random IDs could collide
     path = write_notebook(tmp_path / "ada" / "01_lookup.ipynb", many)
     assert find_submissions([path])[0].problem == "The notebook has 5001 code cells; at most 5000 are read."
 
@@ -101,7 +101,7 @@ def test_long_number_is_shortened_in_messages(tmp_path: Path):
 
 
 def renamed(lesson: str = "01_lookup", **cell: str) -> bytes:
-    """Return a notebook of a lesson without cell ids."""
+    """Return a renamed notebook of a lesson, without cell IDs."""
     code = [{"cell_type": "code", "source": cell["source"]} for cell in cells(RIGHT, lesson)]
     return json.dumps({"nbformat": 4, "nbformat_minor": 4, "cells": [*code, *([cell] if cell else [])]}).encode()
 

@@ -1,4 +1,4 @@
-"""Tests for submission times in folders, clones, downloads and zips; students must not be able to set them."""
+"""Tests for finding submission times that students cannot set, in folders, clones, downloads and zips."""
 
 import os
 import struct
@@ -49,7 +49,7 @@ def test_close_times_in_unpacked_download_are_ignored(tmp_path: Path, layout: st
 
 
 def test_parent_repository_does_not_affect_untracked_files(tmp_path: Path):
-    """The instructor's guide collects submissions inside a clone of the course."""
+    """In the instructor's guide, the submissions are untracked files inside a clone of the course."""
     files = {
         f"{folder}/{name}/01_lookup.ipynb": NOTEBOOK for folder in ("handed-in", "kept") for name in ("ada", "ben")
     }
@@ -125,7 +125,7 @@ def test_unreadable_timestamp_is_reported(tmp_path: Path, stamp: bytes, reason: 
 
 
 def test_utc_time_in_a_zip_takes_precedence(tmp_path: Path):
-    info = zipfile.ZipInfo("ada/01_lookup.ipynb", (2026, 10, 13, 1, 0, 0))  # local time in an unknown zone
+    info = zipfile.ZipInfo("ada/01_lookup.ipynb", (2026, 10, 13, 1, 0, 0))  # local time in an unknown time zone
     moment = datetime(2026, 10, 12, 15, 58, 23, tzinfo=UTC)
     info.extra = struct.pack("<HHBi", 0x5455, 5, 1, int(moment.timestamp()))
     with zipfile.ZipFile(tmp_path / "class.zip", "w") as archive:
@@ -133,7 +133,7 @@ def test_utc_time_in_a_zip_takes_precedence(tmp_path: Path):
         archive.writestr(zipfile.ZipInfo("ben/01_lookup.ipynb", (2026, 10, 12, 17, 58, 23)), NOTEBOOK)
     ada, ben = find_submissions([tmp_path / "class.zip"], zone=ZoneInfo("Europe/Berlin"))
     assert datetime.fromisoformat(ada.handed_in) == moment
-    assert datetime.fromisoformat(ben.handed_in) == moment.replace(second=22)  # a zip stores only even seconds
+    assert datetime.fromisoformat(ben.handed_in) == moment.replace(second=22)  # a zip can store only even seconds
 
 
 def test_ignores_times_that_students_can_set(tmp_path: Path):
@@ -160,7 +160,7 @@ def test_ignores_times_that_students_can_set(tmp_path: Path):
     assert [
         submission.handed_in for submission in find_submissions([tmp_path / "class" / "zoe.zip"], is_student=bool)
     ] == [of_file[0]]
-    # The times in a class zip are submission times, but a student's own zip inside it cannot change its time.
+    # The times in a class zip are submission times, but the times in a student's own zip inside it are not.
     (tmp_path / "all.zip").write_bytes(zipped(files))
     assert {submission.time_source for submission in find_submissions([tmp_path / "all.zip"])} == {"time in the zip"}
     inner = zipped({"01_lookup.ipynb": NOTEBOOK})

@@ -1,4 +1,4 @@
-"""Tests for guessing the lesson of files from the submissions in the same folder or zip."""
+"""Tests for guessing a file's lesson from the other submissions in the same folder or zip."""
 
 from pathlib import Path
 
@@ -16,7 +16,7 @@ WEEK_2 = {"week 2.zip/ada/02_scaling.ipynb": "02_scaling", "week 2.zip/cleo/answ
 
 
 def storage_lesson(files: dict[str, str], path: str) -> str:
-    """Return the lesson that is assigned to a file; each file is in its student's folder."""
+    """Return the lesson that is assigned to a file. Each file is in its student's folder."""
     students: dict[str, list[Submission]] = {}
     for name, lesson in {**files, path: ""}.items():
         student = Path(name).parent.name
@@ -32,9 +32,9 @@ def storage_lesson(files: dict[str, str], path: str) -> str:
 @pytest.mark.parametrize(
     ("files", "path", "lesson"),
     [
-        (WEEK_1 | WEEK_2, "week 2.zip/ben/homework.pdf", "02_scaling"),  # although more students submitted lesson 01
+        (WEEK_1 | WEEK_2, "week 2.zip/ben/homework.pdf", "02_scaling"),  # although lesson 01 is more common
         (WEEK_1 | WEEK_2, "week 1.zip/dan/homework.pdf", "01_lookup"),
-        (WEEK_1 | WEEK_2, "ben/homework.pdf", ""),  # ada and cleo submitted both lessons
+        (WEEK_1 | WEEK_2, "ben/homework.pdf", ""),  # ada and cleo have submitted both lessons
         (WEEK_1, "week 1.zip/ben/02_scaling.pdf", "02_scaling"),
         (WEEK_1, "week of 02_scaling/ben/homework.pdf", "02_scaling"),
         (

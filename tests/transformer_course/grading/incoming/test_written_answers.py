@@ -1,4 +1,4 @@
-"""Tests for collecting written answers in a table and reading their marks, which must never get lost."""
+"""Tests for collecting written answers in a table, and for reading and preserving the marks that instructors enter."""
 
 import re
 from dataclasses import replace
@@ -74,7 +74,7 @@ def test_keeps_marks_and_notes_changed_answers(tmp_path: Path):
 
 
 def write(out: Path, answers: list[WrittenAnswer]) -> None:
-    """Write the table in the same way as a report."""
+    """Write the table of written answers as the grader does."""
     marks = read_marks(out)
     write_sheet(out, [marked(answer, marks, read_rubric(out)) for answer in answers], marks)
 
@@ -89,7 +89,7 @@ def test_invalid_points_are_reported_by_line(tmp_path: Path, points: str):
 
 
 def test_changed_rubric_maximum_applies_to_the_sheet(tmp_path: Path):
-    for maximum in (3, 5, 4):  # the last maximum is below the points that were entered for the second
+    for maximum in (3, 5, 4):  # the last maximum is lower than points that were entered under the second maximum
         (tmp_path / "rubric.csv").write_text(f"question,of\nwhy,{maximum}\n")
         if maximum == 4:
             with pytest.raises(ValueError, match=r"points must be a number between 0 and 4; got points='5'"):

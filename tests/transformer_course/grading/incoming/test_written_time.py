@@ -1,4 +1,4 @@
-"""Tests for parsing times in many formats; time zone abbreviations are compared with the tz database."""
+"""Tests for parsing times in many formats, including time zone abbreviations from the tz database."""
 
 from collections import defaultdict
 from datetime import datetime, timedelta
@@ -17,7 +17,7 @@ from transformer_course.grading.incoming.written_time import (
 
 BERLIN = ZoneInfo("Europe/Berlin")
 NORTH_AMERICAN = {"CST": -6, "CDT": -5, "PST": -8}
-"""Abbreviations that several zones in the tz database use; RFC 5322 defines their meaning."""
+"""Abbreviations that several zones in the tz database use. RFC 5322 defines their meanings."""
 
 
 def moment(text: str, course_zone: ZoneInfo | None = BERLIN) -> datetime:

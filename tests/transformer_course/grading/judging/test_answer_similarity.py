@@ -1,4 +1,4 @@
-"""Tests for detecting copies, even disguised copies, but not independent answers or code given to all students."""
+"""Tests for detecting copies, including disguised copies, but not independent answers or code from the course."""
 
 import inspect
 import itertools
@@ -51,7 +51,7 @@ def attention(queries, keys, values):
 
 
 def renamed(source: str) -> str:
-    """Disguise a copy by renaming variables, adding comments, changing the docstring, and breaking lines."""
+    """Disguise a copy by renaming variables, adding comments, changing the docstring, and splitting lines."""
     names = {"biggest": "m", "powers": "e", "sums": "total", "index": "i", "products": "s", "mixed": "out"}
     for old, new in names.items():
         source = re.sub(rf"\b{old}\b", new, source)
@@ -81,9 +81,9 @@ def test_ignores_stubs_and_the_courses_solutions():
     assert similarity(both, submitted(VERBOSE)) == 1.0
 
 
-@cache  # finding the source of a class is slow
+@cache  # cached, because finding the source of a class is slow
 def independent_answers() -> dict[str, list[str]]:
-    """Return the tests' right answers in other styles, by exercise."""
+    """Return right answers in unusual styles, keyed by exercise."""
     found: dict[str, list[str]] = {}
     for lesson in LESSONS:
         for exercise in exercises_of(lesson):
@@ -95,7 +95,7 @@ def independent_answers() -> dict[str, list[str]]:
 
 
 @pytest.mark.parametrize("lesson", LESSONS)
-def test_independent_answers_are_not_listed(lesson: str):
+def test_does_not_list_independent_answers(lesson: str):
     answers = independent_answers()
     names = [exercise.name for exercise in exercises_of(lesson)]
     students = {

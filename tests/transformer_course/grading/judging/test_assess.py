@@ -40,7 +40,7 @@ def test_sandbox_gets_cases_without_seed_or_reference():
 
 
 def test_cell_ids_do_not_enter_the_sandbox():
-    """Ids of 100 characters on 5000 cells could hide a table of answers that no one would notice."""
+    """IDs of 100 characters on 5000 cells could contain a hidden table of answers."""
     ids = ["check-softmax", "0.1 0.2 0.7", "check-0.1", "softmax", ""]
     cells = [{"id": name, "source": f"x = {i}"} for i, name in enumerate(ids)]
     sandbox = FakeSandbox({"missing": True})
@@ -64,7 +64,7 @@ def test_unreadable_submission_is_not_run():
 
 
 def graded_by_text(submission: Submission, exercise: Exercise, _: Limits, choice: AnswerChoice) -> GradedExercise:
-    """Grade by the text: an answer passes if neither it nor the ``softmax`` that it uses contains the word wrong."""
+    """Grade answers by their text. An answer passes if neither the answer nor its ``softmax`` contains "wrong"."""
     above = [cell["source"] for cell in submission.cells]
     defining = next(i for i, source in enumerate(above) if source.startswith(f"def {exercise.name}("))
     text = above[defining]
@@ -93,7 +93,7 @@ def test_mistake_in_earlier_answer_costs_points_once(rest: str, status: str):
 
 
 def test_dependent_answer_passes_with_courses_part(sandbox: Sandbox):
-    """The course's part replaces the learner's function even if it is in an earlier cell or used indirectly."""
+    """The course's part replaces the learner's function even in an earlier cell or an indirect call."""
     scores = "-(torch.cdist(queries, keys) ** 2) / 2"
     own = f"def distance_attention(queries, keys, values):\n    return softmax({scores}) @ values"
     answers = {
@@ -119,8 +119,8 @@ def test_dependent_answer_passes_with_courses_part(sandbox: Sandbox):
     assert graded["softmax"].n_right < graded["softmax"].n_cases
 
 
-def test_waiting_time_does_not_use_up_allowance():
-    """Each answer takes 99 seconds by the clock but uses only one second itself."""
+def test_time_of_other_processes_preserves_allowance():
+    """Each answer takes 99 seconds of wall-clock time but only one second of CPU time."""
     limits = []
 
     def assess_one(submission: Submission, exercise: Exercise, limit: Limits, _: AnswerChoice) -> GradedExercise:
@@ -155,7 +155,7 @@ def test_reports_answer_defined_only_in_text_cell():
     softmax = by_name.pop("softmax")
     assert softmax.verdict.message.startswith("A text cell defines `softmax`.")
     assert "code cell" in softmax.verdict.message
-    assert [*softmax.remarks] == ["is defined in a text cell, which does not run"]  # for the instructor
+    assert [*softmax.remarks] == ["is defined in a text cell, which does not run"]  # the remark is for the instructor
     assert {result.verdict.message for result in by_name.values()} == {f"No cell defines `{name}`." for name in by_name}
 
 
@@ -188,7 +188,7 @@ def test_later_answers_are_not_run_without_time():
 
 
 def test_endless_answers_share_the_allowance():
-    """An endless loop costs no points for other exercises, and several endless loops take little time."""
+    """An endless loop must not cost points in other exercises, and several endless loops must take little time."""
     lesson = exercises_of("01_lookup")
     limits: list[float] = []
 
@@ -207,7 +207,7 @@ def test_endless_answers_share_the_allowance():
 @pytest.mark.parametrize("n_answers", [1, 4])
 @pytest.mark.parametrize("names_others", [False, True])
 def test_hostile_notebook_takes_at_most_its_allowance(names_others: bool, n_answers: int):
-    """All answers take at most twice the limit of one exercise plus a second each, even if each could run again."""
+    """Together, the answers may take twice the limit for one exercise, plus a second each, even if each could rerun."""
     lesson = exercises_of("01_lookup")
     took: list[float] = []
 
@@ -232,6 +232,6 @@ def test_judging_and_tracing_use_up_the_allowance():
 
     allowance = Allowance(Limits(seconds=10.0))
     graded = [assess(Submission("eve", Path("x"), "01_lookup"), allowance, judge_slowly) for _ in range(50)]
-    assert observed == [10.0, 6.0, 1.0, 1.0, 1.0, 1.0]  # after three times the allowance, nothing more is run
+    assert observed == [10.0, 6.0, 1.0, 1.0, 1.0, 1.0]  # after three times the allowance, no more code runs
     last = graded[-1].exercises[-1]
     assert last.points == 0 and "was not run, because your notebooks for this lesson" in last.verdict.message

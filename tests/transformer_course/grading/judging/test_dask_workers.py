@@ -1,4 +1,4 @@
-"""Tests for grading on Dask workers, with a real cluster of two workers on this machine."""
+"""Tests for grading on Dask workers, using a real cluster of two workers on this machine."""
 
 import json
 import os
@@ -23,19 +23,19 @@ from transformer_course.sandbox.interpreter import SandboxError
 from transformer_course.sandbox.resource_limits import Limits
 
 OWN_ANSWER = [{"id": "centered", "source": "def centered(x): return x - x.mean(-1, keepdim=True)"}]
-pytestmark = [linux, pytest.mark.filterwarnings("default")]  # Dask's own warnings are not errors
+pytestmark = [linux, pytest.mark.filterwarnings("default")]  # a warning from Dask must not become an error
 
 
 @pytest.fixture(scope="module")
 def scheduler() -> Iterator[str]:
-    """The address of a scheduler with two workers; each worker is a process that Dask restarts if it dies."""
+    """The address of a scheduler with two workers. Each worker is a process that Dask restarts if it dies."""
     with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
         yield cluster.scheduler_address
 
 
 @pytest.fixture(scope="module")
 def class_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Four students: two answer the instructor's exercise, one makes a mistake, and one ends the process."""
+    """A class of four students. Two answer the instructor's exercise, one makes a mistake, and one ends the process."""
     folder = tmp_path_factory.mktemp("submitted") / "class"
     called, mistaken = (f"def softmax(scores): return torch.softmax(scores, dim={dim})" for dim in (-1, 0))
     write_notebook(folder / "ada" / "01_lookup.ipynb", cells({"softmax": called, "similarity": RIGHT["similarity"]}))
@@ -47,7 +47,7 @@ def class_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def graded_on(address: str, folder: Path, out: Path, own_file: Path) -> dict[str, str]:
-    """Grade a class, and return all tables and pages that do not contain times."""
+    """Grade a class, and return all result tables and pages that contain no times."""
     run = RunOptions(limits=Limits(seconds=60.0), seed=7, scheduler=address)
     grade([folder], out, RuleChanges(own=read_own_exercises(out, own_file)), run)
     pages = [out / "gradebook.csv", out / "mistakes.csv", *sorted((out / "feedback").iterdir())]
@@ -86,7 +86,7 @@ def test_killed_worker_loses_no_results(
     own_file: Path,
     monkeypatch: pytest.MonkeyPatch,
 ):
-    """A worker is killed after the first student has been graded, while it is grading another student."""
+    """Kill a worker after the first student has been graded, while the worker is grading another student."""
     killed: list[int] = []
 
     def kill_a_worker(graded: Iterable[str], n: int) -> None:
@@ -94,7 +94,7 @@ def test_killed_worker_loses_no_results(
             if not killed:
                 with distributed.Client(scheduler) as client:
                     working = [worker for worker, tasks in client.processing().items() if tasks]
-                    assert working, "no worker has anything left to do"
+                    assert working, "the worker must be killed before all students are graded"
                     killed.append(client.run(os.getpid, workers=working[:1])[working[0]])
                 os.kill(killed[0], signal.SIGKILL)
 

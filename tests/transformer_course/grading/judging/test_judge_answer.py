@@ -84,7 +84,7 @@ def blockwise_attention(queries, keys, values, block):
         at_once = -(-queries.shape[-2] // 4)
         return torch.cat([attend(some, keys, values) for some in queries.split(at_once, -2)], -2)
 """
-"""Attends to all keys at once for a quarter of the queries, in place and hidden from the code that tracks tensors."""
+"""Code that attends to all keys at once for a quarter of the queries, in place and hidden from the tensor tracking."""
 
 
 @linux
@@ -104,7 +104,7 @@ def test_computing_all_scores_exceeds_memory_limit(sandbox: Sandbox):
 @linux
 @pytest.mark.parametrize("answer", BLOCKWISE, ids=lambda answer: answer.__name__)
 def test_block_results_stay_within_the_memory_limit(sandbox: Sandbox, answer: Callable[..., Any]):
-    """Small results between large freed tensors leave holes in memory, which must not count."""
+    """Small results between large freed tensors leave holes in memory, which must not count as used memory."""
     source = inspect.getsource(answer).replace(answer.__name__, "blockwise_attention")
     graded = grade_answer(sandbox, source, "blockwise_attention")
     assert graded.points == 4, graded.verdict.message
@@ -112,7 +112,7 @@ def test_block_results_stay_within_the_memory_limit(sandbox: Sandbox, answer: Ca
 
 @pytest.fixture(scope="module")
 def right_outcomes(sandbox: Sandbox) -> dict[int, Outcome]:
-    """The outcomes of the solution, by memory limit."""
+    """The solution's outcomes, keyed by memory limit."""
     outcomes = {}
 
     def run(self: Sandbox, *job: Any) -> Outcome:

@@ -1,4 +1,4 @@
-"""Tests for locating mistakes with traces from the sandbox, which may be forged and must not change points."""
+"""Tests for locating mistakes with traces from the sandbox. The traces may be forged and must not change points."""
 
 import html
 import time
@@ -58,7 +58,7 @@ def test_feedback_page_marks_the_wrong_expression(sandbox: Sandbox):
 
 
 def test_answer_is_not_traced_without_time():
-    """A notebook that has used up its allowance could sleep while it is traced."""
+    """Tracing is skipped, because a notebook that has used up its allowance could sleep while it is traced."""
     sandbox = FakeSandbox({})
     with ExitStack() as stack:
         second_run = SecondRun(every_exercise()[NAME], {}, sandbox, SEED, 0.0, stack)
@@ -85,11 +85,11 @@ def test_locating_does_not_change_points_or_status(sandbox: Sandbox, monkeypatch
         assert (result.verdict.message == other.verdict.message) == other.verdict.passed
 
 
-def test_location_is_the_same_as_outside_the_sandbox(sandbox: Sandbox):
+def test_location_matches_location_found_outside_sandbox(sandbox: Sandbox):
     known = behavior(every_exercise()[NAME], location_seed(SEED))
     location = locate(known, Traced(cell(source(WRONG), NAME)))
     assert location is not None
-    found = location.message.replace(f" {REST_IS_RIGHT}", "")  # the sandbox does not receive the large cases
+    found = location.message.replace(f" {REST_IS_RIGHT}", "")  # in the sandbox, the large cases are not traced
     assert grade_answer(sandbox, source(WRONG), NAME).verdict.message.startswith(
         f"{found}\n{OTHER_CASES_NOTE}\nCase 1 of"
     )
@@ -144,16 +144,16 @@ HOSTILE = {
     "huge shape": [pack({"traces": [{**TRACE, "output": torch.ones(0, 2**40)}]})],
     "wrong output": [pack({"traces": [{**TRACE, "output": torch.ones(2)}]})] * 20,
 }
-"""Replies that a hostile answer may send instead of its traces."""
+"""Forged replies that a hostile answer may send instead of its traces."""
 
 
 def sending(replies, where, then="os._exit(0)"):
     """Return an answer that sends forged replies when it is traced, and then runs a statement.
 
     Args:
-        replies: The replies.
-        where: ``call`` to send them when the answer is called, or ``define`` to send them when it is defined.
-        then: The statement.
+        replies: The forged replies.
+        where: When to send the replies: ``call`` for the call of the answer, or ``define`` for its definition.
+        then: The statement to run afterwards.
     """
     data = b"".join(len(reply).to_bytes(8, "big") + reply for reply in replies)
     act = f"if is_traced():\n        os.write(3, {data!r})\n        {then}"
@@ -182,7 +182,7 @@ def test_hostile_trace_changes_only_its_own_feedback(sandbox: Sandbox, replies, 
 
 @linux
 def test_forged_location_is_escaped_and_earns_nothing(sandbox: Sandbox):
-    """The forged answer has one expression, and its outputs are right whenever this expression is replaced."""
+    """The forged trace has a single expression, whose replacement always gives the right output."""
     expected = behavior(every_exercise()["softmax"], location_seed(SEED)).expected
     n_small = sum(is_small(case) for case in behavior(every_exercise()["softmax"], location_seed(SEED)).cases)
     outputs = [observed["output"] for observed in expected[:n_small]]
@@ -216,7 +216,7 @@ SLEEPS_WHEN_TRACED = sending([], "call", "time.sleep(600)")
 @linux
 @pytest.mark.parametrize("waited", [0.0, 99.0])
 def test_only_the_answers_own_time_counts(sandbox: Sandbox, monkeypatch, waited):
-    """Either all of the time or none of it is attributed to other processes; the time by the clock is the same."""
+    """The wall-clock time is the same whether all or none of it is attributed to other processes."""
     monkeypatch.setattr(mistake_locations, "TRACE_TIME_LIMIT_S", 0.5)
     if waited:
         exchange = Conversation._exchange
@@ -229,12 +229,12 @@ def test_only_the_answers_own_time_counts(sandbox: Sandbox, monkeypatch, waited)
         monkeypatch.setattr(Conversation, "_exchange", exchange_and_wait)
     graded = grade_answer(sandbox, SLEEPS_WHEN_TRACED)
     assert graded.verdict.status == "wrong"
-    slept = 3 * 0.5  # seconds by the clock until the answer is killed
+    slept = 3 * 0.5  # seconds of wall-clock time until the answer is killed
     assert (graded.cost - graded.seconds > 0.9 * slept) == (not waited)
 
 
 def test_mistake_is_recognized_in_the_second_run(sandbox: Sandbox):
-    """The answer makes a different mistake in the second run than on the graded cases."""
+    """The answer makes a different mistake when it runs again than on the graded cases."""
     two_faced = sending([], "call", "return s.softmax(0)")
     graded = grade_answer(sandbox, two_faced)
     assert (graded.verdict.mistakes, graded.points, graded.n_right) == (("first_axis",), 0, 0)

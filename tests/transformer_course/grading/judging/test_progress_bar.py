@@ -1,4 +1,4 @@
-"""Tests for the progress bar that a terminal shows while a class is graded."""
+"""Tests for the progress bar that appears in a terminal while a class is graded."""
 
 import logging
 import os
@@ -15,7 +15,7 @@ COLUMNS = 80
 
 
 def screen(written: str) -> list[str]:
-    """Return the lines that a terminal would show for this output, without trailing spaces."""
+    """Return the lines that this output leaves on a terminal's screen, without trailing spaces."""
     lines = []
     for line in written.split("\n"):
         displayed: list[str] = []

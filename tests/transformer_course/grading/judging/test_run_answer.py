@@ -34,7 +34,7 @@ def test_sandbox_gets_the_location_of_a_part(name: str):
 def test_sandbox_gets_only_parts_named_in_notebook(text: str, found: list[str]):
     parts = json.loads(library_of("softmax", parts_named(text)))
     assert set(found) <= parts.keys() and len(parts) <= 5
-    for location in parts.values():  # the parts that their sources use are included
+    for location in parts.values():  # parts that the sources of these parts use must be included
         assert parts_named(location.get("source", "")) <= parts.keys() | {"softmax"}
 
 
@@ -53,7 +53,7 @@ def softmax(s):
 
 @linux
 def test_right_answer_keeps_points_on_busy_machine():
-    """Ten other processes share the CPU. The answer computes for less than its limit but waits for much longer."""
+    """Ten other processes share the CPU. The answer computes for less than its limit but waits much longer."""
     if not os.path.exists("/proc/self/schedstat"):
         pytest.skip("this kernel does not report waiting times")
     outcomes = []
@@ -77,7 +77,7 @@ def test_right_answer_keeps_points_on_busy_machine():
 
 
 def test_runs_an_endless_loop_only_once():
-    """The loop is run once, whether it has used up its CPU time or the machine was too busy."""
+    """Run the loop only once, whether it exceeds its CPU time or the machine is too busy."""
     runs = []
     error = {"type": "TookTooLong", "message": "no answer within 10 s for all cases together"}
 
@@ -89,7 +89,7 @@ def test_runs_an_endless_loop_only_once():
     with mock.patch.object(sandbox, "run", run):
         assert grade_answer(sandbox, "x").verdict.status == "crashed"
         assert len(runs) == 1
-        error["computed"] = 3.0  # the limit by the clock was exceeded
+        error["computed"] = 3.0  # the wall-clock limit was exceeded
         assert grade_answer(sandbox, "x").ended_by_others and len(runs) == 2
 
 
@@ -106,7 +106,7 @@ def test_runs_again_after_any_signal(reason: str):
     with mock.patch.object(sandbox, "run", run):
         graded = grade_answer(sandbox, "x")
     assert graded.verdict.status == "not_started" and graded.seconds == 3.0
-    assert limits == [10.0, 8.0]  # the second run gets the remaining time
+    assert limits == [10.0, 8.0]  # the second run may use the remaining time
 
 
 @pytest.mark.parametrize(("reason", "seconds"), [("SIGKILL", 5.1), ("SIGXCPU", 1.0), ("SIGSYS", 0.1), ("exit 1", 0.1)])

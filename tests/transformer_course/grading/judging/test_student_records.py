@@ -1,4 +1,4 @@
-"""Tests for storing results on disk and reading them again."""
+"""Tests for storing each student's results on disk and reading them."""
 
 import json
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Tests for workers, which must survive any reply from the sandbox."""
+"""Tests that grading workers survive any reply from the sandbox."""
 
 import contextlib
 import faulthandler
@@ -99,7 +99,7 @@ def serve_after_one_signal(number: int, folder: Path, connection: Connection, *_
     connection.send(None)
     if not (folder / "killed").exists():
         (folder / "killed").touch()
-        faulthandler.disable()  # it would write to the terminal
+        faulthandler.disable()  # faulthandler would write to the terminal
         os.kill(os.getpid(), number)
     connection.send(0.1)
     connection.send((Verdict("softmax", "passed", ""), 10, 10))
@@ -136,7 +136,7 @@ def test_reply_that_crashes_twice_costs_its_points(monkeypatch: pytest.MonkeyPat
 
 @linux
 def test_busy_machine_does_not_time_out_the_judge(monkeypatch: pytest.MonkeyPatch):
-    """Judging may wait for longer than its limit, but must not compute for too long."""
+    """On a busy machine, judging may take longer than its limit by the clock, because only its CPU time counts."""
     monkeypatch.setattr(worker_module, "JUDGE_TIMEOUT_S", 0.5)
     for judge, points in ((partial(time.sleep, 0.8), 2), (use_cpu, 0)):
         monkeypatch.setattr(worker_module, "serve", partial(serve_with_judge, judge))
@@ -230,11 +230,11 @@ def test_worker_ends_with_the_grader(monkeypatch: pytest.MonkeyPatch):
     os.close(writing)
     assert (
         select.select([reading], [], [], 60.0)[0] and os.read(reading, 1) == b""
-    )  # all processes with the write end have ended
+    )  # all processes that hold the write end have ended
 
 
 @linux
 def test_memory_is_limited_only_inside_the_block():
     with limited_memory(64), pytest.raises(RuntimeError, match="allocate memory"):
-        torch.empty(1 << 28)  # far more than the threads of earlier tests may have freed
+        torch.empty(1 << 28)  # far more memory than the threads of earlier tests may have freed
     assert torch.empty(1 << 28).numel() == 1 << 28

@@ -1,4 +1,4 @@
-"""Tests for detecting a table that belongs to a different lesson."""
+"""Tests for detecting that a table from a learning platform belongs to a different lesson."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -14,7 +14,7 @@ from transformer_course.grading.reports.student_results import ClassResults
 LESSONS = ("01_lookup", "02_scaling")
 NAMES = ("ada", "ben", "cleo")
 FIRST, SECOND = (sum(e.points for e in exercises_of(lesson)[:n]) for n, lesson in enumerate(LESSONS, 1))
-"""Every student's points for each of the lessons."""
+"""Each student's points in each lesson."""
 
 
 def two_weeks(first: str = "CS101-Week 1-4711.zip", second: str = "CS101-Week 2-4721.zip") -> ClassResults:

@@ -1,4 +1,4 @@
-"""Tests for the class page."""
+"""Tests for the page that summarizes a class's results."""
 
 import itertools
 import re
@@ -24,7 +24,7 @@ RARE = SECOND.mistakes[0]
 
 
 def a_class(n: int = 5) -> ClassResults:
-    """Return a class: most students make the same mistake, one is late, one submits a damaged file, one nothing."""
+    """Return a class with a common mistake, a late student, a damaged file, and a student without a submission."""
     graded = {f"student {i}": [notebook(1, mistakes=(COMMON.name,))] for i in range(n - 2)}
     graded["other"] = [notebook(1, mistakes=(RARE.name,))]
     graded["late"] = [notebook(9, handed_in="2026-10-13T09:00:00+00:00", time_source="time of the file")]
@@ -103,12 +103,12 @@ def test_failures_without_a_mistake_are_described():
     assert describe_mistake(softmax, "stops_at_total") == "their code stops after *sum the exponentials of each row*"
     assert describe_mistake(softmax, "stops_at_scores") == "they have not begun with the first step"
     assert describe_mistake(softmax, "of_another_edition") == "of another edition"
-    described = describe_mistake(softmax, "operator_shares")  # a generated mistake without a summary
+    described = describe_mistake(softmax, "operator_shares")  # this generated mistake has no summary
     assert described.startswith("they multiply the exponentials")
 
 
 class Outline(HTMLParser):
-    """Collects the headings and tables of a page, to check whether it is accessible."""
+    """Collects the headings and tables of a page, to check whether the page is accessible."""
 
     def __init__(self, page: str) -> None:
         super().__init__()

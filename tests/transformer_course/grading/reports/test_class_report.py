@@ -25,13 +25,13 @@ def test_regenerating_changes_only_manual_edits(tmp_path: Path):
     assert {path.name for path in (tmp_path / "feedback").iterdir()} == {"Ada.html", "ben.html", "Cleo.html"}
 
 
-def test_changes_since_last_time_are_listed(tmp_path: Path):
+def test_lists_changes_since_previous_report(tmp_path: Path):
     write_results(tmp_path, {"ada": 2, "ben": 0})
     assert "changed since" not in rewrite_report(tmp_path)
     (tmp_path / "overrides.csv").write_text("student,exercise,points\nben,softmax,1.5\n")
     assert "  Points changed since last time: 1 student.\n    ben: softmax 0 → 1.5" in rewrite_report(tmp_path)
     assert "changed since" not in rewrite_report(tmp_path)
-    (tmp_path / "results.json").write_text('{"kind": "transf')  # truncated; all other files are intact
+    (tmp_path / "results.json").write_text('{"kind": "transf')  # only this file is truncated
     assert "ben: 1.5 of 10 points" in rewrite_report(tmp_path)
 
 

@@ -1,4 +1,4 @@
-"""Tests for applying the instructor's rules to the results of a class."""
+"""Tests for applying the instructor's rules to a class's results."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -29,7 +29,7 @@ LATE = ClassRules(late_policy=LatePolicy({"": datetime(2026, 10, 12, tzinfo=UTC)
 
 
 def answered(n: int, book: GradedSubmission) -> GradedSubmission:
-    """Return a notebook in which the first n exercises have an answer, right or wrong, and the others have a stub."""
+    """Return a notebook with right or wrong answers to the first n exercises and stubs for all later exercises."""
     texts = {
         e.name: f"def {e.name}(*x): {'return x' if i < n else 'raise NotImplementedError'}"
         for i, e in enumerate(exercises_of("01_lookup"))
@@ -38,7 +38,7 @@ def answered(n: int, book: GradedSubmission) -> GradedSubmission:
 
 
 def counted_notebook(notebooks: Sequence[GradedSubmission], rules: ClassRules | None = None) -> GradedSubmission | None:
-    """Return the student's notebook that counts, and check that the order of the notebooks does not matter."""
+    """Return the notebook that counts for a student, and check that the order of the notebooks does not matter."""
     [[ada], [same]] = (class_results({"ada": own}, rules).students for own in (notebooks, notebooks[::-1]))
     assert ada.lessons["01_lookup"].notebook is same.lessons["01_lookup"].notebook
     return ada.lessons["01_lookup"].notebook
@@ -62,8 +62,8 @@ def test_untouched_copy_does_not_count():
         assert counted_notebook([renamed, untouched]) is renamed
 
 
-def test_passing_guess_is_not_preferred():
-    """The newest of fifty complete notebooks counts or, without times, the notebook with the lesson's name."""
+def test_does_not_prefer_notebook_with_lucky_guess():
+    """The newest of fifty complete notebooks counts, or, without times, the notebook with the lesson's name."""
     times = [f"2026-10-10T09:{i:02}:00+00:00" for i in range(50)]
     guesses = [
         answered(6, notebook(6 if i == 7 else 0, file=f"01_lookup-{i}.ipynb", handed_in=time))
@@ -141,7 +141,7 @@ def test_override_replaces_graders_points():
     ada, _, li_na = results.students
     assert ada.points == FIRST.points + 0.5 and ada.comment == "Come and see me."
     assert list(ada.remarks) == [f"Points entered by hand: {SECOND.name}."]
-    assert li_na.points == 1.0  # nothing was submitted
+    assert li_na.points == 1.0  # Li Na has submitted nothing
     assert results.unknown == ["overrides.csv: there is no student 'bob'."]
 
 
@@ -177,14 +177,14 @@ def test_rare_lesson_does_not_count_and_is_reported():
     due = class_results(graded, ClassRules(late_policy=LatePolicy({"02_scaling": datetime(2026, 10, 12, tzinfo=UTC)})))
     assert selected.lessons == due.lessons == ["01_lookup", "02_scaling"] and not list(selected.remarks)
     graded["student 0"].append(notebook(1, file="02_scaling.ipynb", lesson="02_scaling"))
-    assert class_results(graded).lessons == selected.lessons  # two of ten students are enough
+    assert class_results(graded).lessons == selected.lessons  # two of ten students are enough for a lesson to count
 
 
 @pytest.mark.parametrize(
     ("handed_in", "counts"),
     [
         ([("01",)], ["01"]),
-        ([("01",), ("02",)], ["01", "02"]),  # either of the two may be the wrong lesson
+        ([("01",), ("02",)], ["01", "02"]),  # with two students, either lesson may be the wrong one
         ([("01",), ("01", "02")], ["01"]),
         ([("01",), ("01",), ("02",)], ["01"]),
         ([("01", "02"), ("01", "02"), ("03",)], ["01", "02"]),
@@ -220,7 +220,7 @@ def test_extension_changes_points_and_is_reported(tmp_path: Path):
     extended = class_results({"ada": [late]}, replace(LATE, extensions=[extension]))
     off = (
         sum(e.points for e in exercises_of("01_lookup")[:2]) * 2 / 10
-    )  # two days late, because a started day counts in full
+    )  # two days late, because a day that has begun counts in full
     assert point_changes(before, extended) == [f"ada: 01_lookup late penalty {off:g} → 0"]
 
 
@@ -234,7 +234,7 @@ def test_ambiguous_name_error_lists_candidates():
     )
 
 
-def test_open_marks_and_requests_are_reported_until_done():
+def test_reports_open_marks_and_requests_until_done():
     request = Override("ada", FIRST.name, request="My line 3 is right.")
     graded = {"ada": [notebook(1, written={"why": "so", "what": "that"})]}
     message = "\n".join(class_results(graded, ClassRules(overrides=[request])).remarks)
@@ -285,7 +285,7 @@ def test_totals_are_rounded():
 
 
 def attempts(*notebooks: GradedSubmission) -> list[GradedSubmission]:
-    """Return the notebooks, each as an attempt from a separate run, in this order."""
+    """Return the notebooks as attempts from separate runs, in this order."""
     return [replace(notebook, attempt=Attempt("01_lookup", str(n))) for n, notebook in enumerate(notebooks)]
 
 
@@ -311,7 +311,7 @@ def test_later_attempt_counts_unless_points_fall(passed: tuple[int | None, ...],
 
 
 def test_late_notebook_counts_despite_override():
-    """Otherwise, the points entered by hand would have no late penalty, and the notebook would be ignored."""
+    """If the notebook were ignored, the points that the instructor entered would have no late penalty."""
     late = notebook(1, handed_in="2026-11-20T09:00:00+00:00", time_source="time of the file")
     broken = notebook(0, lesson="", problem="Damaged.")
     rules = replace(LATE, overrides=[Override("ada", SECOND.name, 1.0)])
@@ -321,7 +321,7 @@ def test_late_notebook_counts_despite_override():
         assert ada.points == FIRST.points + 1 and ada.points_after == 0
 
 
-def test_one_lower_exercise_holds_back_a_better_total():
+def test_attempt_does_not_count_if_one_exercise_worsens():
     better_except_first = notebook(4)
     first = replace(better_except_first.exercises[0], verdict=Verdict("similarity", "wrong", ""))
     better_except_first = replace(better_except_first, exercises=[first, *better_except_first.exercises[1:]])
@@ -392,7 +392,7 @@ def test_own_submission_of_a_group_member_is_reported():
     )
     assert [line in student.remarks for student in results.students] == [True, False, False]
     assert f"Ada Lovelace: {line}" in summary(Path("out"), results) and f"Ada Lovelace: {line}" in list(results.remarks)
-    lower = replace(alone, exercises=notebook(0).exercises)  # the group's result counts, because it is better
+    lower = replace(alone, exercises=notebook(0).exercises)  # the group's result is better, so it counts
     assert not list(class_results({"Team 1": [together], "Ada Lovelace": [lower]}, rules).remarks)
     assert not list(class_results({"Team 1": [together]}, rules).remarks)
 

@@ -1,4 +1,4 @@
-"""Tests for recognizing stubs; ``test_class_results`` tests which attempts count."""
+"""Tests for recognizing stubs. ``test_class_results`` tests which attempts count."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""Tests for filling in points in Canvas and Moodle tables without changing anything else."""
+"""Tests that exporting points to Canvas and Moodle tables changes nothing else in the tables."""
 
 import csv
 import io

@@ -1,4 +1,4 @@
-"""Tests for feedback zips, in which Canvas and Moodle identify students by the numbers in file names."""
+"""Tests for feedback zips whose file names contain the numbers by which Canvas and Moodle identify students."""
 
 import io
 import zipfile
@@ -57,7 +57,7 @@ def test_moodle_pages_are_in_folders_that_moodle_recognizes():
     assert "<h1>ben</h1>" in page and "01_lookup.ipynb" in page and "02_scaling" not in page
 
 
-def test_canvas_feedback_is_about_the_exported_lesson():
+def test_canvas_zip_contains_feedback_on_exported_lesson():
     week_1, week_2 = ("ada_12345_1001_01_lookup.ipynb", "ada_12345_2002_02_scaling.ipynb")
     students = class_results(
         {"ada": [notebook(1, file=week_1), notebook(1, file=week_2, lesson="02_scaling")]}

@@ -92,7 +92,7 @@ def test_results_match_their_schema(tmp_path: Path):
         jsonschema.validate(text, schema)
 
 
-def test_identity_and_lateness_have_their_own_columns():
+def test_identity_and_lateness_have_separate_columns():
     rules = ClassRules(
         Roster([Person("1", "Ada Lovelace", "ada@uni.edu", "al"), Person("2", "=Ben")]),
         LatePolicy({"": datetime(2026, 10, 12, tzinfo=UTC)}, penalty=50),
@@ -187,4 +187,4 @@ def test_summary_lists_missing_submissions_by_lesson():
     assert "nothing" not in text
     assert "nothing" not in gradebook.summary(
         Path("out"), class_results(students)
-    )  # without a roster, no one is missing
+    )  # without a roster, no student is missing

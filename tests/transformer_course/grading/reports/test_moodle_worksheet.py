@@ -1,4 +1,4 @@
-"""Tests for finding the columns of Moodle's worksheets by title, by content or by choice."""
+"""Tests for finding the columns in Moodle's worksheets by title, by content or by the instructor's choice."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Tests for listing the points that have changed since the last run."""
+"""Tests for listing changes in points since the previous run."""
 
 import json
 from datetime import UTC, datetime
@@ -45,8 +45,8 @@ def test_lists_lateness_of_each_lesson_separately(tmp_path: Path):
     ]
 
 
-def test_lists_a_resubmission_behind_points_by_hand(tmp_path: Path):
-    """The points that count are the same, but the instructor may want to remove the override."""
+def test_lists_resubmission_despite_override(tmp_path: Path):
+    """A resubmission does not change overridden points, but the instructor may want to remove the override."""
     rules = ClassRules(overrides=[Override("ada", FIRST.name, 0.5)])
     before, now = (class_results({"ada": [notebook(passed)]}, rules) for passed in (0, 1))
     assert changes(tmp_path, before, now) == [

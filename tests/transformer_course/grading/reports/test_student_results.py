@@ -1,4 +1,4 @@
-"""Tests for a student's results and the remarks about them."""
+"""Tests for a student's results and remarks."""
 
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -22,5 +22,5 @@ def test_extension_applies_to_one_student():
     results = class_results({"1": [late], "2": [late]}, rules)
     ada, li_na, _ = results.students
     assert ada.points_after == ada.points > li_na.points_after
-    assert "Extension for 01_lookup until 2026-10-14 18:00." in ada.remarks  # in the due date's own time zone
+    assert "Extension for 01_lookup until 2026-10-14 18:00." in ada.remarks  # in the due date's time zone
     assert results.unknown == ["extensions.csv: there is no student 'bob'."]

@@ -34,7 +34,7 @@ UNKNOWN = Lateness(None, "marked late by an unknown amount")
         ("", Lateness(0, "submission time unknown: time of the file", is_unknown=True)),
     ],
 )
-def test_started_days_count_in_full(time: str, lateness: Lateness):
+def test_days_that_have_begun_count_in_full(time: str, lateness: Lateness):
     assert POLICY.lateness(replace(SUBMISSION, handed_in=time)) == lateness
 
 
@@ -46,7 +46,7 @@ BERLIN = ZoneInfo("Europe/Berlin")
     [
         ("2026-10-24T18:00", "2026-10-25T18:00", 1),  # a day of 25 hours
         ("2026-10-24T18:00", "2026-10-25T18:01", 2),
-        ("2026-10-25T02:30:00+02:00", "2026-10-25T02:10:00+01:00", 1),  # 40 minutes later, because the hour is repeated
+        ("2026-10-25T02:30:00+02:00", "2026-10-25T02:10:00+01:00", 1),  # 40 minutes later; the hour occurs twice
         ("2027-03-27T18:00", "2027-03-28T18:00", 1),  # a day of 23 hours
         ("2027-03-27T18:00", "2027-03-28T18:01", 2),
         ("2026-10-10T18:00", "2026-10-31T18:00", 21),
@@ -98,7 +98,7 @@ def test_rejects_ambiguous_date():
         parse_due(["10/12/2026"])
 
 
-def test_late_mark_without_time_costs_nothing():
+def test_late_mark_without_time_has_no_penalty():
     marked = replace(SUBMISSION, is_marked_late=True)
     early = replace(marked, handed_in="2026-10-10T00:00:00+00:00")
     assert POLICY.lateness(marked) == POLICY.lateness(early) == LatePolicy().lateness(marked) == UNKNOWN

@@ -1,4 +1,4 @@
-"""Tests for the instructor's own exercises, whose answers must never reach the sandbox or the students."""
+"""Tests that the answers to the instructor's own exercises never reach the sandbox or the students."""
 
 import json
 from pathlib import Path
@@ -83,7 +83,7 @@ def test_answers_never_enter_the_sandbox(own_file: Path, tmp_path: Path, sandbox
         lambda notebook, e, _, which: assess_exercise(notebook, e, sandbox, 7, which),
     )
     assert [result.verdict.status for result in graded.exercises] == ["wrong", "crashed"]
-    assert len(jobs) == 2  # the second answer is not run again with the reference of the first exercise
+    assert len(jobs) == 2  # the second answer does not run again with the reference for the first exercise
     for job in jobs:
         assert "secret = " not in str(job) and not {"centered", "Shift"} & json.loads(job["library"]).keys()
 

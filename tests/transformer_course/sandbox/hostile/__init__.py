@@ -1,6 +1,6 @@
-"""Hostile and unlucky submissions, with the points that each of them should get.
+"""Hostile and unlucky submissions, each with the points that it should get.
 
-There is one module for each class of submissions. ``run`` grades all of them in one sandbox as the current user, and
+Each module defines one class of submissions. ``run`` grades all submissions in one sandbox as the current user.
 ``test_hostile_submissions`` starts ``run`` as root, as an unprivileged user, and as an unprivileged user without
 namespaces.
 """

@@ -1,4 +1,4 @@
-"""Submissions that access files of the instructor, the sandbox or other students, or try to fill the disk."""
+"""Submissions that access the files of the instructor, the sandbox or other students, or try to fill the disk."""
 
 import os
 
@@ -60,6 +60,6 @@ NEED_OWN_ROOT = [
     in_vain("leaves its root directory", "os.chdir('/..'); raise SystemExit(os.stat('etc/passwd'))"),
     in_vain("changes its root directory again", "os.mkdir('x'); os.chroot('x'); raise SystemExit('went through')"),
 ]
-"""Answers that need a private root: without namespaces, only Landlock applies, which does not restrict these calls."""
+"""Answers that only a private root can block. Without namespaces, only Landlock applies, but it allows these calls."""
 if "NO_NAMESPACES" not in os.environ:
     ANSWERS += NEED_OWN_ROOT

@@ -13,7 +13,7 @@ def of(exercise: str, name: str, source: str, points: int = 0, message: str = ""
 
 
 ANSWERS = [
-    # the cases
+    # Manipulations of the cases
     of("softmax", "changes the kind of the case", WALK + IN_PLACE + "  caller('case').kind = 'once'\n"),
     of(
         "softmax",
@@ -43,7 +43,7 @@ ANSWERS = [
         WALK + "def softmax(s):\n  for case in caller('cases') or []: case.inputs['scores'] = torch.zeros(1, 1)\n"
         "  return torch.full_like(s, 1 / s.shape[-1])",
     ),
-    # the record
+    # Manipulations of the record
     of(
         "softmax",
         "sends a record of a million calls",
@@ -86,7 +86,7 @@ ANSWERS = [
             "no list": "made.pop('trained', 0); made['own_parameters'] = 99",
         }.items()
     ),
-    # the returned values
+    # Unexpected return values
     wrong("returns NaN", "return s * float('nan')"),
     wrong("returns infinity", "return s * float('inf')"),
     wrong("returns complex numbers", "return s.softmax(-1) + 0j"),
@@ -119,7 +119,7 @@ ANSWERS = [
     ),
     of("softmax", "contains a null byte", "def softmax(s): return s.softmax(-1)\0"),
     of("softmax", "is nested too deeply for the parser", "def softmax(s): return " + "(" * 10**5 + "s" + ")" * 10**5),
-    # the reply
+    # Manipulations of the reply
     right_after("replies again when it exits", "import atexit\natexit.register(lambda: os.write(3, bytes(99)))"),
     wrong(
         "writes into its reply",
@@ -132,7 +132,7 @@ ANSWERS = [
         "for _ in range(8):\n  if not os.fork():\n    while True: pass\nwhile True: pass",
         seconds=0.5,
     ),
-    # memory
+    # Manipulations of the memory measurement
     of(
         "blockwise_attention",
         "computes all scores in NumPy",
@@ -150,7 +150,7 @@ ANSWERS = [
         "    return (s @ values.to(s.dtype)).float() / s.sum(-1, keepdim=True).float()",
     ),
     in_vain("creates an anonymous file in memory", "os.memfd_create('x')"),
-    # the model server
+    # Attacks on the model server
     of(
         "leaks_future",
         "sends a huge input to the model server",

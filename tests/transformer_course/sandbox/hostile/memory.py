@@ -1,4 +1,4 @@
-"""Submissions that use too much memory, or return too much data."""
+"""Submissions that use too much memory or return too much data."""
 
 from tests.transformer_course.sandbox.hostile.submission import Answer, wrong
 
@@ -70,7 +70,7 @@ def in_much_memory(queries, keys, values):
 
 
 def uses_much_memory(name: str, in_much_memory: str) -> Answer:
-    """Return a right answer to the exercise that measures memory, which computes all scores at once."""
+    """Return an answer to the exercise with a memory limit that is right but computes all scores at once."""
     return Answer(name, BLOCKWISE + in_much_memory, exercise="blockwise_attention", message="right on small cases")
 
 

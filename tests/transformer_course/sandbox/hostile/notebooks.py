@@ -1,4 +1,4 @@
-"""Unusual notebooks, each of which should get either all points of the lesson or none."""
+"""Unusual notebooks, each of which should get either all of the lesson's points or no points."""
 
 import copy
 import json
@@ -16,9 +16,9 @@ class Notebook:
     """A submitted file.
 
     Args:
-        name: What is unusual about the file.
+        name: A description of the file's unusual property.
         data: The content of the file.
-        passes: Whether the notebook should get all points; if False, it should get none.
+        passes: Whether the notebook should get all points. If False, it should get no points.
         file: The name of the file.
     """
 
@@ -41,19 +41,19 @@ SOLVED = _notebook(cells(RIGHT))
 
 
 def _but(change: Callable[[dict[str, Any]], object]) -> bytes:
-    """Return the solved notebook with a change."""
+    """Return the solved notebook with one change."""
     notebook = copy.deepcopy(SOLVED)
     change(notebook)
     return json.dumps(notebook).encode()
 
 
 def _for_each(change: Callable[[dict[str, Any]], object]) -> bytes:
-    """Return the solved notebook with the same change to each cell."""
+    """Return the solved notebook after applying the same change to each cell."""
     return _but(lambda notebook: [change(cell) for cell in notebook["cells"]])
 
 
 def _attempts(first: dict[str, str], second: dict[str, str]) -> bytes:
-    """Return a notebook with two answers to each exercise, both before the check."""
+    """Return a notebook with two answers to each exercise, both of which precede the check."""
     code = []
     for cell in cells(second):
         if cell["id"] in first:
@@ -93,7 +93,7 @@ NOTEBOOKS = [
     Notebook("with a cell that is not Python", _but(
         lambda n: n["cells"].insert(0, EXTRA | {"source": "a b c("})), passes=True),
     Notebook("wrong answers, then right answers", _attempts(WRONG, RIGHT), passes=True),
-    Notebook("right answers, then wrong answers", _attempts(RIGHT, WRONG), passes=True),  # the best of four counts
+    Notebook("right answers, then wrong answers", _attempts(RIGHT, WRONG), passes=True),  # the best answer counts
     Notebook("right answers, then stubs", _attempts(RIGHT, {name: STUB.format(name=name) for name in RIGHT}), True),
     Notebook("in UTF-16", json.dumps(SOLVED).encode("utf-16"), passes=True),
     Notebook("with a byte order mark", b"\xef\xbb\xbf" + json.dumps(SOLVED).encode(), passes=True),

@@ -1,4 +1,4 @@
-"""Submissions that forge observations, or try to find out what a case tests."""
+"""Submissions that forge observations or try to find out what a case tests."""
 
 from tests.transformer_course.sandbox.hostile.submission import Answer, softmax_after
 from transformer_course.exercises import every_exercise

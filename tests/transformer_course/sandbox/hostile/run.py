@@ -1,8 +1,8 @@
-"""Grade hostile and unlucky submissions in one sandbox, and print the points and the feedback of each.
+"""Grade hostile and unlucky submissions in one sandbox, and print each submission's points and feedback.
 
 ``test_hostile_submissions`` runs ``python -m tests.transformer_course.sandbox.hostile.run [N]``, which grades the first
-N submissions of each class, or all of them. If the environment contains ``NO_NAMESPACES``, the sandbox does not use
-namespaces.
+N submissions in each class, by default all submissions. If the environment contains ``NO_NAMESPACES``, the sandbox does
+not use namespaces.
 """
 
 import json
@@ -45,18 +45,18 @@ SEED = 20_170_612
 
 
 def copy_without_namespaces(to: Path) -> None:
-    """Copy the course into the sandbox, changed so that the system seems not to support namespaces."""
+    """Copy the course into the sandbox, modified as if the system did not support namespaces."""
     copy_course(to)
     with (to / "transformer_course" / "sandbox" / "linux" / "namespaces.py").open("a") as file:
         file.write("\n\ndef are_possible(): return False\n")
 
 
-if "NO_NAMESPACES" in os.environ:  # at import time, because the worker also imports this module
+if "NO_NAMESPACES" in os.environ:  # set at import time, because the worker also imports this module
     sandbox.copy_course = copy_without_namespaces
 
 
 def grade_answer(worker: Worker, source: str, seconds: float, name: str = "softmax") -> tuple[int, str]:
-    """Return the points of an answer, and its feedback."""
+    """Return an answer's points and feedback."""
     cells = [{"id": name, "source": source}]
     limits = Limits(seconds=seconds, memory_mb=LIMITS.memory_mb)
     graded = worker.assess(Task(Submission("eve", Path("x.ipynb"), "01_lookup", cells), name, SEED, limits))
@@ -64,7 +64,7 @@ def grade_answer(worker: Worker, source: str, seconds: float, name: str = "softm
 
 
 def grade_notebook(worker: Worker, notebook: notebooks.Notebook, folder: Path) -> tuple[bool, str]:
-    """Return whether a notebook got all points, and its feedback, with a prefix if it got only some points."""
+    """Return whether a notebook got all points, and its feedback, which starts with a note for partial points."""
     folder.mkdir()
     (folder / notebook.file).write_bytes(notebook.data)
     [submission] = find_submissions([folder])
@@ -80,11 +80,11 @@ def grade_notebook(worker: Worker, notebook: notebooks.Notebook, folder: Path) -
 
 
 def main() -> None:
-    """Grade the submissions of each class, and print the guards and the result of each submission as JSON."""
+    """Grade the submissions in each class, and print the guards and each submission's result as JSON."""
     n = int(sys.argv[1]) if len(sys.argv) > 1 else None
     placeholders = json.loads(os.environ["PLACEHOLDERS"])
     results: dict[str, dict[str, Any]] = {}
-    # No submission makes two mistakes, and the search for pairs would take most of the time.
+    # Skip the slow search for pairs of mistakes, because no submission contains two mistakes.
     mistake_recognition.MAX_PAIRS = 0
     with Worker(LIMITS) as worker:
         guards = worker.guards

@@ -7,14 +7,14 @@ from tests.transformer_course.sandbox.sample_submissions import softmax_after
 
 @dataclass(frozen=True)
 class Answer:
-    """An answer and its expected result.
+    """An answer with its expected result.
 
     Args:
-        name: A description of what the answer does.
-        source: The code, with placeholders. ``VICTIM`` is replaced by the path of a folder of the grader that must not
-            change, ``LISTENER`` by the number of a port to which the answer must not be able to connect, and ``MARK``
-            by a text that identifies processes that outlive the grading.
-        points: The expected points: all points if the answer is right, even if it also attempts an attack that fails.
+        name: A description of the answer's attack or accident.
+        source: The code, with placeholders. ``VICTIM`` becomes the path of a folder that the answer must not change.
+            ``LISTENER`` becomes the number of a port to which the answer must not be able to connect. ``MARK`` becomes
+            a text that identifies processes that outlive the grading.
+        points: The expected points. A right answer gets all points, even if it attempts an attack that fails.
         message: A regular expression that the feedback must match.
         seconds: Time limit in seconds.
         exercise: The name of the exercise.
@@ -29,13 +29,13 @@ class Answer:
 
 
 def in_vain(name: str, body: str) -> Answer:
-    """Return a right answer to softmax that first runs a body, which may fail with an error that the answer ignores."""
+    """Return a right answer to softmax that first runs a body and ignores the errors that the body raises."""
     lines = "\n".join(f"  {line}" for line in body.splitlines())
     return Answer(name, softmax_after(f"try:\n{lines}\nexcept (OSError, ValueError): pass"), points=2)
 
 
 def right_after(name: str, statements: str) -> Answer:
-    """Return a right answer to softmax whose cell runs other statements before the definition."""
+    """Return a right answer to softmax whose cell runs further statements before the definition."""
     imports = "import os, sys, time, signal, threading, subprocess"
     return Answer(name, f"{imports}\n{statements}\ndef softmax(s): return s.softmax(-1)", points=2)
 

@@ -1,4 +1,4 @@
-"""Right answers that first try a system call that no answer needs, and fail if the call succeeds."""
+"""Right answers that first try a system call that no answer needs. They fail if the call succeeds."""
 
 from tests.transformer_course.sandbox.hostile.submission import Answer
 from tests.transformer_course.sandbox.linux.test_permitted_system_calls import COLUMN, DANGEROUS

@@ -1,4 +1,4 @@
-"""Tests for control groups, on folders that imitate a system that delegates control groups to users."""
+"""Tests for control groups with folders that imitate a system where users may manage control groups."""
 
 from pathlib import Path
 
@@ -10,7 +10,7 @@ from transformer_course.sandbox.resource_limits import Limits
 
 @pytest.fixture
 def groups(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The folder of a user's group, which contains the group of the user's session."""
+    """The folder of a user's control group, which contains the control group of the user's session."""
     session = tmp_path / "user" / "session"
     session.mkdir(parents=True)
     (tmp_path / "self").write_text("4:memory:/elsewhere\n0::/user/session\n")

@@ -42,7 +42,7 @@ print(os.listdir(folder))
 @linux
 def test_private_disk_limits_size_and_number_of_files(sandbox: Sandbox, tmp_path: Path):
     if not sandbox.guards["own_disk"] or os.geteuid() != 0:
-        return  # the hostile submissions test this for unprivileged users
+        return  # the tests with hostile submissions cover unprivileged users
     assert run_python(MOUNT, str(tmp_path)).stdout.splitlines() == ["True", "ENOSPC", "ENOSPC True", "[]"]
     assert list(tmp_path.iterdir()) == [] and not os.path.ismount(tmp_path)
 
@@ -97,7 +97,7 @@ def test_unlistable_folder_exceeds_limit_if_writable(
 
     def scandir(path: str):
         if path == str(closed):
-            raise PermissionError(13, "closed")  # without the patch, root could list the folder
+            raise PermissionError(13, "closed")  # root could list the folder without this patch
         return list_folder(path)
 
     monkeypatch.setattr(os, "scandir", scandir)

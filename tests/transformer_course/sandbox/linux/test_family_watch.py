@@ -1,4 +1,4 @@
-"""Tests for the total memory of a job's processes."""
+"""Tests for measuring the total memory of a job's processes."""
 
 import functools
 import os
@@ -31,7 +31,7 @@ time.sleep(1.0)
 
 
 def in_own_process(test: Callable[[], None]) -> Callable[[], None]:
-    """Run a test in a forked process, which has no children except those that the test starts."""
+    """Run a test in a forked process, whose only children are the processes that the test starts."""
 
     @functools.wraps(test)
     def forked() -> None:
@@ -53,7 +53,7 @@ def in_own_process(test: Callable[[], None]) -> Callable[[], None]:
 
 @pytest.mark.parametrize(("mb", "points"), [(100, 0), (10, 2)])
 def test_memory_of_several_processes_counts_together(sandbox: Sandbox, mb: int, points: int):
-    """Each process stays below the limit of 256 MB."""
+    """The total exceeds the limit of 256 MB, although each process stays below it."""
     graded = grade_answer(sandbox, softmax_after("if os.path.exists('done'): return s.softmax(-1)\nopen('done', 'w')"
                                               + FORKS.format(mb=mb)))  # fmt: skip
     assert graded.points == points, graded.verdict.message
@@ -78,7 +78,7 @@ def test_forked_copy_adds_no_memory():
 
 @in_own_process
 def test_started_program_counts_in_full():
-    """A started program shares no memory with the watching process, so its memory is not subtracted."""
+    """A started program shares no memory with the watching process, so no memory is subtracted."""
     held = bytearray(os.urandom(1 << 20)) * 64
     watch = MemoryWatch(Limits(memory_mb=100), is_needed=True)
     code = "x = bytearray(60 << 20); print(flush=True); input()"

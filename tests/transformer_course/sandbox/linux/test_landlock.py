@@ -9,7 +9,7 @@ from transformer_course.sandbox.linux import landlock
 
 
 def confined(readable: Path, writable: Path, code: str) -> str:
-    """Run code in a process that can access only these two folders, and print the name of any error."""
+    """Run code in a process that can access only these two folders, and return its output or error name."""
     script = f"""
 import ctypes, os, runpy, socket, sys
 ctypes.CDLL(None).prctl(38, 1, 0, 0, 0)  # no new privileges

@@ -1,4 +1,4 @@
-"""Tests for namespaces; test_hostile_submissions.py tests them against attacks."""
+"""Tests for namespaces. ``test_hostile_submissions`` tests them against attacks."""
 
 import os
 import sys

@@ -12,7 +12,7 @@ HEADERS = {
     "aarch64": Path("/usr/include/asm-generic/unistd.h"),
 }
 COLUMN = ["x86_64", "aarch64"].index(platform.machine()) if platform.machine() in ("x86_64", "aarch64") else 0
-DANGEROUS = {  # numbers on x86-64 and arm64 from linux/unistd.h; -1 if the architecture does not have the call
+DANGEROUS = {  # numbers on x86-64 and arm64 from linux/unistd.h, or -1 if the architecture lacks the call
     "socket": (41, 198), "socketpair": (53, 199), "connect": (42, 203), "sendmsg": (46, 211),
     "shmget": (29, 194), "semget": (64, 190), "msgget": (68, 186), "mq_open": (240, 180),
     "add_key": (248, 217), "request_key": (249, 218), "keyctl": (250, 219),

@@ -1,4 +1,4 @@
-"""Tests for the measurement of the CPU time and the waiting time of child processes."""
+"""Tests for measuring the CPU time and the waiting time of child processes."""
 
 import os
 import time
@@ -20,7 +20,7 @@ pytestmark = linux
 
 @contextmanager
 def child(act: Callable[[], object]) -> Iterator[int]:
-    """Fork a child process that calls a function repeatedly on one processor, and kill it after the block."""
+    """Fork a child process that calls a function repeatedly on one processor, and kill it on exit."""
     process = os.fork()
     if process == 0:
         os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
@@ -41,7 +41,7 @@ def test_processes_sharing_a_cpu_wait_for_each_other():
         while min(cpu_seconds(first), cpu_seconds(second)) < 0.05:
             assert time.monotonic() < before + 60
             time.sleep(0.01)
-        # Each process waited while the other process used its 0.05 s.
+        # Each process waited while the other process computed for 0.05 s.
         assert min(delay_seconds(first), delay_seconds(second)) > 0.03
         sleeping = cpu_seconds(sleeper) + delay_seconds(sleeper)
         assert sleeping < (cpu_seconds(first) + delay_seconds(first)) / 2
@@ -67,7 +67,7 @@ def test_counts_time_of_running_descendants():
     with child(lambda: os.waitpid(os.fork() or _compute_and_exit(), 0)) as process:
         while seconds_of_family() - before < 0.3:
             time.sleep(0.01)
-        assert cpu_seconds(process) < 0.2  # its children used most of the time
+        assert cpu_seconds(process) < 0.2  # the child processes used most of the time
 
 
 def _compute_and_exit() -> int:

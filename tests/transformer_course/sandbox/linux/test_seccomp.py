@@ -21,7 +21,7 @@ def call(number, *arguments):
 
 
 def run_filtered(code: str) -> str:
-    """Run code in a separate process that has installed the filter, and return its output."""
+    """Run code in a separate process with the filter installed, and return the output."""
     run = run_python(INSTALL + code)
     assert run.returncode == 0, run.stderr
     return run.stdout.strip()
@@ -46,7 +46,7 @@ WITH_ARGUMENTS = {
 
 @linux
 def test_denies_every_dangerous_call():
-    """The filter denies the calls with EPERM before the kernel can reject the invalid arguments."""
+    """The filter must deny these calls with EPERM before the kernel can reject their invalid arguments."""
     numbers = {name: pair[COLUMN] for name, pair in DANGEROUS.items() if pair[COLUMN] >= 0}
     code = f"""
 for name, number in {numbers!r}.items():
@@ -61,7 +61,7 @@ print("done")
 
 
 @linux
-def test_denies_calls_with_some_arguments():
+def test_denies_dangerous_arguments_of_permitted_calls():
     numbers = {**permitted_system_calls.ALLOWED_WITH, "clone": permitted_system_calls.CLONE}
     code = ""
     for description, (name, arguments) in WITH_ARGUMENTS.items():
@@ -77,7 +77,7 @@ except OSError as error:
 
 @linux
 def test_newer_calls_fail_as_not_implemented():
-    """glibc handles this error by using an older call."""
+    """When glibc gets this error, it uses an older call."""
     code = """
 for number in (435, 467, 1000):
     try: call(number, 0, 0)
