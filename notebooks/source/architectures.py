@@ -1,13 +1,14 @@
 # %% [markdown] id="title"
 # # Architectures · what changed until 2026
 #
-# **The question.** Lesson 11 loaded a Llama from 2024. The large open models of 2026 have replaced its cache, its
-# feed-forward network and, in most layers, even its softmax. What does each change buy, and what does it cost?
+# **The question.** Lesson 11 loaded a Llama from 2024. Large open models of 2026 have changed its cache, most of them
+# its feed-forward network, and some, in most layers, even its softmax. What does each change buy, and what does it
+# cost?
 #
-# **Afterwards you can** write the core of DeepSeek's latent attention, the gated delta rule of Qwen 3.5 and Kimi K3 and
-# the router of a mixture of experts, and explain the configuration of a model published in 2026.
+# **Afterwards you can** write the core of DeepSeek's latent attention, the gated delta rule of Qwen 3.5 and Kimi K3,
+# and the router of a mixture of experts. You can also explain the configuration of a model published in 2026.
 #
-# Reading: 25 minutes. Exercises: 45 minutes (three core; the stretch ★ takes 15 more). With all predictions, runs and
+# Reading: 26 minutes. Exercises: 45 minutes (three core; the stretch ★ takes 15 more). With all predictions, runs and
 # questions: about 100 minutes, with a good place to stop half-way.
 
 # %% [markdown]
@@ -52,7 +53,7 @@ from transformer_lab.pretrained.hub import read_json
 _ = torch.manual_seed(11)
 
 # %% [markdown]
-# Each change in this lesson buys one of three things:
+# Each change in this lesson is meant to buy one of three things:
 #
 # | what it buys | what was changed |
 # |---|---|
@@ -284,13 +285,14 @@ def linear_attention(q: Tensor, k: Tensor, v: Tensor, decay: Tensor) -> Tensor:
 
 
 # %% tags=["hide-input"]
-def recall(kind: str, d: int, n: int, n_values: int, seed: int) -> float:
-    """Write n keys n_values times each; return the fraction of keys that return their newest value."""
+def recall(kind: str, d: int, n: int, n_values: int, n_passes: int, seed: int) -> float:
+    """Write n_values values for each of n keys, all n_passes times; return the fraction of newest values recalled."""
     generator = torch.Generator().manual_seed(seed)
     keys, values = (F.normalize(torch.randn(m, d, generator=generator), dim=-1) for m in (n, n * n_values))
     asked = torch.zeros(n, d)  # the questions come after all pairs: they write nothing (β = 0), and nothing decays
-    q = torch.cat([values, keys])
-    k, v = torch.cat([keys.repeat(n_values, 1), asked]), torch.cat([values, asked])
+    written = values.repeat(n_passes, 1)
+    q = torch.cat([written, keys])
+    k, v = torch.cat([keys.repeat(n_values * n_passes, 1), asked]), torch.cat([written, asked])
     decay, beta = torch.ones(len(q)), torch.ones(len(q))
     beta[-n:] = 0.0
     decay[:-n] = 0.98 if "0.98" in kind else 1.0
@@ -301,12 +303,15 @@ def recall(kind: str, d: int, n: int, n_values: int, seed: int) -> float:
 
 # %% tags=["hide-input"]
 STATES = ["linear attention", "linear, decay 0.98", "delta rule", "delta rule, decay 0.98"]
-settings = [(d, n, n_values) for d in (16, 64) for n in (d // 4, d) for n_values in (1, 4)]
+HOW = {"1 value each": (1, 1), "4 values each": (4, 1), "1 value each, 8 times": (1, 8)}
 recalled = {
-    f"{d} × {d} state, {n} keys, {n_values} value{'s' if n_values > 1 else ''} each": {
-        kind: sum(recall(kind, d, n, n_values, seed) for seed in range(10)) / 10 for kind in STATES
+    f"{d} × {d} state, {n} keys, {how}": {
+        kind: sum(recall(kind, d, n, *numbers, seed) for seed in range(10)) / 10 for kind in STATES
     }
-    for d, n, n_values in settings
+    for d in (16, 64)
+    for n in (d // 4, d)
+    for how, numbers in HOW.items()
+    if n == d or numbers[1] == 1
 }
 once, four_times = (recalled[f"64 × 64 state, 16 keys, {values} each"] for values in ("1 value", "4 values"))
 compare(linear_once, measured=once["linear attention"], choices=(0.2, 0.6, 1))
@@ -316,15 +321,16 @@ compare(delta_four_times, measured=four_times["delta rule"], choices=(0.2, 0.6, 
 pd.DataFrame(recalled).T.round(2)
 
 # %% [markdown]
-# If every key gets only one value, plain linear attention recalls as many values or *more*: with d keys in a d × d
-# state, each delta write disturbs what was stored under similar keys. If keys get new values, linear attention returns
-# the sum of old and new ones, and the delta rule recalls far more at both sizes. So the delta rule buys overwriting,
-# not capacity. A decay of 0.98 helps linear attention, too (0.9 recalls only 0.3), because here all outdated values are
-# older. But a decay forgets by age; the delta rule forgets by key.
+# If every key gets only one value, written once, plain linear attention recalls as many values or *more*: with d keys
+# in a d × d state, each delta write disturbs what was stored under similar keys. If keys get new values, linear
+# attention returns the sum of old and new values, and the delta rule recalls far more at both sizes. At β = 1, one pass
+# buys only overwriting. When the same pairs come eight times, each pass corrects what is left of the errors, and the
+# delta rule recalls at least as much as linear attention. A decay of 0.98 helps linear attention, too, because here all
+# outdated values are older. But a decay forgets by age; the delta rule forgets by key.
 
 # %% [markdown]
-# Attention with softmax keeps every key and value, so it can recall them all. It pays for that in memory. Hence the
-# hybrids of 2026: three layers out of four have a state, and the fourth has full attention.
+# Attention with softmax keeps every key and value, so it can recall them all. It pays for that in memory. Hence hybrids
+# such as Qwen 3.5: three layers out of four have a state, and the fourth has full attention.
 #
 # <details><summary>Then why have a decay at all?</summary>
 #
@@ -337,7 +343,7 @@ pd.DataFrame(recalled).T.round(2)
 #
 # Queries and keys are normalized to length 1 and come from a short convolution over the last four tokens; a gate scales
 # the output. A loop over tokens is slow to train, so kernels process a chunk of tokens with matrix products, as in the
-# bug hunt below, and only the chunks follow one another.
+# bug hunt below, and loop only over the chunks.
 # </details>
 
 # %% [markdown]
@@ -551,10 +557,10 @@ class Experts(nn.Module):
 
 # %% [markdown]
 # Expert 0 starts behind: its logit is lower by 3 (but not in `even start`). Three mixtures have **load balancing**. One
-# adds an **auxiliary loss** (Fedus et al., 2021): 8 times the sum of load · mean probability. The others add a bias to
-# each score, only to choose ([Wang et al., 2024](https://arxiv.org/abs/2408.15664)). After each step, the bias of an
-# expert rises by a fixed amount if its load is too small, and falls otherwise. The last one scores with a sigmoid
-# instead of a softmax, as DeepSeek-V3, GLM-5 and Kimi do.
+# adds an **auxiliary loss** (Fedus et al., 2021): 8 times the sum of load · mean probability. The other two add a bias
+# to each score, but only to choose the experts ([Wang et al., 2024](https://arxiv.org/abs/2408.15664)). After each
+# step, the bias of an expert rises by a fixed amount if its load is too small, and falls otherwise. The last mixture
+# scores with a sigmoid instead of a softmax, as DeepSeek-V3, GLM-5 and Kimi do.
 
 
 # %%
@@ -629,7 +635,7 @@ def learned_by(kind: str, seed: int, rate: float) -> tuple[list[float], list[flo
 
 
 # %% [markdown]
-# You can train one of them with `learned_by("not balanced", seed=0, rate=0.02)`. Here are the stored results of all,
+# You can train one kind with `learned_by("not balanced", seed=0, rate=0.02)`. Here are the stored results of all kinds,
 # with three seeds at three learning rates:
 
 # %% id="facts-runs" tags=["hide-input"]
@@ -721,7 +727,7 @@ print("even start: the smallest load of an expert, with three seeds:", *(min(loa
 # many experts? Choosing 2 of 16 gives 120 combinations; 8 of 64 smaller ones give 4.4 billion
 # ([DeepSeekMoE](https://arxiv.org/abs/2401.06066)).
 #
-# What is new since 2025, and what it is meant to buy:
+# What is new since the end of 2024, and what it is meant to buy:
 #
 # | change | buys | models |
 # |---|---|---|
@@ -734,6 +740,7 @@ print("even start: the smallest load of an expert, with three seeds:", *(min(loa
 # | *gated attention*: a sigmoid gate before `w_o` | heads can switch off | Qwen 3.5 to 3.8, Kimi K3 |
 # | *hyper-connections*: four residual streams | a wider stream | DeepSeek-V4, GLM-5.3-Flash |
 # | *FP4 experts*: about 4.25 bits per weight | a quarter of the memory | gpt-oss, DeepSeek-V4, Kimi K3 |
+# | *multi-token prediction*: a layer predicts one token further | a draft | DeepSeek-V3 and V4, GLM-5, Qwen 3.5 |
 
 # %% [markdown]
 # <details><summary>More about these changes</summary>
@@ -748,27 +755,38 @@ print("even start: the smallest load of an expert, with three seeds:", *(min(loa
 #   another four weights. DeepSeek-V4 also mixes the streams with a 4 × 4 matrix whose rows and columns sum to 1;
 #   Hy4-preview and Qwen3.8-Flash-Next do not.
 # - FP4: the MXFP4 format of gpt-oss stores 4 bits per weight, and 8 more bits as a scale for every 32 weights.
+# - Multi-token prediction (MTP): in DeepSeek-V3, an extra layer reads the model's last vectors and the embedding of the
+#   next token, and predicts the token after that. It's trained along with the model. You can drop it when you serve the
+#   model, or use it as a draft (lesson 10). The practice bank has the loss as an exercise.
 # </details>
 
 # %% [markdown]
 # <details><summary>Sources, and how certain they are</summary>
 #
-# Papers: [GPT-2](https://cdn.openai.com/better-language-models/language_models_are_unsupervised_multitask_learners.pdf),
-# [Llama 3](https://arxiv.org/abs/2407.21783), [DeepSeek-V3](https://arxiv.org/abs/2412.19437) (its first three layers
-# have one FFN and no experts), [Gemma 3](https://arxiv.org/abs/2503.19786), [Qwen 3](https://arxiv.org/abs/2505.09388),
-# [gpt-oss](https://arxiv.org/abs/2508.10925), [Kimi Linear](https://arxiv.org/abs/2510.26692),
-# [hyper-connections with a constrained matrix](https://arxiv.org/abs/2512.24880). For 2026 we read the code and the
-# default configurations in transformers, at these commits:
+# Papers:
+# [GPT-2](https://cdn.openai.com/better-language-models/language_models_are_unsupervised_multitask_learners.pdf), [Llama
+# 3](https://arxiv.org/abs/2407.21783), [DeepSeek-V3](https://arxiv.org/abs/2412.19437) (its first three layers have one
+# FFN and no experts), [Gemma 3](https://arxiv.org/abs/2503.19786), [Qwen 3](https://arxiv.org/abs/2505.09388),
+# [gpt-oss](https://arxiv.org/abs/2508.10925), [Kimi Linear](https://arxiv.org/abs/2510.26692), [hyper-connections with
+# a constrained matrix](https://arxiv.org/abs/2512.24880). For 2026 we read the code and the default configurations in
+# transformers, at these commits:
 # [GLM-5](https://github.com/huggingface/transformers/blob/598881bceccfbc4ec888e43df68dc235415426bf/src/transformers/models/glm_moe_dsa/configuration_glm_moe_dsa.py),
 # [Qwen
 # 3.5](https://github.com/huggingface/transformers/blob/e36255cb9af68ea2c16fefd6b1c798882cafda16/src/transformers/models/qwen3_5_moe/configuration_qwen3_5_moe.py),
 # [DeepSeek-V4](https://github.com/huggingface/transformers/blob/361455895daf94ca66f78cf6792b09af397b4b30/src/transformers/models/deepseek_v4/modeling_deepseek_v4.py),
-# [Gemma 4](https://github.com/google-deepmind/gemma/blob/b2dc124b6b1fb3eebb34010c0c5f1e0cf42cf3c5/gemma/gm/nn/gemma4/_gemma4.py),
+# [Gemma
+# 4](https://github.com/google-deepmind/gemma/blob/b2dc124b6b1fb3eebb34010c0c5f1e0cf42cf3c5/gemma/gm/nn/gemma4/_gemma4.py),
 # [MiniMax-M3](https://github.com/huggingface/transformers/blob/290b8469970c816b17ab0896f116695d7a875f7f/src/transformers/models/minimax_m3_vl/modular_minimax_m3_vl.py),
 # [Hy4-preview](https://github.com/huggingface/transformers/blob/cdda7eb050c0a111f740ab30699f419de4f77bc6/src/transformers/models/hy_v4/modular_hy_v4.py)
 # and
 # [Qwen3.8-Flash-Next](https://github.com/huggingface/transformers/blob/39329c576307cf0fd002ccc371b23e5b6ffa4d21/src/transformers/models/qwen4_exp/modular_qwen4_exp.py).
 # FP4 weights: [vLLM's recipes](https://github.com/vllm-project/recipes/tree/2c22f3fe14583810bfc6c3ccd281cdeff64e508e).
+# Multi-token prediction: the papers of DeepSeek-V3 (section 2.2) and [DeepSeek-V4](https://arxiv.org/abs/2606.19348)
+# (section 2.1); for GLM-5,
+# [transformers](https://github.com/huggingface/transformers/blob/01f8fa55d98fbd77fb6461c47ae14fc6206f2f87/src/transformers/models/glm_moe_dsa/modular_glm_moe_dsa.py)
+# skips the extra layer, number 78; for Qwen 3.5,
+# [vLLM](https://github.com/vllm-project/vllm/blob/9a4f2b9f6c0912ea45bed24fe3d5ef414fc9d194/vllm/model_executor/models/qwen3_5_mtp.py)
+# has it.
 #
 # Less certain: we know the sizes of Kimi K3 and Qwen3.8-Flash-Next only from copies of their `config.json` in other
 # repositories, and the ratio of layers in GLM-5.3-Flash from a secondary source. A default configuration describes one
@@ -779,9 +797,9 @@ print("even start: the smallest load of an expert, with three seeds:", *(min(loa
 # %% [markdown]
 # ## Bug hunt
 #
-# A colleague speeds up the gated delta rule. She processes four tokens at a time with matrix products, and only the
-# chunks follow one another. If all keys within a chunk are orthogonal, her outputs are right; with other keys, they are
-# wrong. Decide why *before* you look at the check. Then write a correct `mended` in the cell after it.
+# A colleague speeds up the gated delta rule. She processes chunks of four tokens with matrix products and loops only
+# over the chunks. If all keys within a chunk are orthogonal, her outputs are right; with other keys, they are wrong.
+# Decide why *before* you look at the check. Then write a correct `mended` in the cell after it.
 
 
 # %% tags=["bug-hunt"]
@@ -822,8 +840,8 @@ check(mended, "gated_delta_rule", save=False)
 # the attention weights.
 #
 # **Exercise.** `index_scores[i, j]` is the indexer's score of key j for query i. Let each query attend to the `n_kept`
-# past tokens with the largest scores (itself included), or to all of them if there are fewer. Later tokens must never
-# take one of the places.
+# past tokens with the largest scores (itself included), or to all of them if there are fewer. A later token must never
+# be chosen.
 
 
 # %% id="sparse_attention" tags=["exercise"]
@@ -856,9 +874,9 @@ for name, index_scores in chosen.items():
     print(f"{name}: 32 keys per query, relative difference from full attention {difference:.2f}")
 
 # %% [markdown]
-# With perfect scores, 32 keys nearly replace up to 256 (relative difference 0.05). If the noise is as large as the
-# scores, 3, much is lost (0.41), but less than with a window of 32 tokens (1.43): the keys that matter here are at
-# random positions.
+# With perfect scores, attention to 32 keys is close to attention to all of up to 256 (relative difference 0.05). If the
+# noise is as large as the scores, 3, much is lost (0.41), but less than with a window of 32 tokens (1.43): the keys
+# that matter here are at random positions.
 
 # %% [markdown]
 # ## Your experiment
@@ -891,11 +909,11 @@ print("predicted:", prediction, " measured:", holds)
 #
 # - Memory: latent attention makes keys and values from one short vector per token. Local layers forget old tokens. A
 #   state has a fixed size, and the delta rule overwrites what it stored under a key. Sparse attention reads few tokens.
-# - Stability: QK-norm keeps the scores small; norms after the sublayers tolerate a high learning rate.
-# - Capacity: a mixture of experts learned more than an FFN with its active parameters, and less than one with its
-#   total. Without balancing, an expert can starve.
-# - The models of 2026 combine these: a state in most layers, full or sparse attention in the others, hundreds of
-#   experts.
+# - Stability: QK-norm kept the scores small; norms after the sublayers tolerated a rate of 0.3 (one block, 40 steps).
+# - Capacity: at its best rate, a mixture of experts learned more than an FFN with its active parameters, and less than
+#   one with its total. Without balancing, an expert that was behind starved.
+# - Of the six models of 2026 in our table, two have a state in most layers, five have local or sparse attention, and
+#   five have experts.
 
 # %%
 model = fresh(48)
@@ -946,8 +964,8 @@ table.drop(columns="class")[:16]
 # <details><summary>What does the delta rule change in linear attention, and what does it not change?</summary>
 #
 # It subtracts what the state already returns for a key before it writes, so a new value replaces the old one. It does
-# not enlarge the state: with as many random keys as dimensions and one value each, it recalled no more than plain
-# linear attention. (<i>Saving memory: a state</i>)
+# not enlarge the state: with as many random keys as dimensions, one value each and one pass at β = 1, it recalled no
+# more than plain linear attention. (<i>Saving memory: a state</i>)
 # </details>
 #
 # <details><summary>Why do hybrids keep full attention in some layers?</summary>
