@@ -95,7 +95,7 @@ class InSteps:
         return self._docstring_parts(step)[0].rstrip(".") or step
 
     def noun(self, name: str) -> str:
-        """Return the noun for the value of a step, which ends in its docstring before a colon or a shape.
+        """Return the noun for the value of a step: the second part of its docstring, up to a colon or a shape.
 
         For an argument, return its name.
         """
@@ -232,7 +232,7 @@ class Variant:
         return function
 
     def evaluate(self, bound: inspect.BoundArguments, shared: "SharedValues | None" = None) -> Any:
-        """Return the answer for some arguments. Only the required steps run, and each runs once.
+        """Return the answer for some arguments. Only the required steps run, and each step runs once.
 
         Args:
             bound: The arguments.
@@ -338,7 +338,7 @@ def identity(value: Any) -> Hashable:
 
 
 class _Evaluation:
-    """Computes the values of a variant for some arguments. If values are shared, each has an identity."""
+    """Computes the values of a variant for some arguments. If values are shared, each value has an identity."""
 
     n_calls = 0
     """Number of calls of functions that steps returned, since the last evaluation began. This is a class attribute,

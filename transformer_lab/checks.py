@@ -15,7 +15,7 @@ def check_width(name: str, width: int, layer: nn.Module | None = None, /, **inpu
     Args:
         name: Name of the width in the message.
         width: Required size of the last dimension.
-        layer: The layer that reads the inputs, whose weight has the required dtype and device. None allows any.
+        layer: The layer that reads the inputs. If given, its weight has the required dtype and device.
         **inputs: The inputs, keyed by their names in the message.
 
     Raises:

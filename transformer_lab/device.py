@@ -1,4 +1,4 @@
-"""Devices: choose a device, find its widest float type, and create tensors without memory."""
+"""Devices: choose a device, find its widest float type, and create tensors without allocating memory."""
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager

@@ -129,7 +129,7 @@ def load_parameters(model: nn.Module, tensors: Mapping[str, Tensor], path: Path)
         path: The file with the tensors, for error messages.
 
     Raises:
-        ValueError: Parameters are missing, unknown, or have the wrong shape; the message lists all of them.
+        ValueError: Parameters are missing, unknown, or have the wrong shape; the message lists these parameters.
     """
     own = plain_names(model.state_dict().items())
     problems = [f"{name} is missing" for name in own.keys() - tensors.keys()]

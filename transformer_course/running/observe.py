@@ -71,8 +71,7 @@ def observation_of(observed: Record, case: Case) -> Observation:
 
 
 def _changed(given: Mapping[str, Any], left: Mapping[str, Any]) -> list[str]:
-    """List the arguments that a call modified. For a model, list modified tables, and ``training`` if the mode
-    changed."""
+    """List the arguments that a call modified. For a model, list changed tables and, for its mode, ``training``."""
     changed = []
     for name, before in given.items():
         if not stand_in_models.is_description(before):

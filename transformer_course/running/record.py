@@ -254,7 +254,7 @@ def load_module(attempt: Any, case: Case) -> Any:
     A submodule that was passed to the constructor already has its parameters.
 
     Returns:
-        The module, or the shapes of its parameters by name if they differ from the case's.
+        The module, or the shapes of its parameters by name if these shapes differ from the case.
     """
     module = attempt(**copy_inputs(case.arguments))
     parameters = dict(module.named_parameters())
@@ -280,7 +280,7 @@ def _call_by_name(module: Any, case: Case, values: Mapping[str, Any]) -> PlainDa
 
 
 def _record_sampler(attempt: Any, case: Case) -> Record:
-    """Repeat the rows to draw many samples from each of them in one call."""
+    """Repeat the rows to draw many samples from each row in one call."""
     given = call_inputs(case)
 
     def draw(seed: int) -> tuple[PlainData, dict[str, Any]]:
@@ -332,7 +332,7 @@ def copy_inputs(values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _gradients(output: Any, leaves: Mapping[str, Tensor]) -> tuple[Gradients, str]:
-    """Return the gradient of a fixed weighted sum of the outputs at each leaf, and torch's error message if this fails.
+    """Return each leaf's gradient of a fixed weighted sum of the outputs, and torch's error message if there is one.
 
     The gradient of a leaf that receives no gradient is None.
     """

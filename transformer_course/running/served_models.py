@@ -3,7 +3,7 @@
 If a model's tables were in the same process, a learner's code could read the solution from them: whether the model
 leaks, or which outputs depend on which inputs. A job therefore contains only an ID for each model. A ``ServedModel``
 sends its inputs to a ``ModelServer``, which holds the tables and returns the output. Requests and replies are
-``plain_data``, so neither process can make the other run code.
+``plain_data``, so neither process can make the other process run code.
 """
 
 import builtins
@@ -28,7 +28,7 @@ def connect(send_request: Callable[[bytes], bytes] | None) -> None:
 
 
 def without_tables(cases: Sequence[Mapping[str, Any]]) -> tuple[list[dict[str, Any]], list[Any]]:
-    """Replace each model that is only called with an ID in the fields of cases; also return the descriptions."""
+    """In the fields of cases, replace models that attempts may only call by their IDs; return the models, too."""
     models: list[Any] = []
 
     def with_id(value: Any) -> Any:
@@ -191,7 +191,7 @@ class _Call(torch.autograd.Function):
 
 
 class _Gradient(torch.autograd.Function):
-    """The gradient of a call. It has no backward pass, so second derivatives are not supported."""
+    """The gradient of a ``_Call``, without a backward pass, so second derivatives are not supported."""
 
     @staticmethod
     def forward(model: ServedModel, index: int, upstream: Tensor, x: Tensor, *inputs: Any) -> Any:

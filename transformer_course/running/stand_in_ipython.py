@@ -41,7 +41,7 @@ class StandInShell:
         return self
 
     def __call__(self, *_: Any, **__: Any) -> "StandInShell":
-        """Replace any other method, such as ``get_ipython().events.register``, and do nothing."""
+        """Do nothing, in place of any other method, such as ``get_ipython().events.register``."""
         return self
 
 

@@ -1,7 +1,7 @@
-"""Small models defined by tables, for exercises in which the attempt takes a model.
+"""Small models defined by tables, for exercises whose attempts take a model as an argument.
 
 A case must be plain data, so it contains a description of the model: a name and tables. The model is built just before
-the call. Its outputs can be computed by hand.
+the call. The model's outputs can be computed by hand.
 """
 
 from collections.abc import Callable, Mapping

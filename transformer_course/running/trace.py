@@ -1,4 +1,4 @@
-"""Run an attempt while recording the value of every expression, and optionally replace some of them.
+"""Run an attempt while recording the value of every expression, and optionally replace some of these values.
 
 The attempt's code is instrumented (see ``instrumentation``) and calls a ``TraceRecorder``. A replaced expression is not
 evaluated; the given value is used instead. This module has no access to correct values.
@@ -203,7 +203,7 @@ class Traced:
 
 
 def _definitions(attempt: Any, not_recorded: Collection[str]) -> list[Definition]:
-    """List the definitions of the notebook functions that the attempt calls, followed by its own."""
+    """List the definitions of the notebook functions that the attempt calls, and last, of the attempt."""
     own = functions_of(attempt)
     if not own or not isinstance(attempt, type | types.FunctionType) or "<" in attempt.__qualname__:
         raise CannotTrace("the attempt is not a plain function or class")

@@ -1,7 +1,7 @@
 """Serialize the requests to a tracing process and its replies, and validate the replies.
 
-Validation covers the structure and the size of a reply, but not whether it is true. A forged trace is accepted, so a
-trace may only affect the feedback on the answer that produced it.
+Validation covers the structure and the size of a reply, but not whether the trace is genuine. A forged trace is
+accepted, so a trace may affect only the feedback on the answer that produced the trace.
 """
 
 from collections.abc import Mapping, Sequence
@@ -47,7 +47,7 @@ def unpack_expressions(data: bytes) -> list[Expression]:
     """Deserialize expressions from untrusted bytes.
 
     Raises:
-        NotPlainData: The bytes contain something else, or exceed a limit.
+        NotPlainData: The bytes are malformed or exceed a limit.
     """
     rows = _rows(data, "expressions", MAX_EXPRESSIONS)
     return [_expression(row, index, len(rows)) for index, row in enumerate(rows)]
@@ -62,7 +62,7 @@ def unpack_edits(data: bytes) -> list[CodeEdit]:
     """Deserialize edits from untrusted bytes.
 
     Raises:
-        NotPlainData: The bytes contain something else, or exceed a limit.
+        NotPlainData: The bytes are malformed or exceed a limit.
     """
     return [_edit(row, index) for index, row in enumerate(_rows(data, "edits", MAX_EDITS))]
 
@@ -120,7 +120,7 @@ def unpack_traces(data: bytes, n_expressions: int, n_traces: int) -> list[Trace]
         n_traces: Number of requested traces.
 
     Raises:
-        NotPlainData: The bytes contain something else, or exceed a limit.
+        NotPlainData: The bytes are malformed or exceed a limit.
     """
     traces = _unpacked(data, "traces")
     if not isinstance(traces, list) or len(traces) != n_traces:

@@ -182,7 +182,7 @@ class Rotation:
 def apply_rotary(
     x: Float[Tensor, "*batch n d"], positions: Int[Tensor, " n"], base: float = 10000.0
 ) -> Float[Tensor, "*batch n d"]:
-    """Rotate pairs of neighboring features by the vector's position, like a ``Rotation`` that is used once.
+    """Rotate pairs of neighboring features by angles that depend on the position, like a one-time ``Rotation``.
 
     >>> apply_rotary(torch.tensor([[1.0, 0.0], [1.0, 0.0]]), torch.tensor([0, 1]))
     tensor([[1.0000, 0.0000],

@@ -1,4 +1,4 @@
-"""Text documents for training language models: one document per file, or several documents between separators."""
+"""Text documents for training language models: one per file, or several documents with separators between them."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path

@@ -25,7 +25,7 @@ PAIRS_PER_CHUNK = 1000
 def prepare(
     paths: Sequence[Path], folder: Path, vocab_size: int, max_length: int, errors: LineErrors
 ) -> tuple[Tokenizer, TokenStore, TokenStore]:
-    """Learn a tokenizer from a corpus and write the corpus's tokens to a folder, unless this was done before.
+    """Learn a tokenizer from a corpus and write the corpus's tokens to a folder, unless the files already exist.
 
     Args:
         paths: The files of the corpus, as for ``read_pairs``.
@@ -59,7 +59,7 @@ def prepare_text(
     hold_out: bool,
     errors: LineErrors,
 ) -> tuple[Tokenizer, TokenStore]:
-    """Learn a tokenizer from text files and write their tokens to a folder, unless this was done before.
+    """Learn a tokenizer from text files and write their tokens to a folder, unless these files already exist.
 
     The documents are joined, with the end-of-sequence token before, between and after them, and split into windows.
     Only one document at a time is in memory.

@@ -104,7 +104,7 @@ class LanguageModelStep:
 
 
 class BlockStep:
-    """One decoding step of a ``Block``, with its weights prepared.
+    """One decoding step of a ``Block``, with prepared weights.
 
     Args:
         block: The block.

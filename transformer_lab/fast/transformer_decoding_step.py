@@ -125,7 +125,7 @@ def source_of(layer: LayerCache) -> SourceKV:
 
 
 class DecoderLayerStep:
-    """One decoding step of a ``DecoderLayer`` or a ``PreNormDecoderLayer``, with its weights prepared.
+    """One decoding step of a ``DecoderLayer`` or a ``PreNormDecoderLayer``, with prepared weights.
 
     Args:
         layer: The layer.

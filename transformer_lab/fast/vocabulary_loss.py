@@ -113,7 +113,7 @@ def _linear(x: Tensor, weight: Tensor, bias: Tensor | None, out: Tensor) -> Tens
 
 
 def product_dtype(x: Tensor) -> torch.dtype:
-    """Return the dtype for products with this tensor: autocast's dtype, or the tensor's own."""
+    """Return the dtype for products with this tensor: autocast's dtype, or the tensor's own dtype."""
     kind = x.device.type
     lowered = x.dtype == torch.float32 and torch.is_autocast_enabled(kind)
     return torch.get_autocast_dtype(kind) if lowered else x.dtype

@@ -1,7 +1,7 @@
 """Decoding: from a model's logits to token ids.
 
 ``generate_steps`` is the loop: it gets the logits of the next token from a ``DecodingState``, samples a token, and
-continues with that token. ``greedy_decode`` uses it to translate, and ``generate`` to continue texts.
+continues with that token. ``greedy_decode`` uses this loop to translate, and ``generate`` uses it to continue texts.
 """
 
 from collections.abc import Iterator
@@ -71,7 +71,7 @@ def generate_steps(
 
 
 def should_compact(finished: Bool[Tensor, " rows"]) -> bool:
-    """Return whether at least half of the rows have finished, so that dropping them outweighs copying the rest."""
+    """Return whether at least half of the rows have finished, so that dropping these rows saves time overall."""
     return 2 * int(finished.count_nonzero()) >= len(finished)
 
 

@@ -12,7 +12,7 @@ from transformer_lab.generation.decoding_state import DecodingState
 def penalize_repetition(
     logits: Float[Tensor, "rows vocab_size"], observed: Bool[Tensor, "rows vocab_size"], penalty: float
 ) -> Float[Tensor, "rows vocab_size"]:
-    """Penalize tokens in the text: divide their positive logits by the penalty, and multiply their negative logits.
+    """Penalize tokens in the text: divide positive logits by the penalty, and multiply negative logits by the penalty.
 
     Section 4.1 of Keskar et al. (2019), arXiv:1909.05858, divides all logits, for example by 1.2. That would make a
     token with a negative logit more probable, so the authors' code multiplies negative logits.

@@ -26,11 +26,11 @@ def filter_logits(
     Args:
         logits: The model's logits.
         temperature: Divides the logits. Below 1, probable tokens become more probable; above 1, less probable.
-        top_k: Number of most probable tokens to keep. None keeps all.
+        top_k: Number of most probable tokens to keep. None keeps all tokens.
         top_p: From the remaining tokens, keep the smallest set of most probable tokens whose probabilities add up to at
-            least this value: Holtzman et al. (2020), arXiv:1904.09751. None keeps all.
+            least this value: Holtzman et al. (2020), arXiv:1904.09751. None keeps all tokens.
         min_p: Keep the tokens whose probability is at least this fraction of the highest probability: section 3 of
-            Nguyen et al. (2024), arXiv:2407.01082. None keeps all.
+            Nguyen et al. (2024), arXiv:2407.01082. None keeps all tokens.
 
     Returns:
         The logits, in at least float32, with −∞ for tokens that are never drawn.

@@ -55,9 +55,10 @@ def speculate(
 ) -> Int[Tensor, "batch n_all"]:
     """Continue a text like ``generate``, but faster, with the help of a draft model.
 
-    The draft model proposes ``num_draft_tokens`` tokens. Let p be the model's distribution and q the draft's. A token x
-    is accepted with probability min(1, p(x) / q(x)). The first rejected token is replaced by a token drawn from max(0,
-    p − q), normalized, and all later ones are dropped. If all tokens are accepted, the model adds one more token.
+    The draft model proposes ``num_draft_tokens`` tokens. Let p be the model's distribution and q the draft model's
+    distribution. A token x is accepted with probability min(1, p(x) / q(x)). The first rejected token is replaced by a
+    token drawn from max(0, p − q), normalized, and all later ones are dropped. If all tokens are accepted, the model
+    adds one more token.
 
     Args:
         model: The model to sample from. Call ``model.eval()`` and ``draft.eval()`` first.

@@ -66,7 +66,8 @@ class GELUTanhFeedForward(FeedForward):
     """Two linear layers with the tanh approximation of GELU between them, as in GPT-2.
 
     ``w_2(gelu(w_1(x)))`` with ``gelu(z) ≈ z/2 (1 + tanh(√(2/π) (z + 0.044715 z³)))``, which differs from GELU by less
-    than 0.0005: Hendrycks and Gimpel (2016), arXiv:1606.08415, section 2. Same arguments as ``FeedForward``.
+    than 0.0005: Hendrycks and Gimpel (2016), arXiv:1606.08415, section 2. The arguments are the same as in
+    ``FeedForward``.
 
     >>> GELUTanhFeedForward(d_model=8, d_ff=32)(torch.zeros(2, 3, 8)).shape
     torch.Size([2, 3, 8])

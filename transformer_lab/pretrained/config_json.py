@@ -86,7 +86,7 @@ class Options:
         """Require that each of these options is missing or has this value.
 
         Raises:
-            ValueError: Some options have other values; the message lists all of them.
+            ValueError: Some options have different values; the message lists these options.
         """
         wrong = [name for name, value in only.items() if self.values.get(name, value) not in (value, None)]
         if wrong:
@@ -96,7 +96,7 @@ class Options:
         """Require that the values of these options are equal.
 
         Raises:
-            ValueError: The values differ; the message lists all of them.
+            ValueError: The values differ; the message lists all values.
         """
         if len(set(pairs.values())) > 1:
             self._reject([f"{name}={value!r}" for name, value in pairs.items()], [f"{' = '.join(pairs)}"])

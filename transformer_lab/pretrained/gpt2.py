@@ -21,7 +21,7 @@ def config_of(options: Options, pad_id: int | None = None) -> LanguageModelConfi
         pad_id: Padding token to mask, if any.
 
     Raises:
-        ValueError: This library's models do not support some options; the message lists all of them.
+        ValueError: This library's models do not support some options; the message lists these options.
     """
     options.require(scale_attn_weights=True, scale_attn_by_inverse_layer_idx=False, add_cross_attention=False)
     dropout = options.get("resid_pdrop", 0.1)

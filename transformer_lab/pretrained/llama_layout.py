@@ -78,7 +78,7 @@ class LlamaLayout:
             pad_id: Padding token to mask, if any.
 
         Raises:
-            ValueError: This library's models do not support some options; the message lists all of them.
+            ValueError: This library's models do not support some options; the message lists these options.
         """
         options = Options({**self.defaults, **options.values}, options.where)
         options.require(**self.only)

@@ -27,7 +27,7 @@ def config_of(options: Options) -> TransformerConfig:
     """Convert a configuration of ``transformers`` into a configuration of this library.
 
     Raises:
-        ValueError: This library's models do not support some options; the message lists all of them.
+        ValueError: This library's models do not support some options; the message lists these options.
     """
     options = Options({"scale_embedding": False, **options.values}, options.where)
     options.require(

@@ -159,7 +159,7 @@ class Layout:
 
         Raises:
             ValueError: Tensors are missing, unknown, of the wrong shape, not finite, or contradict each other. The
-                message lists all of them, and nothing is loaded.
+                message lists these tensors, and nothing is loaded.
         """
         ours = plain_names(model.named_parameters())
         theirs = self._with_prefix(stored)

@@ -3,7 +3,7 @@
 The presets for dates and for a corpus have been tested; the preset for text has been run only for its first hundred
 steps.
 
-This module does not import torch, unlike ``recipes``, so the command line can show its defaults.
+This module does not import torch, unlike ``recipes``, so the command line can show the presets.
 """
 
 from typing import Any
