@@ -86,12 +86,12 @@ def test_summary_uses_description_of_step(edit, summary):
         (
             "sinusoidal_encoding",
             AnswerEdit("positions", "range", "torch.arange(length)", "torch.arange(1, length + 1)"),
-            "you count the positions from 1 instead of 0",
+            "you number the positions from 1 instead of 0",
         ),
         (
             "quantize_per_channel",
             AnswerEdit("step_size", "number", "127", "128", code={"step_size": "return largest / 128"}),
-            "you divide the largest absolute value of each row by 128 instead of 127",
+            "you divide the largest absolute value by 128 instead of 127",
         ),
         (
             "alibi_bias",
