@@ -1,8 +1,8 @@
 """Compare two variants of an ablation across seeds: ``python -m authoring.ablation results.csv``.
 
-The file has the columns ``variant``, ``seed`` and ``loss``, with two variants and the same seeds for each. The two runs
-with the same seed form a pair. A two-sided sign test computes how often chance alone would produce a result at least
-this one-sided.
+The file contains the columns ``variant``, ``seed`` and ``loss``, with two variants and the same seeds for both
+variants. The two runs with the same seed form a pair. A two-sided sign test computes how often chance alone would
+produce a result at least this one-sided.
 """
 
 import argparse

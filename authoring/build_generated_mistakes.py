@@ -42,11 +42,12 @@ UNCLEAR_KINDS = {
     *("brackets", "terms", "clamped", "operand_squared", "centered", "window", "first_false", "last_false"),
     "moved_by_one",
 }
-"""Kinds that cannot be described by a composed sentence in which learners recognize their code. They are kept only if
-the exercise has a message for them; otherwise, the check shows only the line.
+"""Kinds that a composed sentence cannot describe well enough for learners to recognize their code.
+
+They are kept only if the exercise has a message for them; otherwise, the check shows only the line.
 """
 FRACTION_KINDS = {"inverse", "complement"}
-"""Kinds that make no sense for sizes, dimensions and indices: no one computes 1 / index."""
+"""Kinds that are implausible for sizes, dimensions and indices: no one computes 1 / index."""
 ROUNDING_TOLERANCES = 10.0
 """If every error is within this many tolerances, the answer may be correct but computed in a different order."""
 TIME_LIMIT_S = 2.0

@@ -27,7 +27,7 @@ function of the steps.
 """
 UNCLEAR_IN_LOOPS = {"parts_exchanged", "index", "part_left_out", "order", "option_left_out", "not_indexed", "condition"}
 UNCLEAR_IN_INNER_FUNCTIONS = {"number", "sign", "always_one", "operator"}
-"""Kinds that are unclear in a step with a loop or an inner function, where the learner's code looks different."""
+"""Kinds that are unclear in a step with a loop or an inner function, because the learner's code looks different."""
 KINDS_WITHOUT_CRASH = {"first_only", "first_for_all", "mean_by", "index", "inverse", "scaled"}
 """Kinds that are implausible if the code crashes, because they change numbers rather than shapes."""
 CALLS_NEVER_OMITTED = {"zip", "enumerate", "append", "slice", "partial", "isinstance", "int", "bool", "str"}

@@ -49,7 +49,7 @@ HEAD = (13, 8)
 AGREEMENT_TEMPLATES = ("The {a} that the {b} {verb}", "The {a} that {verb} the {b}", "The {a} next to the {b}")
 """Beginnings of sentences. The next word, "was" or "were", has to agree with the first noun."""
 N_AGREEMENT_SENTENCES = 96
-"""Number of sentences per template. In half of them, only the first noun is plural; in the others, only the second."""
+"""Number of sentences per template. In half of them, only the first noun is plural; in the other half, the second."""
 REGULAR_NOUNS = tuple(noun for noun in NOUNS if noun not in {"man", "woman", "child", "fox", "wolf"})
 """Nouns that form the plural with -s, in one token."""
 

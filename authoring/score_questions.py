@@ -1,8 +1,8 @@
 """Score multiple-choice questions with SmolLM2 and use it as a judge, for the lesson on evaluation.
 
-``python -m authoring.score_questions FOLDER`` loads the model from the folder that ``published("smollm2")`` returns. It
-asks the questions with several templates and numbers of examples, and stores the results for the lesson. It takes about
-three minutes on one core.
+``python -m authoring.score_questions FOLDER`` loads the model from the folder that ``published("smollm2")`` returns.
+The command asks the questions with several templates and numbers of examples, and stores the results for the lesson.
+The command takes about three minutes on one core.
 """
 
 import json

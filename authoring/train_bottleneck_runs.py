@@ -1,7 +1,7 @@
 """Train lesson 00's translators with several settings and three seeds, and store the results for the lesson.
 
 ``python -m authoring.train_bottleneck_runs`` uses the lesson's own code. It writes the accuracies of all runs and the
-parameters of the three models that the lesson loads. It takes about eight minutes on one core.
+parameters of the three models that the lesson loads. The command takes about eight minutes on one core.
 """
 
 from collections.abc import Callable

@@ -1,7 +1,7 @@
 """Train the stored runs for lesson 07: three model families, layer-to-layer decoders, and diffusion models.
 
 ``python -m authoring.train_decoder_runs`` uses the lesson's own code and stores the fractions of correct dates for the
-lesson. It takes about ten minutes on one core.
+lesson. The command takes about ten minutes on one core.
 """
 
 from itertools import product

@@ -1,7 +1,7 @@
 """Measure how often lesson 10's model accepts the tokens of small drafts, at several stages of its training.
 
 ``python -m authoring.train_draft_runs`` trains the lesson's model for up to 3,000 steps, and two small drafts: one on
-the text, and one distilled from the model. It takes about ten minutes on one core.
+the text, and one distilled from the model. The command takes about ten minutes on one core.
 """
 
 from collections.abc import Callable, Iterator

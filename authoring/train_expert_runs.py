@@ -1,7 +1,7 @@
 """Train feed-forward networks and mixtures of experts that learn facts, for the lesson on architectures.
 
-``python -m authoring.train_expert_runs`` uses the lesson's own code and stores the results for the lesson. It takes
-about three minutes on one core.
+``python -m authoring.train_expert_runs`` uses the lesson's own code and stores the results for the lesson. The command
+takes about three minutes on one core.
 """
 
 from collections.abc import Iterable

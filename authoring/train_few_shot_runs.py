@@ -1,7 +1,7 @@
 """Train the stored runs for lesson 09: small GPTs that infer a rule from examples in the prompt.
 
-``python -m authoring.train_few_shot_runs`` uses the lesson's own code and stores the results for the lesson. It takes
-about three minutes on one core.
+``python -m authoring.train_few_shot_runs`` uses the lesson's own code and stores the results for the lesson. The
+command takes about three minutes on one core.
 """
 
 from collections.abc import Iterable

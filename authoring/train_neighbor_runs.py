@@ -1,7 +1,7 @@
 """Train lesson 03's models that predict both neighbors, with more settings and longer runs than in the lesson.
 
-``python -m authoring.train_neighbor_runs`` uses the lesson's own code and stores the accuracies for the lesson. It
-takes about six minutes on one core.
+``python -m authoring.train_neighbor_runs`` uses the lesson's own code and stores the accuracies for the lesson. The
+command takes about six minutes on one core.
 """
 
 from collections.abc import Iterator
@@ -36,8 +36,9 @@ def accuracies(
 def settings() -> Iterator[tuple[dict[str, Any], range]]:
     """Yield every setting without a seed, together with its seeds.
 
-    A model with one head always gets a long run. With the inputs of a Transformer, models with one and with two heads
-    are trained at three learning rates. The models with two heads get more seeds, because some of their runs fail.
+    Every model with one head is trained for a long run. With the inputs of a Transformer, models with one and with two
+    heads are trained at three learning rates. The models with two heads are trained with more seeds, because some of
+    their runs fail.
     """
     for compared, averaged in INPUTS:
         inputs = {"compared": compared, "averaged": averaged}

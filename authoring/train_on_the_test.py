@@ -1,7 +1,8 @@
 """Train small stored models on half of a test's questions, for the lesson on evaluation.
 
 ``python -m authoring.train_on_the_test`` trains two of the course's models on one half of the questions and then, from
-the initial parameters, on the other half. It stores the results for the lesson and takes about two minutes on one core.
+the initial parameters, on the other half. The command stores the results for the lesson and takes about two minutes on
+one core.
 """
 
 import json

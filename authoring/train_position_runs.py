@@ -1,7 +1,7 @@
 """Train lesson 05's models with more depths, heads, bases, lengths and learning rates than in the lesson.
 
-``python -m authoring.train_position_runs`` uses the lesson's own code and stores the accuracies for the lesson. It
-takes about seven minutes on one core.
+``python -m authoring.train_position_runs`` uses the lesson's own code and stores the accuracies for the lesson. The
+command takes about seven minutes on one core.
 """
 
 from collections.abc import Iterator

@@ -1,7 +1,7 @@
 """Train lesson 13's model in three precisions at two learning rates.
 
-``python -m authoring.train_precision_runs`` uses the lesson's own code and stores the losses for the lesson. It takes
-less than a minute on one core.
+``python -m authoring.train_precision_runs`` uses the lesson's own code and stores the losses for the lesson. The
+command takes less than a minute on one core.
 """
 
 from collections.abc import Iterator

@@ -1,8 +1,8 @@
 """Train the stacks of the residual stream view and measure every layer during training.
 
 ``python -m authoring.train_residual_runs`` trains five depths and two layouts, with and without warm-up, with three
-seeds each, and writes the file that the view reads. It takes about seven minutes on one core. The stacks and their task
-are the same as in lesson 06.
+seeds each, and writes the file that the view reads. The command takes about seven minutes on one core. The stacks and
+their task are the same as in lesson 06.
 """
 
 import json

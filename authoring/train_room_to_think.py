@@ -1,7 +1,7 @@
 """Train lesson 14's policies, which may work out an answer and are rewarded only for its last letter.
 
 ``python -m authoring.train_room_to_think`` trains the lesson's GPT with the lesson's own code for each seed and stores
-the results for the lesson. It takes about two minutes on one core.
+the results for the lesson. The command takes about two minutes on one core.
 """
 
 import copy
@@ -31,7 +31,7 @@ N_QUESTIONS, N_VOTES = 100, 16
 
 
 def fine_tuned(lesson: dict[str, Any], seed: int, n_steps: int = N_STEPS) -> nn.Module:
-    """Return the lesson's GPT, fine-tuned on answers, some of which are worked out step by step."""
+    """Return the lesson's GPT, fine-tuned on short answers and on answers that are worked out step by step."""
     random.seed(seed)
     torch.manual_seed(seed)
     model: nn.Module = lesson["untrained"]()

@@ -1,7 +1,7 @@
 """Train the stored runs for lesson 06: layers with and without each part, at several depths and learning rates.
 
-``python -m authoring.train_stack_runs`` uses the lesson's own code and stores the results for the lesson. It takes
-about fifteen minutes on one core. If you interrupt the command, run it again to train the remaining models.
+``python -m authoring.train_stack_runs`` uses the lesson's own code and stores the results for the lesson. The command
+takes about fifteen minutes on one core. If you interrupt the command, run it again to train the remaining models.
 """
 
 import json

@@ -90,7 +90,7 @@ def main() -> None:
     parser.add_argument(
         "--gpt2",
         action="store_true",
-        help="use a model of GPT-2's size, 124 million parameters instead of 29 million (takes minutes)",
+        help="use a model with GPT-2's 124 million parameters instead of 29 million (takes minutes)",
     )
     parser.add_argument(
         "--rounds", type=int, default=15, help="number of turns per contestant at each length (default 15)"

@@ -1,4 +1,4 @@
-"""Check that all contestants do the same work. Report permitted differences; raise errors for others."""
+"""Check that all contestants do the same work: report permitted differences, and reject all other differences."""
 
 from collections.abc import Sequence
 

@@ -40,7 +40,7 @@ COLUMN_WIDTH = 9
 
 
 def write_class(folder: Path, n: int, hostile_fraction: float) -> None:
-    """Write notebooks for n students, a fraction with hostile code and the rest with correct answers."""
+    """Write notebooks for n students. A fraction contains hostile code; all others contain correct answers."""
     n_hostile = round(n * hostile_fraction)
     for i in range(n):
         bodies = {e.name: e.solution for e in exercises_of(LESSON)}
@@ -171,7 +171,7 @@ def main() -> None:
         "--sizes", type=int, nargs="+", default=[10, 100], help="class sizes to measure (default 10 100)"
     )
     parser.add_argument(
-        "--jobs", type=int, nargs="+", default=[1, 2], help="numbers of notebooks graded in parallel (default 1 2)"
+        "--jobs", type=int, nargs="+", default=[1, 2], help="numbers of parallel jobs to measure (default 1 2)"
     )
     parser.add_argument("--seconds", type=float, default=10.0, help="time limit per exercise in seconds (default 10)")
     parser.add_argument(

@@ -16,7 +16,7 @@ from benchmarks.work import BEGIN, END, LABEL_SMOOTHING, N_NEW_TOKENS, PAD, Batc
 
 
 def mark_ends(token: Tensor, ended: Tensor | None) -> Tensor | None:
-    """Overwrite the new tokens of finished texts with the end token; return which texts have finished, or None."""
+    """Overwrite the new tokens of finished texts with the end token; return a mask of the finished texts, or None."""
     if ended is not None:
         token.masked_fill_(ended, END)
     return token == END if END in token.tolist() else None
@@ -128,7 +128,7 @@ class PlainPeer(Contestant):
         token, first_row = torch.full((batch * width,), BEGIN), torch.arange(batch)[:, None] * width
         score, length, ended = torch.full((batch, width), -math.inf), torch.zeros(batch, width), None
         score[:, 0] = 0
-        own_slot = torch.eye(width).log().expand(batch, width, width)  # 0 at a beam's own cache slot, −∞ at others
+        own_slot = torch.eye(width).log().expand(batch, width, width)  # 0 at a beam's own cache slot, −∞ at all others
         past, tokens = own_slot, torch.empty(batch, width, 0, dtype=torch.long)
         for t in range(N_NEW_TOKENS):
             logits = step(token, t, past)

@@ -104,7 +104,8 @@ def _log_p(trained: Trained, tokens: Tensor) -> Tensor:
     """Return the log-probabilities of the next tokens, after checking that they depend only on earlier tokens."""
     logits = trained.logits(tokens)
     if logits.shape != (*tokens.shape, trained.vocab_size) or not logits.isfinite().all():
-        raise ValueError(f"logits must be finite and have shape {(*tokens.shape, trained.vocab_size)}")
+        found = f"{tuple(logits.shape)}{'' if logits.isfinite().all() else ', not all finite'}"
+        raise ValueError(f"logits must be finite and have shape {(*tokens.shape, trained.vocab_size)}; got {found}")
     changed = tokens.clone()
     middle = tokens.shape[1] // 2
     changed[:, middle:] = (changed[:, middle:] + 1) % trained.vocab_size

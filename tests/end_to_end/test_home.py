@@ -156,7 +156,7 @@ def home_page_reports_lost_files(page: Page, home: Locator, lessons: Path) -> No
     expect(home.locator("#tl-go-on")).to_be_focused()
     with (lessons / FILE).open("a") as file:
         file.write("no record\n")
-    expect(home).to_contain_text(f"of {FILE} is no record of a pass")
+    expect(home).to_contain_text(f"of {FILE} is not a record of a pass")
     expect(home.locator("#tl-go-on")).to_have_attribute("data-cell", "step-1-a-score-for-every-key-2")
 
 

@@ -178,7 +178,7 @@ def thumbnail(lesson: int) -> tuple[Diagram, dict[Area, int]]:
 
 
 def _where(lesson: int) -> str:
-    """Return a sentence each about the finished parts, the parts of this lesson, and the parts to come."""
+    """Return sentences about the finished parts, the parts of this lesson, and the parts to come."""
     lines = [f"Where lesson {lesson}, {TITLES[lesson]}, is in the whole Transformer."]
     for state, lessons in (
         ("Finished", range(FIRST_LESSON, lesson)),

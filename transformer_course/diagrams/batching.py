@@ -1,4 +1,4 @@
-"""Draw batches of requests: which request each slot serves in each step, and which slots stay empty."""
+"""Draw batches of requests: the request that each slot serves in each step, and the empty slots."""
 
 from collections.abc import Sequence
 
@@ -10,7 +10,7 @@ COLORS = (BLUE, GRAY, PINK)
 
 
 def timeline(lengths: Sequence[int], n_slots: int) -> Diagram:
-    """Draw which request each slot serves in each step, with fixed batches and with continuous batching.
+    """Draw the request that each slot serves in each step, with fixed batches and with continuous batching.
 
     A fixed batch ends when its longest request ends. In continuous batching, a waiting request starts as soon as any
     request ends.

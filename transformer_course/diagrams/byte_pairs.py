@@ -1,4 +1,4 @@
-"""Draw byte-pair encoding: which bytes of a text become one token, merge by merge."""
+"""Draw byte-pair encoding: the tokens of a text after each merge."""
 
 from collections.abc import Sequence
 

@@ -2,8 +2,8 @@
 
 A diagram is a list of elements, which you can read back as data. A notebook shows the diagram as a transparent picture
 that is legible on light and dark pages. The alternative text, for readers who cannot see the picture, is your ``alt``
-followed by all boxes, tables and arrows. That text is also the cell's plain text, because it is the same on every
-machine and so CI can compare it.
+followed by all boxes, tables and arrows. This text is also the cell's plain text. CI can compare it, because it is the
+same on every machine.
 
 >>> from transformer_course.diagrams.elements import BLUE
 >>> d = Diagram("One head: x is projected, and the scores come from queries and keys.")
@@ -81,7 +81,7 @@ class Diagram:
     """A list of elements that a notebook displays as a picture.
 
     Args:
-        alt: What the picture shows, in a sentence or two, for readers who cannot see it.
+        alt: A description of the picture in a sentence or two, for readers who cannot see the picture.
         lists: Whether the alternative text also lists all boxes, tables and arrows. Pass False only if ``alt`` already
             names them.
     """
@@ -260,7 +260,7 @@ class Diagram:
             label: Text on the arrow, on a white background, such as a shape.
             route: How the arrow runs; see ``Route``.
             bend: For ``-|-`` and ``|-|``, where the arrow turns, from 0 (at the tail) to 1 (at the head).
-            **looks: More arguments of ``path``.
+            **looks: Additional arguments for ``path``.
         """
         return self.path(points_between(tail, head, route, bend), label, **looks)
 
@@ -289,7 +289,7 @@ class Diagram:
             dashed: Whether the line is dashed.
             crossed: Whether to cross out the arrow because it is wrong.
             label_at: Position of the label on the arrow, from 0 (at the tail) to 1 (at the head).
-            label_shift: Offset of the label from that position.
+            label_shift: Offset of the label from its position on the arrow.
             size: Font size of the label in points.
             width: Line width in points, ignored if ``thick``. For example, a line can show a weight by its width.
         """
@@ -384,7 +384,7 @@ def beside(
     Args:
         left: The diagram on the left.
         right: The diagram on the right.
-        titles: The titles of both.
+        titles: The titles of both diagrams.
         cross_out: Whether to cross out the diagram on the right.
         gap: The space between the diagrams.
     """

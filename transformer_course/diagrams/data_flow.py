@@ -1,8 +1,8 @@
-"""Trace a module: which part reads which tensor, and where each tensor comes from.
+"""Trace a module: find the tensors that each part reads, and the origin of each tensor.
 
-The module runs once, on random vectors. Every tensor that enters one of its parts is compared with all tensors before
-it: it equals one of them, or the sum of two or three of them. The result therefore shows what the code does, whatever
-its names are. An input that matches neither is a step of kind "not found".
+The module runs once, on random vectors. Every tensor that enters a part is compared with all earlier tensors, and with
+the sums of two or three earlier tensors. The result therefore shows what the code does, regardless of names in the
+code. An input without a match becomes a step of kind "not found".
 """
 
 import copy
@@ -33,7 +33,7 @@ class Step:
         name: The name of the input or part.
         note: The shape of the input, or the class of the part.
         reads: The arguments of the part, or the addends of the sum: for each, its name (empty for an addend) and the
-            number of the step that it comes from.
+            number of the step that produced it.
     """
 
     kind: Literal["input", "part", "sum", "not found"]
@@ -90,7 +90,7 @@ class Flow:
         return min(no_sublayers or addends)
 
     def verdict(self) -> str:
-        """Return what the order of norms and sums on the stream means: pre-norm, post-norm or something else."""
+        """Describe the order of norms and sums on the stream: pre-norm, post-norm or another order."""
         on_stream = [self.steps[i] for i in self.stream()[1:]]
         parts = [step for step in on_stream if step.kind == "part"]
         # for example "+n+n" for two sums (+) that are each followed by a norm (n); s is a sublayer
@@ -122,7 +122,7 @@ class Flow:
         return True
 
     def _reads_a_norm(self, step: Step) -> bool:
-        """Return whether a part is a norm or gets the output of a norm as its first argument."""
+        """Return whether a part is a norm or receives the output of a norm as its first argument."""
         return step.is_norm or self.steps[step.reads[0][1]].is_norm
 
 
@@ -138,9 +138,9 @@ def join_names(names: Iterable[str]) -> str:
 def flow_of(module: nn.Module, *inputs: Tensor, with_masks: bool = True) -> Flow:
     """Run a copy of a module and return the origin of each of its tensors.
 
-    The copy gets slightly changed parameters: an untrained norm does not change a normalized tensor, and an untrained
-    bias adds nothing, so without the change two different tensors could be equal. The module itself and torch's random
-    state are preserved.
+    The parameters of the copy are changed slightly. Without this change, two different tensors could be equal, because
+    an untrained norm does not change a normalized tensor and an untrained bias adds nothing. The module itself and
+    torch's random state are preserved.
 
     Args:
         module: The module to trace.
@@ -251,7 +251,7 @@ def _arguments(
             f"{type(module).__name__} has no parameters that determine its input width; pass the inputs, too"
         )
     required = [p.name for p in parameters if p.default is p.empty and p.kind is p.POSITIONAL_OR_KEYWORD]
-    # A layer with one input reads the source. Of several inputs, the first is the target, and the rest are memories.
+    # A layer with one input reads the source. Of several inputs, the first is the target, and all others are memories.
     lengths = [N_SOURCE] if len(required) == 1 else [N_TARGET, *[N_SOURCE] * (len(required) - 1)]
     arguments = {}
     for name, n in zip(required, lengths, strict=True):

@@ -1,4 +1,4 @@
-"""Draw data parallelism: a training step, a ring all-reduce, and what each worker stores with ZeRO."""
+"""Draw data parallelism: a training step, a ring all-reduce, and the data that each worker stores with ZeRO."""
 
 from transformer_course.diagrams.canvas import Diagram
 from transformer_course.diagrams.elements import BLUE, GRAY, GREEN, ORANGE
@@ -13,7 +13,7 @@ SHARDED_LAST_FIRST = ("optimizer", "gradients", "parameters")
 
 
 def step(n_processes: int = 2) -> Diagram:
-    """Draw a training step in which each process has the whole model and part of the batch.
+    """Draw a training step in which each process holds the whole model and part of the batch.
 
     Args:
         n_processes: Number of processes.
@@ -50,9 +50,10 @@ def step(n_processes: int = 2) -> Diagram:
 def ring(n_processes: int = 3) -> Diagram:
     """Draw a ring all-reduce: for each step, a table of the chunks (columns) that each process (row) holds.
 
-    Each of the n processes cuts its gradients into n chunks. In every step it sends one chunk to the next process. In
-    the first n − 1 steps the chunks are partial sums, and then each process holds one chunk of the total; in the next
-    n − 1 steps the processes pass the totals on. See Patarasuk and Yuan (2009), doi:10.1016/j.jpdc.2008.09.002.
+    Each of the n processes cuts its gradients into n chunks. In every step, it sends one chunk to the next process. In
+    the first n − 1 steps, the chunks are partial sums. After these steps, each process holds one chunk of the total. In
+    the next n − 1 steps, the processes pass on the chunks of the total. See Patarasuk and Yuan (2009),
+    doi:10.1016/j.jpdc.2008.09.002.
 
     Args:
         n_processes: Number of processes.
@@ -89,9 +90,10 @@ def ring(n_processes: int = 3) -> Diagram:
 
 
 def zero(n_workers: int = 4) -> Diagram:
-    """Draw what each worker stores in stages 0 to 3 of ZeRO: a row of tables per stage, a column of tables per worker.
+    """Draw the data that each worker stores in stages 0 to 3 of ZeRO, with a row per stage and a column per worker.
 
-    The columns of a table are the shards of the model. See figure 1 of Rajbhandari et al. (2020), arXiv:1910.02054.
+    Each entry is a table whose columns are the shards of the model. See figure 1 of Rajbhandari et al. (2020),
+    arXiv:1910.02054.
 
     Args:
         n_workers: Number of workers.

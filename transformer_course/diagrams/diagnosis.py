@@ -1,4 +1,4 @@
-"""Draw how to diagnose a model: what each instrument covers, and which measurement to start with.
+"""Draw how to diagnose a model: the stages that each instrument tests, and the first measurement for each symptom.
 
 ``instruments`` draws a bar for each instrument, over the stages of a training step that it tests;
 ``first_measurements`` is a decision tree from symptoms to suspects.
@@ -18,7 +18,7 @@ STAGES = (
     ("gradients", GRAY, "none, zero\ntoo large"),
     ("optimizer", GRAY, "rate, decay\nmissing parts"),
 )
-"""The stages of a training step: name, color, and what often goes wrong there."""
+"""The stages of a training step: name, color, and common faults."""
 INSTRUMENTS = (
     ("run it twice", "layers", "layers"),
     ("cached against uncached", "embedding", "layers"),
@@ -87,7 +87,7 @@ def instruments() -> Diagram:
 
 
 def first_measurements() -> Diagram:
-    """Draw a decision tree: a symptom, the measurement to start with, and where to look after each result."""
+    """Draw a decision tree from symptoms to first measurements, and from their results to suspects."""
     d = Diagram("Four symptoms, for each the measurement to begin with, and after each of its results where to look.")
     y = 0.0
     for symptom, measurement, results in FIRST_MEASUREMENTS:

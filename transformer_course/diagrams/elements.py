@@ -30,7 +30,7 @@ Align = Literal["left", "center", "right"]
 
 
 class Spot(NamedTuple):
-    """A point, with the name of the element it is on, or "" if it is on none."""
+    """A point, with the name of the element on which it lies, or "" if it lies on no element."""
 
     x: float
     y: float
@@ -210,7 +210,7 @@ def size_of(words: str, size: float, bold: bool = False) -> tuple[float, float]:
     if not words:
         return 0.0, 0.0
     is_changed = any(matplotlib.rcParams[name] != matplotlib.rcParamsDefault[name] for name in _TEXT_SETTINGS)
-    # Enter the default style only if needed, because that takes as long as measuring the text.
+    # Enter the default style only if needed, because entering it takes as long as measuring the text.
     with matplotlib.style.context("default") if is_changed else nullcontext():
         text = _blank().text(0, 0, words, fontsize=size, fontweight="bold" if bold else "normal")
         extent = text.get_window_extent()

@@ -12,7 +12,7 @@ from transformer_lab.inspection.hooks import record_attention
 
 HALF_MODEL_WIDTH = 2.1
 MAX_LABELED = 4
-"""Maximum number of heads for which the arrows are labeled."""
+"""Maximum number of heads in a diagram with labeled arrows."""
 
 
 def multi_head(module: nn.Module) -> Diagram:
@@ -124,7 +124,7 @@ def _slice_sizes(names: str, sizes: _Sizes) -> str:
 
 
 def _merged(d: Diagram, sizes: _Sizes, heads: Sequence[Box], y: float) -> Diagram:
-    """Draw what follows the heads: concatenation and output projection."""
+    """Draw the operations after the heads: concatenation and output projection."""
     merge = d.box("merge_heads", (0, y), BLUE, note=str(sizes.q), width=2 * HALF_MODEL_WIDTH)
     for head in heads:
         d.path([head.top, Spot(head.x, merge.rect.y0, merge.name)], _slice_sizes("", sizes))

@@ -123,7 +123,7 @@ def shared_heads(n_heads: int, n_kv_heads: Sequence[int]) -> Diagram:
 
 
 def pages(n_tokens: Sequence[int], room: int, page: int) -> Diagram:
-    """Draw the caches of several texts, with space reserved for the longest text and, next to that, in pages.
+    """Draw the caches of several texts twice: with space reserved for the longest text, and with pages.
 
     The texts take turns growing by one token. A text whose last page is full takes the next free page.
 

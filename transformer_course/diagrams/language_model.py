@@ -84,7 +84,7 @@ def gpt(
         ValueError: The numbers of predictions and tokens differ.
     """
     if len(predicted) != len(tokens):
-        raise ValueError(f"each token needs a prediction; got {len(tokens)} tokens, {len(predicted)} predictions")
+        raise ValueError(f"each token needs a prediction; got {len(tokens)} tokens and {len(predicted)} predictions")
     read = ", ".join(f"{token} → {following}" for token, following in zip(tokens, predicted, strict=True))
     d = Diagram(
         f"A GPT over {len(tokens)} tokens. At each position a residual stream runs from the embedding and its position "
@@ -150,17 +150,17 @@ def _room_for(token: str) -> float:
 
 
 def induction(tokens: Sequence[str] = ("7", "C", "4", "9", "7")) -> Diagram:
-    """Draw an induction head: the last token occurred before, so the token that followed it then is predicted again.
+    """Draw an induction head: it finds an earlier copy of the last token, and predicts the token that followed it.
 
     Args:
         tokens: The text so far. The last token must have occurred once before, but not as the second-to-last token.
 
     Raises:
-        ValueError: The last token does not occur before the second-to-last one.
+        ValueError: The last token does not occur before the second-to-last token.
     """
     last = len(tokens) - 1
     if tokens[last] not in tokens[: last - 1]:
-        raise ValueError(f"the last token must also occur before the second-to-last one; got {' '.join(tokens)}")
+        raise ValueError(f"the last token must also occur before the second-to-last token; got {' '.join(tokens)}")
     first = list(tokens).index(tokens[last])
     follower = tokens[first + 1]
     d = Diagram(

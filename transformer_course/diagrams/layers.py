@@ -1,7 +1,7 @@
-"""Draw a layer from the module itself: which part reads which tensor, and which parts add to the residual stream.
+"""Draw a layer from the module itself: the tensors that each part reads, and the parts that add to the stream.
 
-``data_flow`` runs the module to find this out, so the drawing shows what the code does. An input of unknown origin is
-drawn as "not found".
+``data_flow`` runs the module to find these connections, so the drawing shows what the code does. An input of unknown
+origin is drawn as "not found".
 
 >>> from torch import nn
 >>> class Residual(nn.Module):
@@ -45,8 +45,8 @@ def layer(module: nn.Module, *inputs: Tensor) -> Diagram:
 
     Args:
         module: An encoder or decoder layer, or any module that adds the outputs of its parts to a stream.
-        *inputs: The inputs to run the module on. By default, each argument without a default value gets random vectors,
-            and each argument whose name contains "mask" gets a causal mask.
+        *inputs: The inputs to run the module on. By default, random vectors are passed for each argument without a
+            default value, and a causal mask for each argument whose name contains "mask".
 
     Raises:
         ValueError: There are no inputs and no parameters that determine their width.
@@ -99,7 +99,7 @@ class _Drawing:
         self.leaves: dict[int, float] = {}
         """For each step on the stream, the y coordinate of the point where arrows to the parts that read it start."""
         self.notes: list[str] = []
-        """Sentences about what the drawing does not show."""
+        """Sentences about connections that are not drawn."""
         self.y = 0.0
         """The upper end of the stream so far."""
         self.left_edge = self.aside - 0.5
@@ -160,7 +160,7 @@ class _Drawing:
         return area
 
     def draw_branch(self, end: int, left: bool) -> float:
-        """Draw the parts that lead from the stream to an addend; return the lowest y at which the sum can be."""
+        """Draw the parts that lead from the stream to an addend; return the lowest possible y of the sum."""
         if end in self.drawn:
             return self.y + self.gap
         x = self.aside if left else -self.aside
@@ -211,7 +211,7 @@ class _Drawing:
             self.diagram.text(label, (0.5 * area.x - 0.02, start.y + 0.085), size=FONT_SIZE_PT - 2)
 
     def draw_side_inputs(self, number: int, known: int) -> None:
-        """Draw the inputs of a part other than the known one: from the stream on its right, all others on its left."""
+        """Draw the inputs of a part except the known input: inputs from the stream on its right, others on its left."""
         step, area, d = self.flow.steps[number], self.drawn[number], self.diagram
         if step.kind != "part":
             return
@@ -301,6 +301,6 @@ def color_of(step: Step) -> str:
 
 
 def _argument_names(step: Step, source: int) -> str:
-    """Return the names of the arguments that get a part's input from one source, or "" if the part has one argument."""
+    """Return the names of the arguments that receive an input from one source, or "" if the part has one argument."""
     names = [name for name, i in step.reads if i == source]
     return ", ".join(names) if len(step.reads) > 1 else ""

@@ -1,4 +1,4 @@
-"""Find what makes a diagram hard to read: texts that overlap, stick out of their boxes, or are crossed by arrows."""
+"""Find texts that are hard to read because they overlap, stick out of their boxes, or are crossed by arrows."""
 
 from collections.abc import Sequence
 from itertools import combinations, pairwise

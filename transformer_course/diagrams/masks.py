@@ -1,4 +1,4 @@
-"""Draw masks: what −∞ does to the weights, and how two masks of different shapes are broadcast."""
+"""Draw masks: the effect of −∞ on the weights, and the broadcasting of two masks with different shapes."""
 
 from collections.abc import Sequence
 

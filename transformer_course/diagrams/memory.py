@@ -1,4 +1,4 @@
-"""Draw which encoder layer each decoder layer reads, as observed in a running model."""
+"""Draw the encoder layer that each decoder layer reads, as observed in a running model."""
 
 from collections.abc import Sequence
 from contextlib import ExitStack
@@ -16,7 +16,7 @@ LAST_LAYER = -1
 
 
 def memory_of(model: nn.Module, *inputs: Tensor) -> Diagram:
-    """Run a model, and draw which encoder layer each of its decoder layers reads.
+    """Run a model, and draw the encoder layer that each of its decoder layers reads.
 
     Args:
         model: A model with ``encoder.layers`` and ``decoder.layers``, such as a learner's.

@@ -1,4 +1,4 @@
-"""Draw the encoder layer of 2017 next to the block of Llama, and the new parts of that block in detail."""
+"""Draw the encoder layer of 2017 next to the block of Llama, and the new parts of Llama's block in detail."""
 
 from collections.abc import Sequence
 from itertools import pairwise
@@ -10,7 +10,7 @@ COLUMN_WIDTH = 1.15
 
 
 def blocks() -> Diagram:
-    """Draw the layer of the original paper next to a block of today, from bottom to top."""
+    """Draw the layer of the original paper next to a modern block, from bottom to top."""
     d = Diagram(
         "Two blocks, from the bottom to the top. Left, the encoder layer of 2017: attention and feed-forward network, "
         "each added to the residual stream and then normalized by LayerNorm; positions are added at the "
@@ -175,7 +175,7 @@ def _latent_vectors(d: Diagram, n: int) -> Area:
 
 
 def rotary_pairs() -> Diagram:
-    """Draw the rows of one head's matrix in the file's order and in the library's, with a color for each RoPE pair."""
+    """Draw the rows of one head's matrix in the file's and in the library's order, with a color for each RoPE pair."""
     cell, colors = 0.5, (BLUE, ORANGE, GREEN, PINK)
     half = len(colors)
     d_k = 2 * half

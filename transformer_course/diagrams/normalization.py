@@ -1,4 +1,4 @@
-"""Draw which numbers of a (batch, n, d_model) tensor a norm averages over, measured by gradients through the norm."""
+"""Draw the numbers of a (batch, n, d_model) tensor over which a norm averages, as measured by gradients."""
 
 from collections.abc import Callable, Mapping, Sequence
 
@@ -41,7 +41,7 @@ def blocks(norms: Mapping[str, Norm]) -> Diagram:
 
 
 def reach(norm: Norm, batch: int, n: int, d_model: int) -> Bool[Tensor, "{batch} {n} {d_model}"]:
-    """Return the numbers that the last feature at the second position of the first sentence depends on, by gradient."""
+    """Return the numbers that affect the last feature at the second position of the first sentence, by gradient."""
     x = torch.randn(batch, n, d_model, generator=torch.Generator().manual_seed(0)).requires_grad_()
     [gradient] = torch.autograd.grad(norm(x)[0, 1, -1], x)
     return gradient != 0

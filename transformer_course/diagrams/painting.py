@@ -72,7 +72,7 @@ def _figure(elements: Sequence[Element], crossed_out: Sequence[Rect], page: Rect
     ax = figure.add_axes((0, 0, 1, 1), xlim=(x0, x1), ylim=(y0, y1))
     ax.set_axis_off()
     frames = [element for element in elements if isinstance(element, Frame)]
-    frames.sort(key=lambda frame: -frame.width * frame.height)  # outer frames behind inner ones
+    frames.sort(key=lambda frame: -frame.width * frame.height)  # draw outer frames behind inner frames
     others = [element for element in elements if not isinstance(element, Frame)]
     for i, element in enumerate([*frames, *others]):
         _draw(element, ax, zorder=1 + 0.001 * i)
@@ -198,7 +198,7 @@ def _show_on_any_page(ax: Axes, fillings: Sequence[Rect]) -> None:
 
 
 def _with_few_colors(picture: Image.Image) -> Image.Image:
-    """Return a picture with only its most frequent colors. Each other color becomes the nearest frequent one."""
+    """Return a picture with only its most frequent colors. Every other color becomes the nearest frequent color."""
     pixels = np.ascontiguousarray(picture).view(">u4")[..., 0].astype("u4")  # each color as a single integer
     which, numbers = pd.factorize(pixels.ravel(), sort=True)  # faster than np.unique, which sorts all pixels
     colors = numbers.astype(">u4").view("u1").reshape(-1, 4)

@@ -1,4 +1,4 @@
-"""Draw the schedule of a pipeline as a table of stages and ticks, in which the bubble is marked and counted."""
+"""Draw the schedule of a pipeline as a table of stages and ticks, with the bubble marked and counted."""
 
 from jaxtyping import Int
 from torch import Tensor

@@ -18,7 +18,7 @@ SPACE_MARK = "␣"
 
 
 def unrolled(source: str, target: str) -> Diagram:
-    """Draw a translator whose decoder gets a single context vector, the encoder's last state.
+    """Draw a translator whose decoder receives a single context vector, the encoder's last state.
 
     Args:
         source: The text that the encoder reads, one token per character.
@@ -100,13 +100,13 @@ def gradient_paths(n: int = 40) -> Diagram:
     """Draw the path of the gradient from the context back to the first state, without and with attention.
 
     Args:
-        n: The number of states. Only the first two and the last one are drawn.
+        n: The number of states. Only the first two states and the last state are drawn.
 
     Raises:
         ValueError: There are fewer than 4 states.
     """
     if n < 4:
-        raise ValueError(f"n must be at least 4 states; got {n}")
+        raise ValueError(f"n must be at least 4; got n={n}")
     d = Diagram(
         f"The way of the gradient from the context c back to the first of {n} hidden states. With one vector it passes "
         f"through every state in turn, {n - 1} factors. With attention it takes one step: it is multiplied by the "

@@ -1,4 +1,4 @@
-"""Draw a feed-forward network on several devices: how the matrices are split, and where the all-reduce is."""
+"""Draw a feed-forward network on several devices, with the split matrices and the all-reduce."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""Predictions on the home page: how many were right, and how well calibrated the learner's confidence is."""
+"""Summarize predictions on the home page: the number of right predictions, and the calibration of the confidence."""
 
 from collections.abc import Sequence
 

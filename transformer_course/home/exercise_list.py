@@ -24,7 +24,7 @@ class ListedExercise:
         name: The name of the exercise, which is also the id of its cell.
         topic: The heading of its section.
         summary: The first sentence of its docstring.
-        terms: Abbreviations that its section introduces, except those in the topic or the summary.
+        terms: Abbreviations that its section introduces, except abbreviations in the topic or the summary.
         is_stretch: Whether the exercise is optional (★).
         minutes: Estimated minutes: the lesson's total for all exercises, divided in proportion to points.
         heading_cell: The id of the cell with the nearest heading above the exercise.

@@ -16,7 +16,7 @@ SERVER_EXTENSION = "transformer_course.home.server"
 DISABLED_EXTENSIONS = ("jupyter_lsp", "jupyterlab_jupytext", "notebook_shim")
 """Server extensions of other packages that delay the start and that no lesson needs."""
 SKIPPED_MODULES = ("httpx._main", "isoduration")
-"""Optional modules of other packages, whose import takes a seventh of the start-up time."""
+"""Optional modules of other packages. Importing them would take a seventh of the start-up time."""
 
 
 def open_lab(arguments: Sequence[str]) -> None:

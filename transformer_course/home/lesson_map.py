@@ -4,7 +4,7 @@ The map is drawn from the diagram that the lessons show, and stored as ``lesson_
 and matplotlib, which the page's server should not import. After a change, run ``python -m
 transformer_course.home.lesson_map`` to store the map again.
 
-Each lesson is a group with the class ``tl-lesson``, whose colors and states are set by the page's style sheet.
+Each lesson is a group with the class ``tl-lesson``, and the page's style sheet sets its color and state.
 """
 
 from collections.abc import Iterable, Sequence

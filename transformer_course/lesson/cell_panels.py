@@ -1,4 +1,4 @@
-"""Show each panel of a cell exactly once, no matter on which line of the cell the check or the hint is called."""
+"""Show each panel of a cell exactly once, regardless of the line that calls the check or the hint."""
 
 import os
 from dataclasses import dataclass

@@ -1,7 +1,7 @@
 """The names that a lesson imports: ``check``, ``hint``, ``solution``, ``parts``, ``compare`` and ``tally``.
 
-These functions share one session per process. Importing this module does not start the session. Calling a function
-starts it, and so does importing ``parts``, or importing any of these names from ``transformer_course``.
+These functions share one session per process. Importing this module does not start the session. The session starts when
+you call a function, import ``parts``, or import any of these names from ``transformer_course``.
 """
 
 import os
@@ -152,7 +152,7 @@ def solution(attempt: Any, name: Any = None) -> Panel:
 def compare(prediction: Any, measured: Any, choices: Choices | None = None) -> None:
     """Print a prediction next to the measurement, and whether the prediction is right, close or wrong.
 
-    ``judge_prediction`` defines what is right and close. A prediction that cannot be compared, such as a word instead
+    ``judge_prediction`` defines the tolerances. A prediction that cannot be compared, such as a word instead
     of a number, is printed without a judgment. The first prediction of each comparison counts for ``tally`` and the
     home page.
 
@@ -182,7 +182,7 @@ def compare(prediction: Any, measured: Any, choices: Choices | None = None) -> N
 def tally() -> Panel:
     """Return a summary of this lesson: passed and open exercises, predictions, and the next lesson.
 
-    It counts the predictions that were right, and the predictions that were wrong although you were sure.
+    The summary counts the predictions that were right, and the predictions that were wrong although you were sure.
     """
     return lesson_end(current_session())
 

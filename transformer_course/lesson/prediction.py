@@ -39,8 +39,8 @@ def judge_prediction(prediction: Any, measured: Any) -> Answer | None:
     - If both numbers are whole, they must be equal. Only a round number of at least 20, with at most two digits before
       its zeros, is right within 2 % and close within 10 %: 60 is right for 59, but 2020 is wrong for 2021.
     - Any other number is right if the measurement rounds to it (0.3 for 0.32) or is at most 5 % away (22 for 22.6). It
-      is close if it is less than 10 % away, or 15 % if it has decimals. Numbers below 0.0005 count as 0, and numbers
-      below 0.005 as close to 0.
+      is close if it is less than 10 % away, or less than 15 % if it has decimals. Numbers below 0.0005 count as 0, and
+      numbers below 0.005 as close to 0.
     - A percentage stands for its fraction: 90 is right for 0.9.
     - Phrases such as ``"about 20"``, ``"20 times"``, ``"more than 10"`` and ``"10 to 20"`` are recognized.
 
@@ -48,7 +48,7 @@ def judge_prediction(prediction: Any, measured: Any) -> Answer | None:
     its worst entry, and whole numbers in it must be equal.
 
     Args:
-        prediction: What the learner typed.
+        prediction: The prediction as the learner typed it.
         measured: The result of the experiment.
     """
     prediction, measured = _plain(prediction), _plain(measured)

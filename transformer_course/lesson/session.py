@@ -263,6 +263,6 @@ def _unknown(attempt: Any, called: str | None, function: str = "check") -> Verdi
 
 
 def _names_of_lesson(attempt: Any) -> list[str]:
-    """Return the exercises of the attempt's lesson. The names of other lessons would spoil them."""
+    """Return the exercises of the attempt's lesson. The names from other lessons would spoil these lessons."""
     global_names = {name for function in functions_of(attempt) for name in function.__globals__}
     return [name for names in map(exercise_names, NOTEBOOKS) if global_names.intersection(names) for name in names]

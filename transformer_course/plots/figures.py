@@ -38,11 +38,11 @@ MAX_LABELED_CELLS = 12
 MAX_HORIZONTAL_NAME_LENGTH = 6
 """Maximum length of a horizontal column name. If any name is longer, all names are rotated to avoid overlaps."""
 MAX_HORIZONTAL_NAME_LENGTH_IN_HEADS = 2
-"""The same limit for plots of several heads, which have narrow columns."""
+"""The limit on horizontal names in plots of several heads, which have narrow columns."""
 MIN_PRINTED_WEIGHT = 0.05
 """Smallest weight whose number is printed. Printing all zeros would hide the important cells."""
 ROUNDING_TOLERANCE = 1e-5
-"""How far weights may be below 0 or above 1 because of rounding errors in the softmax."""
+"""Tolerance for weights below 0 or above 1, which can result from rounding errors in the softmax."""
 MAX_BORDERED_CELLS = 40
 """Maximum number of rows or columns for which the cells of a mask have borders."""
 KEY_LABEL, QUERY_LABEL = "key (column)", "query (row)"
@@ -102,7 +102,8 @@ def heads(
         ylabel: Label of the queries.
 
     Raises:
-        ValueError: As for ``weights``, or the number of axes differs from the number of heads.
+        ValueError: The arguments are invalid as described for ``weights``, or the number of axes differs from the
+            number of heads.
     """
     n_heads, n_query, n_key = weights.shape
     if axes is None:

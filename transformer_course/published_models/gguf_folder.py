@@ -1,8 +1,8 @@
 """Convert a GGUF file of a Llama into a folder in the Hub's format: configuration, tensors and tokenizer.
 
 GGUF is the format of llama.cpp: https://github.com/ggml-org/ggml/blob/master/docs/gguf.md. One file contains the
-options, the tokenizer and the tensors, which may be quantized. Names differ from those on the Hub, and so does the row
-order of the query and key projections.
+options, the tokenizer and the tensors, which may be quantized. The names of options and tensors differ from the Hub's
+names, and the query and key projections have a different row order.
 """
 
 from collections.abc import Iterator
@@ -168,7 +168,7 @@ def hub_name(name: str) -> str:
     match name.split("."):
         case ["blk", layer, part, "weight"] if part in LAYER_NAMES:
             return f"model.layers.{layer}.{LAYER_NAMES[part]}.weight"
-    raise ValueError(f"the GGUF file has an unknown tensor, {name}, which the Llamas of this library do not have")
+    raise ValueError(f"the GGUF file contains the tensor {name}, which does not exist in this library's Llamas")
 
 
 def halves_from_pairs(weight: NDArray[np.float32], n_heads: int) -> NDArray[np.float32]:

@@ -1,7 +1,7 @@
-"""Use a published model in a lesson. If the model is not available, its cells show the outputs stored with the lesson.
+"""Use a published model in a lesson. If the model is not available, cells that need it show their stored outputs.
 
 Authors tag the cells that need the model with ``published-model``. Other cells must not use names that these cells
-define, so that the rest of the lesson runs without the model.
+define, so that all other cells run without the model.
 """
 
 import ast
@@ -26,7 +26,7 @@ class StoredOutputs:
 
     Args:
         path: Notebook of the lesson with its outputs.
-        reason: Why the model is not available.
+        reason: The reason why the model is not available.
     """
 
     path: Path
@@ -63,7 +63,7 @@ class StoredOutputs:
 
 
 def published_in_lesson(name: str, lesson: str) -> Path | None:
-    """Return the folder of a published model. If it is not available, make its cells show their stored outputs.
+    """Return the folder of a published model. If it is not available, make cells that need it show stored outputs.
 
     Call this function again to retry.
 

@@ -180,7 +180,7 @@ def _python_paths() -> tuple[str, ...]:
 
 @cache
 def _without_answers() -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Split Python's paths so that a copy of the course installed in them, with its answers, cannot be read.
+    """Split Python's paths so that an installed copy of the course, which contains the answers, cannot be read.
 
     Returns:
         The readable paths, and the folders in which only names may be listed.

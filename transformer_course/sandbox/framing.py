@@ -3,7 +3,7 @@
 from typing import BinaryIO
 
 LIBRARY_FOLDER = "library"
-"""Folder for files that only a job's own process reads. It is next to the jobs' folder in the sandbox."""
+"""Folder, next to the jobs' folder in the sandbox, for files that only a job's own process reads."""
 LENGTH_BYTES = 8
 """Size of the big-endian length that precedes each frame."""
 ANNOUNCEMENT = b"a job"

@@ -157,7 +157,7 @@ def _with_timeout(seconds: float, act: Callable[[BinaryIO], T], pipe: BinaryIO) 
 
 
 class _TimedPipe:
-    """A pipe with a time limit for reading and writing, because a thread for each message would take twice the time.
+    """A pipe with a time limit for reading and writing, which is faster than a thread for each message.
 
     Args:
         pipe: This side's end of the pipe.

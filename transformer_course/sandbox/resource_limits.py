@@ -21,7 +21,7 @@ class Limits:
     """Resource limits for one exercise in one submission.
 
     Args:
-        seconds: Wall-clock time for all cases, minus the time for which other programs used the CPUs.
+        seconds: Wall-clock time for all cases, minus the time during which other programs used the CPUs.
         memory_mb: Memory in addition to Python and torch.
         processes: Number of processes and threads.
         file_mb: Size of each written file.

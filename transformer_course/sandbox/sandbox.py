@@ -53,7 +53,7 @@ class Outcome:
 
     @property
     def cost(self) -> float:
-        """Seconds that count for the job, excluding the time for which other programs used the CPUs."""
+        """Seconds that count toward the limit, excluding the time during which other programs used the CPUs."""
         return self.seconds - self.waited
 
 
@@ -175,7 +175,7 @@ class Sandbox:
         answer = None
         if reason == "exit 0" and data:
             with contextlib.suppress(NotPlainData):
-                answer = unpack(data)  # this can take seconds for millions of small objects, and counts for the job
+                answer = unpack(data)  # can take seconds for millions of small objects, so its time counts
             reason = "exit 0" if isinstance(answer, dict) else "unreadable"
         seconds = time.monotonic() - started
         return Outcome(
@@ -210,7 +210,7 @@ class Sandbox:
                 self._stop()
 
     def _with_file(self, job: dict[str, Any]) -> dict[str, Any]:
-        """Return a job whose library is replaced by the name of a file, which only the job's own process reads.
+        """Replace the library in a job by the name of a file that only the job's own process reads.
 
         If the supervisor read the library, the notebook's next job could search its memory for the part that the
         learner has to implement.
@@ -258,7 +258,7 @@ class Sandbox:
     def _started(self) -> Interpreter:
         """Wait until the interpreter is ready, and return it; start a new interpreter if a job broke the old one."""
         if self.folder is None:
-            raise SandboxError("a sandbox runs jobs only inside a `with` block")
+            raise SandboxError("the sandbox is not open; run jobs only inside a `with` block")
         interpreter, self._interpreter = self._interpreter or self._new_interpreter(self.folder), None
         _ = interpreter.guards  # waits for the start; if the start fails, the interpreter is not kept
         self._interpreter = interpreter

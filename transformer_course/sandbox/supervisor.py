@@ -86,8 +86,8 @@ class Place:
 def supervise(jobs: BinaryIO, answers: BinaryIO, folder: str) -> None:
     """Read the jobs of a notebook, run each in a child process, and send two frames for each job.
 
-    The first frame contains the reason why the child process ended and, on the next line, the seconds for which other
-    programs used the CPUs. The second frame contains the job's reply.
+    The first frame contains the reason why the child process ended and, on the next line, the seconds during which
+    other programs used the CPUs. The second frame contains the job's reply.
 
     A traced job sends many replies. An empty frame before each reply means that the child has not ended. After the
     reply, the grader sends the next request, or an empty frame to end the job.
@@ -128,7 +128,7 @@ def _supervise(request: Request, jobs: BinaryIO, answers: BinaryIO, folder: str,
     if root:
         disk_quota.unmount(root + own_folder)
     disk_quota.unmount(own_folder)
-    delete_tree(own_folder, seconds=5.0)  # if this takes longer, closing the sandbox deletes the rest
+    delete_tree(own_folder, seconds=5.0)  # if this takes longer, closing the sandbox deletes the remaining files
     framing.send(answers, f"{reason}\n{waited:.3f}".encode())
     framing.send(answers, answer)
 
@@ -211,7 +211,7 @@ def _run_in_child(request: Request, place: Place, watch: FolderWatch, jobs: Bina
     The models of its cases are read after the child is forked, so that the child's memory never contains the models.
 
     Returns:
-        The reason why the process ended, the seconds for which it waited for other programs, and its reply.
+        The reason why the process ended, the seconds that it waited for other programs, and its reply.
     """
     limits, begun, computed = request.limits, time.monotonic(), seconds_of_ended_children()
     reading, writing = os.pipe()
@@ -244,11 +244,12 @@ def _run_in_child(request: Request, place: Place, watch: FolderWatch, jobs: Bina
 
 
 def _waited_for_others(clock: float, delay: float, computed: float) -> float:
-    """Return the seconds for which a job waited for programs that it did not start.
+    """Return the seconds that a job waited for programs that it did not start.
 
     Args:
         clock: Wall-clock seconds of the job.
-        delay: Seconds for which the job's first process was ready while any other process ran, including the job's own.
+        delay: Seconds during which the job's first process was ready but another process ran, including processes of
+            the job.
         computed: CPU seconds of all processes of the job.
     """
     return min(delay, max(0.0, clock - computed), clock * (1 - 1 / CLOCK_FACTOR))
@@ -344,11 +345,11 @@ def _collect_answer(
 
 
 def _timeout_reason(child: int, clock: float, limits: Limits) -> str:
-    """Return ``time`` if a child has used up its time, ``busy`` if other programs did, and otherwise an empty string.
+    """Return ``time`` if a child has used up its time, ``busy`` if other programs used the CPUs, or "".
 
-    Sleeping and waiting for its own processes count toward the child's time. Time for which the child was ready while
-    other programs ran does not count, up to a bound. The child's own processes do not count as other programs, but this
-    process may not know those that have already ended.
+    Sleeping and waiting for its own processes count toward the child's time. Time during which the child was ready
+    while other programs ran does not count, up to a bound. The child's own processes do not count as other programs,
+    but this process may be unaware of processes that have already ended.
     """
     late = clock - limits.kill_after
     if late < 0:
@@ -364,7 +365,7 @@ def _trace_in_child(
     """Answer requests in a child process.
 
     Returns:
-        The reason why the process ended, and the seconds for which it waited for other programs.
+        The reason why the process ended, and the seconds that it waited for other programs.
     """
     begun, computed = time.monotonic(), seconds_of_ended_children()
     (asked, asking), (reading, writing) = os.pipe(), os.pipe()

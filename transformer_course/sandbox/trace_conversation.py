@@ -24,7 +24,7 @@ class Conversation:
         self.is_over = False
         """Whether the process has ended, after which there are no more replies."""
         self.waited = 0.0
-        """Seconds for which other programs used the CPUs, set when the conversation ends."""
+        """Seconds during which other programs used the CPUs, set when the conversation ends."""
         self.seconds = 0.0
         """Seconds spent waiting for replies."""
         self.reason = b""

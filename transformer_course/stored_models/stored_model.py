@@ -22,7 +22,7 @@ class StoredModel:
 
     Attributes:
         parameters: Parameters by name, in float32.
-        tokenizer: Tokenizer that the model was trained with.
+        tokenizer: Tokenizer with which the model was trained.
         card: Model card: training command, texts, CPU time and losses.
     """
 
@@ -90,5 +90,5 @@ def store(folder: Path, parameters: Mapping[str, Tensor], tokenizer: Tokenizer, 
 
 
 def _abbreviated(words: list[str]) -> str:
-    """Join the first three items and count the rest. A missing block would otherwise list dozens of names."""
+    """Join the first three items and count the others, because a missing block would list dozens of names."""
     return ", ".join(words[:3]) + (f" and {len(words) - 3} more" if len(words) > 3 else "")

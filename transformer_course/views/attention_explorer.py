@@ -1,4 +1,4 @@
-"""The attention explorer: which queries attend to which keys, in every head and layer."""
+"""The attention explorer: the attention weights between queries and keys, in every head and layer."""
 
 from collections.abc import Mapping, Sequence
 from math import ceil
@@ -21,7 +21,7 @@ ALL_HEADS = -1
 GRAY = "#B9B9B9"
 """The color of masked weights. It is not in the color map of the weights."""
 MAX_LEVEL_NAME = 2
-"""Maximum length of a horizontal key name in the still picture. If one is longer, all names are rotated."""
+"""Maximum length of a horizontal key name in the still picture. If a name is longer, all names are rotated."""
 MAX_NAMED = 24
 """Maximum number of named rows or columns in the still picture, and of tokens and heads in the description."""
 
@@ -65,7 +65,7 @@ class AttentionExplorer(View):
     threshold = Number(0.1, min=0.0, max=1.0, help="Minimum weight for which a line is drawn.").tag(sync=True)
     numbers = Boolean(False, help="Whether weights are written next to the tokens.").tag(sync=True)
     index = Dict(help="Layers, tokens, and the offset of each table of weights.").tag(sync=True)
-    weights = Bytes(help="All weights, as two bytes each.").tag(sync=True)
+    weights = Bytes(help="All weights, with two bytes per weight.").tag(sync=True)
 
     def __init__(
         self,
@@ -110,7 +110,7 @@ class AttentionExplorer(View):
 
     @observe("sentence", "layer")
     def _deselect_missing(self, _change: Any) -> None:
-        """Deselect heads and tokens that the layer or sentence does not have."""
+        """Deselect heads and tokens that do not exist in the layer or sentence."""
         n_heads, n_query, n_key = self.table.weights.shape
         with self.hold_sync():
             self.head = self.head if self.head < n_heads else ALL_HEADS
@@ -148,7 +148,7 @@ class AttentionExplorer(View):
         return figure
 
     def words(self) -> str:
-        """Return a summary of the weights and of what the selected token attends to."""
+        """Return a summary of the weights, and the largest weights of the selected token."""
         table = self.table
         sizes = [
             (len(self.tables), "layer"),
@@ -174,7 +174,7 @@ class AttentionExplorer(View):
         return Rectangle(corner, width, height, fill=False, edgecolor=plots.COLORS[1], linewidth=2)
 
     def _heads_on(self) -> list[int]:
-        """Return the heads that are switched on, or all heads if none is."""
+        """Return the heads that are switched on, or all heads if none is switched on."""
         heads = range(len(self.table.weights))
         return [head for head in heads if head not in self.off] or [*heads]
 

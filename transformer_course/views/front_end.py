@@ -21,7 +21,7 @@ _OTHER = re.compile(r"^(?:import|export)\b.*", re.MULTILINE)
 def module(name: str, folder: Path = FOLDER) -> str:
     """Return the JavaScript of a view, including its imports, as one module.
 
-    The default export has ``render``, which a notebook calls, and ``modelOf``, for pages without a kernel.
+    The default export contains ``render``, which a notebook calls, and ``modelOf``, for pages without a kernel.
 
     Args:
         name: The name of the view's module, which exports ``draw``.
@@ -51,7 +51,7 @@ def style(name: str, folder: Path = FOLDER) -> str:
 
 
 def _in_order(name: str, folder: Path, above: tuple[str, ...]) -> list[str]:
-    """Return a module and everything it imports, in an order in which each module follows its imports."""
+    """Return a module and everything that it imports, ordered so that each module follows its imports."""
     if name in above:
         raise ValueError(f"modules must not import each other in a cycle; got {' → '.join([*above, name])}")
     imported = [match[2] for match in _IMPORT.finditer(_source(name, folder))]

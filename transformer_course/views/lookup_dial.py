@@ -24,8 +24,8 @@ BLUE, ORANGE = COLORS[:2]
 class Lookup:
     """The result of a lookup: a score and a weight for each key, the weighted average of the values, and the entropy.
 
-    The entropy is normalized by its maximum, log n_key: it is 1 if all weights are equal, and 0 if one key has the
-    whole weight.
+    The entropy is normalized by its maximum, log n_key: it is 1 if all weights are equal, and 0 if a single key has
+        weight 1.
     """
 
     scores: Float[Tensor, " n_key"]
@@ -191,5 +191,5 @@ def _arrow(ax: Axes, end: Sequence[float], color: str, width: float) -> None:
 
 
 def _format_number(number: float) -> str:
-    """Format a number with two decimals, or with none if it has three digits before the point."""
+    """Format a number with two decimals, or without decimals if it has three digits before the point."""
     return f"{number:.0f}" if abs(number) >= 100 else f"{number + 0.0:.2f}".replace("-0.00", "0.00")

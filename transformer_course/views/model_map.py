@@ -1,4 +1,4 @@
-"""The model map: how a text passes through a model, block by block and token by token."""
+"""The model map: the path of a text through a model, block by block and token by token."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -38,7 +38,7 @@ class ModelMap(View):
     block = Integer(0, min=0, help="Index of the open block, initially the last attention module.").tag(sync=True)
     step = Integer(0, min=0, help="Index of the selected token in the last sequence.").tag(sync=True)
 
-    in_browser = Dict(help="The model from ``browser_model``, for readers without a kernel, or empty.").tag(sync=True)
+    in_browser = Dict(help="Data from ``browser_model`` to run the model without a kernel.").tag(sync=True)
 
     def __init__(
         self,

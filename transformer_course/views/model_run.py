@@ -22,7 +22,8 @@ def record_run(
     """Run a model in its current mode, and return the run as plain data.
 
     Args:
-        model: Any model of tokens. Its blocks are the modules whose output has a vector for each token of a sequence.
+        model: Any model of tokens. Its blocks are the modules whose output contains a vector for each token of a
+            sequence.
         inputs: The arguments of the model. Integer tensors of shape (1, n) are its sequences: one, or source and
             target.
         names: Function that maps a token id to its text, or a list with one function for each sequence.
@@ -30,11 +31,11 @@ def record_run(
     Returns:
         A dict with these keys:
 
-        - ``sequences``: The tokens of each sequence.
-        - ``blocks``: The blocks in the order in which they finish. Each has its ``name``, ``class``, the index of its
-          ``sequence``, its ``width``, the ``largest`` number, and ``numbers``, a row for each token in base 64. An
-          attention also has ``heads``, ``weights`` and the index of the sequence of its ``keys``. A block that is added
-          to the residual stream also has ``adds``: for each token, its norm divided by the norm of the stream.
+        - ``sequences``: The tokens of each sequence. - ``blocks``: The blocks, in the order of their outputs. Each
+        block has its ``name``, ``class``, the index of its ``sequence``, its ``width``, the ``largest`` number, and
+          ``numbers``, a row for each token in base 64. An attention block also has ``heads``, ``weights`` and the index
+          of the sequence of its ``keys``. A block that is added to the residual stream also has ``adds``: for each
+          token, its norm divided by the norm of the stream.
         - ``next``: For each token of the last sequence, the most probable next tokens and their probabilities.
 
     Raises:
@@ -45,7 +46,7 @@ def record_run(
     functions = [names] * len(ids) if callable(names) else list(names)
     if not ids or any(len(each) != 1 for each in ids) or len(ids) != len(functions):
         got = f"{[tuple(each.shape) for each in ids]} and {len(functions)} names"
-        raise ValueError(f"a run needs sequences with batch size 1, each with a function for its names; got {got}")
+        raise ValueError(f"inputs must contain sequences with batch size 1, each with a function in names; got {got}")
     blocks: list[dict[str, Any]] = []
     streams: dict[str, Tensor] = {}
     post_norm: set[str] = set()

@@ -69,7 +69,7 @@ class PositionClock(View):
         d: Width of the encoding or of query and key, twice the number of clocks.
         length: Number of positions.
         state: Initial values of other traits, such as ``scheme="rotary"`` or ``key_position=7``. RoPE rotates
-            ``query_vector`` and ``key_vector``, in which by default every pair is (1, 0).
+            ``query_vector`` and ``key_vector``; by default, every pair in both vectors is (1, 0).
 
     Raises:
         ValueError: ``d`` is odd or too large, or there are fewer than two positions.

@@ -26,7 +26,7 @@ class ResidualStream(View):
     For each layer, charts show the size of the stream (root mean square), the gradient of ``w_2``, how similar the
     positions are (mean cosine), and how far the layer rotates the vectors (mean cosine of input and output).
 
-    You can read and set ``depth``, ``step`` and ``layer``. ``numbers`` has the measurements at the selected layer.
+    You can read and set ``depth``, ``step`` and ``layer``. ``numbers`` contains the measurements at the selected layer.
 
     Args:
         state: The initial state, such as ``depth=24``.

@@ -17,15 +17,15 @@ N_DRAWN = 100
 
 
 class SamplingDial(View):
-    """Show the most probable next tokens, with sliders for temperature, top-k and top-p, and samples below.
+    """Show the most probable next tokens and some samples, with sliders for temperature, top-k and top-p.
 
-    You can read and set ``temperature``, ``top_k``, ``top_p`` and the ``seed`` of the samples. They determine
-    ``probabilities``, which has the order of ``tokens`` (most probable first), and ``drawn``, the samples.
+    You can read and set ``temperature``, ``top_k``, ``top_p`` and the ``seed`` of the samples. These settings determine
+    ``probabilities`` (in the order of ``tokens``, most probable first) and the samples in ``drawn``.
 
     Args:
         logits: The logits at a single position.
         tokens: The text of each token; by default, the token ids are shown.
-        n_shown: Number of most probable tokens to show. All others are summed.
+        n_shown: Number of most probable tokens to show. The probabilities of all other tokens are summed.
         temperature: The divisor of the logits.
         top_k: Number of tokens to keep; by default, all tokens are kept.
         top_p: Keep the smallest set of the remaining tokens whose total probability is at least ``top_p``.

@@ -30,9 +30,10 @@ Loss = TypeVar("Loss", float, Tensor)
 class TrainingView(View):
     """Show losses, scores and a sample of a training run while it is running.
 
-    Several cells may continue the same run. The last cell shows the view, and earlier cells keep a picture of it.
-    If you interrupt the run, with the view's button or the kernel's, it stops after the current step, so the model
-    stays consistent, and the cell continues after the loop. A second interrupt raises ``KeyboardInterrupt``.
+    Several cells may continue the same run. The last cell shows the view, and earlier cells keep a picture of it. If
+    you interrupt the run with the view's button or with the kernel's interrupt button, it stops after the current step,
+    so the model stays consistent, and the cell continues after the loop. A second interrupt raises
+    ``KeyboardInterrupt``.
 
     Args:
         n_steps: Total number of steps in all cells.
@@ -112,7 +113,7 @@ class TrainingView(View):
         A score whose name ends in ``loss`` is drawn in the chart of the training loss.
 
         Raises:
-            ValueError: The names differ from those of earlier scores.
+            ValueError: The names differ from the names of earlier scores.
         """
         if self.scores and set(scores) != set(self.scores):
             raise ValueError(f"scores must always have the same names, {sorted(self.scores)}; got {sorted(scores)}")
@@ -138,7 +139,7 @@ class TrainingView(View):
             wanted: The correct text, if there is one.
 
         Raises:
-            ValueError: The weights do not have a row per generated token and a column per source token.
+            ValueError: The weights do not have one row per generated token and one column per source token.
         """
         size = (len(generated), len(source))
         if weights is not None and tuple(weights.shape) != size:

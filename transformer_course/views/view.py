@@ -16,7 +16,7 @@ class View(anywidget.AnyWidget):
     """A widget with a picture and a description, which readers see on GitHub, in print or in a terminal.
 
     A subclass names its JavaScript module in ``front_end``, keeps its state in traits with the tag ``sync=True``, and
-    defines ``still`` and ``words``. The package's docstring has an example.
+    defines ``still`` and ``words``. The package's docstring contains an example.
 
     A notebook stores the picture from the time when the cell ran, and the description as the cell's plain text. The
     description must therefore be the same in every run. ``notebooks/build.py`` does not store the widget itself,

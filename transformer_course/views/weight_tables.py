@@ -60,16 +60,16 @@ def weight_tables(
         layer: The name of the layer in error messages.
 
     Raises:
-        ValueError: A tensor has another shape, numbers of sentences or tokens differ, or weights are not between 0 and
-            1.
+        ValueError: A tensor has a different shape, the numbers of sentences or tokens differ, or weights are not
+            between 0 and 1.
     """
     by_sentence = [weights] if isinstance(weights, Tensor) and weights.dim() < 4 else list(weights)
     names = [_sentences(tokens) for tokens in (queries, queries if keys is None else keys)]
     for side, sentences in zip(("queries", "keys"), names, strict=True):
         if len(sentences) != len(by_sentence):
             raise ValueError(
-                f"{layer}: each sentence needs weights and {side}; got weights of {len(by_sentence)} and {side} of "
-                f"{len(sentences)}"
+                f"{layer}: each sentence needs weights and {side}; got weights for {len(by_sentence)} and "
+                f"{side} for {len(sentences)} sentences"
             )
     return [_table(*parts, layer) for parts in zip(by_sentence, names[0], names[1], strict=True)]
 

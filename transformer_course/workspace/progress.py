@@ -24,7 +24,7 @@ class Prediction:
     Attributes:
         cell: The id of the cell and the number of the comparison in that cell, such as ``"one-vector:1"``.
         answer: ``"right"``, ``"close"`` or ``"wrong"``.
-        sure: The learner's confidence, from 0 to 1, or None if the learner gave none.
+        sure: The learner's confidence, from 0 to 1, or None if the learner gave no confidence.
         said: The prediction, as text.
         measured: The measurement, as text.
     """
@@ -69,7 +69,8 @@ class Progress:
     Attributes:
         passed: The time of each exercise's first pass, by name, in the order of the file.
         predictions: The first prediction of each comparison, by cell, in the order of the file.
-        messages: What checks have reported for each exercise, each once: names of mistakes, ``wrong`` or ``crashed``.
+        messages: The messages that checks have reported for each exercise, without duplicates: names of mistakes,
+            ``wrong`` or ``crashed``.
         reviews: The reviews, in the order of the file.
         problems: Messages about the file or about lines that could not be read.
     """
@@ -102,7 +103,7 @@ def record_prediction(folder: Path, prediction: Prediction) -> None:
 
 
 def record_messages(folder: Path, exercise: str, messages: Iterable[str]) -> None:
-    """Record the messages that a check reported for an exercise, except those already recorded.
+    """Record the messages that a check reported for an exercise, except messages that are already recorded.
 
     Raises:
         OSError: The record cannot be read or written.
@@ -147,7 +148,7 @@ def read_progress(folder: Path, strict: bool = False) -> Progress:
                     progress.reviews.append(entry)
                 case _:
                     progress.problems.append(
-                        f"line {number} of {FILE} is no record of a pass, a prediction, a mistake or a review"
+                        f"line {number} of {FILE} is not a record of a pass, a prediction, a mistake or a review"
                     )
     except OSError as error:
         if strict:

@@ -1,7 +1,7 @@
 """Save the learner's right answers for later lessons, in a file of plain Python for each lesson.
 
-``parts_folder`` returns the folder of these files. A file has a section for each exercise that passed, such as
-``# %% softmax``. A section needs no other section.
+``parts_folder`` returns the folder of these files. A file contains a section for each exercise that passed, such as
+``# %% softmax``. Each section runs without the other sections.
 """
 
 import os
@@ -63,14 +63,14 @@ def record_folder(shell: Any) -> Path | None:
 
 
 def explain_no_folder(shell: Any) -> str:
-    """Return why a passed part is not saved and what to do, or "" if it is saved or saving is turned off."""
+    """Return the reason why a passed part is not saved, with advice, or "" if it is saved or saving is turned off."""
     if shell is None or "TRANSFORMER_LAB_PARTS" in os.environ or not (reason := _explain_unsafe_folder()):
         return ""
     return f"It is not kept for later lessons: {reason}"
 
 
 def _explain_unsafe_folder() -> str:
-    """Return why the working copies are not used and what to do, or "" if they are safe to use."""
+    """Return the reason why the working copies are not used, with advice, or "" if they are safe to use."""
     from transformer_course.lesson_folder import is_clone
     from transformer_course.workspace.working_copies import EDITIONS_FILE, working_copy
 

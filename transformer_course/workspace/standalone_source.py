@@ -19,7 +19,7 @@ class NotStandalone(ValueError):
 
 
 def standalone_source(name: str, cells: Sequence[str]) -> str:
-    """Return the statement that defines a name, and all statements that it needs, in an order in which they can run.
+    """Return the statement that defines a name, and all statements that it needs, in a runnable order.
 
     Args:
         name: The name, such as that of a function.

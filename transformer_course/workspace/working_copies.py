@@ -1,4 +1,4 @@
-"""Create the learner's working copies of the lessons, without outputs, which would spoil predictions.
+"""Create the learner's working copies of the lessons, without outputs, because outputs would spoil predictions.
 
 Notebooks are read and written as plain JSON, because importing ``nbformat`` can take longer than a whole check.
 """
@@ -60,11 +60,11 @@ def find_lesson(typed: str, names: Sequence[str] = ()) -> str:
     """Return the full name of a lesson, such as ``03_heads``, given its name, file, number or word.
 
     Args:
-        typed: What the user typed.
+        typed: The text that the user typed.
         names: The names of all lessons; by default, of the published notebooks.
 
     Raises:
-        ValueError: No lesson has that name.
+        ValueError: No lesson matches the text.
     """
     return resolve_lesson(typed, names or sorted(path.stem for path in published_lessons().glob("*.ipynb")))
 

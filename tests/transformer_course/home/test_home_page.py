@@ -121,7 +121,7 @@ def test_reports_unreadable_files_and_shows_the_rest(folder):
     folder.save("00_first", "one")
     displayed = html(folder)
     assert "Some files in your folder cannot be read" in displayed
-    assert f"line 1 of {FILE} is no record of a pass, a prediction, a mistake or a review" in displayed
+    assert f"line 1 of {FILE} is not a record of a pass, a prediction, a mistake or a review" in displayed
     assert "1 of 4 exercises passed." in displayed
 
 

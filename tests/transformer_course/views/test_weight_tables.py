@@ -65,7 +65,10 @@ def test_encoding_round_trips_and_separates_hidden_weights():
 @pytest.mark.parametrize(
     ("change", "error"),
     [
-        ({"weights": WEIGHTS[:1]}, "each sentence needs weights and queries; got weights of 1 and queries of 2"),
+        (
+            {"weights": WEIGHTS[:1]},
+            "each sentence needs weights and queries; got weights for 1 and queries for 2 sentences",
+        ),
         (
             {"weights": WEIGHTS[..., :6]},
             "each of 5 queries and 6 keys needs a token; got 5 query tokens and 7 key tokens",

@@ -93,7 +93,7 @@ def test_invalid_line_is_reported_and_skipped(tmp_path, line):
     record_pass(tmp_path, "similarity")
     progress = read_progress(tmp_path)
     assert list(progress.passed) == ["softmax", "similarity"]
-    assert progress.problems == [f"line 2 of {FILE} is no record of a pass, a prediction, a mistake or a review"]
+    assert progress.problems == [f"line 2 of {FILE} is not a record of a pass, a prediction, a mistake or a review"]
 
 
 def test_times_without_zone_are_comparable_with_others(tmp_path):

@@ -1,4 +1,4 @@
-"""Recognize files checked out by Git, because they have the time of the checkout instead of the submission time.
+"""Recognize files checked out by Git. Their modification time is the time of the checkout, not of the submission.
 
 The index of tracked files is read directly, because running ``git`` could execute commands from a student's
 ``.git/config``.
@@ -10,7 +10,7 @@ from pathlib import Path
 
 MAX_INDEX_BYTES = 64 << 20
 FIXED_BYTES = 62
-"""Number of bytes before the path in an index entry. They contain times, sizes, the SHA-1 hash and flags."""
+"""Number of bytes before the path in an index entry. These bytes contain times, sizes, a hash and flags."""
 IS_EXTENDED = 0x4000
 """Flag that marks an entry with two additional bytes of flags, in version 3 and later."""
 

@@ -308,7 +308,7 @@ def _is_list(file: SubmittedFile) -> bool:
 
 
 def _sort_by_pattern(root: Folder, pattern: str, layout: Layout) -> None:
-    """Assign each file to the student whose name the pattern finds in its path, and ignore other files.
+    """Assign each file to the student whose name the pattern matches in the path, and ignore files without a match.
 
     Raises:
         ValueError: The pattern does not contain the placeholder exactly once.

@@ -1,7 +1,8 @@
 """Submission times from Moodle's grading worksheets, because Moodle's downloads do not contain them.
 
-A worksheet has a row for each student, with the participant number that is also in the name of the student's file or
-folder. Moodle assigns new numbers for each assignment, so a worksheet never matches a different assignment's download.
+A worksheet contains a row for each student, with the participant number that is also in the name of the student's file
+or folder. Moodle assigns new numbers for each assignment, so a worksheet never matches a different assignment's
+download.
 """
 
 from collections.abc import Mapping, Sequence
@@ -20,7 +21,7 @@ from transformer_course.grading.incoming.written_time import MAX_TIME_LENGTH, in
 PLATFORM = "Moodle"
 TIME_SOURCE = "Moodle's grading worksheet"
 NO_TIME = ("", "-")
-"""What Moodle writes instead of a time if a student has not submitted anything."""
+"""The text that Moodle writes instead of a time if a student has not submitted anything."""
 
 
 def read_submission_times(
@@ -67,7 +68,7 @@ def with_submission_times(submissions: Sequence[Submission], times: Mapping[str,
 
 
 def describe_matches(name: str, submissions: Sequence[Submission], times: Mapping[str, Time]) -> str:
-    """Return a sentence about how many students' submission times are in a worksheet.
+    """Return a sentence about the number of students whose submission times are in a worksheet.
 
     Args:
         name: The name of the worksheet.

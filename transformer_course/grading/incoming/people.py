@@ -69,7 +69,7 @@ class Roster:
         self._members = {_letters(group): tuple(members) for group, members in self.groups.items() if _letters(group)}
 
     def with_people(self, people: Sequence[Person]) -> "Roster":
-        """Return a roster of these people with the same groups, restricted to these people."""
+        """Return a roster that contains only these people, in the same groups."""
         new = Roster(people)
         found = {
             group: [new.find(member.id, member.email, member.login, member.name) for member in members]
@@ -190,7 +190,7 @@ class Roster:
             yield self._by_number(spelling)
 
     def _by_number(self, name: str) -> list[Person]:
-        """Return the people whose id or login is this number, perhaps after a spreadsheet has changed its notation."""
+        """Return the people whose id or login is this number, even if a spreadsheet has changed its notation."""
         if not name.isdigit() and not SCIENTIFIC.fullmatch(name):
             return []
         return [

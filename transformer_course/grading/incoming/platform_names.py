@@ -1,4 +1,4 @@
-"""Find the student of a file from the names that learning platforms give to exported files.
+"""Find the student of a file by the names that learning platforms assign to exported files.
 
 To support another platform, add a row to ``PLATFORMS``.
 """
@@ -54,7 +54,7 @@ NOT_A_NAME = re.compile(
     r"|submissions?|submitted|submit|edited|fixed|updated?|version|attempt|homework|hw|my|the|of|notebook|lesson|week"
     r"|exercises?|assignment|lab|part|abgabe|lösung|\d+"
 )
-"""Words that may stand next to a lesson's name and are not a student's name."""
+"""Words that may appear next to a lesson's name and are not part of a student's name."""
 GROUPING = re.compile(
     r"(the )?((section|group|gruppe|class|kurs|course|week|woche|lab|assignment|homework|hw|exercise|übung|lesson|part"
     r"|tutorial|lecture|unit|module|submissions?|submitted|submit|download(s|ed)?|hand(ed)? ?ins?|abgaben?|students?"
@@ -74,7 +74,7 @@ class PersonHint:
         login: The person's user name, or empty.
         platform: The platform that generated the name, or empty.
         is_marked_late: Whether the platform has marked the submission as late.
-        batch: The id of the download. Different names in the same download stand for different people.
+        batch: The id of the download. Different names in the same download refer to different people.
     """
 
     name: str
@@ -158,7 +158,7 @@ def is_version(name: str) -> bool:
 
 
 def is_grouping(name: str) -> bool:
-    """Return whether a folder's name stands for several students or for a lesson, as ``week 1`` does."""
+    """Return whether a folder's name refers to several students or to a lesson, as ``week 1`` does."""
     if lesson_by_name(name):
         return not person_in_file_name(name)
     return GROUPING.fullmatch(re.sub(r"[\W_]+", " ", name).strip()) is not None

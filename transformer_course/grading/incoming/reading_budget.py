@@ -5,7 +5,7 @@ from transformer_course.grading.incoming.submitted_file import UnreadableFile
 MAX_SUBMISSION_BYTES = 128 << 20
 """Maximum total size of a student's notebooks; a complete set of executed lessons takes 8 MB."""
 MAX_JSON_VALUES = 500_000
-"""Maximum number of commas and opening brackets in a notebook; the largest published lesson has 16,000."""
+"""Maximum number of commas and opening brackets in a notebook; the largest published lesson contains 16,000."""
 MAX_SUBMISSION_JSON_VALUES = 2_000_000
 """Maximum number of commas and opening brackets in all of a student's notebooks."""
 
@@ -32,7 +32,7 @@ class ReadingBudget:
         """Subtract a notebook from the budget. Call this before parsing, because each parsed value takes 60 bytes.
 
         Raises:
-            UnreadableFile: The notebook or the submission has too many values.
+            UnreadableFile: The notebook or the submission contains too many values.
         """
         n_values = sum(map(content.count, (b",", b"[", b"{")))
         self._bytes -= len(content)

@@ -140,10 +140,10 @@ def _class_zips(path: Path, is_student: Callable[[str], bool], may_be_student: C
 
 
 class _Source:
-    """A folder or zip. Its files are listed once to find their students, and then read.
+    """A folder or zip. The files are listed once to find their students, and then read.
 
     Args:
-        path: Its location.
+        path: The location of the folder or zip.
         ignore: A folder to skip.
         is_class: Whether a zip may be a class download instead of a student's zip.
         zone: The time zone of the course.

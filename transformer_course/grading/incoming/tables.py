@@ -27,7 +27,7 @@ BYTE_ORDER_MARKS = {
     codecs.BOM_UTF16_LE: "utf-16-le",
     codecs.BOM_UTF16_BE: "utf-16-be",
 }
-"""Byte order marks in the order in which to try them: UTF-32 first, because its mark begins with the UTF-16 mark."""
+"""Byte order marks, in the order to try: UTF-32 comes first, because its mark begins with the UTF-16 mark."""
 LEGACY_ENCODING = "cp1252"
 """Windows-1252, which Excel uses for plain "CSV" files in Western Europe and the Americas."""
 OTHER_LEGACY = re.compile(r"\w*(?:[^\W\d_][£¤¥¦§¨¬¯±³´¶¸¹†‡‰‘]|[£¤¥¦§¨¬¯±³¶¸¹†‡‰][^\W\d_])\w*")
@@ -207,7 +207,7 @@ def decode(content: bytes) -> tuple[str, str]:
     """Return the decoded text, including a byte order mark, and its encoding.
 
     Raises:
-        UnicodeDecodeError: The content has a byte order mark or null bytes, but does not match their encoding.
+        UnicodeDecodeError: The content has a byte order mark or null bytes, but cannot be decoded accordingly.
     """
     encoding = next((own for mark, own in BYTE_ORDER_MARKS.items() if content.startswith(mark)), "")
     if not encoding and b"\0" in content[:1000]:
@@ -273,7 +273,7 @@ def read_table(path: Path) -> list[dict[str, str]]:
         The rows as dicts keyed by lowercase column title; "line" is the number of the line where the row ends.
 
     Raises:
-        ValueError: The file is not a table, its encoding is not recognized, or a row has too many cells.
+        ValueError: The file is not a table, its encoding is not recognized, or a row contains too many cells.
         OSError: The file cannot be read.
     """
     return rows_of(Table(path))
@@ -293,7 +293,10 @@ def rows_of(table: Table) -> list[dict[str, str]]:
             continue
         if any(cells[len(titles) :]):
             advice = f"put cells that contain “{table.separator}” in quotation marks"
-            raise ValueError(f"{table.path}, line {row.line}: {len(cells)} cells but {len(titles)} titles; {advice}")
+            raise ValueError(
+                f"{table.path}, line {row.line}: the row has {len(cells)} cells, but there are {len(titles)} column "
+                f"titles; {advice}"
+            )
         if table.encoding == LEGACY_ENCODING and (word := OTHER_LEGACY.search(" ".join(cells))):
             raise ValueError(
                 f"{table.path} has an unknown encoding, because it contains “{word[0]}”; save it as “CSV UTF-8”"

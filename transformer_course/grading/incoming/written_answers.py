@@ -51,7 +51,7 @@ class WrittenAnswer:
         question: The name of the question.
         student: The student's name in the tables.
         answer: The student's text.
-        points: The points, or None if it has not been marked.
+        points: The points, or None if the answer has not been marked.
         of: The maximum points, or None if unknown.
         comment: A comment for the student.
         note: A note for the instructor.

@@ -116,7 +116,9 @@ def _date(words: str, text: str) -> date:
     if found := DAY_OR_MONTH_FIRST.fullmatch(words):
         first, second, year = int(found[1]), int(found[3]), int(found[4])
         if first <= 12 and second <= 12 and first != second:
-            raise ValueError(f"{text!r} may mean {year}-{first:02}-{second:02} or {year}-{second:02}-{first:02}")
+            raise ValueError(
+                f"{text!r} is ambiguous: it may mean {year}-{first:02}-{second:02} or {year}-{second:02}-{first:02}"
+            )
         return date(year, first, second) if first <= 12 else date(year, second, first)
     numbers = re.findall(r"\d+", words)
     months = [_month_numbers()[word] for word in re.findall(r"[^\W\d_]+", words.casefold()) if word in _month_numbers()]

@@ -52,7 +52,7 @@ def files_in_zip(
         path: The zip.
         parts: The parts of its path if it is a student's zip; empty for a class zip.
         time: The submission time for all files in a student's zip, because the times inside cannot be trusted. None for
-            a class zip, which has the submission time of each file.
+            a class zip, which contains a submission time for each file.
         zone: The time zone of the course. None means the local time zone.
     """
     try:

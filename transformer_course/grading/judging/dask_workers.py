@@ -1,7 +1,7 @@
 """Grade whole submissions on the workers of a Dask scheduler, in the same sandbox as on this machine.
 
-Dask workers are trusted, and no learner's code runs in their processes. They receive the notebooks, the seed and the
-instructor's own exercises. Anyone who can connect to the scheduler can read these, too.
+Dask workers are trusted, and no learner's code runs in their processes. Dask workers receive the notebooks, the seed
+and the instructor's own exercises. Anyone who can connect to the scheduler can read these, too.
 """
 
 import asyncio

@@ -72,12 +72,12 @@ class GradedSubmission:
 
     Args:
         submission: The notebook.
-        exercises: Its exercises in lesson order; empty if the notebook cannot be graded.
+        exercises: The graded exercises in lesson order; empty if the notebook cannot be graded.
         isolation: The level of isolation for its code: ``full``, ``shared user`` or ``none``.
         notes: Notes for the instructor.
         fingerprint: The hashes of its token runs, for comparing submissions.
         answers: The source of the cell that defines each answer, by exercise, for the feedback.
-        attempt: The attempt to which it belongs.
+        attempt: The attempt to which the submission belongs.
     """
 
     submission: Submission

@@ -70,7 +70,8 @@ def run_answer(
 def run_job(sandbox: Sandbox, job: dict[str, Any], *packed: bytes) -> Outcome:
     """Run a job, and run it again if a signal killed it, for example because the system ran out of memory.
 
-    Both runs together must stay within the time limit: a job that has used more than half of it is not run again.
+    Both runs together must stay within the time limit: a job that has used more than half of the limit is not run
+        again.
     """
     outcome = _run_once(sandbox, job, *packed)
     left = sandbox.limits.seconds - outcome.cost

@@ -164,7 +164,7 @@ class Worker:
         self._connection.recv()
 
     def kill(self) -> None:
-        """Kill the process and its sandbox. A thread that is waiting for a reply gets an error."""
+        """Kill the process and its sandbox. A thread that is waiting for a reply receives an error."""
         self._is_killed = True
         self._process.kill()
 

@@ -68,7 +68,7 @@ def doubts_by_grades(
 
 
 def doubts_by_name(lesson: str, results: ClassResults, name: str) -> list[str]:
-    """Return a doubt if a table or column has the name of a different lesson or of its assignment.
+    """Return a doubt if a table or column is named after a different lesson or its assignment.
 
     Args:
         lesson: The lesson to export.

@@ -163,7 +163,7 @@ def _similar_students(student: str, pairs: Sequence[SimilarPair]) -> dict[str, l
 
 
 def _written_answers(student: str, lessons: Iterable[LessonResult], rules: ClassRules) -> Iterator[WrittenAnswer]:
-    """Yield the written answers in a student's notebooks that count, with their marks."""
+    """Yield the written answers in those of a student's notebooks that count, with their marks."""
     for lesson in lessons:
         for question, answer in lesson.notebook.submission.written.items() if lesson.notebook else ():
             yield marked(WrittenAnswer(lesson.lesson, question, student, answer), rules.marks, rules.rubric)
@@ -207,7 +207,7 @@ class _Owners:
         return [stranger]
 
     def _stranger(self, raw: str, hint: PersonHint) -> Person:
-        """Return a person who is not in the roster; the same name or number gives the same person in all batches."""
+        """Return a person who is not in the roster. The same name or number means the same person in all batches."""
         key = (hint.platform, hint.lms_id) if hint.platform in LASTING_NUMBERS else ("", _normalized_case(raw))
         used_ids = {person.id for person in self._strangers.values()}
         return self._strangers.setdefault(key, Person(raw if raw not in used_ids else f"{raw} ({hint.lms_id})"))

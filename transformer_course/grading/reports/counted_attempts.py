@@ -36,8 +36,8 @@ def lesson_result(
 ) -> LessonResult:
     """Return the result of a lesson from the attempt that counts, which is the latest attempt that lowers no points.
 
-    If an attempt has several notebooks, the choice among them does not depend on the verdicts. Otherwise, a student
-    could guess fifty times by submitting fifty notebooks.
+    If an attempt contains several notebooks, the choice among the notebooks does not depend on the verdicts. Otherwise,
+    a student could guess fifty times by submitting fifty notebooks.
     """
 
     def result(notebook: GradedSubmission | None, attempt: Sequence[GradedSubmission]) -> LessonResult:

@@ -260,7 +260,7 @@ def _matched(
         lines that describe the matches.
     """
     if lesson and lesson not in results.lessons:
-        raise ValueError(f"no student submitted {lesson!r}; submitted lessons: {', '.join(results.lessons)}")
+        raise ValueError(f"no student submitted {lesson!r}; the submitted lessons are {', '.join(results.lessons)}")
     by_system = Roster(list(rows))
     by_university = {sis_id: person for person, sis_id in rows.items() if sis_id}
     found: dict[Person, StudentResult] = {}

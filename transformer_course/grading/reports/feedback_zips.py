@@ -47,7 +47,7 @@ def canvas_feedback(students: Sequence[StudentResult], lesson: str = "") -> tupl
 
 
 def without_canvas_feedback(students: Sequence[StudentResult], lesson: str = "") -> list[str]:
-    """Return the names of students whose files in Canvas all have formats that cannot contain a page."""
+    """Return the names of students who submitted files through Canvas, but none that can contain a page."""
     names = {student.name: list(_names_in_canvas(only_lesson(student, lesson))) for student in students}
     return [student for student, own in names.items() if own and not any(map(_can_hold_page, own))]
 

@@ -41,7 +41,7 @@ def worksheet_columns(table: Table, chosen: Mapping[str, str] | None = None) -> 
     """Find the columns of a worksheet.
 
     Args:
-        table: The worksheet. If it is in English and has no column for comments, this column is added.
+        table: The worksheet. If the worksheet is in English and has no column for comments, this column is added.
         chosen: Titles or numbers of columns that the instructor chose, by key of ``column_titles.TITLES``.
 
     Raises:

@@ -284,7 +284,7 @@ class ClassResults:
 
     @property
     def held_back(self) -> list[str]:
-        """A line about each student and lesson for which an earlier result counts because it is better."""
+        """A line about each student and lesson with an earlier result that counts because it is better."""
         return [f"{student.name}: {line}" for student in self.students for line in student.held_back]
 
     @property
@@ -327,7 +327,7 @@ class ClassResults:
         """The students in the roster without a submission, by lesson, or under "" if they submitted nothing at all.
 
         Without a roster, the mapping is empty. A student whose points for a lesson were entered by hand is not listed
-        for it.
+        for this lesson.
         """
         listed = [student for student in self.students if self.is_listed and student.is_listed]
         idle = [student.name for student in listed if student.status == NOTHING_SUBMITTED]

@@ -27,7 +27,7 @@ class Lateness:
     """The lateness of a notebook.
 
     Args:
-        days: Number of days late, where a started day counts in full. None means late by an unknown amount.
+        days: Number of days late, in which a started day counts as a full day. None means late by an unknown amount.
         message: A description that includes the source of the time; empty if the notebook was on time.
         is_unknown: Whether the submission time is unknown, in which case the notebook counts as on time.
     """

@@ -70,7 +70,7 @@ def _override(row: Mapping[str, str]) -> Override:
     if name and name not in every_exercise():
         raise ValueError(f"there is no exercise {name!r}")
     if name and lesson and resolve_lesson(lesson, every_lesson()) != lesson_of(name):
-        raise ValueError(f"{name} is in {lesson_of(name)}; got lesson={lesson!r}")
+        raise ValueError(f"the exercise {name} belongs to {lesson_of(name)}; got lesson={lesson!r}")
     if points and not name:
         raise ValueError(f"points require an exercise; got points={points!r} and no exercise")
     maximum = every_exercise()[name].points if name else 0

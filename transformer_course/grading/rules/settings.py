@@ -31,8 +31,8 @@ class RunOptions:
     Args:
         limits: Limits for one exercise.
         seed: Secret random seed. The hidden cases for a notebook depend on this seed and on the notebook's code. None
-            means the seed of the earlier run, or else a new seed. It is recorded in ``results.json``; the same seed
-            gives the same results.
+            means the seed of the earlier run, or else a new seed. The seed is recorded in ``results.json``; the same
+            seed leads to the same results.
         jobs: Number of students to grade at once.
         fresh: Whether to discard the earlier results.
         count_latest: Whether new results replace earlier results even if points fall. If so, only the given lessons

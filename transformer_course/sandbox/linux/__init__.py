@@ -1,4 +1,4 @@
-"""Confine a process with Linux's mechanisms. Each module wraps one mechanism; the rest of the sandbox combines them.
+"""Confine a process with Linux's mechanisms. The modules wrap one mechanism each.
 
 ``landlock`` restricts file access, ``seccomp`` restricts system calls to the ``permitted_system_calls``, ``namespaces``
 isolates an unprivileged user's job, ``private_root`` hides other files, ``disk_quota`` limits disk use,

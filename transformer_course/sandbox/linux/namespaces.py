@@ -1,6 +1,6 @@
 """Isolate a job from other processes and from the network with namespaces, if an unprivileged user may create them.
 
-Unlike root, an unprivileged user cannot give a job a separate user id. But in a separate process namespace, a job
+Unlike root, an unprivileged user cannot run a job under a separate user id. But in a separate process namespace, a job
 cannot access other processes, and all of its processes end with the namespace's first process, however fast the job
 forks (``man 7 namespaces``).
 """

@@ -21,7 +21,7 @@ def cpu_seconds(process: int) -> float:
 
 
 def delay_seconds(process: int) -> float:
-    """Return the seconds for which the first thread of this process or a child was ready but had no CPU.
+    """Return the seconds that the first thread of this process or a child waited for a CPU.
 
     This is the second number in ``/proc/PID/schedstat`` (kernel.org, "Scheduler Statistics"). If the system does not
     report it, the result is 0.

@@ -47,7 +47,10 @@ def test_reads_members_in_rows_cells_and_columns(tmp_path: Path, text: str):
             "group,member 1,member 2\nA,Ada Lovelace,Bem Shaw\n",
             "'Bem Shaw' does .* It may be Ben Shaw .3.. Write",
         ),
-        ("group,members\nA,Lovelace, Ada\n", "line 2: 3 cells but 2 titles; put cells that contain “,” in"),
+        (
+            "group,members\nA,Lovelace, Ada\n",
+            "line 2: the row has 3 cells, but there are 2 column titles; put cells that contain “,” in",
+        ),
         ("team lead,members\nA,Ada\n", "has no column for groups; its columns are “team lead”, “members”"),
     ],
 )

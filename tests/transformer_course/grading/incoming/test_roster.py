@@ -77,7 +77,10 @@ def test_single_column_may_contain_commas(tmp_path: Path):
         ('id\n"a\n', "roster.csv, line 2: a quoted cell has no closing quotation mark"),
         ("Öğrenci;Grup\nAda;1\n", "has no column for an id, .* its columns are “Öğrenci”, “Grup”. Choose .*--columns"),
         ("Ada,ada@uni.edu\n", "must contain column titles, .* it contains “Ada”, “ada@uni.edu”"),
-        ("id,name\n1,Lovelace, Ada\n", "line 2: 3 cells but 2 titles; put cells .* in quotation marks"),
+        (
+            "id,name\n1,Lovelace, Ada\n",
+            "line 2: the row has 3 cells, but there are 2 column titles; put cells .* in quotation marks",
+        ),
     ],
 )
 def test_invalid_roster_error_is_specific(tmp_path: Path, text: str, message: str):

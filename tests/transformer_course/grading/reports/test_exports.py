@@ -146,7 +146,9 @@ def test_exports_one_lesson_with_its_bonus(tmp_path: Path):
     most = max_points(["01_lookup"])
     assert one == f"Student,ID,Transformer Course\nada,1,{most + bonus}\n"
     assert f"Students above the {most} points possible: 1. Canvas allows this." in report
-    with pytest.raises(ValueError, match="no student submitted '03_heads'; submitted lessons: 01_lookup, 02_scaling"):
+    with pytest.raises(
+        ValueError, match="no student submitted '03_heads'; the submitted lessons are 01_lookup, 02_scaling"
+    ):
         merged(tmp_path, text, results, lesson="03_heads")
 
 

@@ -94,7 +94,9 @@ def test_due_date_accepts_lesson_abbreviations(name: str):
 
 
 def test_rejects_ambiguous_date():
-    with pytest.raises(ValueError, match="got '10/12/2026': '10/12/2026' may mean 2026-10-12 or 2026-12-10"):
+    with pytest.raises(
+        ValueError, match="got '10/12/2026': '10/12/2026' is ambiguous: it may mean 2026-10-12 or 2026-12-10"
+    ):
         parse_due(["10/12/2026"])
 
 

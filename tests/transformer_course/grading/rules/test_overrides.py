@@ -41,7 +41,7 @@ def test_overrides_are_read_and_never_overwritten(tmp_path: Path):
     [
         (",01_lookup,softmax,1,", "the row has no student"),
         ("Ada,,softmx,1,", "there is no exercise 'softmx'"),
-        ("Ada,02_scaling,softmax,1,", "softmax is in 01_lookup; got lesson='02_scaling'"),
+        ("Ada,02_scaling,softmax,1,", "the exercise softmax belongs to 01_lookup; got lesson='02_scaling'"),
         ("Ada,,softmax,many,", f"points must be a number between 0 and {MAX_POINTS}; got points='many'"),
         ("Ada,,softmax,99,", f"points must be a number between 0 and {MAX_POINTS}; got points='99'"),
         ("Ada,,softmax,nan,", "got points='nan'"),
