@@ -68,14 +68,14 @@ def _first_digits(steps: int, lr: float) -> dict[str, list[float]]:
 
 
 @pytest.mark.parametrize(("steps", "lr"), [(150, 0.008), (300, 0.0027)])
-def test_learning_first_digit_requires_open_gates_or_shorter_texts(steps: int, lr: float):
+def test_first_digit_requires_open_gates_or_shorter_texts(steps: int, lr: float):
     right = _first_digits(steps, lr)
     assert max(right["40 digits"]) < 0.2
     assert min(right["40 digits, open gates"] + right["1 to 40 digits"]) > 0.8
 
 
 @pytest.mark.parametrize(("steps", "lr"), [(450, 0.008), (150, 0.024)])
-def test_more_steps_or_higher_rate_suffice_for_40_digits(steps: int, lr: float):
+def test_more_steps_or_higher_rate_learn_40_digits(steps: int, lr: float):
     assert min(_first_digits(steps, lr)["40 digits"]) > 0.8
 
 

@@ -79,7 +79,7 @@ def needed_extra(path: str) -> str:
 
 @pytest.fixture(scope="module")
 def imported() -> dict[str, dict[str, set[str]]]:
-    """Return the files that import each distribution, keyed by the files' extra and by the distribution."""
+    """Return the files that import each distribution. The outer key is the files' extra."""
     if not (ROOT / ".git").exists():
         pytest.skip("not a clone, so git cannot list its files")
     listed = subprocess.run(["git", "ls-files", "-z", "*.py"], cwd=ROOT, capture_output=True, text=True, check=True)

@@ -167,7 +167,7 @@ def test_disk_needs_space_if_pip_chooses_cuda(repository):
 
 
 @pytest.mark.parametrize("installer", ["uv", "pip"])
-def test_full_disk_is_reported_and_cleaned_up(repository, installer):
+def test_reports_full_disk_and_cleans_up(repository, installer):
     half = "import os; os.makedirs('.venv/lib/half', exist_ok=True); "
     if installer == "uv":
         repository.uv(half + "sys.exit('--dry-run' not in sys.argv and 'error: No space left on device (os error 28)')")
@@ -179,7 +179,7 @@ def test_full_disk_is_reported_and_cleaned_up(repository, installer):
 
 
 @pytest.mark.slow
-def test_missing_network_is_reported(repository):
+def test_reports_missing_network(repository):
     for name in ("venv", "pip"):
         (repository.path / f"{name}.py").unlink()
     (repository.path / "pyproject.toml").write_text("[build-system]\nrequires = ['setuptools']\n")
@@ -278,7 +278,7 @@ def test_install_prints_at_most_ten_lines(repository):
     assert (repository.path / ".venv" / "install.log").read_text().count("noise") >= 1000
 
 
-def test_failed_pip_upgrade_is_ignored(repository):
+def test_ignores_failed_pip_upgrade(repository):
     repository.pip("sys.exit('ERROR: no newer pip' if '--upgrade' in sys.argv or 'uv>=0.8,<1' in sys.argv else 0)")
     done = repository.run("lab")
     assert done.returncode == 0
@@ -288,7 +288,7 @@ def test_failed_pip_upgrade_is_ignored(repository):
     assert installing.endswith("-e .")
 
 
-def test_lesson_imports_are_compiled_once(repository):
+def test_compiles_lesson_imports_once(repository):
     repository.uv()
     imported = repository.path / "imported"
     repository.fake("torch/_dynamo", f"import sys; print(sys.dont_write_bytecode, file=open({str(imported)!r}, 'a'))")
@@ -297,13 +297,13 @@ def test_lesson_imports_are_compiled_once(repository):
     assert imported.read_text() == "False\n"
 
 
-def test_failing_venv_is_reported(repository):
+def test_reports_failing_venv(repository):
     repository.fake("venv", "import sys; sys.exit('Error: Permission denied')")
     message = complaint(repository.run("lab"))
     assert message == f"could not create an environment in {repository.path / '.venv'}: Error: Permission denied"
 
 
-def test_killed_install_is_repeated(repository):
+def test_repeats_killed_install(repository):
     half = repository.path / ".venv" / "half"
     repository.uv(f"open({str(half)!r}, 'w'); os.kill(os.getppid(), signal.SIGKILL)")
     assert repository.run("lab").returncode != 0
@@ -321,7 +321,7 @@ def test_interrupted_install_leaves_only_the_log(repository):
     assert [path.name for path in (repository.path / ".venv").iterdir()] == ["install.log"]
 
 
-def test_broken_stamp_is_ignored(repository):
+def test_ignores_broken_stamp(repository):
     repository.uv()
     repository.run("lab")
     repository.stamp.write_text("")
@@ -329,7 +329,7 @@ def test_broken_stamp_is_ignored(repository):
     assert len(repository.installed) == 2
 
 
-def test_partly_replaced_environment_is_created_again(repository):
+def test_recreates_partly_replaced_environment(repository):
     repository.uv()
     repository.run("lab")
     (repository.path / "constraints.txt").write_text("torch==1.0")
@@ -351,7 +351,7 @@ def test_second_run_installs_nothing(repository):
     assert repository.installed == [f"uv pip install --python {python} -c constraints.txt -e .[test]"]
 
 
-def test_test_tools_are_added_to_existing_environment(repository):
+def test_adds_test_tools_to_existing_environment(repository):
     repository.uv()
     repository.run("lab")
     kept = repository.path / ".venv" / "kept"
@@ -380,7 +380,7 @@ def test_update_preserves_test_tools(repository):
 
 
 @pytest.mark.parametrize("name", ["pyproject.toml", "constraints.txt"])
-def test_changed_requirements_are_installed(repository, name):
+def test_installs_changed_requirements(repository, name):
     repository.uv()
     repository.run("lab")
     (repository.path / name).write_text("# new")

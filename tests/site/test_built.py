@@ -155,7 +155,7 @@ def test_every_picture_has_an_alternative_text(site: Path) -> None:
     assert [(name, tag) for name, tag in pictures if not re.search(r'\balt="[^"]+"', tag)] == []
 
 
-def test_every_formula_is_rendered(site: Path) -> None:
+def test_browser_renders_every_formula(site: Path) -> None:
     for page in [*site.glob("notebooks/*.html"), *site.glob("slides/*.html")]:
         text = re.sub(r"<(pre|code|script)\b.*?</\1>", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
         assert "$$" not in text and r"$\\" not in text, page.name

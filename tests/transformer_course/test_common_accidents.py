@@ -1,4 +1,4 @@
-"""Tests that a check handles prints, unfinished helpers, wrong names and infinite loops well."""
+"""Tests that checks tolerate prints and report unfinished helpers, wrong names and infinite loops."""
 
 import time
 

@@ -63,7 +63,7 @@ def test_unchanged_steps_match_the_reference():
     assert torch.equal(MIXTURE.but().attempt(QUERIES, keys=KEYS, scale=3.0), mixture(QUERIES, KEYS, 3.0))
 
 
-def test_changed_step_may_use_other_inputs():
+def test_changed_step_may_use_different_inputs():
     wrong = MIXTURE.but(scores=lambda products, keys: products / keys.shape[-1]).attempt
     assert torch.equal(wrong(QUERIES, KEYS), mixture(QUERIES, KEYS, 4.0))
 
@@ -73,7 +73,7 @@ def test_changed_argument_reaches_all_steps():
     assert torch.equal(wrong(QUERIES, KEYS), mixture(QUERIES.flip(0), KEYS))
 
 
-def test_change_receives_the_right_value_it_replaces():
+def test_changed_step_receives_right_value_that_it_replaces():
     wrong = MIXTURE.but(weights=lambda weights: weights.round())
     assert torch.equal(wrong.attempt(QUERIES, KEYS), mixture(QUERIES, KEYS).round())
 

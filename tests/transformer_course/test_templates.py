@@ -217,7 +217,7 @@ def test_hostile_text_creates_no_element_or_attribute(page: str, text: str):
 
 @pytest.mark.parametrize("text", ["<script>alert(1)</script>", '"><img src=x onerror=alert(1)>'])
 @pytest.mark.parametrize("page", PAGES)
-def test_hostile_text_is_displayed_unchanged(page: str, text: str):
+def test_displays_hostile_text_unchanged(page: str, text: str):
     assert Skeleton(PAGES[page](text)).text.count(text) >= 4
 
 

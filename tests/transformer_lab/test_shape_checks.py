@@ -76,7 +76,7 @@ def test_rejects_wrong_calls_after_valid_calls(call):
             call()
 
 
-def test_similar_calls_are_checked_once(monkeypatch):
+def test_checks_similar_calls_once(monkeypatch):
     calls = record_checks(monkeypatch)
     check = check_once(lambda *args, **keywords: None)
     for _ in range(3):
@@ -91,7 +91,7 @@ def test_similar_calls_are_checked_once(monkeypatch):
     assert len(calls) == 7
 
 
-def test_collections_are_checked_every_time(monkeypatch):
+def test_checks_collections_every_time(monkeypatch):
     calls = record_checks(monkeypatch)
     given, returned = check_once(len), check_once(lambda n: [torch.rand(n)])
     for _ in range(3):
@@ -126,7 +126,7 @@ def test_failed_call_is_not_cached():
             takes_text(1)
 
 
-def test_cache_of_calls_is_limited(monkeypatch):
+def test_limits_cache_of_calls(monkeypatch):
     monkeypatch.setattr(shape_checks, "MAX_CACHED_CALLS", 3)
     calls = record_checks(monkeypatch)
     check = check_once(lambda n: None)
@@ -135,7 +135,7 @@ def test_cache_of_calls_is_limited(monkeypatch):
     assert len(calls) > 5
 
 
-def test_only_shape_annotations_are_checked(tmp_path, monkeypatch):
+def test_checks_only_shape_annotations(tmp_path, monkeypatch):
     (tmp_path / "with_shapes_and_without.py").write_text("""
 from collections.abc import Callable
 from typing import Literal
@@ -171,7 +171,7 @@ class Layer:
     assert module.plain("unchecked") == ["unchecked"]
 
 
-def test_jaxtyping_is_unchanged_for_other_packages():
+def test_jaxtyping_is_unchanged_for_third_party_packages():
     @jaxtyping.jaxtyped(typechecker=beartype)
     def plain(n: int) -> int:
         return n

@@ -88,7 +88,7 @@ def test_caches_only_small_variant_outputs():
                     assert distance(alone["output"], other["output"]) <= 1
 
 
-def test_crash_hides_form_of_other_outputs(monkeypatch):
+def test_crash_hides_form_of_remaining_outputs(monkeypatch):
     monkeypatch.setattr(mistake_pairs, "MAX_UNLIKELY_PAIRS", 0)
     known, crash = behavior(SOFTMAX, 0), {"error": {"type": "TypeError", "message": ""}}
     observed = [{"output": observation["output"].double()} for observation in known.expected]

@@ -79,7 +79,7 @@ def judged_with(attempt, other_cases):
     return judge(DOUBLE, 0, [observe(attempt, case) for case in CASES], (), other_cases)
 
 
-def test_recognizes_mistake_on_other_cases_if_available():
+def test_recognizes_mistake_on_additional_cases_if_available():
     recognized = judged_with(lambda x: x * 2 + 0.3, OtherCases(squares))
     assert (recognized.status, recognized.mistake) == ("mistake", "squares")
     assert judged_with(squares, OtherCases(None)).mistake == "squares"
@@ -97,7 +97,7 @@ def test_ignores_additional_cases_that_do_not_crash():
     assert verdict.mistake is None and "only here" in verdict.message
 
 
-def test_correct_attempt_passes_without_other_cases():
+def test_correct_attempt_passes_without_additional_cases():
     other_cases = OtherCases(squares)
     assert judged_with(double, other_cases).passed
     assert other_cases.n_calls == 0
@@ -126,7 +126,7 @@ def test_allows_randomness_if_reference_is_random():
     assert "called again" in verdict_on(lambda x: x + torch.rand(1)).message  # the reference `double` is not random
 
 
-def test_explains_wrong_output_before_randomness_if_reference_is_random():
+def test_explains_wrong_output_first_if_reference_is_random():
     def has_negative(x: Float[Tensor, " n"]) -> bool:
         return bool((torch.rand_like(x) < 0).any())
 
@@ -152,7 +152,7 @@ def test_crash_report_shows_case_and_inputs():
     assert verdict.message.endswith("The inputs: x (n=3).")
 
 
-def test_crash_does_not_hide_error_in_other_case():
+def test_crash_does_not_hide_error_in_different_case():
     message = verdict_on(lambda x: x.nothing if len(x) < 3 else x * 2 if len(x) < 4 else x + 7).message
     assert message.startswith("Case 1 of 3 (2 numbers): AttributeError:")
     assert "\nApart from that, in case 3 of 3 (5 numbers): the numbers are wrong.\n" in message

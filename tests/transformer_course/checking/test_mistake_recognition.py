@@ -141,7 +141,7 @@ def test_ambiguous_pairs_report_shared_mistake_and_alternative():
 
 
 @pytest.mark.parametrize("n_between", [0, 40])
-def test_reports_likeliest_pair_if_others_are_unlikely(n_between):
+def test_reports_likeliest_pair_if_remaining_pairs_are_unlikely(n_between):
     def times(name, value, factor):
         change = {"values": lambda values: factor * values, "output": lambda output: factor * output}[value]
         return known(name, STEPS.but(**{value: change}), summary=f"the {value} are {name}")

@@ -163,7 +163,7 @@ def test_frequencies_may_differ_by_chance():
     assert observation_distance({"frequencies": None, "n_samples": 4000}, right) == math.inf
 
 
-def test_plain_numbers_are_compared_relatively():
+def test_compares_plain_numbers_relatively():
     assert distance(1e-6, 1.2e-6) == pytest.approx(0.2 / 1.2 / 1.1e-4)
     assert distance(math.nan, 1.0) == distance(1.0, math.inf) == math.inf
 

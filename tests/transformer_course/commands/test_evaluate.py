@@ -50,7 +50,7 @@ def test_only_dates_default_to_one_thread(corpus, model, monkeypatch):
     assert main(["evaluate", "dates", "-m", str(model), "--threads", "2"]) == 0 and set_to == [1, 2]
 
 
-def test_bad_lines_are_reported(model, tmp_path, capsys):
+def test_reports_bad_lines(model, tmp_path, capsys):
     path = tmp_path / "bad.tsv"
     path.write_text("eins\tEINS\nzwei\n", "utf-8")
     assert main(["evaluate", str(path), "-m", str(model)]) == 0
@@ -59,7 +59,7 @@ def test_bad_lines_are_reported(model, tmp_path, capsys):
 
 
 @pytest.mark.parametrize("text, message", [("", "no sentence pairs to evaluate"), (None, "No such file")])
-def test_invalid_corpus_is_reported_in_one_line(model, tmp_path, capsys, text, message):
+def test_reports_invalid_corpus_in_one_line(model, tmp_path, capsys, text, message):
     path = tmp_path / "corpus.tsv"
     if text is not None:
         path.write_text(text)
@@ -83,7 +83,7 @@ def test_prints_perplexity_and_bits_per_byte(story, language_model, capsys):
     ]
 
 
-def test_bad_lines_of_text_are_reported(language_model, tmp_path, capsys):
+def test_reports_bad_lines_of_text(language_model, tmp_path, capsys):
     path = tmp_path / "bad.txt"
     path.write_bytes(b"eins\n\xff\nzwei\n")
     assert main(["evaluate", "--text", str(path), "-m", str(language_model)]) == 0
@@ -91,7 +91,7 @@ def test_bad_lines_of_text_are_reported(language_model, tmp_path, capsys):
     assert "bytes           9\n" in captured.out and "bad.txt, line 2: not UTF-8" in captured.err
 
 
-def test_text_errors_are_reported_in_one_line(model, story, language_model, tmp_path, capsys):
+def test_reports_text_errors_in_one_line(model, story, language_model, tmp_path, capsys):
     (tmp_path / "empty.txt").write_text("\n")
     publish(tmp_path / "without-bos")
     config = tmp_path / "without-bos" / "config.json"
@@ -107,7 +107,7 @@ def test_text_errors_are_reported_in_one_line(model, story, language_model, tmp_
         assert error.startswith("transformer-course: ") and message in error and error.count("\n") == 1
 
 
-def test_missing_model_is_reported_in_one_line(tmp_path, capsys, monkeypatch):
+def test_reports_missing_model_in_one_line(tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert main(["evaluate", "dates"]) == 2
     message = "there is no folder model-dates: create it with `transformer-course train dates`, or pass --model"

@@ -48,7 +48,7 @@ def test_reports_unmarked_answers(tmp_path: Path, capsys):
 
 
 @pytest.mark.parametrize("is_decided", [False, True])
-def test_reports_unjudged_answer_until_it_is_overridden(tmp_path: Path, capsys, is_decided: bool):
+def test_reports_unjudged_answer_until_overridden(tmp_path: Path, capsys, is_decided: bool):
     graded = notebook(1)
     busy = replace(graded.exercises[1].verdict, status="crashed", message=explain_exit("busy", Limits()))
     exercises = [graded.exercises[0], replace(graded.exercises[1], verdict=busy), *graded.exercises[2:]]
@@ -67,7 +67,7 @@ def test_reports_unjudged_answer_until_it_is_overridden(tmp_path: Path, capsys, 
     assert (line in capsys.readouterr().out) != is_decided
 
 
-def test_canvas_feedback_is_written_next_to_the_table(tmp_path: Path, capsys):
+def test_writes_canvas_feedback_next_to_table(tmp_path: Path, capsys):
     file = "ada_12345_67890_01_lookup.ipynb"
     Records(tmp_path, {}).write("ada", [], [notebook(1, file=file, lms_id="12345")], {})
     write_report(tmp_path, new_settings(7, Limits(), {}))
@@ -119,7 +119,7 @@ def test_rejects_column_for_different_lesson_without_force(tmp_path: Path, capsy
     assert doubt not in capsys.readouterr().out
 
 
-def test_errors_are_reported_in_one_line(tmp_path: Path, capsys):
+def test_reports_errors_in_one_line(tmp_path: Path, capsys):
     assert main(["export", str(tmp_path), "--canvas", "export.csv"]) == 2
     assert (
         capsys.readouterr().err

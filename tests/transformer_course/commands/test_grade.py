@@ -72,7 +72,7 @@ def test_sandbox_starts_before_grading_and_always_stops(graded, monkeypatch):
 
 
 @pytest.mark.parametrize("error", [FileNotFoundError("no notebook at x.ipynb"), ValueError("no notebook at x.ipynb")])
-def test_errors_are_reported_in_one_line(graded, monkeypatch, capsys, error):
+def test_reports_errors_in_one_line(graded, monkeypatch, capsys, error):
     def fail(*_, **__):
         raise error
 

@@ -33,14 +33,14 @@ def test_passes_unknown_arguments_to_jupyterlab(opened, arguments):
     assert opened == [arguments]
 
 
-def test_missing_lessons_are_reported_in_one_line(monkeypatch, tmp_path, capsys):
+def test_reports_missing_lessons_in_one_line(monkeypatch, tmp_path, capsys):
     monkeypatch.setattr(lesson_folder, "REPOSITORY", tmp_path)
     assert main(["lab"]) == 2
     missing = f"there are no lessons in {tmp_path / 'notebooks'}"
     assert capsys.readouterr().err == f"transformer-course: {missing}\n"
 
 
-def test_unwritable_folder_is_reported_with_advice(monkeypatch, tmp_path, capsys):
+def test_reports_unwritable_folder_with_advice(monkeypatch, tmp_path, capsys):
     (tmp_path / "file").touch()
     monkeypatch.setenv("TRANSFORMER_LAB_LESSONS", str(tmp_path / "file" / "lessons"))
     assert main(["lab"]) == 2

@@ -27,7 +27,7 @@ ROOT = Path(__file__).parents[3]
         (["train", "dates", "-o", "model", "--seed", "three"], "invalid int value: 'three'"),
     ],
 )
-def test_invalid_arguments_are_reported_before_running(monkeypatch, capsys, arguments, message):
+def test_reports_invalid_arguments_before_running(monkeypatch, capsys, arguments, message):
     monkeypatch.setattr(train, "run", lambda args: pytest.fail("the command runs in spite of the error"))
     with pytest.raises(SystemExit, match="2"):
         main(arguments)

@@ -90,7 +90,7 @@ def test_pushed_model_is_private_and_can_be_loaded(translator, generator, hub):
     assert [options["private"] for options in calls] == [True, True]
 
 
-def test_new_version_replaces_the_old_one(translator, hub):
+def test_new_version_replaces_old_version(translator, hub):
     root, _ = hub
     push_model(translator, "ada/dates", {"accuracy": "1 %"})
     push_model(translator, "ada/dates", {"accuracy": "2 %"})
@@ -124,7 +124,7 @@ def test_rejects_invalid_name_on_the_hub(tmp_path, name):
         push_folder(tmp_path, name)
 
 
-def test_failed_upload_is_reported_in_one_line(translator, monkeypatch):
+def test_reports_failed_upload_in_one_line(translator, monkeypatch):
     api = create_autospec(HfApi, instance=True)
     api.create_repo.side_effect = OSError("no\nnetwork")
     monkeypatch.setattr(huggingface_hub, "HfApi", lambda: api)

@@ -77,6 +77,6 @@ def test_pushes_a_model_without_a_log(tmp_path, monkeypatch, capsys):
     assert capsys.readouterr().out == "The model and its card are in https://hub\n"
 
 
-def test_missing_model_is_reported_in_one_line(tmp_path, capsys):
+def test_reports_missing_model_in_one_line(tmp_path, capsys):
     assert main(["push", "-m", str(tmp_path), "ada/x"]) == 2
     assert capsys.readouterr().err == f"transformer-course: {tmp_path} has no config.json\n"

@@ -96,7 +96,7 @@ def test_every_kind_of_option_reaches_the_trainer(corpus, tmp_path):
     assert info["model"]["dropout"] == 0.2
 
 
-def test_default_folder_is_named_after_the_corpus(corpus, tmp_path, capsys):
+def test_names_default_folder_after_corpus(corpus, tmp_path, capsys):
     assert main(["train", *corpus, "--validation", *corpus, *SMALL_MODEL_OPTIONS, *SHORT_RUN_OPTIONS]) == 0
     output = capsys.readouterr().out
     assert output.startswith("6 steps in ") and "; best validation score 0." in output
@@ -104,7 +104,7 @@ def test_default_folder_is_named_after_the_corpus(corpus, tmp_path, capsys):
     Translator.load(tmp_path / "model-x")
 
 
-def test_dates_need_no_other_argument(tmp_path, monkeypatch, capsys):
+def test_dates_require_no_further_argument(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(recipes, "N_TRAINING_DATES", 300)
     monkeypatch.setattr(recipes, "N_HELD_OUT_DATES", 20)
     monkeypatch.setattr(evaluate, "N_TEST_DATES", 30)
@@ -173,7 +173,7 @@ def test_stopped_run_continues_with_the_same_command(
     assert resumed_losses == losses
 
 
-def test_bad_lines_are_reported(tmp_path, capsys):
+def test_reports_bad_lines(tmp_path, capsys):
     (tmp_path / "bad.tsv").write_text("eins\tEINS\nzwei\n", "utf-8")
     assert main(["train", "bad.tsv", "-o", "m", *SMALL_MODEL_OPTIONS, *SHORT_RUN_OPTIONS]) == 0
     message = "skipped 1 × no tab, so no translation\n  bad.tsv, line 2: no tab, so no translation\n1 pair of "
@@ -199,7 +199,7 @@ def test_bad_lines_are_reported(tmp_path, capsys):
         (["x.tsv", "--text", "--batch-tokens", "1"], "more than a batch of n_tokens=1 can hold"),
     ],
 )
-def test_errors_are_reported_in_one_line(arguments, message, capsys, monkeypatch):
+def test_reports_errors_in_one_line(arguments, message, capsys, monkeypatch):
     monkeypatch.setattr(recipes, "N_TRAINING_DATES", 30)
     Path("x.tsv").write_text("eins\tEINS\n")
     assert main(["train", *arguments]) == 2

@@ -72,7 +72,7 @@ class SlowPipe(io.RawIOBase):
         return len(piece)
 
 
-def test_lines_are_translated_as_they_arrive(model, recorded, capsys, monkeypatch):
+def test_translates_lines_as_they_arrive(model, recorded, capsys, monkeypatch):
     stdin = Stdin(b"")
     slow = SlowPipe([b"ab\nc", b"d\nef\ngh\n", b"\xc3", b"\xa4\nq", b""], lambda: capsys.readouterr().out)
     stdin.buffer = io.BufferedReader(slow)
@@ -82,13 +82,13 @@ def test_lines_are_translated_as_they_arrive(model, recorded, capsys, monkeypatc
     assert capsys.readouterr() == ("q\n", "")
 
 
-def test_truncated_line_is_reported_by_number(model, recorded, capsys):
+def test_reports_truncated_line_by_number(model, recorded, capsys):
     assert main(["translate", "-m", str(model), "eins", "q" * 50]) == 0
     message = "arguments, line 2: 50 tokens; the model reads only the first 19\n"
     assert capsys.readouterr() == (reversed_lines(["eins", "q" * 50]), message)
 
 
-def test_huge_line_is_truncated_before_tokenizing(model, recorded, capsys):
+def test_truncates_huge_line_before_tokenizing(model, recorded, capsys):
     assert main(["translate", "-m", str(model), "q" * 3_000_000]) == 0
     message = "arguments, line 1: more than 950 characters; the model reads only the first 19 tokens\n"
     assert capsys.readouterr() == (reversed_lines(["q" * 950]), message)
@@ -109,7 +109,7 @@ def test_undecodable_line_does_not_affect_next_lines(model, recorded, capsys, mo
         (["--file", "nowhere"], "No such file or directory: 'nowhere'"),
     ],
 )
-def test_errors_are_reported_in_one_line(model, capsys, arguments, message):
+def test_reports_errors_in_one_line(model, capsys, arguments, message):
     assert main(["translate", "-m", str(model), *arguments]) == 2
     error = capsys.readouterr().err
     assert error.startswith("transformer-course: ") and message in error and error.count("\n") == 1

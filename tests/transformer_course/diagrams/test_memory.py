@@ -45,7 +45,7 @@ def test_every_decoder_layer_reads_the_memory(pre_norm):
     assert reads(d) == MEMORY_READS
 
 
-def test_draws_decoder_layers_that_read_other_encoder_layers():
+def test_draws_decoder_layers_that_read_earlier_encoder_layers():
     d = memory_of(LayerToLayer([0, 1]), SOURCE, TARGET)
     assert reads(d) == {("encoder.layers.0", "decoder.layers.0"), ("memory", "decoder.layers.1")}
     crossed = memory_of(LayerToLayer([1, 0]), SOURCE, TARGET)

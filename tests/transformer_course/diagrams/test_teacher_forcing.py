@@ -6,7 +6,7 @@ from transformer_course.diagrams.teacher_forcing import beside_generation, rows
 LABELS = [*"2021-03", "<eos>"]
 
 
-def test_unshifted_inputs_are_drawn_as_wrong():
+def test_draws_unshifted_inputs_as_wrong():
     d = rows(LABELS, LABELS)
     assert len(d.arrows) == len(LABELS)
     assert {arrow.color for arrow in d.arrows} == {WRONG_RED}

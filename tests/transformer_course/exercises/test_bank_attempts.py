@@ -29,7 +29,7 @@ def test_only_correct_attempts_pass(attempt, session):
 
 
 @pytest.mark.thorough
-def test_nearly_all_wrong_attempts_are_explained(session):
+def test_explains_nearly_all_wrong_attempts(session):
     wrong = [attempt for attempt in ATTEMPTS if attempt.kind == "one"]
     counts = Counter(outcome(check(attempt, session), attempt) for attempt in wrong)
     assert counts["named"] + counts["placed"] >= MIN_REPORTED_FRACTION * len(wrong), counts

@@ -39,7 +39,7 @@ def test_only_correct_attempts_pass(attempt, session):
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("kind", MIN_REPORTED_FRACTION)
-def test_nearly_all_wrong_attempts_are_explained(kind, session):
+def test_explains_nearly_all_wrong_attempts(kind, session):
     attempts = [attempt for attempt in ATTEMPTS if attempt.kind == kind]
     counts = Counter(outcome(check(attempt, session), attempt) for attempt in attempts)
     n_reported = counts["both"] if kind == "two" else counts["named"] + counts["placed"]
@@ -54,7 +54,7 @@ def test_random_changes_are_reproducible_and_cover_all_exercises():
     assert len({mutant.code for mutant in mutants}) == n and all(mutant.lines for mutant in mutants)
 
 
-def test_change_is_equivalent_if_correct_on_other_cases():
+def test_change_is_equivalent_if_correct_on_all_seeds():
     def mutant(code):
         return Attempt("score_variance", "", "mutant", f"def score_variance(d_k, variance):\n    {code}", frozenset())
 

@@ -15,7 +15,7 @@ print(*[name for name in every_exercise() if name.lower() in {module.split(".")[
 """
 
 
-def test_looking_up_an_exercise_imports_few_others():
+def test_looking_up_exercise_imports_few_modules():
     ran = subprocess.run([sys.executable, "-c", IMPORTED], capture_output=True, text=True, timeout=300)
     imported = ran.stdout.split()
     assert "GPT" in imported and len(imported) < 10, ran.stderr

@@ -23,7 +23,7 @@ def session():
 
 
 @pytest.mark.parametrize("attempt", ATTEMPTS, ids=lambda attempt: attempt["id"])
-def test_published_bug_is_recognized_or_located(attempt, session):
+def test_recognizes_or_locates_published_bug(attempt, session):
     exercise, code = attempt["exercise"], attempt["code"]
     verdict = check(Attempt(exercise, attempt["id"], "one", code, frozenset()), session)
     assert list(verdict.mistakes) == attempt["mistakes"]

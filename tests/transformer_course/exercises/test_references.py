@@ -477,7 +477,7 @@ def sample_next(logits, temperature=1.0, top_k=None, top_p=None, generator=None)
 
 
 def generate(model, tokens, max_new_tokens, context_length, sample):
-    """Generate one text at a time, with lists. The model receives only the context window."""
+    """Generate one text at a time, using lists. The model receives only the context window."""
     texts = tokens.tolist()
     for text in texts:
         window = collections.deque(text, maxlen=context_length)

@@ -19,7 +19,7 @@ def test_keeps_braces_that_are_not_slots():
     assert slots("mean").fill("{thing} in {1: 2} and {nothing}") == "the mean in {1: 2} and {nothing}"
 
 
-def test_message_says_arguments_should_stay_unchanged():
+def test_message_advises_against_changing_arguments():
     assert slots("rows").fill("you square {thing}{unwanted}") == "you square `rows` first. Use `rows` unchanged"
     assert slots("shares").fill("you square {thing}{unwanted}") == "you square the shares. The formula doesn't"
 

@@ -195,7 +195,7 @@ def test_unreadable_file_keeps_the_earlier_result(tmp_path: Path):
 
 
 @pytest.mark.usefixtures("canned")
-def test_class_folder_mistaken_for_student_is_regraded(tmp_path: Path):
+def test_regrades_class_folder_mistaken_for_student(tmp_path: Path):
     for path, text in {"01_lookup.ipynb": "right", "ada/01_lookup.ipynb": "no", "ben/01_lookup.ipynb": "right"}.items():
         write_notebook(tmp_path / "class" / path, cells({}, others=[text]))
     grade([tmp_path / "class"], tmp_path / "out")
@@ -242,7 +242,7 @@ def test_interrupted_grading_keeps_finished_results(
     assert len(set(rows(tmp_path / "out").values())) == 1
 
 
-def test_unwritable_folder_is_reported_before_grading(canned: Canned, tmp_path: Path):
+def test_reports_unwritable_folder_before_grading(canned: Canned, tmp_path: Path):
     path = write_notebook(tmp_path / "ada" / "01_lookup.ipynb", [])
     (tmp_path / "file").touch()
     with pytest.raises(OSError):
@@ -307,7 +307,7 @@ def test_lesson_all_counts_a_single_students_lesson(tmp_path: Path):
     assert "Rules: all lessons." in grade([tmp_path / "class" / "ada"], tmp_path / "out")
 
 
-def test_other_files_are_never_overwritten(tmp_path: Path):
+def test_never_overwrites_unrelated_files(tmp_path: Path):
     path = write_notebook(tmp_path / "ada" / "01_lookup.ipynb", [])
     with pytest.raises(ValueError, match="ada contains files that are not results of an earlier run"):
         grade([path], path.parent)

@@ -21,7 +21,7 @@ from transformer_course.grading.rules.settings import RunOptions
 
 
 @pytest.mark.usefixtures("canned")
-def test_zip_named_after_a_student_belongs_to_them(tmp_path: Path):
+def test_zip_named_after_student_belongs_to_that_student(tmp_path: Path):
     with zipfile.ZipFile(tmp_path / "eve.zip", "w") as archive:
         archive.write(write_notebook(tmp_path / "x.ipynb", cells({}, others=["right"])), "alice/01_lookup.ipynb")
     (tmp_path / "roster.csv").write_text("id\nalice\neve\n")

@@ -61,7 +61,7 @@ def test_prints_caution_before_running_any_answer(
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux has guards")
-def test_unlimited_resources_are_reported_first(
+def test_reports_unlimited_resources_first(
     canned: Canned, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ):
     unbounded = GUARDED | {"own_disk": False, "cgroup": False}

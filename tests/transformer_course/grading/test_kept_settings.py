@@ -64,7 +64,7 @@ def again(caplog: pytest.LogCaptureFixture) -> list[str]:
 
 
 @pytest.mark.usefixtures("canned")
-def test_grading_again_because_of_limits_is_reported(tmp_path: Path, caplog: pytest.LogCaptureFixture):
+def test_reports_grading_again_because_of_limits(tmp_path: Path, caplog: pytest.LogCaptureFixture):
     out = tmp_path / "out"
     for student in ("ada", "ben"):
         write_notebook(tmp_path / "class" / student / "01_lookup.ipynb", cells({}))
@@ -82,7 +82,7 @@ def test_grading_again_because_of_limits_is_reported(tmp_path: Path, caplog: pyt
 
 
 @pytest.mark.usefixtures("canned")
-def test_library_calls_setting_is_reported(tmp_path: Path, caplog: pytest.LogCaptureFixture):
+def test_reports_library_calls_setting(tmp_path: Path, caplog: pytest.LogCaptureFixture):
     write_notebook(tmp_path / "class" / "ada" / "01_lookup.ipynb", cells({}))
     grade([tmp_path / "class"], tmp_path / "out")
     text = grade([tmp_path / "class"], tmp_path / "out", RuleChanges(library_calls="none"))

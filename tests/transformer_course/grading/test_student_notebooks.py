@@ -183,7 +183,7 @@ def points_of(notebook: Notebook, sandbox: Sandbox, folder: Path) -> int:
 
 
 @pytest.mark.parametrize("name", NOTEBOOKS)
-def test_grades_notebook_as_jupyter_checks_it(
+def test_points_match_checks_in_jupyter(
     name: str, sandbox: Sandbox, kernel: Kernel, tmp_path: Path, thoroughness: Thoroughness
 ):
     notebook = NOTEBOOKS[name]

@@ -116,7 +116,7 @@ def test_parts_outside_the_folder_have_no_link(folder, tmp_path):
     assert attributes(displayed, "tl-part-00_first") == {}
 
 
-def test_reports_unreadable_files_and_shows_the_rest(folder):
+def test_reports_unreadable_files_and_shows_remaining_content(folder):
     (folder.path / FILE).write_text("<script>\n")
     folder.save("00_first", "one")
     displayed = html(folder)

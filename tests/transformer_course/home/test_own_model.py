@@ -44,7 +44,7 @@ def test_shows_model_of_the_latest_lesson_with_link(folder, small_map):
     assert folder.home().lesson_with_map.outline.name == "00_first"
 
 
-def test_ignores_other_views(folder):
+def test_ignores_views_that_show_no_model(folder):
     other = {"output_type": "display_data", "data": {}, "metadata": {STATE: '{"traits": {}, "view": "lookup_dial"}'}}
     save(folder, "00_first", HOURS, [other])
     assert folder.home().lesson_with_map is None

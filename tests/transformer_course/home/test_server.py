@@ -159,7 +159,7 @@ def test_returns_the_stub_of_an_exercise(app):
     assert code == 200 and answer["source"].startswith("def softmax(scores") and "NotImplemented" in answer["source"]
 
 
-def test_reset_returns_the_name_of_kept_copy(app, tmp_path, monkeypatch):
+def test_reset_returns_name_of_preserved_copy(app, tmp_path, monkeypatch):
     monkeypatch.setenv("TRANSFORMER_LAB_LESSONS", str(tmp_path / "mine"))
     working_copies.copy_lessons(lesson_folder.published_lessons(), tmp_path / "mine", ["03_heads"])
     (tmp_path / "mine" / "03_heads.ipynb").write_text("mine")

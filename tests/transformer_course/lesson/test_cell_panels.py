@@ -72,7 +72,7 @@ def test_verdict_of_an_earlier_line_is_displayed_once(outputs):
 
 
 @pytest.mark.parametrize("cell", ["loop", "in a function"])
-def test_several_verdicts_are_displayed_in_order(outputs, cell):
+def test_displays_several_verdicts_in_order(outputs, cell):
     assert outputs[cell] == [("display_data", SOFTMAX), ("display_data", SIMILARITY)]
 
 
@@ -83,7 +83,7 @@ def test_earlier_verdicts_precede_panel_of_last_line(outputs):
     assert kind == "execute_result" and text.startswith("softmax: general hint 1 of")
 
 
-def test_all_hints_in_a_loop_are_displayed(outputs):
+def test_displays_all_hints_in_a_loop(outputs):
     assert [kind for kind, _ in outputs["hints in a loop"]] == ["display_data"] * 2
     assert ["general hint" in text for _, text in outputs["hints in a loop"]] == [True] * 2
 

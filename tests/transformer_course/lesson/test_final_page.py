@@ -27,7 +27,7 @@ def test_page_shows_everything_that_was_built():
     assert "Bug clinic: 0 points." in html
 
 
-def test_text_is_escaped():
+def test_escapes_text():
     assert "Ada &lt;Lovelace&gt;" in PAGE.html and "ROMEO: Who &amp; what?\n\nJULIET: I." in PAGE.html
     assert 'srcdoc="&lt;!doctype html&gt;' in PAGE._repr_html_()
 

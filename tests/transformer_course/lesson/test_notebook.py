@@ -38,7 +38,7 @@ def test_whose_parts_returns_yours_for_passed_parts(lesson):
 
 
 @pytest.mark.parametrize("name", REFERENCES)
-def test_every_stub_is_reported_as_not_started(lesson, name):
+def test_reports_every_stub_as_not_started(lesson, name):
     kind = "class {}(nn.Module):\n    def __init__(self, *_, **__): raise NotImplementedError"
     source = kind if isinstance(REFERENCES[name], type) else "def {}(*_, **__): raise NotImplementedError"
     assert lesson.run(source.format(name)).check(name).status == "not_started"
@@ -81,7 +81,7 @@ def test_failed_check_raises_in_nbgrader(lesson, monkeypatch):
         lesson.run(WRONG).check("softmax")
 
 
-def test_solution_is_shown_as_code_only_on_request(lesson):
+def test_shows_solution_as_code_only_on_request(lesson):
     panel = solution(lesson.run(WRONG).names["softmax"])
     assert panel.title == "softmax: a solution"
     assert "".join(line[4:] + "\n" for line in panel.message.splitlines()) == every_exercise()["softmax"].solution

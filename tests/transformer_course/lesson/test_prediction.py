@@ -141,7 +141,7 @@ def test_recognizes_numbers_in_phrases(prediction, measured, answer):
         ([[3, 30]], torch.tensor([[3, 31]]), "wrong"),
     ],
 )
-def test_list_is_judged_by_its_worst_entry(prediction, measured, answer):
+def test_judges_list_by_its_worst_entry(prediction, measured, answer):
     assert judge_prediction(prediction, measured) == answer
 
 

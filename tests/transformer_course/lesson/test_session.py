@@ -41,7 +41,7 @@ def test_session_uses_only_answers_that_have_gradients(lesson, session):
     assert session.parts.softmax is REFERENCES["softmax"]
 
 
-def test_mistake_is_located_at_call_of_earlier_exercise(session):
+def test_locates_mistake_at_call_of_earlier_exercise(session):
     name, body = "attention_weights", "return torch.softmax(queries @ keys.mT, -1)"
     earlier = cell(f"def {name}(queries, keys):\n    {body}", name)
     call = f"return {name}(queries, queries) @ values"
@@ -178,6 +178,6 @@ def test_sessions_share_no_state(lesson, session):
     assert (session.parts.whose("softmax"), other.parts.whose("softmax")) == ("yours", "the library's")
 
 
-def test_lambda_is_checked_by_its_variable_name(lesson, session):
+def test_checks_lambda_under_its_variable_name(lesson, session):
     attempt = lesson.run("softmax = lambda scores: torch.softmax(scores, dim=-1)").names["softmax"]
     assert session.check(attempt).passed

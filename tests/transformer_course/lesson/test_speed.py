@@ -70,14 +70,14 @@ def test_attempt_is_slow_only_with_a_margin():
     assert not is_slow(SLOWDOWN_MARGIN * MAX_SLOWDOWN) and is_slow(1.01 * SLOWDOWN_MARGIN * MAX_SLOWDOWN)
 
 
-def test_slow_attempt_is_timed_again(monkeypatch):
+def test_times_slow_attempt_again(monkeypatch):
     monkeypatch.setattr(speed, "MAX_TIMING_S", 0.2)
     calls = []
     assert is_slow(slowdown(computing(0.12, calls), computing(0.001, []), CASE, best=0.4, limit=10.0))
     assert len(calls) == CALLS
 
 
-def test_clearly_fast_or_slow_attempt_is_timed_twice():
+def test_times_clearly_fast_or_slow_attempt_twice():
     calls = []
     assert slowdown(computing(0.05, calls), computing(0.05, []), CASE, best=0.05, limit=10.0) < MAX_SLOWDOWN
     assert len(calls) == 2 * CALLS

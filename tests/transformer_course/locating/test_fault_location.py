@@ -22,7 +22,7 @@ def test_search_stops_at_time_limit(monkeypatch):
 
 
 @pytest.mark.parametrize("status", ["passed", "not_started"])
-def test_ignores_verdicts_of_other_statuses(status):
+def test_ignores_verdicts_that_report_no_mistake(status):
     verdict = Verdict("scaled_dot_product_attention", status, "Words.", ("one",))
     assert not can_be_located(verdict)
     known = behavior(every_exercise()["scaled_dot_product_attention"], 0)

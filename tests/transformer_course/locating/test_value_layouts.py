@@ -35,7 +35,7 @@ def test_large_negative_number_matches_minus_infinity():
     assert not matches([torch.tensor([1.0, -1e4, 2.0])], hidden)
 
 
-def test_exact_match_rejects_other_layouts():
+def test_exact_match_rejects_different_layouts():
     assert matches_exactly([RIGHT], RIGHT)
     assert not matches_exactly([RIGHT.mT], RIGHT)
 

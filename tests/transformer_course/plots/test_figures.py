@@ -176,7 +176,7 @@ def test_draws_line_with_given_axis_labels():
     assert (ax.get_xlabel(), ax.get_ylabel()) == ("time (s)", "height")
 
 
-def test_runs_are_drawn_as_mean_with_band():
+def test_draws_runs_as_mean_with_band():
     runs = torch.tensor([[1.0, 2.0, 6.0], [3.0, 2.0, 0.0], [2.0, 5.0, 0.0]], dtype=torch.bfloat16)
     ax = plots.lines([1, 2, 3], {"several": runs, "one": [0, 0, 0]}, xlabel="step", ylabel="loss")
     assert [line.get_ydata().tolist() for line in ax.lines] == [[2, 3, 2], [0, 0, 0]]

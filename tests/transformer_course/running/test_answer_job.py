@@ -96,7 +96,7 @@ def test_grades_answer_that_plots(sandbox: Sandbox):
     assert grade_answer(sandbox, f"{IMPORTS}{source}").verdict.status == "passed"
 
 
-def test_helpers_from_other_cells_are_available(sandbox: Sandbox):
+def test_answer_may_use_helpers_from_earlier_cells(sandbox: Sandbox):
     answer = {"softmax": "def softmax(s): return above(s) / below(above(s))"}
     code = cells(answer, others=["def above(s): return (s - s.amax(-1, keepdim=True)).exp()", "raise SystemExit"])
     code.append({"id": "", "source": "AXIS = -1\ndef below(e): return e.sum(AXIS, keepdim=True)\ndef above(s): 1 / 0"})

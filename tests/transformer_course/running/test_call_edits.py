@@ -22,7 +22,7 @@ def edited(code: str, kind: str) -> list[str]:
 
 
 @pytest.mark.parametrize("template", ["x.sum(dim={})", "x.sum({})", "torch.sum(x, axis={})", "torch.softmax(x, {})"])
-def test_tries_every_other_dimension(template):
+def test_tries_every_different_dimension(template):
     assert edited(template.format(0), "dim") == [template.format(dim) for dim in DIMS if dim != 0]
 
 

@@ -52,7 +52,7 @@ def test_finds_line_inside_decorators_partials_and_classes():
     assert crash(module(), 1)["line"] == 3
 
 
-def test_error_in_other_code_has_no_line():
+def test_error_outside_learners_code_has_no_line():
     assert crash(torch.softmax, 3).keys() == {"type", "message"}
 
 

@@ -39,7 +39,7 @@ def run_guarded(source, **names):
 
 
 @pytest.mark.parametrize("source", [GROWS, GROWS.replace("text[1:]", "text[:-1] + text[:0]")])
-def test_endless_edited_loops_are_stopped(source):
+def test_stops_endless_edited_loops(source):
     traced, case = Traced(cell(source)), Case({"x": torch.ones(2)}, "")
     errors = [traced.run_edited(case, edit.number).error for edit in traced.edits]
     assert ("EndlessLoop", "") in errors and None in errors

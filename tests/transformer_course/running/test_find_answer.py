@@ -123,7 +123,7 @@ def test_invalid_cell_that_begins_definition_is_an_answer():
     assert isinstance(answer.error, SyntaxError) and answer.error.lineno == 1
 
 
-def test_ignores_other_invalid_cells():
+def test_ignores_invalid_cells_without_an_answer():
     assert statements_of(["oops oops", "def f(): ..."]) == [(1, {"f"})]
 
 

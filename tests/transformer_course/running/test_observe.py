@@ -74,7 +74,7 @@ def test_rejects_forged_records_of_own_parameters():
         assert observed["own_parameters"] == 0
 
 
-def test_second_call_detects_kept_state():
+def test_second_call_detects_persistent_state():
     calls = []
     assert observe(lambda x: x * 2, ONE)["repeatable"]
     assert not observe(lambda x: calls.append(1) or x * len(calls), ONE)["repeatable"]
@@ -397,7 +397,7 @@ def test_ignores_gradients_if_a_parameter_is_not_loaded():
     assert observed["gradients"] == observed["parameter_gradients"] == {}
 
 
-def test_lists_frozen_parameters_and_gradients_of_others():
+def test_lists_frozen_parameters_and_gradients_of_trainable_parameters():
     frozen = observe(lambda linear: Wrapped(linear.requires_grad_(False)), wrapped())
     assert "frozen" not in observe(Wrapped, wrapped())
     assert frozen["frozen"] == ["linear.weight"]

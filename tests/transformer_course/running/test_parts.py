@@ -14,7 +14,7 @@ def mine(*arguments):
     return "mine"
 
 
-def test_uses_newest_part_until_it_is_removed(parts):
+def test_uses_newest_part_until_part_is_removed(parts):
     parts.add("softmax", mine)
     parts.add("softmax", sum)
     assert parts.softmax is sum

@@ -86,7 +86,7 @@ def test_copy_is_independent_of_original():
     ],
     ids=lambda value: type(value).__name__,
 )
-def test_converts_or_replaces_other_values(value, plain):
+def test_converts_or_replaces_values_that_are_not_plain(value, plain):
     assert to_plain_data(value) == plain
     assert type(to_plain_data(value)) is type(plain)
 
@@ -157,7 +157,7 @@ def test_same_distinguishes_different_data(a, b):
     assert same(a, a) and same(b, b)
 
 
-def test_same_allows_tolerance_and_matching_nan():
+def test_same_accepts_rounding_errors_and_matching_nan():
     assert same([torch.ones(2), 1.0], [torch.ones(2) + 1e-5, 1.00001], tolerance=1e-4)
     assert same([torch.tensor([torch.nan]), float("nan")], [torch.tensor([torch.nan]), float("nan")])
     assert same((1, 2), [1, 2])  # the type of a sequence is ignored

@@ -24,7 +24,7 @@ def test_results_have_attributes_of_ipythons_results():
     assert {name for name in dir(CapturedIO) if name[0] != "_"} <= {*dir(captured)}
 
 
-def test_other_methods_do_nothing():
+def test_unsupported_methods_do_nothing():
     shell = StandInShell()
     assert shell.run_line_magic("timeit", "1") is None
     assert shell.events.register("post_run_cell", print) is shell

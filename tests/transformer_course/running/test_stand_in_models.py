@@ -102,7 +102,7 @@ def test_tied_parameters_share_one_weight():
     assert [name for name, _ in model.named_buffers()] == ["positions"]
 
 
-def test_changed_tables_do_not_affect_other_models():
+def test_changed_tables_do_not_affect_earlier_models():
     description = describe_model("next_token_table", transition=torch.ones(2, 2))
     build_model(description).transition.zero_()
     assert torch.equal(build_model(description).transition, torch.ones(2, 2))

@@ -164,7 +164,7 @@ def test_replaces_value_changed_in_place():
     assert same(traced.run(CASE, {number_of(traced, "y += 1"): X}).output, X * 2)
 
 
-def test_records_functions_of_other_cells():
+def test_records_functions_from_earlier_cells():
     helper = cell("def doubled(t):\n    return t * 2", "doubled")
     traced = Traced(cell("def f(x):\n    return doubled(x) + 1", doubled=helper))
     trace = traced.run(CASE)

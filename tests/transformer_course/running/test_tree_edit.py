@@ -11,7 +11,7 @@ def expression(code):
     return ast.parse(code, mode="eval").body
 
 
-def test_exchange_returns_the_assignment_that_undoes_it():
+def test_exchange_returns_assignment_that_undoes_exchange():
     call = expression("f(x, y)")
     for assignment in (Assignment(call, "args", []), Assignment(call.args, 1, ast.Constant(2))):
         before = ast.unparse(call)

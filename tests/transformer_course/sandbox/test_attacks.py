@@ -63,7 +63,7 @@ LINUX = {
 
 
 @pytest.mark.parametrize("source", [pytest.param(source, id=name) for name, source in ENDLESS.items()])
-def test_endless_answer_is_stopped_and_explained(sandbox: Sandbox, source: str):
+def test_stops_and_explains_endless_answer(sandbox: Sandbox, source: str):
     with short_time_limit(sandbox):
         graded = grade_answer(sandbox, source)
     assert graded.verdict.status == "crashed" and graded.points == 0
@@ -78,7 +78,7 @@ def test_endless_answer_is_stopped_and_explained(sandbox: Sandbox, source: str):
         *(pytest.param(*attack, id=name, marks=linux) for name, attack in LINUX.items()),
     ],
 )
-def test_attack_costs_only_its_own_points(sandbox: Sandbox, source: str, message: str):
+def test_attack_affects_only_its_own_points(sandbox: Sandbox, source: str, message: str):
     graded = grade_answer(sandbox, source)
     assert graded.verdict.status == "crashed" and graded.points == 0
     assert re.search(message, graded.verdict.message), graded.verdict.message
@@ -87,7 +87,7 @@ def test_attack_costs_only_its_own_points(sandbox: Sandbox, source: str, message
 
 
 @linux
-def test_fork_bomb_is_stopped(sandbox: Sandbox):
+def test_stops_fork_bomb(sandbox: Sandbox):
     with short_time_limit(sandbox):
         assert grade_answer(sandbox, softmax_after("while True: os.fork()")).points == 0
     assert still_works(sandbox)

@@ -102,7 +102,7 @@ def test_keeps_access_if_only_root_reads_python(root: list[int], monkeypatch: py
 
 
 @pytest.mark.parametrize("name", ["chown", "setgroups", "setresgid", "setresuid"])
-def test_root_without_other_users_drops_capabilities(root: list[int], monkeypatch: pytest.MonkeyPatch, name: str):
+def test_root_drops_capabilities_if_no_other_user_exists(root: list[int], monkeypatch: pytest.MonkeyPatch, name: str):
     denying: Callable[..., None] = deny
     monkeypatch.setattr(os, name, denying)
     assert not confine.switch_to_own_user(7, ".") and root == [0]

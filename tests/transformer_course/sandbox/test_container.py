@@ -81,7 +81,7 @@ def test_docker_runs_as_the_current_user(tmp_path: Path):
     assert command[command.index("--env") + 1] == "A=b"
 
 
-def test_missing_image_is_built(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_builds_missing_image(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     fake = Fake(tmp_path, image=1)
     monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
     Container("podman", "an-image").prepare()
@@ -90,7 +90,7 @@ def test_missing_image_is_built(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     assert re.search(r"^FROM \S*python:3\.\d+-slim\nRUN pip install .* torch==[\d.]+ tqdm==[\d.]+$", recipe, re.M)
 
 
-def test_failed_build_is_reported_and_cleaned_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_reports_and_cleans_up_failed_build(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     Fake(tmp_path, image=1, build=1)
     monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
@@ -102,7 +102,7 @@ def test_failed_build_is_reported_and_cleaned_up(tmp_path: Path, monkeypatch: py
     assert not list(tmp_path.glob(f"{sandbox_module.FOLDER_PREFIX}*"))
 
 
-def test_missing_tool_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_reports_missing_tool(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(SandboxError, match="podman"), Sandbox(Limits(), container=Container("podman")):
         pass

@@ -40,7 +40,7 @@ def softmax(s):
 """
 
 
-def test_other_submissions_are_not_in_memory(sandbox: Sandbox):
+def test_earlier_submissions_are_not_in_memory(sandbox: Sandbox):
     """The answer searches its memory, which would contain earlier submissions if the fork server had read them."""
     secret = "this is how ada did it"
     source = "".join(f"    # {secret}\n" for _ in range(300))
@@ -124,7 +124,7 @@ def test_supervisor_with_models_forks_no_more_jobs(sandbox: Sandbox):
     assert supervisor_of(sandbox, "ada") != before
 
 
-def test_supervisor_killed_between_jobs_costs_one_attempt(sandbox: Sandbox):
+def test_answer_is_retried_if_supervisor_is_killed(sandbox: Sandbox):
     os.kill(supervisor_of(sandbox, "ada"), signal.SIGKILL)
     reasons = [sandbox.run(job_of("ada")).reason for _ in range(3)]
     assert reasons == ["supervisor", "exit 0", "exit 0"]

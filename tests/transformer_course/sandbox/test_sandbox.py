@@ -149,7 +149,7 @@ def test_sandbox_without_forking_gives_the_same_outcomes():
 
 
 @linux
-def test_endless_answer_is_stopped_without_forking(monkeypatch: pytest.MonkeyPatch):
+def test_stops_endless_answer_without_forking(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("transformer_course.sandbox.sandbox.copy_course", copy_idle)
     with Sandbox(Limits(seconds=60.0), forks=False) as sandbox, short_time_limit(sandbox):
         process = sandbox.process
@@ -233,7 +233,7 @@ def test_closed_sandbox_rejects_jobs():
         Sandbox(Limits()).run({})
 
 
-def test_lock_file_is_deleted_last(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_deletes_lock_file_last(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     (tmp_path / "sandbox" / "work").mkdir(parents=True)
     (tmp_path / "sandbox" / "lock").touch()
     (tmp_path / "sandbox" / "stderr").touch()

@@ -45,7 +45,7 @@ def test_no_process_is_left_running(sandbox: Sandbox, body: str):
 
 
 @pytest.mark.parametrize("victim", ["os.getppid()", "-1"])
-def test_killing_other_processes_costs_only_the_answer(sandbox: Sandbox, victim: str):
+def test_killing_other_processes_affects_only_the_answer(sandbox: Sandbox, victim: str):
     if not (sandbox.guards["own_user"] or sandbox.guards["landlock"] >= 6):
         pytest.skip("without a separate user or Landlock's restriction of signals, this would kill the tests")
     grade_answer(sandbox, softmax_after(f"try: os.kill({victim}, signal.SIGKILL)\nexcept OSError: pass"))
@@ -67,7 +67,7 @@ if not os.path.exists('a'):
     assert set(os.listdir(sandbox.folder / "work")) <= before
 
 
-def test_output_of_forked_children_is_ignored(sandbox: Sandbox):
+def test_ignores_output_of_forked_children(sandbox: Sandbox):
     body = """
 if os.fork() == 0:
     while os.getppid() != 1: os.write(3, bytes(1 << 10))
@@ -78,7 +78,7 @@ os._exit(0)
     assert still_works(sandbox)
 
 
-def test_slow_answer_is_stopped(sandbox: Sandbox):
+def test_stops_slow_answer(sandbox: Sandbox):
     with short_time_limit(sandbox):
         graded = grade_answer(sandbox, softmax_after(WRITE_SLOWLY))
     assert re.search(STOPPED, graded.verdict.message)
@@ -96,7 +96,9 @@ def test_slow_answer_is_stopped(sandbox: Sandbox):
         (61.1, 99.0, "busy"),
     ],
 )
-def test_time_of_other_programs_is_free(monkeypatch: pytest.MonkeyPatch, clock: float, delay: float, message: str):
+def test_time_of_other_programs_does_not_count(
+    monkeypatch: pytest.MonkeyPatch, clock: float, delay: float, message: str
+):
     monkeypatch.setattr(supervisor, "delay_seconds", lambda _: delay)
     monkeypatch.setattr(supervisor, "seconds_of_family", lambda: 0.1)
     assert supervisor._timeout_reason(1, clock, Limits(seconds=10.0)) == message

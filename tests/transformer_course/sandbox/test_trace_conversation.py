@@ -99,7 +99,7 @@ def test_broken_process_ends_only_its_conversation(sandbox: Sandbox, line: str):
 
 @linux
 @pytest.mark.parametrize("line", ["while True: pass", "while True: os.getpid()"])
-def test_process_over_cpu_limit_is_stopped(sandbox: Sandbox, line: str):
+def test_stops_process_over_cpu_limit(sandbox: Sandbox, line: str):
     started = time.monotonic()
     with talk_with(sandbox, job(line), cpu_seconds=0.1) as talk:
         assert talk.receive() is not None
@@ -110,7 +110,7 @@ def test_process_over_cpu_limit_is_stopped(sandbox: Sandbox, line: str):
 
 
 @linux
-def test_time_of_other_programs_is_reported(sandbox: Sandbox):
+def test_reports_time_of_other_programs(sandbox: Sandbox):
     """The process shares a processor with three other processes, so it waits longer than it computes."""
     if not os.path.exists("/proc/self/schedstat"):
         pytest.skip("this kernel does not report waiting times")
@@ -125,7 +125,7 @@ def test_time_of_other_programs_is_reported(sandbox: Sandbox):
 
 
 @linux
-def test_process_that_waits_too_long_is_stopped(sandbox: Sandbox):
+def test_stops_process_that_waits_too_long(sandbox: Sandbox):
     with talk_with(sandbox, job("time.sleep(600)"), Limits(seconds=0.2, answer_mb=1)) as talk:
         assert talk.receive() is not None
         assert talk.ask(pack_request(0, {})) is None
@@ -133,7 +133,7 @@ def test_process_that_waits_too_long_is_stopped(sandbox: Sandbox):
 
 
 @linux
-def test_process_that_does_not_read_blocks_nothing(sandbox: Sandbox):
+def test_process_that_does_not_read_never_blocks_grader(sandbox: Sandbox):
     with talk_with(sandbox, job("time.sleep(600)", "return x"), Limits(seconds=0.2, answer_mb=1)) as talk:
         assert talk.receive() is not None
         assert talk.ask(pack({"x": torch.ones(1 << 18)})) is None

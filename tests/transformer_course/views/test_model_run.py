@@ -55,7 +55,7 @@ def test_records_outputs_of_blocks_and_attention_weights(model):
 
 
 @pytest.mark.parametrize("pre_norm", [True, False])
-def test_additions_are_measured_relative_to_the_stream(model, pre_norm):
+def test_measures_additions_relative_to_the_stream(model, pre_norm):
     if not pre_norm:
         model = build(dataclasses.replace(CONFIGS["two vocabularies, pre-norm"], pre_norm=False)).eval()
     given = inputs(model, batch=1, n=5)

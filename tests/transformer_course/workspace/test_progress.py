@@ -86,7 +86,7 @@ def test_progress_is_empty_without_a_record(tmp_path):
         b'{"prediction": {"cell": 1, "answer": "right", "sure": 0.8, "said": "4", "measured": "5"}}',
     ],
 )
-def test_invalid_line_is_reported_and_skipped(tmp_path, line):
+def test_reports_and_skips_invalid_line(tmp_path, line):
     record_pass(tmp_path, "softmax")
     with (tmp_path / FILE).open("ab") as file:
         file.write(line)  # without a newline, as after a full disk
@@ -96,7 +96,7 @@ def test_invalid_line_is_reported_and_skipped(tmp_path, line):
     assert progress.problems == [f"line 2 of {FILE} is not a record of a pass, a prediction, a mistake or a review"]
 
 
-def test_times_without_zone_are_comparable_with_others(tmp_path):
+def test_times_with_and_without_zone_are_comparable(tmp_path):
     (tmp_path / FILE).write_text(json.dumps({"exercise": "softmax", "passed": "2026-01-02T03:04:05"}))
     record_pass(tmp_path, "similarity")
     first, second = read_progress(tmp_path).passed.values()

@@ -96,7 +96,7 @@ def test_saves_attempt_with_another_name_for_its_exercise(folder, shell):
     assert load_in_later_lesson().softmax.__name__ == "mine"
 
 
-def test_unsavable_part_passes_and_is_reported(folder, shell):
+def test_reports_unsavable_part_that_passes(folder, shell):
     torch = shell.user_ns["torch"]
     verdict = notebook.check(lambda scores: torch.softmax(scores, dim=-1), "softmax")
     assert verdict.passed
@@ -204,7 +204,7 @@ def test_reports_once_that_parts_are_not_saved(lessons, shell, monkeypatch, tmp_
 
 
 @pytest.mark.parametrize("shared", [".", EDITIONS_FILE, "parts"])
-def test_ignores_working_copies_that_others_can_write_to(working_copies, shell, shared):
+def test_ignores_world_writable_working_copies(working_copies, shell, shared):
     (working_copies / "parts").mkdir()
     (working_copies / "parts" / "01_lookup.py").write_text("# %% softmax\nsoftmax = exit()\n")
     (working_copies / shared).chmod(0o777)

@@ -61,7 +61,7 @@ def test_buffer_doubles_when_full():
     assert n_copies == 5  # the buffer grows when token 17, 35, 71, 143 or 287 is appended
 
 
-def test_truncated_tokens_are_overwritten():
+def test_overwrites_truncated_tokens():
     cache, (k, v), (new_k, new_v) = KVCache(4), drawn(4), drawn(2)
     cache.append(k, v)
     cache.truncate(2)

@@ -170,7 +170,7 @@ def test_three_dimensional_mask_applies_per_sentence_or_head(observed):
         assert_close(together[i, None], attention(x[i, None], x[i, None], x[i, None], per_sentence[i]))
 
 
-def test_float_mask_is_added_to_the_scores():
+def test_adds_float_mask_to_scores():
     ours, theirs = MultiHeadAttention(D_MODEL, N_HEADS), nn.MultiheadAttention(D_MODEL, N_HEADS, batch_first=True)
     make_twins(ours, theirs, "ours")
     x, added = vectors(BATCH, N_KEY, D_MODEL), vectors(N_KEY, N_KEY).detach()

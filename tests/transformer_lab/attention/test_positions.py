@@ -233,7 +233,7 @@ def test_alibi_bias_decreases_with_distance(bias, sizes):
     assert_close(bias(n_heads, n_query, n_key), expected)
 
 
-def test_single_query_gets_the_last_bias_row():
+def test_single_query_receives_last_bias_row():
     assert torch.equal(alibi_bias(3, 1, 7)[:, 0], alibi_bias(3, 7, 7)[:, -1])
 
 

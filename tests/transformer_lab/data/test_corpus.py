@@ -33,7 +33,7 @@ def test_table_and_file_pair_yield_equal_pairs(tmp_path, gzipped, end):
     assert list(read_pairs(side_files, LineErrors())) == expected
 
 
-def test_gzip_is_recognized_by_content_not_name(tmp_path):
+def test_recognizes_gzip_by_content_not_name(tmp_path):
     assert list(read_lines(written(tmp_path / "plain", b"a\nb\n", gzipped=True))) == [b"a\n", b"b\n"]
     assert list(read_lines(written(tmp_path / "named.gz", b"a\nb\n"))) == [b"a\n", b"b\n"]
 
@@ -43,7 +43,7 @@ def test_splits_lines_only_at_newlines(tmp_path):
     assert [pair[1:] for pair in read_pairs([written(tmp_path / "odd", table(odd))], LineErrors())] == odd
 
 
-def test_byte_order_mark_is_removed(tmp_path):
+def test_removes_byte_order_mark(tmp_path):
     assert list(read_pairs([written(tmp_path / "bom", b"\xef\xbb\xbfa\tb\n")], LineErrors())) == [Pair(1, "a", "b")]
 
 
@@ -51,7 +51,7 @@ def test_ignores_additional_columns(tmp_path):
     assert list(read_pairs([written(tmp_path / "wide", b"a\tb\tc\td\n")], LineErrors())) == [Pair(1, "a", "b")]
 
 
-def test_lines_are_read_lazily(tmp_path):
+def test_reads_lines_lazily(tmp_path):
     pairs = read_pairs([written(tmp_path / "late", b"a\tb\n" * 100_000 + b"\xff\tb\n")], LineErrors())
     assert next(pairs) == Pair(1, "a", "b")
 
@@ -66,7 +66,7 @@ BAD_LINES = {
 }
 
 
-def test_bad_table_lines_are_skipped_and_reported(tmp_path):
+def test_skips_and_reports_bad_table_lines(tmp_path):
     errors = LineErrors()
     assert list(read_pairs([written(tmp_path / "bad.tsv", BAD)], errors)) == [Pair(1, "a", "b"), Pair(7, "c", "d")]
     assert errors.examples == [f"bad.tsv, line {number}: {reason}" for number, reason in BAD_LINES.items()]
@@ -74,7 +74,7 @@ def test_bad_table_lines_are_skipped_and_reported(tmp_path):
     assert "skipped 1 × an empty line, 2 × an empty side" in str(errors)
 
 
-def test_bad_lines_of_a_file_pair_are_reported(tmp_path):
+def test_reports_bad_lines_of_file_pair(tmp_path):
     source = written(tmp_path / "x.de", b"a\n\nc\n\xff\ne\n")
     target = written(tmp_path / "x.en", b"A\nB\n \nD\n\xfe\n")
     errors = LineErrors()

@@ -47,7 +47,7 @@ def test_about_one_module_in_ten_is_held_out(tmp_path: Path):
     assert sorted(numbers(train) + numbers(held_out)) == list(range(1, 50 * HOLD_OUT_EVERY + 1))
 
 
-def test_additional_module_preserves_the_split_of_others(tmp_path: Path):
+def test_additional_module_preserves_split_of_existing_modules(tmp_path: Path):
     write(tmp_path, 50)
     train, held_out = python_docstrings(tmp_path)
     (tmp_path / "m000_of_a_distribution.py").write_text('"""Module 0."""')
@@ -57,7 +57,7 @@ def test_additional_module_preserves_the_split_of_others(tmp_path: Path):
     ]
 
 
-def test_duplicates_and_modules_without_docstrings_are_dropped(tmp_path: Path):
+def test_drops_duplicates_and_modules_without_docstrings(tmp_path: Path):
     write(tmp_path, 3)
     (tmp_path / "a.py").write_text("x = 1")
     train, held_out = python_docstrings(tmp_path)

@@ -31,7 +31,7 @@ def test_prepared_pairs_round_trip(corpus, tmp_path):
 
 
 @pytest.mark.parametrize("line", ["zzzzzzzzzz\ta", "a\tzzzzzzzzzz"])
-def test_overlong_side_is_reported_by_line_number(corpus, tmp_path, line):
+def test_reports_overlong_side_by_line_number(corpus, tmp_path, line):
     with corpus.open("a", encoding="utf-8") as file:
         file.write(f"{line}\n{line.replace('zzzzzzzzzz', 'zzzzzzzzz')}\n")
     errors = LineErrors()
@@ -80,7 +80,7 @@ def test_rejects_corrupted_files_in_the_folder(corpus, tmp_path, name, content):
         prepare([corpus], tmp_path / "data", 300, max_length=20, errors=LineErrors())
 
 
-def test_each_bad_line_is_reported_once(corpus, tmp_path):
+def test_reports_each_bad_line_once(corpus, tmp_path):
     corpus.write_bytes(b"\n" + corpus.read_bytes())
     errors = LineErrors()
     prepare([corpus], tmp_path / "data", 300, max_length=20, errors=errors)
@@ -94,7 +94,7 @@ def test_rejection_of_empty_corpus_lists_reasons(tmp_path):
         prepare([path], tmp_path / "data", 300, max_length=20, errors=LineErrors())
 
 
-def test_prepared_corpus_is_reused(corpus, tmp_path):
+def test_reuses_prepared_corpus(corpus, tmp_path):
     first, sources, _ = prepare([corpus], tmp_path / "data", 300, max_length=20, errors=LineErrors())
     before = {path: path.stat().st_mtime_ns for path in (tmp_path / "data").iterdir()}
     second, again, _ = prepare([corpus], tmp_path / "data", 300, max_length=20, errors=LineErrors())

@@ -50,7 +50,7 @@ def test_rejects_vocabulary_too_small_for_bytes():
         bpe_tokenizer(TEXTS, 259)
 
 
-def test_texts_are_read_once_and_lazily():
+def test_reads_texts_once_and_lazily():
     def texts():
         yield from TEXTS
 
@@ -75,7 +75,7 @@ def test_special_tokens_have_fixed_ids_without_text(tokenizer):
     assert tokenizer.decode([BOS_ID, *tokenizer.encode("der Hund").ids, EOS_ID, PAD_ID]) == "der Hund"
 
 
-def test_rejects_tokenizers_of_other_libraries(tmp_path):
+def test_rejects_tokenizer_files_from_other_libraries(tmp_path):
     path = tmp_path / "tokenizer.json"
     with pytest.raises(ValueError, match=r"tokenizer\.json does not contain a tokenizer"):
         load_tokenizer(path)

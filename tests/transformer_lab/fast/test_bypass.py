@@ -79,7 +79,7 @@ def with_replaced_activation() -> nn.Module:
 
 
 @pytest.mark.parametrize("module", [hooked(), Doubled(5, 5), nn.RMSNorm(5), with_replaced_activation()])
-def test_calls_other_modules_with_a_batch_of_one(module):
+def test_calls_custom_modules_with_a_batch_of_one(module):
     x = torch.randn(3, 5)
     assert_close(call(module, x), module(x[None])[0])
 
@@ -95,7 +95,7 @@ def test_does_not_bypass_customized_modules(module):
 
 
 @pytest.mark.parametrize("register", HOOKS, ids=lambda f: f.__name__)
-def test_module_hook_is_detected_while_registered(register):
+def test_detects_module_hook_while_registered(register):
     attention = MultiHeadAttention(4, 2)
     hooks = hooks_of(*attention.modules())
     handle = register(attention.w_o, lambda *_: None)
@@ -105,7 +105,7 @@ def test_module_hook_is_detected_while_registered(register):
 
 
 @pytest.mark.parametrize("register", GLOBAL_HOOKS, ids=lambda f: f.__name__)
-def test_global_hook_is_detected_while_registered(register):
+def test_detects_global_hook_while_registered(register):
     module = nn.Linear(5, 5)
     hooks = hooks_of(module)
     handle = register(lambda *_: None)

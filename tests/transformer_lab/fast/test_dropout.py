@@ -66,7 +66,7 @@ def test_rounded_probability_of_0_or_1_uses_torch(p):
     ("module", "factor"),
     [(nn.Dropout(0.5).eval(), 1), (nn.Dropout(0.0), 1), (nn.Dropout(1.0), 0), (Doubled(0.5), 2), (nn.Identity(), 1)],
 )
-def test_other_modules_are_called_normally(module, factor):
+def test_calls_unsupported_modules_normally(module, factor):
     x = torch.randn(3, 5)
     before = torch.get_rng_state()
     assert torch.equal(dropout(module, x), factor * x)

@@ -182,7 +182,7 @@ def test_rejects_token_id_outside_the_vocabulary(config):
         packed_loss(model, inputs, labels, PAD)
 
 
-def test_nonlinear_projection_layers_are_called():
+def test_calls_nonlinear_projection_layers():
     model = build(TRANSLATES)
     for module in list(model.modules()):
         if isinstance(module, MultiHeadAttention):
@@ -254,7 +254,7 @@ def test_padding_before_a_token_uses_the_plain_path(side):
 
 
 @pytest.mark.parametrize("config", [TRANSLATES, CONTINUES])
-def test_autocast_loss_has_the_plain_paths_precision(config):
+def test_autocast_loss_matches_precision_of_plain_path(config):
     model = build(config).float()
     inputs, labels = batch(model)
 

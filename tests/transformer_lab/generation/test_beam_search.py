@@ -132,7 +132,7 @@ class Ending(TranslationState):
 
 
 @pytest.mark.parametrize("beam_size", [1, 3])
-def test_finished_sentences_are_dropped_with_their_sources(beam_size):
+def test_drops_finished_sentences_with_their_sources(beam_size):
     model = translator(2)
     source = torch.cat(
         [SOURCE, SOURCE.flip(0), torch.randint(3, 7, (5, 5), generator=torch.Generator().manual_seed(1))]

@@ -111,7 +111,7 @@ def test_finished_rows_stay_finished_until_all_have_ended():
     assert torch.stack(columns, dim=1).tolist() == [[5, EOS, EOS], [6, 7, EOS], [EOS, EOS, EOS]]
 
 
-def test_finished_rows_are_dropped_when_half_have_finished():
+def test_drops_finished_rows_when_half_have_finished():
     script = Scripted([5, EOS, 6, 7], [8, 9, EOS, 8], [EOS, 9, 9, 3], [9, 9, 9, 4], [9, 9, 9, EOS])
     columns = list(generate_steps(script, torch.full((4, 1), BOS), 9, greedy, EOS))
     assert torch.stack(columns, dim=1).tolist() == [
@@ -144,7 +144,7 @@ def test_sample_frequencies_match_the_model():
         assert chi_square < 20.5  # p = 0.001 with 5 degrees of freedom, for 6 tokens
 
 
-def test_tokens_are_yielded_one_at_a_time():
+def test_yields_tokens_one_at_a_time():
     """Yield each token before computing the next token, so that the caller can display it and stop at any time."""
     model = language_model(5, **GPT)
     lengths = []

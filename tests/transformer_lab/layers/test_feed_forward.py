@@ -61,7 +61,7 @@ def test_matches_its_formula_at_one_position(kind, activation, rng):
 
 @pytest.mark.parametrize("kind, activation", [(SwiGLU, silu), (GeGLU, gelu_tanh)], ids=["silu", "gelu"])
 @given(rng=generators())
-def test_gate_scales_the_other_projection(kind, activation, rng):
+def test_gate_scales_second_projection(kind, activation, rng):
     network, x = drawn_network(kind, rng, d_model=3, d_ff=7), normal(rng, 3)
     gates, up = linear(network.w_gate, x), linear(network.w_up, x)
     hidden = torch.tensor([activation(gate) * z for gate, z in zip(gates, up, strict=True)], dtype=torch.float64)

@@ -155,7 +155,7 @@ def test_attention_dropout_is_off_by_default(attention_dropout):
 
 
 @variants
-def test_padding_only_texts_do_not_affect_others(others):
+def test_padding_only_texts_do_not_affect_other_texts(others):
     model = drawn(small(**others))
     source = torch.cat([SOURCE, torch.full((1, 7), SOURCE_PAD)])
     target = torch.cat([TARGET, torch.full((1, 5), PAD)])

@@ -60,7 +60,7 @@ def test_error_names_option_of_the_wrong_type(value, default, message):
         Options({"x": value}, "here").get("x", default)
 
 
-def test_integers_are_accepted_for_floats():
+def test_accepts_integers_for_floats():
     assert Options({"dropout": 0}, "here").get("dropout", 0.1) == 0
 
 

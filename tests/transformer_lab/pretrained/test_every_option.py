@@ -164,7 +164,7 @@ def test_supported_option_matches_transformers_logits(kind: str, name: str, valu
 
 
 @pytest.mark.parametrize("kind, name, value", cases(UNSUPPORTED))
-def test_unsupported_option_is_rejected_by_name(kind: str, name: str, value: object, tmp_path: Path):
+def test_rejects_unsupported_option_by_name(kind: str, name: str, value: object, tmp_path: Path):
     (tmp_path / "config.json").write_text(json.dumps(usual(kind) | {name: value}))
     with pytest.raises(ValueError, match=rf"config.json.*{name}"):
         load_language_model(tmp_path)

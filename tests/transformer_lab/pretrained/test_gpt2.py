@@ -10,7 +10,7 @@ from transformer_lab.pretrained.config_json import Options
 from transformer_lab.pretrained.load import load_language_model
 
 
-def test_dropout_is_converted():
+def test_converts_dropout():
     options = {"resid_pdrop": 0.2, "embd_pdrop": 0.2, "attn_pdrop": 0.3}
     config = gpt2.config_of(Options(GPT2 | options, "config.json"))
     assert (config.dropout, config.attention_dropout) == (0.2, 0.3)
@@ -29,12 +29,12 @@ def edit(folder, change):
     save_file(change(load_file(path)), path)
 
 
-def test_names_without_prefix_are_accepted(theirs, tmp_path):
+def test_accepts_names_without_prefix(theirs, tmp_path):
     edit(tmp_path, lambda tensors: {name.removeprefix("transformer."): tensor for name, tensor in tensors.items()})
     assert difference(load_language_model(tmp_path), theirs) < 1e-4
 
 
-def test_stored_masks_are_ignored(theirs, tmp_path):
+def test_ignores_stored_masks(theirs, tmp_path):
     masks = {"transformer.h.1.attn.bias": torch.ones(1, 1, 29, 29), "transformer.h.1.attn.masked_bias": torch.ones(1)}
     edit(tmp_path, lambda tensors: tensors | masks)
     assert difference(load_language_model(tmp_path), theirs) < 1e-4

@@ -121,7 +121,7 @@ def test_rejects_a_file_that_is_not_a_pickle(tmp_path):
 
 
 @pytest.mark.parametrize("found", [[torch.ones(1)], {"a": 1}], ids=["a list", "a number"])
-def test_rejects_pickles_of_other_objects(tmp_path, found):
+def test_rejects_pickles_of_arbitrary_objects(tmp_path, found):
     torch.save(found, tmp_path / "pytorch_model.bin")
     with pytest.raises(ValueError, match=r"pytorch_model.bin must contain a dict from names to tensors$"):
         read_model_tensors(tmp_path)
@@ -153,7 +153,7 @@ def test_downloads_pickles_only_without_safetensors(tmp_path, monkeypatch, has_s
     assert downloads == [("Helsinki-NLP/opus-mt-en-de", patterns) for patterns in expected]
 
 
-def test_failed_download_is_reported_in_one_line(monkeypatch):
+def test_reports_failed_download_in_one_line(monkeypatch):
     def fail(name, allow_patterns):
         raise OSError("no route\nto host")
 

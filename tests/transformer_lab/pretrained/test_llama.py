@@ -11,13 +11,13 @@ from transformer_lab.pretrained.llama import LLAMA as LLAMA_LAYOUT
 from transformer_lab.pretrained.load import load_language_model
 
 
-def test_attention_dropout_is_converted():
+def test_converts_attention_dropout():
     config = LLAMA_LAYOUT.config_of(Options(LLAMA | {"attention_dropout": 0.3}, "config.json"))
     assert (config.dropout, config.attention_dropout) == (0.0, 0.3)
     assert LLAMA_LAYOUT.options_of(config)["attention_dropout"] == 0.3
 
 
-def test_stored_frequencies_and_old_rope_theta_are_accepted(tmp_path):
+def test_accepts_stored_frequencies_and_old_rope_theta(tmp_path):
     theirs = drawn(VARIANTS["Llama, short waves"])
     theirs.save_pretrained(tmp_path)
     config = json.loads((tmp_path / "config.json").read_text())

@@ -198,7 +198,7 @@ MISTAKES: dict[str, tuple[str, object, EntryEdit]] = {
 
 
 @pytest.mark.parametrize("mistake", MISTAKES)
-def test_mistake_in_a_layout_is_detected(mistake: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_detects_mistake_in_layout(mistake: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     variant, layouts, edit = MISTAKES[mistake]
     theirs, original = drawn(VARIANTS[variant]), layouts.layout
     theirs.save_pretrained(tmp_path)
@@ -262,7 +262,7 @@ def test_rejects_model_without_a_published_layout(case: str):
     assert not Path("nowhere").exists()
 
 
-def test_rejects_other_architectures(tmp_path: Path):
+def test_rejects_unsupported_architectures(tmp_path: Path):
     (tmp_path / "config.json").write_text('{"model_type": "bert"}')
     with pytest.raises(
         ValueError, match="model_type must be gpt2 or llama or mistral or qwen2 or qwen3 or gemma3_text; got 'bert'"

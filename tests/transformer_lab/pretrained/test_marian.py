@@ -33,13 +33,13 @@ def test_rejects_unsupported_options(name):
         marian.config_of(Options(MARIAN | {name: value}, "config.json"))
 
 
-def test_embeddings_are_scaled_only_if_configured():
+def test_scales_embeddings_only_if_configured():
     options = {name: value for name, value in MARIAN.items() if name != "scale_embedding"}
     with pytest.raises(ValueError, match="scale_embedding=False"):
         marian.config_of(Options(options, "config.json"))
 
 
-def test_dropout_is_converted():
+def test_converts_dropout():
     options = {"dropout": 0.2, "attention_dropout": 0.3}
     config = marian.config_of(Options(MARIAN | options, "config.json"))
     assert (config.dropout, config.attention_dropout) == (0.2, 0.3)
@@ -59,7 +59,7 @@ def edit(folder, change):
 
 
 @pytest.mark.parametrize("side", ["encoder", "decoder"])
-def test_stored_sinusoids_are_checked(theirs, tmp_path, side):
+def test_checks_stored_sinusoids(theirs, tmp_path, side):
     name = f"model.{side}.embed_positions.weight"
     positions = theirs.state_dict()[name]
     for stored in (positions, positions.half()):

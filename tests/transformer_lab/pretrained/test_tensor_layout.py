@@ -43,7 +43,7 @@ def test_conversions_are_invertible(change, shape):
     assert torch.equal(change.to_theirs(change.to_ours(theirs)), theirs)
 
 
-def test_add_one_does_not_round():
+def test_add_one_conversion_does_not_round():
     theirs = torch.tensor([2.0**-9, -1.0], dtype=torch.bfloat16)
     [ours] = AddOne().to_ours(theirs)
     assert ours.tolist() == [1 + 2.0**-9, 0.0]
@@ -99,7 +99,7 @@ def test_loading_and_saving_round_trips(model):
     assert all(torch.equal(saved[name], stored[name]) for name in stored)
 
 
-def test_constants_and_ignored_tensors_are_accepted(model):
+def test_accepts_constants_and_ignored_tensors(model):
     others = {"net.k": torch.arange(4.0), "net.unused.12": torch.ones(2)}
     LAYOUT.load(model, valid_tensors() | others, "here")
 
@@ -127,7 +127,7 @@ WRONG = {
 
 
 @pytest.mark.parametrize("case", WRONG)
-def test_mismatches_are_listed_and_nothing_is_loaded(model, case):
+def test_lists_mismatches_and_loads_nothing(model, case):
     changes, message = WRONG[case]
     before = {name: tensor.clone() for name, tensor in model.state_dict().items()}
     stored = {name: tensor for name, tensor in (valid_tensors() | changes).items() if tensor is not None}

@@ -58,7 +58,7 @@ def test_pieces_concatenate_to_the_decoded_text(tokens):
     assert "".join(stream_text(tokens, BYTES.decode)) == BYTES.decode(tokens)
 
 
-def test_incomplete_character_at_the_end_is_replaced():
+def test_replaces_incomplete_character_at_the_end():
     tokens = BYTES.encode("a€").ids
     assert list(stream_text(tokens[:-1], BYTES.decode)) == ["a", "\ufffd"]
     assert list(stream_text([*tokens[:-1], tokens[0]], BYTES.decode)) == ["a", "\ufffda"]

@@ -99,7 +99,7 @@ def test_exited_process_raises_instead_of_hanging():
 
 
 @needs_gloo
-def test_processes_that_take_too_long_are_killed():
+def test_kills_processes_that_take_too_long():
     start = time.monotonic()
     with pytest.raises(TimeoutError, match=r"2 processes took longer than 0\.5 seconds"):
         run_processes(leave, seconds=0.5)

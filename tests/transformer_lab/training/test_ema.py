@@ -33,7 +33,7 @@ def test_ema_weights_decrease_with_age(layer):
     assert_close(expected, sum(0.25 * 0.75**age * drawn(n - age) for age in range(n)), rtol=0, atol=1e-3)
 
 
-def test_parameters_are_restored_after_the_block(layer):
+def test_restores_parameters_after_the_block(layer):
     average = EMA(layer, decay=0.75)
     layer.weight.data.copy_(drawn(1))
     average.update(1)
@@ -44,7 +44,7 @@ def test_parameters_are_restored_after_the_block(layer):
     assert torch.equal(layer.weight, drawn(1)) and torch.equal(average.tensors["weight"], mean)
 
 
-def test_shared_parameters_are_averaged_once():
+def test_averages_shared_parameters_once():
     shared = nn.Linear(2, 2)
     model = nn.Sequential(shared, nn.ReLU(), shared)
     average = EMA(model, decay=0.5)

@@ -25,7 +25,7 @@ def default_sigint_handler():
     signal.signal(signal.SIGINT, before)
 
 
-def test_signal_handlers_are_restored(default_sigint_handler):
+def test_restores_signal_handlers(default_sigint_handler):
     before = [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)]
     with pytest.raises(ZeroDivisionError), Interruption():
         assert signal.getsignal(signal.SIGINT) != before[0]

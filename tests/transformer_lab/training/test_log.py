@@ -23,7 +23,7 @@ def test_pandas_reads_the_log(tmp_path):
     assert table["validation_score"].dropna().tolist() == [99.5]
 
 
-def test_rows_after_the_checkpoint_are_replaced(tmp_path):
+def test_replaces_rows_after_the_checkpoint(tmp_path):
     filled(tmp_path / "log.csv", [10, 20, 30])
     log = Log(tmp_path / "log.csv", step=20)
     log.add(step=30, loss=0.5)
@@ -32,7 +32,7 @@ def test_rows_after_the_checkpoint_are_replaced(tmp_path):
     assert table["loss"].tolist() == [0.1, 0.05, 0.5]
 
 
-def test_truncated_row_is_dropped(tmp_path):
+def test_drops_truncated_row(tmp_path):
     path = tmp_path / "log.csv"
     filled(path, [10, 20, 30])
     whole = path.read_bytes()
@@ -50,7 +50,7 @@ def test_new_run_starts_a_new_log(tmp_path):
     assert len(pd.read_csv(tmp_path / "log.csv")) == 0
 
 
-def test_missing_log_is_recreated(tmp_path):
+def test_recreates_missing_log(tmp_path):
     Log(tmp_path / "log.csv", step=50).add(step=60)
     assert pd.read_csv(tmp_path / "log.csv")["step"].tolist() == [60]
 

@@ -58,7 +58,7 @@ def test_padding_does_not_change_the_loss():
     assert count_tokens(padded, PAD) == count_tokens(targets, PAD) == 13
 
 
-def test_confident_wrong_prediction_gets_the_full_loss():
+def test_confident_wrong_prediction_receives_full_loss():
     logits = 500 * F.one_hot(torch.tensor([[1, 3]]), 5).float()
     assert mean_loss(logits, torch.tensor([[0, 3]]), PAD, 0.0) == 250
 

@@ -39,7 +39,7 @@ def test_only_matrices_get_weight_decay():
     torch.optim.AdamW(groups)
 
 
-def test_frozen_parameters_are_excluded():
+def test_excludes_frozen_parameters():
     transformer = model()
     transformer.decoder.embedding.weight.requires_grad_(False)
     grouped = [p for group in parameter_groups(transformer, 0.1) for p in group["params"]]

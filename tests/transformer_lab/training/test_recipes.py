@@ -72,7 +72,7 @@ def test_rejects_empty_validation_before_preparing(corpus, tmp_path):
     assert not (tmp_path / "model").exists()
 
 
-def test_without_validation_only_the_loss_is_logged(corpus, tmp_path):
+def test_logs_only_loss_without_validation(corpus, tmp_path):
     train_corpus(corpus, tmp_path / "model", config=replace(CORPUS, **FEW_STEPS), shape=SHAPE).run()
     table = pd.read_csv(tmp_path / "model" / LOG_FILE)
     assert table["loss"].notna().all() and table["validation_score"].isna().all()

@@ -119,7 +119,7 @@ def test_gradient_is_clipped_and_rate_follows_schedule(tmp_path):
         assert {group["lr"] for optimizer in run.optimizers for group in optimizer.param_groups} == {1e-2 * step / 5}
 
 
-def test_training_mode_is_restored_after_validation(tmp_path):
+def test_restores_training_mode_after_validation(tmp_path):
     run = trainer(tmp_path)
     run.model.eval()
     run.run(max_steps=1)
@@ -294,7 +294,7 @@ def test_rejects_resuming_with_different_held_out_data(tmp_path):
 
 
 @pytest.mark.parametrize("damage", [Path.unlink, lambda path: path.write_bytes(b"{")], ids=["missing", "corrupted"])
-def test_lost_best_parameters_are_replaced_with_the_last(tmp_path, damage):
+def test_replaces_lost_best_parameters_with_last_parameters(tmp_path, damage):
     trainer(tmp_path, scoring([9.5, 8.5]), validate_every=STEPS // 2).run()
     last = trainer(tmp_path, scoring([]), validate_every=STEPS // 2).model.state_dict()
     damage(tmp_path / PARAMETERS_FILE)

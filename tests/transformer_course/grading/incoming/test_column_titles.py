@@ -6,7 +6,7 @@ from transformer_course.grading.incoming.column_titles import TITLES, find_colum
 from transformer_course.grading.incoming.tables import Table, lower_case_words
 
 
-def test_titles_are_stored_in_normalized_form():
+def test_table_contains_only_normalized_titles():
     assert [title for titles in TITLES.values() for title in titles if lower_case_words(title) != title] == []
 
 

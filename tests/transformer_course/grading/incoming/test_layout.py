@@ -180,7 +180,7 @@ def test_single_students_zip_may_have_any_name(tmp_path: Path):
     assert (alone.student, alone.time_source) == ("my_submissions", "time of the file")
 
 
-def test_macos_zip_names_are_read_as_utf8(tmp_path: Path):
+def test_reads_macos_zip_names_as_utf8(tmp_path: Path):
     content = io.BytesIO()
     with zipfile.ZipFile(content, "w") as archive:
         archive.writestr("Jo\u0308rg Mu\u0308ller/01_lookup.ipynb", NOTEBOOK)
@@ -230,7 +230,7 @@ def test_reports_irrelevant_files_as_ignored(tmp_path: Path):
     ]
 
 
-def test_students_cannot_submit_for_others(tmp_path: Path):
+def test_students_cannot_submit_for_other_students(tmp_path: Path):
     forged: Mapping[str, bytes] = {
         "zoe/Ada Lovelace/01_lookup.ipynb": NOTEBOOK,
         "zoe/Ben Shaw/01_lookup.ipynb": NOTEBOOK,

@@ -45,12 +45,12 @@ def test_order_of_names_does_not_matter():
         assert people_named(", ".join(own), CLASS) == [ADA, CHLOE, BEN, KING]
 
 
-def test_ambiguous_list_matches_no_one():
+def test_ambiguous_list_matches_no_student():
     roster = Roster([Person("1", "Kim Lee"), Person("2", "Lee Park"), Person("3", "Kim"), Person("4", "Lee"), ADA])
     assert people_named("Park, Lee, Ada Lovelace", roster) == [roster.people[1], ADA]
     assert people_named("Lee, Kim, Ada Lovelace", roster) == []  # "Lee, Kim" could be Kim Lee, or Lee and Kim
 
 
-def test_long_list_is_parsed_quickly():
+def test_parses_long_list_quickly():
     people = [Person(str(n), f"First{n} Last{n}") for n in range(25)]
     assert people_named(", ".join(f"Last{n}, First{n}" for n in range(25)), Roster(people)) == people

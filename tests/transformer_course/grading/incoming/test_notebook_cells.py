@@ -13,7 +13,7 @@ def test_accepts_any_cell_id(name: object):
 
 
 @pytest.mark.parametrize("text", ["\ud800", ["a", "\udfff"]])
-def test_lone_surrogates_are_replaced(text: object):
+def test_replaces_lone_surrogates(text: object):
     code = {"cell_type": "code", "source": text, "id": "\ud800"}
     content = json.dumps({"nbformat": 4, "cells": [code, {**code, "cell_type": "markdown", "id": "written-\ud800"}]})
     [cell], written, _ = read_cells(content.encode())

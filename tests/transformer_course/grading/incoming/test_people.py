@@ -52,7 +52,7 @@ def test_finds_the_one_person_with_a_matching_name(name: str, person: Person):
 
 
 @pytest.mark.parametrize("name", ["eve", "week 1", "A", "23", "45", "00", "2.04E+14", "", "hw 1", "lab"])
-def test_unknown_name_matches_no_one(name: str):
+def test_unknown_name_matches_no_student(name: str):
     assert CLASS.find(name) is None and not CLASS.has_match(name)
 
 
@@ -73,7 +73,7 @@ def test_full_match_takes_precedence_over_partial_match():
     assert CLASS.match([full, alone])[alone].people == (ADA,)
 
 
-def test_moodle_number_alone_identifies_no_one():
+def test_moodle_number_alone_does_not_identify_student():
     worksheet = Roster([Person("611", "Ada Lovelace"), Person("612", "Ben Shaw")])
     week_1 = [
         PersonHint("Ada Lovelace", "611", "", "Moodle", batch="1"),

@@ -109,7 +109,7 @@ def test_ignores_rows_that_canvas_adds(tmp_path: Path):
     assert read_roster(table(tmp_path, text)) == [Person("12345", "Lovelace, Ada", "", "ada@uni.edu")]
 
 
-def test_ambiguous_name_finds_no_one():
+def test_ambiguous_name_matches_no_student():
     roster = Roster([Person("1", "Li Na"), Person("2", "Lin A")])
     assert roster.find("lina") is None and roster.find("2", "lina") == Person("2", "Lin A")
     assert roster.find("unknown", "") is None

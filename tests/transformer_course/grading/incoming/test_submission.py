@@ -29,7 +29,7 @@ def test_reads_cell_ids_from_colabs_metadata(tmp_path: Path):
     assert submission.lesson == "01_lookup" and submission.cells == [{"id": "check-softmax", "source": "a\nb"}]
 
 
-def test_notebook_with_misleading_name_is_graded(tmp_path: Path):
+def test_grades_notebook_with_misleading_name(tmp_path: Path):
     write_notebook(tmp_path / "ada" / "interview_questions.ipynb", cells({}))
     assert described(find_submissions([tmp_path])) == {("ada", "01_lookup", False)}
 
@@ -60,7 +60,7 @@ def test_invalid_notebook_has_a_descriptive_problem(tmp_path: Path, content: byt
     assert message in submission.problem if message else not submission.problem
 
 
-def test_huge_notebook_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_reports_huge_notebook(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(submitted_files, "MAX_NOTEBOOK_BYTES", 1 << 20)
     path = write_notebook(tmp_path / "ada" / "01_lookup.ipynb", cells({}))
     with path.open("ab") as file:
@@ -68,18 +68,18 @@ def test_huge_notebook_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert find_submissions([path])[0].problem == "The file is larger than 1 MB. Clear the outputs and submit it again."
 
 
-def test_too_much_code_is_reported(tmp_path: Path):
+def test_reports_too_much_code(tmp_path: Path):
     path = write_notebook(tmp_path / "ada" / "01_lookup.ipynb", cells({}, others=["x" * (1 << 20)]))
     assert find_submissions([path])[0].problem == "The notebook has more than 1 million characters of code."
 
 
-def test_too_many_cells_are_reported(tmp_path: Path):
+def test_reports_too_many_cells(tmp_path: Path):
     many = [{"id": f"cell-{n}", "source": ""} for n in range(MAX_CELLS + 1)]  # random IDs could collide
     path = write_notebook(tmp_path / "ada" / "01_lookup.ipynb", many)
     assert find_submissions([path])[0].problem == "The notebook has 5001 code cells; at most 5000 are read."
 
 
-def test_notebook_of_another_course_is_reported(tmp_path: Path):
+def test_reports_notebook_from_different_course(tmp_path: Path):
     path = write_notebook(tmp_path / "ada" / "cooking.ipynb", [{"id": "", "source": "1 + 1"}])
     assert "match a lesson" in find_submissions([tmp_path])[0].problem
     assert find_submissions([path])[0].lesson == ""
@@ -93,7 +93,7 @@ def test_digest_depends_on_the_code(tmp_path: Path):
     assert len(digest) == 64 and digest == same != other
 
 
-def test_long_number_is_shortened_in_messages(tmp_path: Path):
+def test_shortens_long_number_in_messages(tmp_path: Path):
     path = tmp_path / "ada.ipynb"
     path.write_text(f'{{"nbformat": {"9" * 4000}, "cells": []}}')
     [submission] = find_submissions([path])
@@ -114,7 +114,7 @@ def test_recognizes_renamed_lesson_by_its_checks(tmp_path: Path):
     assert (submission.lesson, submission.problem) == ("02_scaling", "")
 
 
-def test_unknown_notebook_gets_lesson_unless_another_matches():
+def test_unknown_notebook_gets_assumed_lesson_unless_found_elsewhere():
     unknown = Submission("ada", Path("x.ipynb"), problem=NOT_A_LESSON, cells=[{"source": "x"}])
     known = Submission("ada", Path("y.ipynb"), "01_lookup", cells=[{"source": "y"}])
     damaged = Submission("ada", Path("z.ipynb"), problem="It is damaged.")

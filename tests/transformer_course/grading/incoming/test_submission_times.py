@@ -40,7 +40,7 @@ def test_uses_file_time_unless_a_better_time_exists(tmp_path: Path):
 @pytest.mark.parametrize(
     ("minutes", "source"), [(10, "all files have the time of the download"), (20, "time of the file")]
 )
-def test_close_times_in_unpacked_download_are_ignored(tmp_path: Path, layout: str, minutes: int, source: str):
+def test_ignores_close_times_in_unpacked_download(tmp_path: Path, layout: str, minutes: int, source: str):
     write_files(tmp_path / "class", LAYOUTS[layout])
     for name in LAYOUTS[layout]:
         moment = 1_791_820_800 + 60 * minutes * name.startswith("ben")
@@ -117,7 +117,7 @@ def test_reads_timestamp_with_its_time_zone(tmp_path: Path, stamp: str, expected
         (bytes(5000), "timestamp.txt cannot be read: "),
     ],
 )
-def test_unreadable_timestamp_is_reported(tmp_path: Path, stamp: bytes, reason: str):
+def test_reports_unreadable_timestamp(tmp_path: Path, stamp: bytes, reason: str):
     folder = tmp_path / "submitted" / "ada" / "hw"
     write_files(folder, {"01_lookup.ipynb": NOTEBOOK, "timestamp.txt": stamp})
     [ada] = find_submissions([tmp_path])

@@ -42,7 +42,7 @@ def test_duplicate_path_gives_one_submission(tmp_path: Path):
     assert len(find_submissions([tmp_path, path, path.parent])) == 1
 
 
-def test_student_without_a_notebook_is_listed(tmp_path: Path):
+def test_lists_student_without_notebook(tmp_path: Path):
     write_notebook(tmp_path / "ada" / "01_lookup.ipynb", cells({}))
     (tmp_path / "ben").mkdir()
     assert ("ben", "", True) in described(find_submissions([tmp_path]))
@@ -61,7 +61,7 @@ def test_ignores_the_results_folder(tmp_path: Path):
     assert {student for student, _, _ in described(find_submissions([tmp_path], ignore=tmp_path / "graded"))} == {"ada"}
 
 
-def test_number_of_notebooks_per_student_is_limited(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_limits_number_of_notebooks_per_student(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(submissions, "MAX_NOTEBOOKS", 2)
     for number in range(4):
         write_notebook(tmp_path / "ada" / f"01_lookup-{number}.ipynb", [])
@@ -70,7 +70,7 @@ def test_number_of_notebooks_per_student_is_limited(tmp_path: Path, monkeypatch:
     assert found[-1].problem == "This folder has 4 notebooks; only the first 2 were read."
 
 
-def test_folders_are_searched_to_a_maximum_depth(tmp_path: Path):
+def test_searches_folders_to_a_maximum_depth(tmp_path: Path):
     deepest = tmp_path / "ada" / Path(*["a"] * MAX_DEPTH)
     write_notebook(tmp_path / "ada" / "week 1" / "01_lookup.ipynb", [])
     write_notebook(deepest / "02_scaling.ipynb", [])

@@ -38,7 +38,7 @@ def test_every_file_type_has_a_descriptive_problem(tmp_path: Path, where: str, n
     ]
 
 
-def test_only_system_files_are_skipped(tmp_path: Path):
+def test_skips_only_system_files(tmp_path: Path):
     for name in ("eve/__MACOSX/01_lookup.ipynb", "__ann/__01_lookup.ipynb"):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_bytes(NOTEBOOK)

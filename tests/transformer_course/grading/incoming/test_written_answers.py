@@ -52,11 +52,11 @@ def fill_in(out: Path, points: str, comment: str = "Good.") -> None:
         ({"cell_type": "code", "id": "written-why", "source": "a"}, None),
     ],
 )
-def test_written_answer_is_recognized_by_its_cell(cell: dict[str, object], found: tuple[str, str] | None):
+def test_recognizes_written_answer_by_its_cell(cell: dict[str, object], found: tuple[str, str] | None):
     assert written_answer_of(cell) == found
 
 
-def test_keeps_marks_and_notes_changed_answers(tmp_path: Path):
+def test_preserves_marks_and_reports_changed_answers(tmp_path: Path):
     (tmp_path / "rubric.csv").write_text("question,of,rubric\nwhy,3,One point for each reason.\n")
     write(tmp_path, [BEN, ADA])
     assert [(answer.student, answer.answer, answer.of) for answer in read_marks(tmp_path).values()] == [
@@ -80,7 +80,7 @@ def write(out: Path, answers: list[WrittenAnswer]) -> None:
 
 
 @pytest.mark.parametrize("points", ["4", "-1", "many", "inf"])
-def test_invalid_points_are_reported_by_line(tmp_path: Path, points: str):
+def test_reports_invalid_points_by_line(tmp_path: Path, points: str):
     (tmp_path / "rubric.csv").write_text("question,of\nwhy,3\n")
     write(tmp_path, [replace(ADA, answer="So.")])
     fill_in(tmp_path, points)
@@ -121,7 +121,7 @@ def test_rubric_accepts_question_names_with_or_without_prefix(tmp_path: Path, qu
     assert (name, criteria.of) == ("why", 3)
 
 
-def test_rubric_is_shown_next_to_the_answers(tmp_path: Path):
+def test_shows_rubric_next_to_answers(tmp_path: Path):
     (tmp_path / "rubric.csv").write_text("question,of,rubric\nwhy,3,One point for each <reason>.\n")
     Records(tmp_path, {}).write("ada", [], [notebook(1, written={"why": "# Not a heading\n=1+1"})], {})
     write_report(tmp_path, new_settings(7, Limits(), {}))

@@ -67,7 +67,7 @@ def test_reads_first_of_two_files_with_same_name(tmp_path: Path):
     }
 
 
-def test_zip_bomb_is_reported_without_using_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_reports_zip_bomb_without_using_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(zip_files, "MAX_NOTEBOOK_BYTES", 1 << 20)
     monkeypatch.setattr(zip_files, "MAX_INNER_ZIP_BYTES", 1 << 20)
     bomb = {"01_lookup.ipynb": bytes(2 << 20), "inner.zip": bytes(2 << 20)}
@@ -94,7 +94,7 @@ def test_reads_zip_in_zip_but_no_deeper(tmp_path: Path):
         (zipped(LAYOUTS["a folder per student"]).replace(b"PK\1\2", b"PK\1\3"), "The zip is damaged."),
     ],
 )
-def test_corrupted_zip_is_reported(tmp_path: Path, content: bytes, message: str):
+def test_reports_corrupted_zip(tmp_path: Path, content: bytes, message: str):
     path = write_files(tmp_path, {"class.zip": content}) / "class.zip"
     try:
         [found] = find_submissions([path])

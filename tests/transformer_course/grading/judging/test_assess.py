@@ -50,7 +50,7 @@ def test_cell_ids_do_not_enter_the_sandbox():
         assert job["cells"] == [{"source": cell["source"]} for cell in cells]
 
 
-def test_learners_text_is_truncated_and_printable():
+def test_truncates_learners_text_to_printable_characters():
     sandbox = FakeSandbox({"crash": {"type": "E", "message": "\ud800" * 10**5}})
     for result in graded_in(sandbox, SUBMISSION, 7).exercises:
         assert len(result.verdict.message) < 5000 and result.verdict.message.encode()

@@ -6,7 +6,7 @@ from transformer_course.grading.incoming.submission import Submission
 from transformer_course.grading.judging.graded_results import GradedExercise, GradedSubmission
 
 
-def test_points_and_bonus_are_summed_separately():
+def test_sums_points_and_bonus_separately():
     exercises = every_exercise()
     done: dict[str, Status] = {"softmax": "passed", "distance_attention": "passed", "similarity": "wrong"}
     graded = [GradedExercise(exercises[name], Verdict(name, status, ""), 0.1) for name, status in done.items()]

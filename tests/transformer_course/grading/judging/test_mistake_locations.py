@@ -95,7 +95,7 @@ def test_location_matches_location_found_outside_sandbox(sandbox: Sandbox):
     )
 
 
-def test_loop_mistake_is_located_in_sandbox(sandbox: Sandbox):
+def test_locates_loop_mistake_in_sandbox(sandbox: Sandbox):
     code = f"""\
 def {NAME}(queries, keys, values):
     rows = []
@@ -121,7 +121,7 @@ def test_locates_mistake_at_call_of_earlier_exercise(sandbox: Sandbox):
     )
 
 
-def test_crash_is_reported_with_the_shapes(sandbox: Sandbox):
+def test_reports_crash_with_shapes(sandbox: Sandbox):
     graded = grade_answer(
         sandbox, source(["scores = queries @ keys", "return torch.softmax(scores, -1) @ values"]), NAME
     )
@@ -181,7 +181,7 @@ def test_hostile_trace_changes_only_its_own_feedback(sandbox: Sandbox, replies, 
 
 
 @linux
-def test_forged_location_is_escaped_and_earns_nothing(sandbox: Sandbox):
+def test_escapes_forged_location_and_awards_no_points(sandbox: Sandbox):
     """The forged trace has a single expression, whose replacement always gives the right output."""
     expected = behavior(every_exercise()["softmax"], location_seed(SEED)).expected
     n_small = sum(is_small(case) for case in behavior(every_exercise()["softmax"], location_seed(SEED)).cases)
@@ -201,7 +201,7 @@ def test_forged_location_is_escaped_and_earns_nothing(sandbox: Sandbox):
 
 @linux
 @pytest.mark.parametrize(("where", "then"), [("call", "while True: pass"), ("define", "time.sleep(600)")])
-def test_endless_trace_costs_a_few_seconds(sandbox: Sandbox, monkeypatch, where, then):
+def test_endless_trace_takes_only_a_few_seconds(sandbox: Sandbox, monkeypatch, where, then):
     monkeypatch.setattr(mistake_locations, "TRACE_TIME_LIMIT_S", 0.1)
     started = time.monotonic()
     graded = grade_answer(sandbox, sending([], where, then))
@@ -233,7 +233,7 @@ def test_only_the_answers_own_time_counts(sandbox: Sandbox, monkeypatch, waited)
     assert (graded.cost - graded.seconds > 0.9 * slept) == (not waited)
 
 
-def test_mistake_is_recognized_in_the_second_run(sandbox: Sandbox):
+def test_recognizes_mistake_in_second_run(sandbox: Sandbox):
     """The answer makes a different mistake when it runs again than on the graded cases."""
     two_faced = sending([], "call", "return s.softmax(0)")
     graded = grade_answer(sandbox, two_faced)
@@ -242,7 +242,7 @@ def test_mistake_is_recognized_in_the_second_run(sandbox: Sandbox):
     assert right.verdict.passed and right.points == 2
 
 
-def test_slow_answers_mistake_is_recognized_in_graded_cases(sandbox: Sandbox, monkeypatch):
+def test_recognizes_slow_answers_mistake_in_graded_cases(sandbox: Sandbox, monkeypatch):
     monkeypatch.setattr(judge_answer, "QUICK_ANSWER_S", 0.0)
     calls = []
     monkeypatch.setattr(mistake_locations.TracedInSandbox, "records", lambda self: calls.append(self))

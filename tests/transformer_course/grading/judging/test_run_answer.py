@@ -123,7 +123,7 @@ def test_self_terminating_answer_runs_once(reason: str, seconds: float):
     assert len(runs) == 1
 
 
-def test_waiting_for_other_processes_costs_nothing():
+def test_waiting_for_other_processes_costs_no_points():
     sandbox = FakeSandbox({"missing": True})
     with mock.patch.object(sandbox, "run", lambda *_: Outcome({"missing": True}, "exit 0", 9.0, 8.5)):
         graded = grade_answer(sandbox, "x")

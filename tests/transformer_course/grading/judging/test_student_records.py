@@ -28,7 +28,7 @@ def records(out: Path, **settings: object) -> Records:
     return Records(out, {**SETTINGS, **settings})
 
 
-def test_changed_settings_are_described_in_words(tmp_path: Path):
+def test_describes_changed_settings_in_words(tmp_path: Path):
     records(tmp_path, own={"week_3": "5e" * 32}).write("ada", [SUBMISSION], [GRADED], GUARDS)
     changed = records(tmp_path, limits=[2.5, 512], torch="2.13").changed_settings("ada", [SUBMISSION])
     assert changed.split("; ") == [
@@ -66,14 +66,14 @@ def test_any_relevant_change_triggers_grading_again(tmp_path: Path):
 
 
 @pytest.mark.parametrize("reason", ["SIGKILL", "busy", "SIGSEGV"])
-def test_answer_killed_from_outside_is_graded_again(tmp_path: Path, reason: str):
+def test_regrades_answer_killed_from_outside(tmp_path: Path, reason: str):
     crashed = Verdict("softmax", "crashed", explain_exit(reason, Limits(seconds=3.0)))
     ended = replace(GRADED, exercises=[replace(GRADED.exercises[0], verdict=crashed)])
     records(tmp_path).write("ada", [SUBMISSION], [ended], GUARDS)
     assert records(tmp_path).not_yet_graded("ada", [SUBMISSION]) == ([] if reason == "SIGSEGV" else [SUBMISSION])
 
 
-def test_answer_that_kills_itself_is_graded_three_times(tmp_path: Path):
+def test_grades_answer_that_kills_itself_three_times(tmp_path: Path):
     crashed = Verdict("softmax", "crashed", explain_exit("SIGKILL", Limits()))
     ended = replace(GRADED, exercises=[replace(GRADED.exercises[0], verdict=crashed)])
     runs = 0
@@ -104,7 +104,7 @@ def test_ignores_corrupted_and_outdated_records(tmp_path: Path):
     assert json.loads(whole)["student"] == "ada" and list(read_records(tmp_path)) == ["ada"]
 
 
-def test_grading_another_lesson_keeps_the_first_record(tmp_path: Path):
+def test_grading_second_lesson_preserves_first_record(tmp_path: Path):
     records(tmp_path).write("ada", [SUBMISSION], [GRADED], GUARDS)
     second = replace(SUBMISSION, lesson="02_scaling", digest="02")
     records(tmp_path).write("ada", [second], [GradedSubmission(second, [])], GUARDS)
@@ -147,7 +147,7 @@ def test_ignores_a_record_with_another_students_name(tmp_path: Path):
         assert read_records(tmp_path) == {}
 
 
-def test_discarded_records_are_deleted(tmp_path: Path):
+def test_deletes_discarded_records(tmp_path: Path):
     records(tmp_path).write("ada", [SUBMISSION], [GRADED], GUARDS)
     records(tmp_path).forget_all()
     assert read_records(tmp_path) == {}

@@ -84,7 +84,7 @@ def serve_with_broken_sandbox(folder: Path, connection: Connection, *_: object) 
 
 
 @pytest.mark.slow
-def test_broken_sandbox_is_retried_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+def test_retries_broken_sandbox_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
     monkeypatch.setattr(worker_module, "serve", partial(serve_with_broken_sandbox, tmp_path))
     with Worker(LIMITS) as worker:
         graded = worker.assess(task(RIGHT["softmax"]))
@@ -106,7 +106,7 @@ def serve_after_one_signal(number: int, folder: Path, connection: Connection, *_
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGSEGV, signal.SIGHUP])
-def test_answer_is_graded_after_signal_to_worker(number: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_grades_answer_after_signal_to_worker(number: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(worker_module, "serve", partial(serve_after_one_signal, number, tmp_path))
     with Worker(LIMITS) as worker:
         assert worker.assess(task("")).points == 2
@@ -166,7 +166,7 @@ def serve_after_killed_starts(n: int, folder: Path, connection: Connection, *_: 
     serve_one_task(connection)
 
 
-def test_worker_killed_at_start_is_started_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_restarts_worker_killed_at_start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     for n in (1, 2):
         (folder := tmp_path / str(n)).mkdir()
         monkeypatch.setattr(worker_module, "serve", partial(serve_after_killed_starts, n, folder))
@@ -234,7 +234,7 @@ def test_worker_ends_with_the_grader(monkeypatch: pytest.MonkeyPatch):
 
 
 @linux
-def test_memory_is_limited_only_inside_the_block():
+def test_limits_memory_only_inside_the_block():
     with limited_memory(64), pytest.raises(RuntimeError, match="allocate memory"):
         torch.empty(1 << 28)  # far more memory than the threads of earlier tests may have freed
     assert torch.empty(1 << 28).numel() == 1 << 28

@@ -54,7 +54,7 @@ def test_most_common_mistake_comes_first():
     assert f"3 of 5 : {SECOND.name} :" in common and "other" not in common
 
 
-def test_students_who_need_attention_are_listed():
+def test_lists_students_who_need_attention():
     page = text_of(class_page(a_class()))
     assert "Submitted nothing (1) idle" in page
     assert "Could not be graded (1) &lt;b&gt;eve: 01_lookup.ipynb: It is &lt;i&gt;damaged." in page
@@ -80,7 +80,7 @@ def test_counts_results_of_each_exercise():
     assert re.findall(r"<td>(\d+[.]\d\d)</td>", rows[SECOND.name]) == ["0.20", "0.20"]
 
 
-def test_remarks_are_listed_without_changing_points():
+def test_lists_remarks_without_changing_points():
     own = frozenset(range(100))
     graded = {
         name: [replace(notebook(1), fingerprint=own - {n}, notes=["softmax calls `torch.softmax` <b>."])]
@@ -97,7 +97,7 @@ def test_remarks_are_listed_without_changing_points():
     assert "softmax calls `torch.softmax` <b>." in list(results.students[0].remarks)
 
 
-def test_failures_without_a_mistake_are_described():
+def test_describes_failures_without_known_mistake():
     softmax = every_exercise()["softmax"]
     assert describe_mistake(softmax, "changes_argument") == "they change an argument"
     assert describe_mistake(softmax, "stops_at_total") == "their code stops after *sum the exponentials of each row*"

@@ -99,7 +99,7 @@ def test_late_notebook_never_lowers_points():
     assert ada.lessons["01_lookup"].notebook is in_time
 
 
-def test_roster_students_have_rows_and_others_are_reported():
+def test_includes_roster_students_and_reports_unlisted_students():
     results = class_results({"lovelaceada": [notebook(2)], "2": [notebook(1)], "eve": [notebook(0)]}, LISTED)
     rows = {student.name: (student.status, student.is_listed, student.points > 0) for student in results.students}
     assert rows == {
@@ -162,7 +162,7 @@ def test_partial_credit_counts_passed_cases():
     assert strict.points == FIRST.points and kind.points == FIRST.points + SECOND.points / 4
 
 
-def test_rare_lesson_does_not_count_and_is_reported():
+def test_reports_rare_lesson_and_does_not_count_it():
     graded = {f"student {n}": [notebook(2)] for n in range(9)}
     graded["euler"] = [notebook(1, file="02_scaling.ipynb", lesson="02_scaling")]
     results = class_results(graded)
@@ -211,7 +211,7 @@ def test_exported_points_determine_counted_notebook():
         assert ada.points_after == (full if best is in_time else 0.9 * full)
 
 
-def test_extension_changes_points_and_is_reported(tmp_path: Path):
+def test_reports_extension_that_changes_points(tmp_path: Path):
     late = notebook(2, handed_in="2026-10-13T09:00:00+00:00", time_source="time of the file")
     write_gradebook(tmp_path, class_results({"ada": [late]}, LATE), {})
     before = recorded_points(tmp_path)
@@ -264,7 +264,7 @@ def test_request_is_open_until_answered():
         assert not ada.requests and "Your request" in feedback_page(ada)
 
 
-def test_copies_are_reported_by_group_and_row():
+def test_reports_copies_by_group_and_row():
     own, other = frozenset(range(100)), frozenset(range(500, 600))
     prints = (
         {f"a{n}": own - {n} for n in range(4)} | {f"b{n}": other - {500 + n} for n in range(2)} | {"c": frozenset()}
@@ -277,7 +277,7 @@ def test_copies_are_reported_by_group_and_row():
     assert "Nearly identical submissions (2)" in class_page(results)
 
 
-def test_totals_are_rounded():
+def test_rounds_totals():
     book = notebook(0)
     third = [replace(result, n_right=1, n_cases=3) for result in book.exercises]
     [ada] = class_results({"ada": [replace(book, exercises=third)]}, ClassRules(partial_credit=True)).students
@@ -382,7 +382,7 @@ def test_group_submission_counts_for_all_members():
     assert not results.similar and len(results.students) == 3
 
 
-def test_own_submission_of_a_group_member_is_reported():
+def test_reports_own_submission_of_group_member():
     ada, ben, cleo = PEOPLE[0], Person("4", "Ben Shaw"), Person("5", "Cleo Hart")
     rules = ClassRules(Roster([ada, ben, cleo], {"Team 1": [ada, ben, cleo]}))
     together, alone = attempts(notebook(1, known_as="Team 1"), notebook(2, known_as="Ada Lovelace"))
@@ -410,7 +410,7 @@ def test_override_of_several_students_counts_for_each():
     assert class_results({"1": [notebook(0)]}, unclear).unknown
 
 
-def test_spreadsheet_changes_to_ids_are_tolerated():
+def test_tolerates_spreadsheet_changes_to_ids():
     people = [Person("00123", "Ada Lovelace"), Person("202611000000123", "Ben Shaw")]
     books = {name: [notebook(1, written={"why": "so"})] for name in ("Ada Lovelace", "Ben Shaw")}
     plain = class_results(books, ClassRules(Roster(people))).students
@@ -426,7 +426,7 @@ def test_spreadsheet_changes_to_ids_are_tolerated():
     assert {key[2] for key in results.rules.marks} == {"Ada Lovelace", "Ben Shaw"}
 
 
-def test_unlisted_student_is_reported_with_candidates():
+def test_reports_unlisted_student_with_candidates():
     people = [Person("1", "Ada Lovelace"), Person("2", "Ada Byron")]
     results = class_results({"Ada": [notebook(1)]}, ClassRules(Roster(people)))
     [ada] = [student for student in results.students if not student.is_listed]
@@ -434,7 +434,7 @@ def test_unlisted_student_is_reported_with_candidates():
     assert "Ada is not in the roster. Possible matches: Ada Lovelace or Ada Byron." in summary(Path("out"), results)
 
 
-def test_same_name_in_moodle_downloads_is_one_student():
+def test_same_name_in_two_downloads_is_one_student():
     first = notebook(1, lms_id="611", platform="Moodle", batch="1", known_as="Ada Lovelace")
     second = notebook(1, lesson="02_scaling", lms_id="702", platform="Moodle", batch="2", known_as="Ada Lovelace")
     [ada] = class_results({"Ada Lovelace": [first, second]}).students

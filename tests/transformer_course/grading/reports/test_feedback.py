@@ -30,7 +30,7 @@ def test_students_never_share_a_page():
     assert len({name.casefold() for name in names.values()}) == len(students)
 
 
-def test_points_and_bonus_are_shown_separately():
+def test_shows_points_and_bonus_separately():
     exercises = every_exercise()
     graded = [
         GradedExercise(exercises[name], Verdict(name, "passed", ""), 0.1) for name in ("softmax", "distance_attention")
@@ -56,7 +56,7 @@ def test_graded_notebook_comes_first_and_others_are_collapsed():
     assert text.count("This notebook does not count.") == 1
 
 
-def test_learners_code_is_shown_with_the_line_marked():
+def test_shows_learners_code_with_marked_line():
     softmax = every_exercise()["softmax"]
     code = "def softmax(scores):\n    return scores / scores.sum()"
     message = "It is here.\n    line 2:  return scores / scores.sum()\n                             ^^^^^^^^^^^^"

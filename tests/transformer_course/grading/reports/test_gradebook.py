@@ -117,7 +117,7 @@ def test_results_describe_each_exercise(tmp_path: Path):
     assert (second["status"], second["points"]) == ("wrong", 0)
 
 
-def test_unprintable_names_are_written_safely(tmp_path: Path):
+def test_writes_unprintable_names_safely(tmp_path: Path):
     students = {"ada": [notebook(0, file="\udcff\x1b[31m.ipynb", problem="It is damaged.")]}
     text = written_results(tmp_path, students)
     assert text["students"]["ada"]["notebooks"][0]["notebook"].endswith("?_[31m.ipynb")

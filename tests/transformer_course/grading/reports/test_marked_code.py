@@ -14,7 +14,7 @@ def message_about(number: int, line: str, expression: str) -> str:
     return f"It is wrong.\n{before}{line}\n{carets}\nMore."
 
 
-def test_message_location_is_marked_in_numbered_code():
+def test_marks_message_location_in_numbered_code():
     displayed, is_marked = marked_code(CODE, message_about(4, "total = scores.sum() + 1 < 2", "scores.sum()"))
     assert is_marked and "  4      total = <mark>scores.sum()</mark> + 1 &lt; 2\n" in displayed
     assert re.findall(r"^ +(\d)", displayed.removeprefix('<pre class="own">'), re.MULTILINE) == list("12345")
@@ -26,7 +26,7 @@ def test_long_line_shows_the_marked_part():
     assert "+ <mark>scores.sum()</mark></pre>" in marked_code(line, message)[0]
 
 
-def test_error_line_is_marked():
+def test_marks_error_line():
     message = "On the input x: ValueError: a\nOn your line 5:\n    return scores / total\nThe inputs: x."
     assert "  5      <mark>return scores / total</mark></pre>" in marked_code(CODE, message)[0]
 
@@ -47,6 +47,6 @@ def test_text_missing_from_the_code_is_not_marked(message: str):
     assert not is_marked and "<mark>" not in displayed
 
 
-def test_learners_code_is_escaped_and_truncated():
+def test_escapes_and_truncates_learners_code():
     displayed, is_marked = marked_code("<script>\n" * 300, "Oh.\nOn your line 1:\n    <script>")
     assert is_marked and "<script" not in displayed and "… and 100 more lines" in displayed

@@ -15,7 +15,7 @@ def keep(out: Path, changes: RuleChanges) -> None:
     write_class_rules(out, changes.apply(read_class_rules(out)), changes)
 
 
-def test_settings_are_kept_in_the_results_folder(tmp_path: Path):
+def test_stores_settings_in_results_folder(tmp_path: Path):
     assert read_class_rules(tmp_path).roster.people == []
     (tmp_path / "class.csv").write_text("id,name\n1,Ada\n")
     late_policy = LatePolicy({"": datetime(2026, 10, 12, tzinfo=UTC)}, penalty=50)

@@ -58,7 +58,7 @@ def test_days_late_follow_the_courses_calendar(due: str, submitted: str, days: i
     assert policy.lateness(replace(SUBMISSION, handed_in=moment)).days == days
 
 
-def test_time_zone_is_kept():
+def test_preserves_time_zone():
     policy = LatePolicy({"": DUE}, 10, zone=BERLIN)
     assert LatePolicy.from_dict(policy.as_dict()) == policy == policy.changed({}, None, None)
     assert list(policy.describe()) == [
@@ -107,7 +107,7 @@ def test_late_mark_without_time_has_no_penalty():
     assert POLICY.points_after(8, UNKNOWN) == 8
 
 
-def test_general_due_date_applies_to_other_lessons():
+def test_general_due_date_applies_to_remaining_lessons():
     late = replace(SUBMISSION, handed_in="2026-10-20T00:00:00+00:00")
     other = replace(late, lesson="02_scaling")
     assert POLICY.lateness(other) == Lateness()
@@ -146,7 +146,7 @@ def test_extension_never_shortens_the_deadline():
     assert LatePolicy().lateness(late, {"": longer}).days == 1
 
 
-def test_invalid_extension_is_reported_by_line(tmp_path: Path):
+def test_reports_invalid_extension_by_line(tmp_path: Path):
     assert read_extensions(tmp_path) == []
     path = tmp_path / "extensions.csv"
     path.write_text("student,lesson,due\nAda,,2026-10-12T18:00+00:00\nBen,1,2026-10-12T18:00+00:00\n")

@@ -48,7 +48,7 @@ def test_overrides_are_read_and_never_overwritten(tmp_path: Path):
         ("Ada,01_lookup,,1,", "points require an exercise; got points='1'"),
     ],
 )
-def test_invalid_row_is_reported_by_line(tmp_path: Path, row: str, message: str):
+def test_reports_invalid_row_by_line(tmp_path: Path, row: str, message: str):
     with pytest.raises(ValueError, match=r"overrides\.csv, line 3: ") as error:
         overrides(tmp_path, "Ada,,softmax,1,", row)
     assert message in str(error.value)

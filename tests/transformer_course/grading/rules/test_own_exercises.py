@@ -102,7 +102,7 @@ def test_answers_never_enter_the_sandbox(own_file: Path, tmp_path: Path, sandbox
         ("x - secret", "x - secrett", "the reference of centered fails: NameError: name 'secrett' is not defined"),
     ],
 )
-def test_invalid_file_is_reported_before_anything_runs(own_file: Path, old: str, new: str, message: str):
+def test_reports_invalid_file_before_running_any_answer(own_file: Path, old: str, new: str, message: str):
     own_file.write_text(own_file.read_text().replace(old, new))
     with pytest.raises(ValueError, match=message):
         OwnExercises.read(own_file)

@@ -26,7 +26,7 @@ def test_recorded_settings_match_the_options(tmp_path: Path):
     assert recorded_settings(tmp_path) is None
 
 
-def test_rejects_a_folder_with_other_files(tmp_path: Path):
+def test_rejects_folder_with_unrelated_files(tmp_path: Path):
     (tmp_path / "file").touch()
     (tmp_path / "settings.json").write_text("[]")
     with pytest.raises(ValueError, match="contains files that are not results of an earlier run"):

@@ -50,7 +50,7 @@ def test_functions_accept_missing_groups(tmp_path: Path, monkeypatch: pytest.Mon
     control_groups.remove(None)
 
 
-def test_empty_group_is_removed(tmp_path: Path):
+def test_removes_empty_group(tmp_path: Path):
     (tmp_path / "group").mkdir()
     control_groups.remove(tmp_path / "group")
     assert not (tmp_path / "group").exists()

@@ -62,16 +62,16 @@ def test_only_listed_paths_are_accessible(folders: list[Path], code: str, allowe
 
 @linux
 @pytest.mark.skipif(landlock.version() < 4, reason="this kernel's Landlock does not restrict TCP")
-def test_tcp_is_blocked(folders: list[Path]):
+def test_blocks_tcp(folders: list[Path]):
     assert confined(*folders[:2], "socket.create_connection(('127.0.0.1', 9))") == "PermissionError\n"
 
 
 @linux
 @pytest.mark.skipif(landlock.version() < 6, reason="this kernel's Landlock does not restrict signals")
-def test_signals_are_blocked(folders: list[Path]):
+def test_blocks_signals(folders: list[Path]):
     assert confined(*folders[:2], "os.kill(os.getppid(), 0)") == "PermissionError\n"
 
 
-def test_version_is_zero_on_other_systems(monkeypatch: pytest.MonkeyPatch):
+def test_version_is_zero_outside_linux(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(sys, "platform", "darwin")
     assert landlock.version() == 0

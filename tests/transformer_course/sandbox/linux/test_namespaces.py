@@ -28,7 +28,7 @@ print("ended")
 
 
 @linux
-def test_first_process_is_isolated_and_ends_all_others():
+def test_first_process_is_isolated_and_stops_all_children():
     run = run_python(LOOK)
     if "OSError" in run.stderr or "PermissionError" in run.stderr:
         pytest.skip("this system does not permit namespaces for unprivileged users")

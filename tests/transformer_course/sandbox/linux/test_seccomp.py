@@ -88,7 +88,7 @@ for number in (435, 467, 1000):
 
 @linux
 @pytest.mark.skipif(platform.machine() != "x86_64", reason="only x86-64 supports calls of other architectures")
-def test_denies_calls_of_other_architectures():
+def test_denies_system_calls_of_foreign_architectures():
     code = """
 import mmap
 try: call(0x40000000 | 39)  # getpid of x32
