@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """Set up and run Transformer Course. You need only Python 3.11 or newer.
 
-    python3 course.py lab     open the lessons in JupyterLab, with its options, such as --no-browser --port 8890
-    python3 course.py test    run all tests; with arguments, such as -k masks, pass them to pytest and run only pytest
+    python3 course.py lab     open the lessons; you can add options of JupyterLab, such as --no-browser --port 8890
+    python3 course.py test    run all tests; with arguments of pytest, such as -k masks, run only pytest
     python3 course.py test --thorough    run all tests with more seeds, examples and lessons; takes hours
-    python3 course.py site    build the web edition in build/site; -o FOLDER builds it elsewhere
+    python3 course.py site    build the web edition in build/site; to use a different folder, add -o FOLDER
 
-The first run installs the command's dependencies into .venv, next to this file. "test" and "site" install extra tools.
+The first run installs the course into .venv, next to this file. "test" and "site" install extra tools.
 """
 
 import sys
@@ -15,7 +15,7 @@ if sys.version_info < (3, 11):  # noqa: UP036 - an older Python gets this messag
     sys.exit(
         "course.py: Transformer Course requires Python 3.11 or newer, "
         f"but this is {'.'.join(map(str, sys.version_info[:3]))} ({sys.executable}).\n"
-        "Install a newer Python from https://www.python.org/downloads/, or let uv (https://docs.astral.sh/uv/) do it:\n"
+        "Install a newer Python from https://www.python.org/downloads/, or with uv (https://docs.astral.sh/uv/):\n"
         "    uv run --no-project --python 3.12 course.py " + (" ".join(sys.argv[1:]) or "lab")
     )
 
@@ -47,31 +47,31 @@ PROGRAMS = VENV / ("Scripts" if os.name == "nt" else "bin")
 PYTHON = PROGRAMS / ("python.exe" if os.name == "nt" else "python")
 LOG = VENV / "install.log"
 STAMP = VENV / "installed.json"
-"""This file is written last, so an environment without it is incomplete and is created again."""
+"""Written at the end of an install, so an environment without this file is incomplete and is created again."""
 
 EXTRAS = {"lab": (), "test": ("test",), "site": ("test", "site")}
 """The extras in pyproject.toml that each command needs."""
 CONSTRAINTS = ("-c", "constraints.txt")
 UV = "uv>=0.8,<1"
-"""The installer to get from PyPI if it is not on the PATH; it is faster than pip and finds PyTorch without CUDA."""
+"""The installer, downloaded if it is not on the PATH. It is faster than pip and finds PyTorch without CUDA."""
 PYTORCH = "2.13.0"
-"""The version in constraints.txt; ``platform_problem`` checks whether it supports this machine."""
+"""The PyTorch version in constraints.txt. ``platform_problem`` checks whether PyTorch supports this machine."""
 NEWEST_PYTHON = (3, 14)
 """The newest Python for which this version of PyTorch has a build."""
 COURSE = "course"
 DISK_SPACE_GB = {COURSE: 1.5, "test": 0.5, "site": 0.3}
-"""Disk space in GB for the course with PyTorch without CUDA, and for each extra."""
+"""Disk space in GB for the course (with PyTorch, but without CUDA) and for each extra."""
 CUDA_SPACE_GB = 5
 """Additional disk space in GB for CUDA, which is part of PyPI's build of PyTorch for Linux."""
 LONGEST_PATH = 191
-"""Length of the longest path that the install creates in the clone on Windows, a license file from PyTorch's wheel."""
+"""Length of the longest path that an install creates in the clone on Windows (a license file in PyTorch's wheel)."""
 WINDOWS_PATH_LIMIT = 259
 """Maximum length of a path on Windows unless long paths are enabled."""
 WARM_UP_IMPORTS = (
     "torch, torch._dynamo",
     "ipykernel.kernelapp, jupyterlab.labapp, matplotlib.pyplot, pandas",
 )
-"""The imports of every lesson, split into two halves that take about the same time."""
+"""The imports of every lesson, in two groups that take about the same time."""
 
 UV_NAMES = {
     "index-url": "UV_DEFAULT_INDEX",
@@ -101,10 +101,10 @@ class Problem(Exception):
 
 
 def set_up(command: str = "test") -> None:
-    """Install the dependencies of a command into the environment, unless they are up to date.
+    """Install the dependencies of a command in the environment, unless they are up to date.
 
     Raises:
-        Problem: The installation fails. The next run creates a new environment.
+        Problem: The installation failed. The next run creates a new environment.
     """
     current = fingerprint()
     stored, installed = read_stamp()
@@ -133,7 +133,7 @@ def set_up(command: str = "test") -> None:
 
 
 def read_stamp() -> tuple[str | None, set[str]]:
-    """Return the fingerprint of the environment, or None if it is incomplete, and the installed extras."""
+    """Return the fingerprint of the environment, or None if the environment is incomplete, and the installed extras."""
     try:
         stamp = json.loads(STAMP.read_text()) if PYTHON.exists() else {}
         return stamp.get("fingerprint"), set(stamp.get("extras", []))
@@ -142,14 +142,14 @@ def read_stamp() -> tuple[str | None, set[str]]:
 
 
 def fingerprint() -> str:
-    """Return a hash of everything that an environment depends on, including its path, which its scripts contain."""
+    """Return a hash of everything that affects the environment, including its path, which its scripts contain."""
     parts = [sys.version, str(ROOT)]
     parts += [(ROOT / name).read_text(encoding="utf-8") for name in ("pyproject.toml", "constraints.txt")]
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()
 
 
 def platform_problem() -> str | None:
-    """Return why PyTorch cannot be installed on this machine, or None if it can be."""
+    """Return the reason why PyTorch cannot be installed on this machine, or None if it can be installed."""
     system, machine = platform.system(), platform.machine().lower()
     version = ".".join(map(str, sys.version_info[:2]))
     if sys.version_info[:2] > NEWEST_PYTHON:
@@ -172,7 +172,7 @@ def platform_problem() -> str | None:
 
 
 def path_problem(folder: str, long_paths: bool) -> str | None:
-    """Return why the environment's paths would be too long for Windows, or None if they fit.
+    """Return an error message if the environment's paths would be too long for Windows, or None if they fit.
 
     Args:
         folder: The folder of the clone.
@@ -189,7 +189,7 @@ def path_problem(folder: str, long_paths: bool) -> str | None:
 
 
 def long_paths_enabled() -> bool:
-    """Return whether this system allows paths of more than 259 characters, which all systems except Windows do."""
+    """Return whether this system allows paths of more than 259 characters. All systems except Windows allow them."""
     if sys.platform != "win32":
         return True
     import winreg
@@ -202,7 +202,7 @@ def long_paths_enabled() -> bool:
 
 
 def check_disk_space(missing: set[str], cuda: bool = False) -> None:
-    """Check that the disk has enough space for the installation.
+    """Raise an error if the disk does not have enough space for the installation.
 
     Raises:
         Problem: The disk does not have enough space.
@@ -217,7 +217,7 @@ def check_disk_space(missing: set[str], cuda: bool = False) -> None:
 
 @contextmanager
 def removed_on_failure(folder: Path) -> Iterator[None]:
-    """Delete the files of a failed install, which can take up gigabytes, but keep the log."""
+    """Delete the files of a failed install, which can be several gigabytes, but keep the log."""
     try:
         yield
     except BaseException:
@@ -237,7 +237,7 @@ def make_environment() -> None:
     """
     has_pip = importlib.util.find_spec("ensurepip") is not None
     if importlib.util.find_spec("venv") is None or not (has_pip or shutil.which("uv")):
-        raise Problem("this Python comes without venv; on Debian and Ubuntu: sudo apt install python3-venv")
+        raise Problem("this Python has no venv module; on Debian and Ubuntu, run: sudo apt install python3-venv")
     python = getattr(sys, "_base_executable", sys.executable)  # not the Python in .venv, which is deleted
     command = [python, "-m", "venv", "--clear", *([] if has_pip else ["--without-pip"]), str(VENV)]
     made = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
@@ -249,8 +249,8 @@ def install(extras: set[str], missing: set[str]) -> None:
     """Install the course with uv, or with pip if uv is not available or fails.
 
     Args:
-        extras: The extras that the environment should have.
-        missing: The extras that the environment lacks, and ``COURSE`` if it is empty.
+        extras: The extras to install.
+        missing: The extras that are not installed yet, and ``COURSE`` if the environment is empty.
 
     Raises:
         Problem: Both uv and pip failed, or the disk does not have enough space.
@@ -261,7 +261,7 @@ def install(extras: set[str], missing: set[str]) -> None:
     if uv and install_with_uv([*uv, *constraints, *course], variables, missing):
         return
     if importlib.util.find_spec("ensurepip") is None:
-        raise Problem(f"uv could not install the course, and this Python comes without pip; see {LOG} for details")
+        raise Problem(f"uv could not install the course, and this Python has no pip; see {LOG} for details")
     has_own_source = not variables.keys().isdisjoint({"UV_DEFAULT_INDEX", "UV_INDEX", "UV_FIND_LINKS"})
     if COURSE in missing and platform.system() == "Linux" and not has_own_source:
         check_disk_space(missing, cuda=True)
@@ -271,7 +271,7 @@ def install(extras: set[str], missing: set[str]) -> None:
 def uv_settings() -> tuple[dict[str, str], list[str]]:
     """Return the package sources configured for pip, such as a company's mirror, as variables and arguments for uv.
 
-    uv itself does not read pip's configuration. Environment variables that are set for uv take precedence.
+    uv does not read pip's configuration. Environment variables that the user has set for uv take precedence.
     """
     listed = subprocess.run(
         [PYTHON, "-m", "pip", "config", "list"], cwd=ROOT, capture_output=True, text=True, errors="replace"
@@ -291,9 +291,9 @@ def uv_settings() -> tuple[dict[str, str], list[str]]:
 
 
 def find_uv() -> list[str]:
-    """Return the command that installs into the environment with uv, or an empty list if uv is not available.
+    """Return the command that installs packages in the environment with uv, or an empty list if uv is not available.
 
-    If uv is not on the PATH, pip installs it from PyPI into the environment. Without a network, that fails in seconds.
+    If uv is not on the PATH, pip installs it from PyPI. Without a network connection, pip fails within seconds.
     """
     uv = shutil.which("uv") or shutil.which("uv", path=PROGRAMS)
     if uv is None:
@@ -308,7 +308,7 @@ def install_with_uv(command: list[str], variables: dict[str, str], missing: set[
     """Resolve the packages, check that they fit on the disk, and install them.
 
     Returns:
-        Whether the installation succeeded; it fails if uv does not find an index or a package.
+        True if the installation succeeded. It fails if uv cannot reach an index or find a package.
 
     Raises:
         Problem: The disk does not have enough space.
@@ -331,7 +331,7 @@ def install_with_uv(command: list[str], variables: dict[str, str], missing: set[
 
 
 def torch_backends() -> tuple[str, ...]:
-    """Return uv's names for the PyTorch builds to try, in order; an empty name means the build in the default index.
+    """Return uv's names for the PyTorch builds to try, in order. An empty name means the build in the default index.
 
     On Linux, PyPI's build contains gigabytes of CUDA. With ``auto``, uv uses PyTorch's own index and installs the build
     for this machine's graphics driver, or the build without CUDA if there is no driver.
@@ -343,9 +343,9 @@ def torch_backends() -> tuple[str, ...]:
 
 @contextmanager
 def uv_cache(uv: str) -> Iterator[dict[str, str]]:
-    """Yield the variables of a temporary cache for a downloaded uv, or no variables for a uv on the PATH.
+    """Yield environment variables for a temporary cache if this program downloaded uv, or none if uv is on the PATH.
 
-    The temporary cache is on the same disk as the environment, so that uv links files instead of copying them.
+    The temporary cache is on the same disk as the environment, so that uv can link files instead of copying them.
     """
     if Path(uv).parent != PROGRAMS:
         yield {}
@@ -359,19 +359,19 @@ def install_with_pip(course: list[str]) -> None:
     """Install the course with pip.
 
     Raises:
-        Problem: The installation fails; the message gives the reason in one line.
+        Problem: The installation failed. The message contains the reason in one line.
     """
     pip = [str(PYTHON), "-m", "pip", "install", "--disable-pip-version-check"]
-    # The pip that comes with Python 3.11 takes three times as long, so it is only a fallback if upgrading fails.
-    step("getting a newer pip", *pip, "--retries", "0", "--timeout", "5", "--upgrade", "pip")
-    # Compiling all modules, including unused ones, would take longer than unpacking them.
+    # The pip in Python 3.11 takes three times as long, so use it only if the upgrade fails.
+    step("upgrading pip", *pip, "--retries", "0", "--timeout", "5", "--upgrade", "pip")
+    # Compiling all modules, including unused modules, would take longer than unpacking them.
     done = step("installing with pip", *pip, "--no-compile", *course)
     if done.returncode == 0:
         return
     if is_disk_full(done.output):
         raise Problem(f"the install failed: the disk is full (.venv, or {os.environ.get('TMPDIR', 'temporary files')})")
     if re.search(r"connection|connect to|name resolution|timed out", done.output, re.IGNORECASE):
-        raise Problem("the install failed: the package index cannot be reached; check your network connection")
+        raise Problem("the install failed: cannot reach the package index; check your network connection")
     errors = re.findall("ERROR: (.+)", done.output)
     reason = errors[-1] if errors else last_line(done.output)
     raise Problem(f"the install failed: {reason}")
@@ -391,7 +391,7 @@ class Step:
 
 
 def step(title: str, *command: str, **variables: str) -> Step:
-    """Run a command of the install; write its output to the log, and show its title and progress on the screen."""
+    """Run one command of the install, write its output to the log, and show its title and progress on the screen."""
     output: list[str] = []
     started = time.monotonic()
     environment = {**os.environ, "PYTHONUNBUFFERED": "1", **variables}
@@ -422,7 +422,7 @@ def copy_lines(source: Iterable[str], log: TextIO, lines: list[str]) -> None:
 
 
 def show(line: str, end: str = "\n") -> None:
-    """Print a line; in a terminal, overwrite the previous line if it is incomplete."""
+    """Print a line. In a terminal, overwrite the previous line if it did not end with a newline."""
     if sys.stdout.isatty():
         width = shutil.get_terminal_size().columns - 1
         print("\r" + line[:width].ljust(width), end=end, flush=True)
@@ -431,7 +431,7 @@ def show(line: str, end: str = "\n") -> None:
 
 
 def compile_imports() -> None:
-    """Import the packages of every lesson, so that Python compiles them now instead of when a learner is waiting."""
+    """Import the packages that every lesson uses, so that Python compiles them now and learners do not have to wait."""
     begun = time.monotonic()
     environment = os.environ | {"PYTHONDONTWRITEBYTECODE": ""}
     started = [
@@ -444,14 +444,14 @@ def compile_imports() -> None:
 
 
 def last_line(text: str) -> str:
-    """Return the last nonempty line."""
+    """Return the last line of a text that is not blank."""
     return next((line.strip() for line in reversed(text.splitlines()) if line.strip()), "no error message")
 
 
 def run(*command: str) -> int:
     """Run a command in the root of the repository, and return its exit code.
 
-    The command handles Ctrl-C and SIGTERM. After Ctrl-C, this program also stops once the command has ended.
+    The command handles Ctrl-C and SIGTERM. After Ctrl-C, this program waits for the command to end and then stops.
     """
     interrupted = False
     process = subprocess.Popen(command, cwd=ROOT)
@@ -472,9 +472,9 @@ def lab(arguments: list[str]) -> int:
 
 
 def test(arguments: list[str]) -> int:
-    """Run all checks, even if one fails; with arguments other than ``--thorough``, run only pytest."""
+    """Run all checks, even if one of them fails. With arguments other than ``--thorough``, run only pytest."""
     os.environ["OMP_NUM_THREADS"] = "1"  # more threads than cores make small models many times slower
-    # Tests start a hundred Python processes, each of which would compile all modules again without stored bytecode.
+    # Tests start a hundred Python processes. Without stored bytecode, each process would compile all modules again.
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     if arguments not in ([], [THOROUGH]):
         return run(str(PYTHON), "-m", "pytest", *PYTEST_DEFAULTS, *arguments)

@@ -1,4 +1,4 @@
-"""Put the published lessons into the package, without their outputs. All else is in pyproject.toml."""
+"""Add the published lessons to the wheel, without their outputs. All other settings are in pyproject.toml."""
 
 import json
 from pathlib import Path
@@ -8,13 +8,13 @@ from setuptools.command.build_py import build_py
 
 
 class WithLessons(build_py):
-    """Copies the notebooks to where the course looks for them; an editable install has them in the clone.
+    """Copies the notebooks into the package, except for an editable install, which uses the notebooks in the clone.
 
-    A learner's copy drops their outputs, which are most of their size.
+    The copies contain no outputs, because outputs take up most of a notebook's size and learners never see them.
     """
 
     def run(self) -> None:
-        """Copy the package, and then the notebooks."""
+        """Copy the package, then the notebooks."""
         super().run()
         if self.editable_mode:
             return

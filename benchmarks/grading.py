@@ -99,7 +99,7 @@ def row(n: int, jobs: int, hostile_fraction: float, seconds: float) -> dict[str,
         results = json.loads((folder / "out" / "results.json").read_text("utf-8"))
         points = [student["points"] for student in results["students"].values()]
     all_points = sum(own == results["of"] for own in points)
-    return table_row("this", n, jobs, round(n * hostile_fraction), all_points, wall_s, cpu_s)
+    return table_row("ours", n, jobs, round(n * hostile_fraction), all_points, wall_s, cpu_s)
 
 
 def row_of_nbgrader(n: int, python: Path) -> dict[str, object]:
@@ -179,7 +179,7 @@ def main() -> None:
         type=float,
         nargs="+",
         default=[0.0, 0.1],
-        help="fractions of notebooks that are hostile (default 0 0.1)",
+        help="fractions of hostile notebooks to measure (default 0 0.1)",
     )
     nbgrader = "also grade with nbgrader; PYTHON is the interpreter of an environment with nbgrader and our packages"
     parser.add_argument("--nbgrader", type=Path, metavar="PYTHON", help=nbgrader)

@@ -326,8 +326,12 @@ def main(arguments: Sequence[str] | None = None, folder: Path = FOLDER) -> int:
         "names", nargs="*", metavar="NAME", help="lesson or collection to build, such as 01_lookup (default: all)"
     )
     buildable = [*lessons(folder), *(path.stem for path in (folder / "source").glob(f"{PRACTICE_BANK}.py"))]
-    parser.add_argument("--check", action="store_true", help="write nothing; fail if a notebook would change")
-    parser.add_argument("--text", action="store_true", help="keep the stored outputs; fail if code has changed")
+    parser.add_argument(
+        "--check", action="store_true", help="check whether a notebook would change, without writing anything"
+    )
+    parser.add_argument(
+        "--text", action="store_true", help="keep the stored outputs, and exit with an error if code has changed"
+    )
     options = parser.parse_args(arguments)
     if unknown := sorted(set(options.names) - {*buildable, *COLLECTIONS}):
         parser.error(f"no source for {', '.join(unknown)}; the lessons are {', '.join(buildable)}")

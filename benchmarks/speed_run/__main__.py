@@ -14,12 +14,12 @@ from transformer_lab.data.docstrings import python_docstrings
 def main() -> int:
     """Run an entry; return 1 if it breaks a rule."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.speed_run", description=__doc__)
-    parser.add_argument("entry", metavar="MODULE", help="module of the entry, such as benchmarks.speed_run.gpt")
+    parser.add_argument("entry", metavar="MODULE", help="the module of the entry, such as benchmarks.speed_run.gpt")
     parser.add_argument(
         "--seconds",
         type=float,
         default=TRAINING_BUDGET_S,
-        help="training budget in seconds of processor time (default 120); use less to try out an entry",
+        help="training budget in seconds of CPU time (default 120); to try out an entry, pass a smaller number",
     )
     options = parser.parse_args()
     torch.set_num_threads(1)

@@ -1,4 +1,4 @@
-"""Build the site with ``python3 course.py site``. Any Sphinx warning, such as a broken link, fails the build."""
+"""Build the site with ``python3 course.py site``. Any Sphinx warning, such as a broken link, stops the build."""
 
 import argparse
 import time

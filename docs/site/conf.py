@@ -29,9 +29,9 @@ extensions = [
     "sphinx.ext.mathjax",
 ]
 
-nb_execution_mode = "off"  # show stored outputs
+nb_execution_mode = "off"  # show the stored outputs
 nb_merge_streams = True
-nb_ipywidgets_js = {}  # no widget is stored, and nothing is loaded from other hosts
+nb_ipywidgets_js = {}  # the notebooks store no widgets, and the site loads nothing from other hosts
 myst_enable_extensions = ["dollarmath"]
 myst_heading_anchors = 4
 
@@ -80,7 +80,7 @@ def copy_mathjax(app: Sphinx) -> None:
 
 
 def write_views(app: Sphinx) -> None:
-    """Write the front ends of the views, the preview picture, and the home page's style sheet, which styles the map."""
+    """Write the front ends of the views, the preview picture, and the style sheet of the home page's map."""
     static = Path(app.outdir, "_static")
     live_views.write_front_ends(static / "views")
     [sheet] = Path(home.__file__).parent.glob("labextensions/*/static/page.css")
@@ -89,15 +89,15 @@ def write_views(app: Sphinx) -> None:
 
 
 def exclude_slides_from_search(app: Sphinx) -> None:
-    """Exclude slides from the search, because they only repeat text from their lesson."""
+    """Exclude slides from the search, because their text is also in the lesson."""
     index = app.builder.index_page  # type: ignore[attr-defined]
     app.builder.index_page = lambda name, *page: None if name.startswith("slides/") else index(name, *page)  # type: ignore[attr-defined]
 
 
 def describe(app: Sphinx, name: str, template: str, context: dict[str, Any], page: document | None) -> None:
-    """Add a page's first paragraph as its description, for search engines and link previews.
+    """Add a page's first paragraph as its description for search engines and link previews.
 
-    In a lesson, the first paragraph is the question.
+    The first paragraph of a lesson is its question.
     """
     paragraph = next(iter(page.findall(paragraph_of_text)), None) if page else None
     if paragraph is not None:
@@ -115,13 +115,13 @@ def skip_aliases_with_bars(
 
 
 def unlist_builtins(app: Sphinx) -> list[Any]:
-    """Remove the module of builtins from the list of source files, because it has no page."""
+    """Remove ``builtins`` from the list of source files, because this module has no page."""
     getattr(app.env, "_viewcode_modules", {}).pop("builtins", None)
     return []
 
 
 def setup(app: Sphinx) -> None:
-    """Register event handlers for behavior that settings cannot express."""
+    """Register event handlers for everything that settings cannot express."""
     app.connect("autodoc-skip-member", skip_aliases_with_bars)
     app.connect("builder-inited", copy_mathjax)
     app.connect("builder-inited", write_views)

@@ -7,7 +7,7 @@ from transformer_course.home.lesson_outline import Outline
 
 
 def page(outlines: Sequence[Outline]) -> str:
-    """Return the page in Markdown, with a table for each lesson, in which each exercise links to its section."""
+    """Return the page in Markdown, with a table for each lesson and a link to the section of each exercise."""
     with_exercises = [outline for outline in outlines if outline.listed]
     n = sum(len(outline.listed) for outline in with_exercises)
     return "\n\n".join(

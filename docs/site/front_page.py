@@ -1,7 +1,7 @@
-"""Write the front page of the site: an introduction, a view to try, the map, and the README's list of lessons.
+"""Write the front page of the site: an introduction, an interactive view, the map, and the README's list of lessons.
 
-Once the project's URL is set, ``python -m docs.site.front_page`` adds it to the README: links to try the course online,
-the ``git clone`` command, and a Colab link for each lesson.
+Once the project's URL is set, ``python -m docs.site.front_page`` adds the URL to the README: in links to try the course
+online, in the ``git clone`` command, and in a Colab link for each lesson.
 """
 
 import re
@@ -18,7 +18,7 @@ from transformer_course.views import MaskPainter
 
 WORDS = ["the", "cat", "sat", "on", "the", "mat"]
 LISTED = "## The lessons"
-"""The heading in the README at which the shared part begins; the front page repeats everything from there on."""
+"""The heading in the README that begins the shared part; the front page repeats the README from this heading on."""
 LINKS = ("<!-- links -->", "<!-- end of links -->")
 """The comments in the README that enclose the links to try the course online."""
 UNKNOWN_ADDRESS = "ADDRESS"
@@ -29,7 +29,7 @@ def front_page(readme: str, lessons: Mapping[str, NotebookNode], repository: Rep
     """Return the page in Markdown.
 
     Args:
-        readme: The text of the README, whose lists the page repeats.
+        readme: The text of the README; the page repeats its lists.
         lessons: The stored lessons, in order.
         repository: The project's repository, if it is published.
     """
@@ -45,8 +45,8 @@ html_theme.sidebar_secondary.remove: true
 # Transformer Course
 
 Build the Transformer yourself, from a dictionary lookup to today's language models. You write each piece in a
-notebook. A check runs your code and, if it is wrong, explains your mistake. At the end, you train a Transformer built
-from your own parts, on a laptop without a GPU.
+notebook. A check runs your code and, if the code is wrong, explains your mistake. At the end, you train a Transformer
+built from your own parts, on a laptop without a GPU.
 
 <p class="front-links"><a class="front-begin" href="notebooks/{first}.html">Begin with lesson 00</a>
 <a href="docs/run.html">Run the lessons on your computer</a>
@@ -55,18 +55,18 @@ from your own parts, on a laptop without a GPU.
 ## Try an interactive view
 
 This is the causal mask of a language model, with one mistake: *cat* may attend to *sat*, the very word that the model
-should predict at that position. The leak is highlighted. To fix the mask, click the cell in row *cat* and column *sat*,
-or press *causal*.
+should predict at this position. The view highlights the leak. To fix the mask, click the cell in row *cat* and column
+*sat*, or press *causal*.
 
 {painter}
 
-The views in the lessons on this site are interactive, too. [Lesson 04](notebooks/04_masks.ipynb) explains this mask.
+The views in the lessons on this site are also interactive. [Lesson 04](notebooks/04_masks.ipynb) explains this mask.
 
 ## The map
 
-This map shows the whole model. The number in each box is the lesson in which you build that part; click a box to open
-its lesson. You can also type a date and watch it flow [through a trained model](inside.md), with the numbers in every
-block.
+This map shows the whole model. The number in each box is the number of the lesson in which you build this part. To open
+the lesson, click the box. You can also type a date, send the date [through a trained model](inside.md), and see the
+output of every block.
 
 <div class="tl-home tl-scroll">
 {map_of(lessons)}
@@ -76,7 +76,7 @@ block.
 
 
 def with_addresses(readme: str, repository: Repository | None) -> str:
-    """Return the README with links to the repository, or without these links if its URL is not set."""
+    """Return the README with links to the repository, or without these links if the repository is not set."""
     start, end = LINKS
     line = f"\n{links(repository)}\n" if repository else ""
     readme = re.sub(rf"{start}\n.*?{end}", lambda _: f"{start}\n{line}{end}", readme, flags=re.S)
@@ -101,7 +101,7 @@ def links(repository: Repository) -> str:
 
 
 def with_colab(readme: str, repository: Repository | None) -> str:
-    """Return the README with a Colab link in each lesson's row, or without Colab links if the repository is not set."""
+    """Return the README with a Colab link in each lesson's row, or without Colab links if there is no repository."""
 
     def row(found: re.Match[str]) -> str:
         return found[1] + (f" · [Colab]({repository.colab(found[2])})" if repository else "")
@@ -112,7 +112,7 @@ def with_colab(readme: str, repository: Repository | None) -> str:
 
 
 def map_of(lessons: Mapping[str, NotebookNode]) -> str:
-    """Return the home page's map, with links to the lessons' pages on the site."""
+    """Return the map from the home page, with links to the pages of the lessons on the site."""
 
     def link(found: re.Match[str]) -> str:
         title = lessons[found[1]].cells[0].source.partition("\n")[0].removeprefix("# ")

@@ -1,7 +1,7 @@
-"""Write the page with the map of a trained model, which runs any text that the reader types in the browser.
+"""Write the page with the map of a trained model, which runs in the browser on any text that the reader types.
 
-``transformer-course train dates`` trains the model and saves it in ``model-dates``; ``python -m docs.site.inside
-model-dates`` then stores its map, with the results for one text.
+``transformer-course train dates`` trains the model and saves it in ``model-dates``. ``python -m docs.site.inside
+model-dates`` then stores the map of the model, with the results for one text.
 """
 
 import sys
@@ -24,14 +24,15 @@ LENGTH = 11
 
 
 def page(stored: str) -> str:
-    """Return the page in Markdown, from the result of ``View.stored``."""
+    """Return the page in Markdown for the state that ``View.stored`` returns."""
     return f"""# Inside a trained model
 
-This Transformer learned in a few minutes on a laptop to convert dates to ISO 8601. It has the size of the model that
-you train in [lesson 08](notebooks/08_training.ipynb), and it runs here in your browser. Type a date in any of a dozen
-languages and press Enter to run the model on it. Choose a block to see its output for every token. For attention, you
-see the weights of each head; the bars show the norm of the vector that a block adds to the residual stream. Press *Go
-on* to generate the date one token at a time. The model makes some mistakes: can you find a date that it gets wrong?
+This Transformer learned in a few minutes on a laptop to convert dates to ISO 8601. It has the same size as the model
+that you train in [lesson 08](notebooks/08_training.ipynb), and it runs in your browser. Type a date in any of a dozen
+languages, and press Enter to run the model on this date. Choose a block to see its output for every token. In attention
+blocks, you see the weights of each head. The bars show the norm of the vector that a block adds to the residual stream.
+Press *Go on* to generate the date one token at a time. The model makes some mistakes. Can you find a date that it
+converts incorrectly?
 
 <div class="cell_output">{live_views.placed(stored)}</div>
 
@@ -41,7 +42,7 @@ built and trained.
 
 
 def record(folder: Path) -> str:
-    """Return the state of the map for a date translator, which is loaded from the folder that training wrote."""
+    """Return the state of the map for the date translator in a training folder."""
     translator = Translator.load(folder)
     round_parameters(translator.model)  # the model in the browser also uses rounded parameters
 

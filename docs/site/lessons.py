@@ -1,6 +1,7 @@
 """Prepare a stored lesson for reading on the site.
 
-This collapses answers, adds alternative texts to pictures, makes views interactive, and adds links to run the lesson.
+The module collapses answers, adds alternative texts to pictures, makes views interactive, and adds links to run the
+lesson.
 """
 
 import ast
@@ -24,12 +25,12 @@ NOT_STARTED = "Not started yet."
 
 
 def for_reading(name: str, book: NotebookNode, repository: Repository | None) -> NotebookNode:
-    """Return a copy of a lesson for the site.
+    """Return a copy of a lesson that is ready for the site.
 
     Args:
         name: The lesson's name, such as ``01_lookup``.
         book: The stored lesson.
-        repository: The repository in which the lesson is published, if any.
+        repository: The repository in which the lesson is published, or None if it is not published.
     """
     book = copy.deepcopy(book)
     fold_answers(book.cells)
@@ -67,7 +68,7 @@ def fold_answers(cells: Iterable[NotebookNode]) -> None:
 
 
 def how_to_run(name: str, repository: Repository | None) -> str:
-    """Return a line of links to places where a notebook can run."""
+    """Return a line with links to the places where the reader can run a lesson."""
     places = ["[in JupyterLab](../docs/run.md)"]
     if repository is not None:
         places.append(f"[on Colab]({repository.colab(f'notebooks/{name}.ipynb')})")
@@ -76,7 +77,7 @@ def how_to_run(name: str, repository: Repository | None) -> str:
 
 
 def alternative_text(output: NotebookNode) -> str:
-    """Return a picture's alternative text or, without one, its output's plain text, such as a widget's description."""
+    """Return a picture's alternative text or, if it has none, the plain text of the output."""
     given = output.metadata.get("image/png", {}).get("alt")
     text = output.data.get("text/plain", "")
     return " ".join((given or ("A plot, drawn by the code above." if text.startswith("<") else text)).split())
@@ -99,20 +100,20 @@ def _calls(cell: NotebookNode, name: str) -> bool:
 
 
 def _live_view(output: NotebookNode) -> Iterator[NotebookNode]:
-    """Yield the HTML that makes a view interactive; yield nothing if the output is not a view."""
+    """Yield the HTML that makes a view interactive, or nothing if the output is not a view."""
     if stored := output.get("metadata", {}).get(STATE):
         yield nbformat.v4.new_output("display_data", {"text/html": live_views.placed(stored)})
 
 
 def _without_widget(output: NotebookNode) -> NotebookNode:
-    """Remove a widget from an output, and keep its still picture and description."""
+    """Remove the widget from an output, but keep its still picture and description."""
     if "data" in output:
         output.data.pop(WIDGET, None)
     return output
 
 
 def _not_started(output: NotebookNode) -> bool:
-    """Return whether an output is the check of an exercise that the stored lesson does not solve."""
+    """Return whether an output comes from the check of an exercise that the stored lesson does not solve."""
     return NOT_STARTED in output.get("data", {}).get("text/plain", "")
 
 

@@ -1,6 +1,7 @@
-"""Show interactive views on the site without a kernel, from the stored state and the notebooks' front end.
+"""Show interactive views on the site without a kernel, using their stored state and the front end from the notebooks.
 
-A page contains a view's state next to its still picture. ``static/live_views.js`` replaces the picture with the view.
+A page contains the state of a view next to its still picture. ``static/live_views.js`` replaces the picture with the
+interactive view.
 """
 
 import html
@@ -14,13 +15,13 @@ from transformer_course.views.view import View
 
 
 def placed(stored: str) -> str:
-    """Return the HTML that follows a view's picture and contains its state, from the result of ``View.stored``."""
+    """Return the HTML that contains the state of a view, as returned by ``View.stored``; it follows the picture."""
     state = stored.replace("<", "\\u003c")  # otherwise, a token's text could end the script element
     return f'<script type="application/json" class="live-view">{state}</script>'
 
 
 def displayed(view: View) -> str:
-    """Return the HTML of a view: its state, and a picture with a description for readers without JavaScript."""
+    """Return the HTML for a view: its state, and a picture with a description for readers without JavaScript."""
     picture = BytesIO()
     view.still().savefig(picture, format="png", dpi=100)
     source = f"data:image/png;base64,{b64encode(picture.getvalue()).decode()}"
@@ -29,7 +30,7 @@ def displayed(view: View) -> str:
 
 
 def write_front_ends(folder: Path) -> None:
-    """Write the script and the style sheet of each view; the scripts are not modules, so they run from local files."""
+    """Write the script and style sheet of each view. The scripts are not modules, so they run from local files."""
     folder.mkdir(parents=True, exist_ok=True)
     for name in (getattr(views, name).front_end for name in views.__all__):
         script = front_end.module(name).replace("export default", f"(globalThis.courseViews ??= {{}}).{name} =")

@@ -40,10 +40,10 @@ TEXTS = (
 )
 COLLECTIONS = tuple(build.COLLECTIONS)
 PRINTED = f"notebooks/{page_to_keep.DOCUMENT_FILE}"
-"""The file that a notebook mentions by name; on the site, its name becomes a link."""
+"""The file whose name becomes a link on the site."""
 FRONT_PAGE = "README.md"
 ENDINGS = {".md", ".ipynb"}
-"""The types of files that become pages. Other linked documents and pictures are copied unchanged."""
+"""The file extensions that become pages. Linked files with an extension in ``DOCUMENTS`` are copied unchanged."""
 DOCUMENTS = {".pdf", ".png", ".svg", ".json", ".cff", ""}
 
 
@@ -76,12 +76,12 @@ def tables_of_contents(folder: Path = build.FOLDER) -> dict[str, list[str]]:
 
 
 def write(target: Path, repository: Repository | None, root: Path = ROOT) -> None:
-    """Write the sources of the site. Unchanged files are not written, so that Sphinx does not read them again.
+    """Write the sources of the site. Skip unchanged files, so that Sphinx does not read them again.
 
     Args:
-        target: The folder for the sources. All other files in it are deleted.
+        target: The folder for the sources. All other files in this folder are deleted.
         repository: The project's repository, if it is published.
-        root: The repository on this machine.
+        root: The clone of the repository on this machine.
     """
     with tempfile.TemporaryDirectory() as folder:
         _write_all(Path(folder), repository, root)
@@ -133,14 +133,14 @@ def stored_lessons(root: Path = ROOT) -> dict[str, NotebookNode]:
 
 
 def with_links(text: str, name: str, target: Path, repository: Repository | None, root: Path = ROOT) -> str:
-    """Resolve the links in a text. Linked files without a page are copied, or linked in the repository.
+    """Resolve the links in a text. Copy linked files that do not become pages, or link to them in the repository.
 
     Args:
         text: The text in Markdown.
         name: The text's path in the repository.
         target: The folder to which linked documents and pictures are copied.
-        repository: The repository for links to source files; if None, such a link becomes plain text.
-        root: The repository on this machine.
+        repository: The repository for links to source files. If None, these links become plain text.
+        root: The clone of the repository on this machine.
     """
 
     def link(found: re.Match[str]) -> str:
@@ -183,14 +183,14 @@ def _write_notebook(target: Path, name: str, book: NotebookNode, repository: Rep
 
 
 def html_links(source: str) -> str:
-    """Convert links written in HTML, which Sphinx leaves unchanged, and JupyterLab's links to headings."""
+    """Convert HTML links, which Sphinx does not change, and JupyterLab's links to headings."""
     source = re.sub(r"\]\(#[\w-]+\)", lambda found: found[0].lower(), source)
     source = re.sub(r'(href="[\w/.]+)\.ipynb#cell-id=', r"\1.html#cell-", source)
     return re.sub(r'(href="[\w/.]+)\.ipynb"', r'\1.html"', source)
 
 
 def _anchored(cell: Mapping[str, str]) -> str:
-    """Return the anchor of a cell with a heading, to which the interview questions link."""
+    """Return an anchor for a cell with a heading, because the interview questions link to headings."""
     return f'<span id="cell-{cell["id"]}"></span>\n\n' if re.search("^##+ ", cell["source"], re.MULTILINE) else ""
 
 

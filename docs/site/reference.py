@@ -1,6 +1,6 @@
-"""Write the API reference: a page for each package of the library in reading order, and pages for parts of the course.
+"""Write the API reference: pages for the packages of the library in reading order, and for some parts of the course.
 
-Only the parts of the course that lessons and instructors import have a page; ARCHITECTURE.md describes all other parts.
+Only the parts of the course that lessons and instructors import have a page. ARCHITECTURE.md describes all other parts.
 """
 
 import ast
@@ -23,9 +23,9 @@ class Package(NamedTuple):
 
 
 def packages(parent: Path) -> list[Package]:
-    """Return the packages of the library in the reading order that its docstring gives.
+    """Return the packages of the library in the order in which its docstring lists them.
 
-    Modules that the docstring does not mention come last.
+    Packages that the docstring does not list come last.
     """
     docstring = _docstring(parent / "__init__.py")
     folders = [path.name for path in parent.iterdir() if (path / "__init__.py").exists()]
@@ -33,7 +33,7 @@ def packages(parent: Path) -> list[Package]:
     for folder in _in_order(folders, docstring):
         found.append(_package(parent, folder))
     alone = [path.stem for path in parent.glob("*.py") if not path.stem.startswith("_")]
-    text = "Small modules that all packages share\n\nThey handle arguments, devices, files and shapes."
+    text = "Small modules that all packages share\n\nThese modules handle arguments, devices, files and shapes."
     return [*found, Package("shared", text, [f"{PACKAGE}.{name}" for name in _in_order(alone, docstring)])]
 
 
@@ -41,7 +41,7 @@ def course_packages(course: Path) -> list[Package]:
     """Return the parts of the course that lessons and instructors import."""
     names = "``from transformer_course import check, compare, hint, parts, solution``"
     lesson = f"Functions that lessons import from the course\n\n{names}"
-    exercise = "Write your own exercises\n\nThe guide to grading has an example."
+    exercise = "Write your own exercises\n\nThe guide to grading a class has an example."
     return [
         Package("lesson", lesson, [f"{COURSE}.lesson.{name}" for name in ("notebook", "final_page")]),
         _package(course, "views"),
@@ -59,7 +59,7 @@ def _package(parent: Path, folder: str) -> Package:
 
 
 def contents(parent: Path, course: Path) -> str:
-    """Return the index page of the reference: the library's docstring, its public names, and the course."""
+    """Return the index page: the library's docstring, its packages and public names, and the parts of the course."""
     title, _, rest = _docstring(parent / "__init__.py").partition("\n")
     names = [f"* :py:obj:`~{PACKAGE}.{place}.{name}`" for name, place in _public_names(parent).items()]
     return "\n\n".join(
@@ -70,7 +70,7 @@ def contents(parent: Path, course: Path) -> str:
             "## Packages, in reading order",
             _toctree(package.name for package in packages(parent)),
             "## Public names",
-            "You can import these names from `transformer_lab` itself.",
+            "You can import these names directly from `transformer_lab`.",
             _restructured("\n".join(names)),
             "## Parts of the course for lessons and instructors",
             _toctree(package.name for package in course_packages(course)),
@@ -80,7 +80,7 @@ def contents(parent: Path, course: Path) -> str:
 
 
 def page(package: Package) -> str:
-    """Return the page of a package: its docstring, then each module with its definitions."""
+    """Return the page for a package: its docstring, followed by its modules with their definitions."""
     title, _, rest = package.docstring.partition("\n")
     parts = [f"# `{package.name}`", f"**{title}**", _restructured(rest.strip())]
     for module in package.modules:
@@ -90,7 +90,7 @@ def page(package: Package) -> str:
 
 
 def _modules(folder: Path, docstring: str, parent: str) -> Iterator[str]:
-    """Yield the modules of a package. The order within a nested package follows the nested package's docstring."""
+    """Yield the modules of a package and its nested packages, each in the order of its docstring."""
     inside = [path.stem for path in folder.glob("*.py") if not path.stem.startswith("_")]
     inside += [path.name for path in folder.iterdir() if (path / "__init__.py").exists()]
     for name in _in_order(inside, docstring):
@@ -106,7 +106,7 @@ def _in_order(names: list[str], docstring: str) -> list[str]:
 
 
 def _public_names(parent: Path) -> dict[str, str]:
-    """Return a mapping from each public name to the module that defines it."""
+    """Map each public name to the module that defines it."""
     for node in ast.parse((parent / "__init__.py").read_text(encoding="utf-8")).body:
         if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "_MODULES":
             return dict(ast.literal_eval(node.value))

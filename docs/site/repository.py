@@ -1,7 +1,7 @@
 """Determine the URL of the published project, for links to Colab, Binder and source files.
 
-The URL is set as ``Repository`` under ``[project.urls]`` in ``pyproject.toml``. Without that setting, a GitHub workflow
-uses the repository in which it runs; in all other builds, the site has no links to the repository.
+The URL is ``Repository`` under ``[project.urls]`` in ``pyproject.toml``. If this setting is missing, a GitHub workflow
+uses the URL of the repository in which it runs. In all other builds, the site has no links to the repository.
 """
 
 import os
@@ -16,13 +16,13 @@ BRANCH = "main"
 
 @dataclass(frozen=True)
 class Repository:
-    """A repository on GitHub, with a name of the form ``owner/name``."""
+    """A repository on GitHub. Its ``name`` has the form ``owner/name``."""
 
     name: str
 
     @property
     def address(self) -> str:
-        """The URL of the repository's page."""
+        """The URL of the repository on GitHub."""
         return f"https://github.com/{self.name}"
 
     @property
@@ -54,7 +54,7 @@ class Repository:
 def published(
     environment: Mapping[str, str] = os.environ, project: Path = ROOT / "pyproject.toml"
 ) -> Repository | None:
-    """Return the repository, or None if it is not set.
+    """Return the project's repository, or None if its URL is not set.
 
     Raises:
         ValueError: The setting is not the URL of a repository on GitHub.

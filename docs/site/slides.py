@@ -1,8 +1,8 @@
-"""Make lecture slides from a lesson: its question, diagrams, predictions, formulas, summary and interview questions.
+"""Create lecture slides from a lesson: question, diagrams, predictions, formulas, summary and interview questions.
 
 A deck is a page whose sections are slides. ``static/site.css`` makes each slide as large as the screen, and
-``static/site.js`` moves between slides with the arrow keys. The slides omit the lesson's prose, which the lecturer
-presents.
+``static/site.js`` moves between slides with the arrow keys. The slides omit the prose of the lesson, because the
+lecturer presents its content.
 """
 
 import base64
@@ -17,7 +17,7 @@ from authoring.lesson_text import section
 from docs.site.lessons import alternative_text
 
 LEFT_OUT = ("Before you start", "Bug hunt", "In short", "New words", "Interview questions", "What to read next")
-"""Sections that are not part of a lecture, or have separate slides."""
+"""Sections that are not part of a lecture or have separate slides."""
 
 
 def index(lessons: Mapping[str, NotebookNode]) -> str:
@@ -26,8 +26,8 @@ def index(lessons: Mapping[str, NotebookNode]) -> str:
     return f"""# Slides
 
 There is one deck for each lesson, with the lesson's question, diagrams, predictions, formulas and interview questions.
-Use **→** and **←** to move between slides, and **F** for full screen. To get handouts, print the page. Answers are
-collapsed: ask all students to predict before you open one.
+Use **→** and **←** to move between slides, and **F** for full screen. To create handouts, print the page. Answers are
+collapsed. Before you open an answer, ask all students to predict the result.
 
 ```{{toctree}}
 :maxdepth: 1
@@ -38,7 +38,7 @@ collapsed: ask all students to predict before you open one.
 
 
 def deck(name: str, book: NotebookNode) -> str:
-    """Return the slides of a lesson, as a page in Markdown.
+    """Return the slides for a lesson, as a page in Markdown.
 
     Args:
         name: The lesson's name, such as ``01_lookup``.
@@ -67,13 +67,13 @@ def deck(name: str, book: NotebookNode) -> str:
 
 
 def pictures(name: str, book: NotebookNode) -> dict[str, bytes]:
-    """Return all pictures of a lesson, with the file names that its slides use as keys."""
+    """Return all pictures in a lesson, keyed by the file names that its slides use."""
     drawn = [output for cell in book.cells for output in _drawn(cell)]
     return {f"{name}-{i}.png": base64.b64decode(output.data["image/png"]) for i, output in enumerate(drawn)}
 
 
 def _of_text(source: str, following: list[NotebookNode]) -> Iterator[str]:
-    """Yield the slides of a text cell, which have its formulas, and its predictions with collapsed answers."""
+    """Yield the slides for a text cell: its formulas, and its prediction with the collapsed answer."""
     yield from re.findall(r"\$\$.+?\$\$", source, re.DOTALL)
     if found := re.search(r"\*\*Predict\.\*\*.*", source, re.DOTALL):
         question = re.sub(r" ?Replace the `\.\.\.`[^.]*\.", "", found[0])
@@ -82,7 +82,7 @@ def _of_text(source: str, following: list[NotebookNode]) -> Iterator[str]:
 
 
 def _measured(following: list[NotebookNode]) -> str:
-    """Return the measurement for a prediction, as printed by the cell that compares the prediction with it."""
+    """Return the measurement that is printed by the first following cell that checks a prediction."""
     for cell in following:
         if cell.cell_type == "code" and "compare(" in cell.source:
             lines = "".join(output.text for output in cell.outputs if output.output_type == "stream").splitlines()
@@ -101,12 +101,12 @@ def _picture(file: str, output: NotebookNode) -> str:
 
 
 def _without_links(question: str) -> str:
-    """Remove citations such as ``(<i>heading</i>: …)``, which only make sense in the lesson."""
+    """Remove citations such as ``(<i>heading</i>: …)``, which refer to sections of the lesson."""
     return re.sub(r"\s*\((?:<i>.*?)\)\s*(?=</details>)", "\n", question, flags=re.DOTALL)
 
 
 def _numbered(slides: list[str]) -> list[str]:
-    """Make the headings of slides unique, as the sections of a page require."""
+    """Number repeated headings, because the headings of a page must be unique."""
     counts: dict[str, int] = {}
     numbered = []
     for slide in slides:

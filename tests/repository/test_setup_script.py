@@ -54,7 +54,7 @@ def test_old_python_can_parse_the_script():
 @pytest.mark.parametrize("module", ["venv", "ensurepip"])
 def test_python_without_venv_prints_debian_package(repository, module):
     message = complaint(repository.run("lab", before=HIDE_MODULE.format(module)))
-    assert message == "this Python comes without venv; on Debian and Ubuntu: sudo apt install python3-venv"
+    assert message == "this Python has no venv module; on Debian and Ubuntu, run: sudo apt install python3-venv"
     assert not (repository.path / ".venv").exists()
 
 
@@ -185,7 +185,7 @@ def test_reports_missing_network(repository):
     (repository.path / "pyproject.toml").write_text("[build-system]\nrequires = ['setuptools']\n")
     no_network = {"PIP_CONFIG_FILE": os.devnull, "PIP_RETRIES": "1", "PIP_PROXY": "http://localhost:9"}
     done = repository.run("test", **no_network)  # the real pip
-    assert complaint(done) == "the install failed: the package index cannot be reached; check your network connection"
+    assert complaint(done) == "the install failed: cannot reach the package index; check your network connection"
     assert not repository.stamp.exists()
 
 

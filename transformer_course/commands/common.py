@@ -1,4 +1,4 @@
-"""Arguments, model loading and output shared by several commands."""
+"""Functions that several commands share: adding arguments, loading models and printing output."""
 
 import argparse
 import io
@@ -21,35 +21,35 @@ DATES = "dates"
 
 CORPUS = """dates (the built-in task, which needs no download: convert dates in 32 languages to ISO 8601); or a file
 of sentence pairs, with a tab between source and target; or two files, where line n of the second translates line n of
-the first; or, with --text, text files. Files are UTF-8 and may be gzipped. Lines that are empty, too long, not UTF-8
-or without a translation are skipped and reported by number."""
+the first; or, with --text, text files. Files must be UTF-8 and may be gzipped. Lines that are empty, too long, not
+UTF-8 or without a translation are skipped and reported with their line numbers."""
 
 
 def add_corpus(parser: argparse.ArgumentParser, text: str) -> None:
-    """Add the arguments that name a corpus.
+    """Add the arguments that specify a corpus.
 
     Args:
-        parser: The parser to add them to.
+        parser: The parser to which the arguments are added.
         text: Help text for ``--text``.
     """
     parser.add_argument("corpus", nargs="+", metavar="CORPUS", help=CORPUS)
-    documents = "each file is one document, or several documents separated by a line <|endoftext|>"
+    documents = "each file contains one document, or several documents separated by lines with <|endoftext|>"
     parser.add_argument("--text", action="store_true", help=f"{text}; {documents}")
 
 
 def add_folder(parser: argparse.ArgumentParser) -> None:
-    """Add the argument for the learner's folder."""
+    """Add the argument ``--folder`` for the learner's folder."""
     folder = "your copy of the lessons (default: the folder that transformer-course lab opens)"
     parser.add_argument("--folder", type=Path, metavar="FOLDER", help=folder)
 
 
 def add_beam(parser: argparse.ArgumentParser) -> None:
-    """Add the argument for the beam size."""
+    """Add the argument ``--beam``."""
     parser.add_argument("--beam", type=int, default=1, metavar="N", help="beam size; 1 is greedy decoding (default: 1)")
 
 
 def check_beam(size: int) -> None:
-    """Reject a beam size that is not positive or would run out of memory.
+    """Raise an error if a beam size is not positive or is too large for the memory.
 
     Raises:
         ValueError: The size is not between 1 and ``MAX_BEAM_SIZE``.
@@ -59,24 +59,24 @@ def check_beam(size: int) -> None:
 
 
 def add_machine(parser: argparse._ArgumentGroup | argparse.ArgumentParser, threads: str) -> None:
-    """Add the arguments for the device and for the number of threads.
+    """Add the arguments ``--device`` and ``--threads``.
 
     Args:
-        parser: The parser or group to add them to.
-        threads: Description of the default number of threads, for the help.
+        parser: The parser or group to which the arguments are added.
+        threads: Description of the default number of threads, for the help text.
     """
-    device = "the device to compute on, such as cpu, cuda or cuda:1 (default: a GPU if there is one)"
+    device = "the device to compute on, such as cpu, cuda or cuda:1 (default: a GPU if available)"
     parser.add_argument("--device", metavar="NAME", help=device)
     parser.add_argument("--threads", type=int, metavar="N", help=f"number of CPU threads (default: {threads})")
 
 
 def is_dates(args: argparse.Namespace) -> bool:
-    """Return whether the corpus is the built-in dates task; to use a file called dates, pass ``./dates``."""
+    """Return whether the corpus is the built-in dates task. A file called dates must be passed as ``./dates``."""
     return args.corpus == [DATES] and not args.text
 
 
 def set_threads(requested: int | None, default: int | None = None) -> None:
-    """Set the number of threads that torch uses on a CPU.
+    """Set the number of CPU threads that torch uses.
 
     Args:
         requested: The number from the command line. None means ``default``.
@@ -111,13 +111,13 @@ def print_stream(pieces: Iterable[str]) -> int:
 
 
 def load_model(args: argparse.Namespace, threads: int | None = None) -> "TextTranslator":
-    """Load the translator that ``--model`` specifies; ``threads`` is the default for ``--threads``."""
+    """Load the translator that ``--model`` specifies. ``threads`` is the default for ``--threads``."""
     from transformer_lab.device import pick_device
     from transformer_lab.text.marian_translator import load_translator
 
     if args.model == DEFAULT_MODEL and not os.path.isdir(DEFAULT_MODEL):
         raise ValueError(
-            f"there is no folder {DEFAULT_MODEL}: create it with `transformer-course train dates`, or pass --model"
+            f"folder {DEFAULT_MODEL} does not exist; run `transformer-course train dates` first, or pass --model"
         )
     set_threads(args.threads, default=threads)
     return load_translator(args.model, pick_device(args.device))

@@ -17,13 +17,14 @@ from transformer_course.commands.common import (
     set_threads,
 )
 
-DESCRIPTION = """Translate a corpus and compare the translations with the references: exact match, BLEU and chrF
-(sacrebleu with 13a tokens, cased). The dates were held out from training. With --text, measure how well a language
-model predicts text: perplexity, and bits per byte, which you can compare across tokenizers."""
+DESCRIPTION = """Translate a corpus, compare the translations with the references, and print exact match, BLEU and chrF
+(sacrebleu with 13a tokens, cased). The corpus dates contains dates that were held out from training. With --text,
+measure how well a language model predicts text, and print perplexity and bits per byte. You can compare bits per byte
+across tokenizers."""
 
 N_TEST_DATES = 1000
 BATCH_TOKENS = 2048
-"""Number of tokens in a batch, which limits the memory for the logits."""
+"""Maximum number of tokens in a batch, to limit the memory for the logits."""
 
 
 def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -82,7 +83,7 @@ def _evaluate_text(args: argparse.Namespace) -> int:
 
 
 def _evaluate_translations(args: argparse.Namespace) -> int:
-    """Print how well a translator's output matches the references."""
+    """Print the exact match, BLEU and chrF scores of a translator."""
     from transformer_lab.data.corpus import LineErrors, read_pairs
     from transformer_lab.data.dates import date_pairs
     from transformer_lab.training.metrics import bleu, chrf, exact_match

@@ -12,11 +12,11 @@ def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     """Add the command to the parser."""
     parser = commands.add_parser(
         "export",
-        help="fill in a class's points in a gradebook exported from Canvas or Moodle",
-        description="Fill in a class's points, minus late penalties, in a table exported from Canvas or Moodle. "
-        "Nothing else in the table changes. The new table is canvas.csv or moodle.csv in the results folder, next to "
-        "a zip of the feedback pages: canvas_feedback.zip for “Upload Submissions” in Canvas, or moodle_feedback.zip "
-        "for “Upload multiple feedback files in a zip” in Moodle.",
+        help="enter a class's points in a gradebook exported from Canvas or Moodle",
+        description="Enter a class's points, minus late penalties, in a table exported from Canvas or Moodle. All "
+        "other cells of the table stay the same. The new table is canvas.csv or moodle.csv in the results folder, next "
+        "to a zip of the feedback pages: canvas_feedback.zip for “Upload Submissions” in Canvas, or "
+        "moodle_feedback.zip for “Upload multiple feedback files in a zip” in Moodle.",
         allow_abbrev=False,
     )
     parser.add_argument("results", type=Path, metavar="FOLDER", help="the output folder of transformer-course grade")
@@ -25,7 +25,8 @@ def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     system.add_argument("--moodle", type=Path, metavar="CSV", help="the grading worksheet exported from Moodle")
     lesson = "export the points for this lesson, such as 01, lookup or 01_lookup (default: the sum of all lessons)"
     parser.add_argument("--lesson", default="", metavar="NAME", help=lesson)
-    column = "the name of the assignment in Canvas, which is added if it does not exist (default: Transformer Course)"
+    column = "the name of the assignment in Canvas; a new column is added if there is no such assignment (default: "
+    column += "Transformer Course)"
     parser.add_argument("--column", default="Transformer Course", metavar="NAME", help=column)
     columns = "for Moodle: choose a column by its title or by its number, counting from 1, such as grade=Bewertung; "
     columns += "KEY is id, name, email, grade, maximum or feedback (default: recognize columns by title and content)"
@@ -33,7 +34,7 @@ def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     parser.add_argument("--bonus", action="store_true", help="include points for stretch exercises")
     force = "export even if the table seems to be for a different lesson"
     parser.add_argument("--force", action="store_true", help=force)
-    parser.add_argument("--look", action="store_true", help="print what would change without writing anything")
+    parser.add_argument("--look", action="store_true", help="print the changes without writing anything")
     parser.set_defaults(run=run)
 
 
@@ -53,7 +54,7 @@ def run(args: argparse.Namespace) -> int:
     from transformer_lab.atomic_write import atomic_write
 
     if args.columns and args.canvas:
-        raise ValueError("--columns requires --moodle; Canvas uses the same column titles in every language")
+        raise ValueError("--columns works only with --moodle; Canvas uses the same column titles in every language")
     results = read_results(args.results, bonus=args.bonus)
     args.lesson = find_lesson(args.lesson, every_lesson()) if args.lesson else ""
     if args.canvas:

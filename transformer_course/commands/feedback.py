@@ -9,9 +9,9 @@ def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     parser = commands.add_parser(
         "feedback",
         help="regenerate the gradebook and the feedback after manual changes",
-        description="Regenerate the gradebook, the class page and the feedback after you have changed overrides.csv, "
-        "extensions.csv, written_answers.csv, roster.csv or class_rules.json in the results folder. Nothing is graded "
-        "again.",
+        description="Regenerate the gradebook, the class page and the feedback after you change overrides.csv, "
+        "extensions.csv, written_answers.csv, roster.csv or class_rules.json in the results folder. This command does "
+        "not grade any notebook again.",
         allow_abbrev=False,
     )
     parser.add_argument("results", type=Path, metavar="FOLDER", help="the output folder of transformer-course grade")

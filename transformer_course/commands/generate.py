@@ -8,8 +8,8 @@ from pathlib import Path
 
 from transformer_course.commands.common import LANGUAGE_MODEL, add_machine, print_stream, set_threads
 
-DESCRIPTION = """Continue a text with a language model. Only the new text is printed, token by token. Generation stops
-when the model ends the text, at a --stop string, or at the model's maximum length."""
+DESCRIPTION = """Continue a text with a language model, and print only the new text, token by token. Generation stops
+when the model generates an end-of-text token, before a --stop string, or at the model's maximum length."""
 
 EXAMPLES = """examples:
   transformer-course generate -m openai-community/gpt2 "The Transformer is"
@@ -30,16 +30,16 @@ def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     )
     prompt = "the text to continue (default: read standard input)"
     parser.add_argument("prompt", nargs="?", metavar="PROMPT", help=prompt)
-    file = "continue the text in this UTF-8 file; a final newline is removed, as it is from standard input"
+    file = "continue the text in this UTF-8 file; a final newline is ignored, as in standard input"
     parser.add_argument("-f", "--file", type=Path, help=file)
     parser.add_argument("-m", "--model", required=True, help=f"the model: {LANGUAGE_MODEL}")
     max_new_tokens = "maximum number of new tokens (default: up to the model's maximum length)"
     parser.add_argument("--max-new-tokens", type=int, metavar="N", help=max_new_tokens)
-    stop = "stop before this string; can be repeated"
+    stop = "stop before this string; you can pass this option several times"
     parser.add_argument("--stop", action="append", default=[], metavar="STRING", help=stop)
     sampling = parser.add_argument_group("sampling")
-    temperature = "below 1 makes likely tokens even more likely, above 1 makes them less likely, and 0 always picks "
-    temperature += "the most likely token (default: 1)"
+    temperature = "sampling temperature: values below 1 make likely tokens more likely, values above 1 make likely "
+    temperature += "tokens less likely, and 0 always picks the most likely token (default: 1)"
     sampling.add_argument("--temperature", type=float, default=1.0, metavar="T", help=temperature)
     top_k = "sample only from the K most likely tokens (default: all)"
     sampling.add_argument("--top-k", type=int, metavar="K", help=top_k)
@@ -49,15 +49,16 @@ def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     sampling.add_argument("--min-p", type=float, metavar="P", help=min_p)
     seed = "random seed for reproducible text (default: a new seed each time)"
     sampling.add_argument("--seed", type=int, metavar="N", help=seed)
-    repetition = "divide the logits of tokens that are already in the prompt or the text by X; values from 1.1 to 1.3 "
-    repetition += "keep a model from repeating itself (default: 1, no penalty)"
+    repetition = "penalty for tokens that already occur in the prompt or the new text: divide their positive logits by "
+    repetition += "X and multiply their negative logits by X; try values from 1.1 to 1.3 if the model repeats itself "
+    repetition += "(default: 1, no penalty)"
     sampling.add_argument("--repetition-penalty", type=float, default=1.0, metavar="X", help=repetition)
     add_machine(parser, threads="torch's default")
     parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print the generated text, and return the exit code: 0, or 1 if the reader closed the pipe.
+    """Print the generated text, and return the exit code 0, or 1 if the reader closed the pipe.
 
     Raises:
         ValueError: Arguments contradict each other or are out of range, the model cannot be loaded, or the input is not
@@ -92,7 +93,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def as_options(message: str) -> str:
-    """Replace the names of arguments in an error message with the names of the options.
+    """Replace the argument names in an error message with the option names.
 
     >>> as_options("top_p must be above 0 and at most 1; got top_p=0.0")
     '--top-p must be above 0 and at most 1; got --top-p 0.0'
@@ -104,7 +105,7 @@ def as_options(message: str) -> str:
 def _prompt(args: argparse.Namespace) -> str:
     """Return the prompt, from the argument, a file or standard input."""
     if args.prompt is not None and args.file:
-        raise ValueError(f"pass a text or a file, not both; got {args.prompt!r} and {args.file}")
+        raise ValueError(f"pass either a prompt or --file, not both; got {args.prompt!r} and {args.file}")
     if args.prompt is not None:
         where, raw = "the prompt", args.prompt.encode("utf-8", "surrogateescape")
     elif args.file:

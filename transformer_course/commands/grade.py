@@ -21,29 +21,29 @@ def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
         "grade",
         help="grade notebooks",
         description="Run the exercises in submitted notebooks in a sandbox, and write the points and the feedback. "
-        "docs/grading.md explains how to grade a class for a term with Canvas, Moodle or folders.",
+        "docs/grading.md explains how to grade a class throughout a term with Canvas, Moodle or folders.",
         allow_abbrev=False,
     )
-    paths = "a notebook; a folder with a folder of notebooks for each student; a download from Canvas, Moodle or "
-    paths += "GitHub Classroom; an nbgrader course; or a zip of one of these"
+    paths = "a notebook; a folder that contains a folder of notebooks for each student; a download from Canvas, Moodle "
+    paths += "or GitHub Classroom; an nbgrader course; or a zip that contains any of these"
     parser.add_argument("paths", nargs="+", type=Path, metavar="PATH", help=paths)
     parser.add_argument("-o", "--out", required=True, type=Path, help="the folder for the gradebook and the feedback")
     lesson = "count this lesson, such as 01, lookup or 01_lookup, in addition to the lessons that already count; all "
-    lesson += "counts every lesson that any student submitted; can be repeated (default: the lessons of the last run; "
-    lesson += "in the first run, every lesson that many students submitted)"
+    lesson += "counts every submitted lesson; you can pass this option several times (default: the lessons from the "
+    lesson += "last run; in the first run, every lesson that many students submitted)"
     parser.add_argument("--lesson", action="append", default=[], metavar="NAME", help=lesson)
     _add_tables(parser)
-    partial = "give partial credit: an answer that passes some of the hidden cases gets the same fraction of the "
-    partial += "points; an answer that ignores its input may pass some cases by chance"
+    partial = "give partial credit: an answer that passes some of the hidden cases earns the same fraction of the "
+    partial += "points; note that an answer that ignores its input may pass some cases by chance"
     parser.add_argument("--partial-credit", action="store_true", help=partial)
-    calls = "points for an answer that calls torch's or the library's version of the function to implement: full "
-    calls += "points, full points with a remark, or no points (default: the choice of the last run, or remark)"
+    calls = "points for an answer that calls torch's or the library's version of the function it should implement: "
+    calls += "full points, full points with a remark, or no points (default: the choice from the last run, or remark)"
     parser.add_argument("--library-calls", choices=("full", "remark", "none"), default="", help=calls)
     late = parser.add_argument_group(
-        "late submissions (shown in separate columns; the points never change; omitted options keep their last values)"
+        "late submissions (deductions are in separate columns; omitted options keep their values from the last run)"
     )
-    due = "the due date of a lesson, such as 01=2026-10-12T18:00, or, without NAME=, of all other lessons; can be "
-    due += "repeated"
+    due = "the due date of a lesson, such as 01=2026-10-12T18:00, or, without NAME=, of every lesson without a "
+    due += "separate due date; you can pass this option several times"
     late.add_argument("--due", action="append", default=[], metavar="[NAME=]DATE", help=due)
     late.add_argument(
         "--late-penalty",
@@ -55,7 +55,7 @@ def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     zone = "the time zone of the course, such as Europe/Berlin (default: the local time zone)"
     late.add_argument("--timezone", default="", metavar="ZONE", help=zone)
     parser.add_argument(
-        "--seed", type=int, metavar="N", help="random seed for the hidden cases (default: a new, secret one)"
+        "--seed", type=int, metavar="N", help="random seed for the hidden cases (default: a new, secret seed)"
     )
     parser.add_argument(
         "--jobs", type=int, default=1, metavar="N", help="number of students to grade at once (default: 1)"
@@ -64,19 +64,19 @@ def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
         "grade on the workers of this Dask scheduler, such as tcp://10.0.0.1:8786 (requires transformer-course[dask])"
     )
     parser.add_argument("--scheduler", default="", metavar="ADDRESS", help=scheduler)
-    own = "a Python file with your own exercises; students never see this file (default: the file of the last run)"
+    own = "a Python file with your own exercises; students never see this file (default: the file from the last run)"
     parser.add_argument("--exercises", type=Path, metavar="FILE", help=own)
     fresh = "delete the results in the folder first (default: keep them, and grade only new or changed submissions)"
     parser.add_argument("--fresh", action="store_true", help=fresh)
     layout = "a pattern for paths below PATH, if the grader finds the wrong names: STUDENT stands for the student's "
-    layout += "name and * for anything else, as in '*/STUDENT' or '01_lookup_STUDENT.ipynb'; a zip counts as a folder"
+    layout += "name and * for any other text, as in '*/STUDENT' or '01_lookup_STUDENT.ipynb'; a zip counts as a folder"
     parser.add_argument("--layout", default="", metavar="PATTERN", help=layout)
-    latest = "count the new results even if a student loses points (default: a better earlier result counts, and the "
-    latest += "summary lists it)"
+    latest = "count the new results even if a student loses points (default: a better earlier result counts and is "
+    latest += "listed in the summary)"
     parser.add_argument("--replace", action="store_true", help=latest)
     unconfined = "grade even if the code in the notebooks can read and change your files; use this only in a container"
     parser.add_argument("--unconfined", action="store_true", help=unconfined)
-    container = "run the code in containers with this tool, for systems without Linux's safeguards"
+    container = "run the students' code in containers with this tool, for systems without the safeguards of Linux"
     parser.add_argument("--container", choices=("podman", "docker"), default="", help=container)
     _add_limits(parser)
     parser.set_defaults(run=run)
@@ -84,17 +84,17 @@ def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
 
 def _add_tables(parser: argparse.ArgumentParser) -> None:
     roster = "a table of all students: a CSV file with columns such as id, name, email and login (default: the roster "
-    roster += "of the last run)"
+    roster += "from the last run)"
     parser.add_argument("--roster", type=Path, metavar="CSV", help=roster)
-    columns = "choose a column of the roster by its title or by its number, counting from 1, such as name=TITLE; KEY "
+    columns = "choose a column of the roster by its title or its number, counting from 1, such as name=TITLE; KEY "
     columns += "is id, name, 'first name', 'last name', email or login, or for --worksheet, id or submitted (default: "
     columns += "recognize titles in eight languages)"
     parser.add_argument("--columns", action="extend", nargs="+", default=[], metavar="KEY=TITLE", help=columns)
-    worksheet = "Moodle's grading worksheet for the same assignment, which has the submission times that Moodle's "
-    worksheet += "downloads lack; the times in a worksheet passed as --roster are used as well; can be repeated"
+    worksheet = "read the submission times, which Moodle's downloads lack, from Moodle's grading worksheet for the "
+    worksheet += "assignment, in addition to a worksheet passed as --roster; you can pass this option several times"
     parser.add_argument("--worksheet", action="append", default=[], type=Path, metavar="CSV", help=worksheet)
-    groups = "a table of groups and their members, named as in the roster; a group's submission counts for all its "
-    groups += "members (default: the groups of the last run)"
+    groups = "a table of groups and their members, with the names from the roster; a group's submission counts for all "
+    groups += "its members (default: the groups from the last run)"
     parser.add_argument("--groups", type=Path, metavar="CSV", help=groups)
 
 
@@ -122,7 +122,7 @@ def run(args: argparse.Namespace) -> int:
     sandbox = Sandbox(limits, container=Container(args.container) if args.container else None)
     with contextlib.closing(sandbox):
         if sys.platform == "linux" and not args.scheduler:
-            sandbox.start()  # imports torch in parallel with the next lines
+            sandbox.start()  # imports torch while the code below runs
         print(_grade(args, limits, sandbox))
     return 0
 
@@ -140,7 +140,7 @@ def _grade(args: argparse.Namespace, limits: "Limits", sandbox: "Sandbox") -> st
     raise_if_interrupted()
     gc.freeze()  # imported objects are never garbage, here or in forked workers
     gc.enable()
-    own = read_own_exercises(args.out, args.exercises)  # read first, because --due may contain their lesson
+    own = read_own_exercises(args.out, args.exercises)  # read first, because --due may name their lesson
     columns = parse_columns(args.columns)
     changes = RuleChanges(
         lessons=[find_lesson(lesson, [*every_lesson(), ALL_LESSONS]) for lesson in args.lesson],
@@ -170,7 +170,7 @@ def _grade(args: argparse.Namespace, limits: "Limits", sandbox: "Sandbox") -> st
 
 
 def _without(columns: dict[str, str], key: str) -> dict[str, str]:
-    """Return the chosen columns without a key that applies only to the other table (roster or worksheet)."""
+    """Return the chosen columns without one key, which applies only to the roster or only to the worksheet."""
     return {name: title for name, title in columns.items() if name != key}
 
 

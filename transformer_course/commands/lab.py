@@ -10,21 +10,21 @@ def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
         "lab",
         help="open the lessons in JupyterLab",
         usage="transformer-course lab [--lesson LESSON] [--folder FOLDER] [JUPYTERLAB'S ARGUMENTS ...]",
-        description="Open your copy of the lessons in JupyterLab. The home page shows which exercises you have passed "
-        "and what comes next. All other arguments, such as --no-browser, are passed to JupyterLab. If you have no copy "
-        "yet, it is created; an existing copy is never overwritten.",
+        description="Open your copy of the lessons in JupyterLab. The home page shows the exercises you have passed "
+        "and the next step. All other arguments, such as --no-browser, are passed to JupyterLab. If you do not have a "
+        "copy yet, this command creates it. It never overwrites an existing copy.",
         allow_abbrev=False,
     )
     lesson = "open this lesson, such as 03, heads or 03_heads"
     parser.add_argument("--lesson", metavar="LESSON", help=lesson)
-    folder = "your copy of the lessons (default: $TRANSFORMER_LAB_LESSONS, or else my-lessons in the clone of the "
-    folder += "repository or, without a clone, in the current folder)"
+    folder = "the folder with your copy of the lessons (default: $TRANSFORMER_LAB_LESSONS, or my-lessons in the clone "
+    folder += "of the repository or, without a clone, in the current folder)"
     parser.add_argument("--folder", type=Path, metavar="FOLDER", help=folder)
     parser.set_defaults(run=run, passes_arguments_on=True)
 
 
 def run(args: argparse.Namespace) -> int:
-    """Open the lessons, and return the exit code 0 once JupyterLab has ended.
+    """Open the lessons, and return the exit code 0 after JupyterLab exits.
 
     Raises:
         ValueError: There is no such lesson, or the folder cannot be written to.

@@ -17,8 +17,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         arguments: The arguments after ``transformer-course``. None means the arguments in ``sys.argv``.
 
     Returns:
-        The command's exit code, 2 with one line on standard error if the command raised an error, or 130 if it was
-        interrupted.
+        The exit code of the command, or 130 if the command was interrupted. If the command raised an error, the error
+        message is printed as one line on standard error, and the exit code is 2.
     """
     try:
         with remembered_interrupts():

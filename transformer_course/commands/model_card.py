@@ -1,4 +1,4 @@
-"""The model card: the ``README.md`` in a model's folder, which the hub displays."""
+"""Write the model card: the ``README.md`` in a model's folder, which the Hugging Face Hub displays."""
 
 from collections.abc import Mapping
 from dataclasses import fields
@@ -52,12 +52,12 @@ def model_card(
 
     Args:
         model: The model.
-        config: Its configuration, a dataclass.
+        config: The configuration of the model, a dataclass.
         title: The model's name.
         description: A short description, such as ``A language model``.
-        task: The task on the hub, such as ``text-generation``.
+        task: The task of the model on the Hugging Face Hub, such as ``text-generation``.
         usage: Python code that uses the model.
-        measured: The measurements by name; may be empty.
+        measured: The measurements, keyed by name. May be empty.
     """
     header = ModelCardData(
         library_name="transformer-course",
@@ -82,6 +82,6 @@ def model_card(
 
 
 def _rows(values: Mapping[str, str]) -> str:
-    """Return the rows of a Markdown table, escaping characters that would end a cell."""
+    """Return the rows of a Markdown table, with characters that would end a cell escaped."""
     cell = str.maketrans({"|": "\\|", "\n": " "})
     return "\n".join(f"| {name.translate(cell)} | {value.translate(cell)} |" for name, value in values.items())

@@ -1,4 +1,4 @@
-"""``transformer-course practice``: solve exercises again from memory, and answer questions."""
+"""``transformer-course practice``: solve exercises again from memory and answer interview questions."""
 
 import argparse
 import random
@@ -11,12 +11,12 @@ def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     """Add the command to the parser."""
     parser = commands.add_parser(
         "practice",
-        help="solve exercises again from memory, and answer questions",
+        help="solve exercises again from memory and answer interview questions",
         usage="transformer-course practice [--lesson LESSONS] [-n N] [--questions N] [--minutes M] [--interview] "
         "[--folder FOLDER] [JUPYTERLAB'S ARGUMENTS ...]",
-        description="Write a practice notebook and open it in JupyterLab. Exercises that you passed come back as blank "
-        "stubs when you are about to forget them, and so do the interview questions of the lessons you have started. "
-        "Your saved parts do not change.",
+        description="Write a practice notebook and open it in JupyterLab. When you are about to forget an exercise "
+        "that you have passed, it comes back as a blank stub. Interview questions from the lessons you have started "
+        "come back in the same way. Your saved parts do not change.",
         allow_abbrev=False,
     )
     lessons = (
@@ -25,10 +25,12 @@ def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     )
     parser.add_argument("--lesson", metavar="LESSONS", help=lessons)
     parser.add_argument("-n", type=_count, metavar="N", help="maximum number of exercises (default: 4)")
-    parser.add_argument("--questions", type=_count, metavar="N", help="maximum number of questions (default: 6)")
+    questions = "maximum number of interview questions (default: 6)"
+    parser.add_argument("--questions", type=_count, metavar="N", help=questions)
     parser.add_argument("--minutes", type=_count, metavar="M", help="length of the session in minutes")
     interview = (
-        "mock interview: a random mix of exercises you have passed, 45 minutes by default, with a score at the end"
+        "start a mock interview with a random mix of exercises you have passed, which lasts 45 minutes by default and "
+        "ends with a score"
     )
     parser.add_argument("--interview", action="store_true", help=interview)
     add_folder(parser)
@@ -36,10 +38,10 @@ def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
 
 
 def run(args: argparse.Namespace) -> int:
-    """Write the notebook, open it, and return the exit code 0 once JupyterLab has ended.
+    """Write the notebook, open it, and return the exit code 0 after JupyterLab exits.
 
     Raises:
-        ValueError: There is no such lesson, nothing to practice, or the folder cannot be written to.
+        ValueError: There is no such lesson, there is nothing to practice, or the folder cannot be written to.
         OSError: The published lessons do not exist.
     """
     from transformer_course.home.lab import open_lab
@@ -89,7 +91,7 @@ def lessons_in(text: str, lessons: list[str]) -> list[str]:
     """Return the lessons in a list such as ``01-04,07``, in course order.
 
     Args:
-        text: Lessons or ranges of lessons, separated by commas, named as for ``lab --lesson``.
+        text: Lessons or ranges of lessons, separated by commas. The names are the same as for ``lab --lesson``.
         lessons: All lessons that can be practiced, in course order.
 
     Raises:
@@ -104,12 +106,12 @@ def lessons_in(text: str, lessons: list[str]) -> list[str]:
             raise ValueError(f"lesson {unknown[0]} has neither exercises nor questions")
         first, last = lessons.index(ends[0]), lessons.index(ends[-1])
         if len(ends) > 2 or last < first:
-            raise ValueError(f"{part!r} is not a range of lessons, such as 01-04")
+            raise ValueError(f"{part!r} is not a range of lessons; pass a range such as 01-04")
         chosen.update(lessons[first : last + 1])
     return [name for name in lessons if name in chosen]
 
 
 def _count(text: str) -> int:
     if not text.isdecimal():
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number such as 5")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number, such as 5")
     return int(text)

@@ -1,6 +1,6 @@
 """Publish a model with its tokenizer and model card, in a folder or on the Hugging Face Hub.
 
-``load_translator`` and ``TextGenerator.load`` can load a published model from either place.
+``load_translator`` and ``TextGenerator.load`` can load a published model from the folder or from the hub.
 """
 
 import tempfile
@@ -36,9 +36,9 @@ def save_model(
 
     Args:
         model: A translator trained with this library, or a language model.
-        folder: Folder to write to, which is created if necessary.
-        measured: Measurements by name, for the model card.
-        name: The name on the model card. None means the name of the folder.
+        folder: Folder for the files. It is created if necessary.
+        measured: Measurements for the model card, keyed by name.
+        name: The model's name on the model card. None means the name of the folder.
 
     Raises:
         ValueError: There is no published layout for the language model's architecture.
@@ -66,7 +66,7 @@ def push_model(model: Translator | TextGenerator, name: str, measured: Mapping[s
 
     Args:
         model: As in ``save_model``.
-        name: Name on the hub, such as ``ada/dates``. If it exists, it gets a new version.
+        name: Name of the model on the hub, such as ``ada/dates``. If the model exists, it gets a new version.
         measured: As in ``save_model``.
 
     Raises:
@@ -82,13 +82,13 @@ def push_folder(folder: Path, name: str) -> str:
 
     Args:
         folder: The folder.
-        name: Name of the model on the hub, such as ``ada/dates``; a new repository is private.
+        name: Name of the model on the hub, such as ``ada/dates``. A new repository is private.
 
     Raises:
         ValueError: ``name`` is not a valid name on the hub, or the upload failed.
     """
     if not HUB_NAME.fullmatch(name):
-        raise ValueError(f"{name} is not a valid name on the hub, such as ada/dates")
+        raise ValueError(f"{name} is not a valid name on the hub; use a name such as ada/dates")
     from huggingface_hub import HfApi
 
     try:

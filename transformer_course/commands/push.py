@@ -10,12 +10,14 @@ def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
         "push",
         help="publish a trained model",
         description="Upload a trained model, its tokenizer and a model card with the training results to the Hugging "
-        "Face Hub, with your account from `hf auth login`; or write the same files to a folder.",
+        "Face Hub, using your account from `hf auth login`, or write the same files to a folder.",
         allow_abbrev=False,
     )
     parser.add_argument("-m", "--model", required=True, type=Path, help="the output folder of transformer-course train")
     where = parser.add_mutually_exclusive_group(required=True)
-    where.add_argument("name", nargs="?", help="the name on the hub, such as ada/dates; a new repository is private")
+    where.add_argument(
+        "name", nargs="?", help="the model's name on the hub, such as ada/dates; a new repository is private"
+    )
     where.add_argument("-o", "--out", type=Path, metavar="FOLDER", help="write to this folder instead of uploading")
     parser.set_defaults(run=run)
 
@@ -34,7 +36,7 @@ def run(args: argparse.Namespace) -> int:
 
     if args.out and args.out.exists() and args.out.samefile(args.model):
         raise ValueError(
-            f"{args.out} is the training folder, which is needed to continue training; choose a different --out"
+            f"{args.out} is the training folder, whose files are needed to continue training; choose a different --out"
         )
     model: Translator | TextGenerator
     if "model_type" in read_json(args.model / CONFIG):
@@ -50,7 +52,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _measured(folder: Path, score: str) -> dict[str, str]:
-    """Return the logged measurements of the step at which the saved parameters were trained."""
+    """Return the logged measurements at the training step of the saved parameters."""
     from transformer_lab.tensor_files import PARAMETERS_FILE, read_tensors
     from transformer_lab.training.log import LOG_FILE, read_row
 

@@ -9,8 +9,9 @@ def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     parser = commands.add_parser(
         "release",
         help="copy lessons without outputs, ready to distribute",
-        description="Copy lessons without outputs, which would reveal the answers to predictions, into a folder to "
-        "distribute. An existing copy that differs is kept, and the newer edition is written next to it.",
+        description="Copy lessons to a folder that you can distribute to students. The copies contain no outputs, "
+        "because outputs would reveal the answers to predictions. If the folder contains a different copy of a lesson, "
+        "this command keeps the copy and writes the new edition next to it.",
         allow_abbrev=False,
     )
     lessons = "a lesson to copy, such as 01, lookup, 01_lookup or primer (default: all)"

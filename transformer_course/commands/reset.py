@@ -10,9 +10,9 @@ def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     parser = commands.add_parser(
         "reset",
         help="start a lesson over and keep your old copy",
-        description="Replace your copy of a lesson with the published lesson. Your old copy is renamed and kept next "
-        "to it. Exercises that you have passed stay passed, and your saved parts are kept. Close the lesson in "
-        "JupyterLab first.",
+        description="Replace your copy of a lesson with the published lesson. Your old copy gets a new name and stays "
+        "in the same folder. Exercises that you have passed stay passed, and your saved parts do not change. Close the "
+        "lesson in JupyterLab first.",
     )
     parser.add_argument("lesson", metavar="LESSON", help="the lesson, such as 03, heads or 03_heads")
     add_folder(parser)

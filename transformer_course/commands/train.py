@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from transformer_lab.training.trainer import Trainer
 
 DESCRIPTION = """Train a Transformer for translation or, with --text, a language model. The output folder contains
-everything you need to use the model: parameters, configuration, tokenizer, a CSV log, and a checkpoint. Ctrl-C stops
-after the current step and saves the model. The same command resumes a run that was stopped or killed; with a larger
---steps, it continues a finished run."""
+everything you need to use the model or to continue training: parameters, configuration, tokenizer, a CSV log, and a
+checkpoint. Ctrl-C stops training after the current step and saves the model. To resume a run that was stopped or
+killed, run the same command again. To continue a finished run, increase --steps."""
 
 EXAMPLES = """examples:
   transformer-course train dates
@@ -27,16 +27,16 @@ EXAMPLES = """examples:
 TRAINING = {
     "steps": "number of training steps",
     "seed": "random seed for parameters, the order of batches, and dropout",
-    "batch_tokens": "maximum number of tokens in the longer side of a batch",
+    "batch_tokens": "maximum number of tokens on the longer side of a batch",
     "lr": "peak learning rate, or a factor for the noam schedule",
-    "warmup": "number of warm-up steps; by default, a run that is too short for them uses a tenth of its steps",
+    "warmup": "number of warm-up steps; by default, a short run uses a tenth of its steps",
     "label_smoothing": "label smoothing",
-    "weight_decay": "weight decay of matrices; biases and norms are not decayed",
+    "weight_decay": "weight decay for matrices; biases and norms have no weight decay",
     "ema": "decay of the parameters' exponential moving average; 0 turns it off",
     "clip": "maximum norm of the gradient",
-    "validate_every": "steps between validations; 0 validates only at the end",
-    "save_every": "steps between checkpoints",
-    "log_every": "steps between rows of the log",
+    "validate_every": "number of steps between validations; 0 means one validation at the end",
+    "save_every": "number of steps between checkpoints",
+    "log_every": "number of steps between rows of the log",
 }
 """Numeric options of ``TrainingConfig``, with their help texts."""
 
@@ -74,20 +74,21 @@ def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
         allow_abbrev=False,
     )
     add_corpus(parser, text="train a language model on text files")
-    out = "the model's folder (default: model-dates, or model-NAME, where NAME is the first file's name up to its "
+    out = "the output folder (default: model-dates, or model-NAME, where NAME is the name of the first file up to its "
     out += "first dot)"
     parser.add_argument("-o", "--out", type=Path, metavar="FOLDER", help=out)
-    validation = "held-out pairs or texts in files like CORPUS: training keeps the parameters with the highest BLEU or,"
-    validation += " with --text, with the fewest bits per byte (default: none; with --text, the last documents of"
-    validation += " CORPUS, about a hundredth of its bytes; a single document is not split)"
+    validation = "files with held-out pairs or texts, in the same format as CORPUS; training saves the parameters with"
+    validation += " the highest BLEU or, with --text, with the fewest bits per byte (default: none; with --text, the"
+    validation += " last documents in CORPUS, about a hundredth of its bytes; a single document is not split)"
     parser.add_argument("--validation", nargs="+", type=Path, default=[], metavar="FILE", help=validation)
     training = parser.add_argument_group("training")
     _add_numbers(training, TRAINING, TRAINING_DEFAULTS)
     noam = "learning rate schedule: cosine decays to 0; noam is the paper's inverse square root (default: cosine)"
     training.add_argument("--schedule", choices=["cosine", "noam"], help=noam)
-    muon = "muon uses Muon for the layers' matrices and AdamW for everything else; it needs fewer but slower steps"
+    muon = "muon uses Muon for the layers' matrices and AdamW for all other parameters; it needs fewer, slower steps"
     training.add_argument("--optimizer", choices=["adamw", "muon"], help=f"{muon} (default: adamw)")
-    bfloat16 = "compute in bfloat16: faster on GPUs and on CPUs with bfloat16 instructions, slower on other CPUs"
+    bfloat16 = "compute in bfloat16, which is faster on GPUs and on CPUs with bfloat16 instructions, but slower on "
+    bfloat16 += "other CPUs"
     training.add_argument("--autocast", action="store_true", default=None, help=bfloat16)
     add_machine(training, threads="1 for dates, because more threads are slower; otherwise torch's default")
     shape = parser.add_argument_group("model size")
@@ -96,7 +97,7 @@ def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
 
 
 def run(args: argparse.Namespace) -> int:
-    """Train the model, and return the exit code: 0, or 130 if training was stopped."""
+    """Train the model, and return the exit code 0, or 130 if training was stopped."""
     from transformer_lab.training.folder_lock import folder_lock
 
     set_threads(args.threads, default=1 if is_dates(args) else None)
@@ -119,7 +120,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _describe(trainer: "Trainer[Any]") -> str:
-    """Return one line that describes the run's data, the model's size and the estimated time."""
+    """Return a one-line summary of the data, the size of the model and the estimated training time."""
     n_parameters = sum(parameter.numel() for parameter in trainer.model.parameters())
     per_epoch = len(trainer.batches.plan(0))
     left = max(0, trainer.config.steps - trainer.progress.step)
@@ -136,7 +137,7 @@ def _describe(trainer: "Trainer[Any]") -> str:
 
 
 def _make_trainer(args: argparse.Namespace, folder: Path) -> "Trainer[Any]":
-    """Create the trainer for the arguments."""
+    """Create the trainer that the arguments specify."""
     from transformer_lab.data.corpus import LineErrors
     from transformer_lab.device import pick_device
     from transformer_lab.training import recipes
@@ -149,7 +150,7 @@ def _make_trainer(args: argparse.Namespace, folder: Path) -> "Trainer[Any]":
     sizes = {name: given[name] for name in SHAPE if name in given}
     if is_dates(args):
         if args.validation or args.vocab_size:
-            raise ValueError("dates has its own validation set and vocabulary: remove --validation and --vocab-size")
+            raise ValueError("dates comes with a validation set and a vocabulary; remove --validation and --vocab-size")
         config, shape = replace(preset, **training), replace(recipes.DATES_MODEL, **sizes)
         return recipes.train_dates(folder, config, shape, device)
     errors = LineErrors()
@@ -169,15 +170,20 @@ def _make_trainer(args: argparse.Namespace, folder: Path) -> "Trainer[Any]":
 def _warmup(folder: Path, steps: int, default: int) -> int:
     """Return the number of warm-up steps for a run without ``--warmup``.
 
-    A resumed run keeps its number. A new run uses the default, or a tenth of its steps if it is not longer than the
-    default warm-up.
+    A resumed run keeps its number of warm-up steps. A new run uses the default, or a tenth of its steps if the run is
+    not longer than the default warm-up.
     """
     from transformer_lab.tensor_files import read_tensors
     from transformer_lab.training.checkpoint import CHECKPOINT_FILE
 
     try:
         warmup = read_tensors(folder / CHECKPOINT_FILE)[1]["training"]["warmup"]
-    except (OSError, ValueError, KeyError, TypeError):  # no run, or a corrupted run, which the trainer reports
+    except (
+        OSError,
+        ValueError,
+        KeyError,
+        TypeError,
+    ):  # no run, or a corrupted run, which the trainer reports
         warmup = None
     if isinstance(warmup, int):
         return warmup
@@ -191,7 +197,7 @@ def _default_folder(corpus: list[str]) -> Path:
 def _add_numbers(
     group: argparse._ArgumentGroup, meanings: Mapping[str, str], defaults: Mapping[str, Mapping[str, Any]]
 ) -> None:
-    """Add an option for each number; the help shows the default of each task, or one default shared by all tasks."""
+    """Add an option for each number. The help text shows the default for each task, or one default for all tasks."""
     for name, meaning in meanings.items():
         values = {task: numbers[name] for task, numbers in defaults.items()}
         displayed = {task: value if isinstance(value, str) else f"{value:g}" for task, value in values.items()}

@@ -1,4 +1,4 @@
-"""``transformer-course translate``: translate lines, a file, or standard input."""
+"""``transformer-course translate``: translate arguments, a file or standard input line by line."""
 
 import argparse
 import sys
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 MAX_BYTES_PER_READ = 2**16
 
 DESCRIPTION = """Translate each line of input into a line of output, with greedy decoding or beam search. Lines that are
-too long for the model are truncated, and undecodable bytes are replaced with U+FFFD; both problems are reported with
-the line number."""
+too long for the model are truncated, and bytes that are not UTF-8 are replaced with U+FFFD. The command reports the
+line numbers of these lines."""
 
 EXAMPLES = """examples:
   transformer-course translate "3 mars 2021" 2021年3月3日
@@ -52,7 +52,7 @@ def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print the translations, and return the exit code: 0, or 1 if the reader closed the pipe.
+    """Print the translations, and return the exit code 0, or 1 if the reader closed the pipe.
 
     Raises:
         ValueError: Arguments contradict each other or are out of range, or the model cannot be loaded.
@@ -61,7 +61,7 @@ def run(args: argparse.Namespace) -> int:
     from transformer_lab.data.corpus import read_lines
 
     if args.lines and args.file:
-        raise ValueError(f"translate lines or a file, not both; got {len(args.lines)} lines and {args.file}")
+        raise ValueError(f"pass either lines or --file, not both; got {len(args.lines)} lines and {args.file}")
     check_beam(args.beam)
     chunks: Iterable[Iterable[bytes]]
     if args.lines:
@@ -81,7 +81,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _lines_as_they_arrive(read: Callable[[int], bytes]) -> Iterator[list[bytes]]:
-    """Yield complete lines as soon as they arrive, without waiting for a full batch."""
+    """Yield complete lines as soon as they arrive, instead of waiting for a full batch."""
     unfinished = b""
     while piece := read(MAX_BYTES_PER_READ):
         *lines, unfinished = (unfinished + piece).split(b"\n")
@@ -91,11 +91,11 @@ def _lines_as_they_arrive(read: Callable[[int], bytes]) -> Iterator[list[bytes]]
 
 
 class LineReader:
-    """Decodes lines for a translator, and reports problems by line number.
+    """Decodes lines for a translator, and reports problems with their line numbers.
 
     Args:
         translator: The translator.
-        where: The source of the lines, for the reports.
+        where: Name of the source of the lines, for the reports.
     """
 
     def __init__(self, translator: "TextTranslator", where: str) -> None:
@@ -118,7 +118,7 @@ class LineReader:
             return raw.decode(errors="replace")
 
     def _truncate(self, text: str) -> str:
-        """Truncate a text that would be slow to tokenize, and report any text that is too long for the model."""
+        """Truncate a text that would take too long to tokenize, and report texts that are too long for the model."""
         from transformer_lab.data.tokenizers import MAX_CHARACTERS_PER_TOKEN
 
         longest = self.translator.longest

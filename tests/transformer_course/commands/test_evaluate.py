@@ -110,5 +110,5 @@ def test_reports_text_errors_in_one_line(model, story, language_model, tmp_path,
 def test_reports_missing_model_in_one_line(tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert main(["evaluate", "dates"]) == 2
-    message = "there is no folder model-dates: create it with `transformer-course train dates`, or pass --model"
+    message = "folder model-dates does not exist; run `transformer-course train dates` first, or pass --model"
     assert capsys.readouterr().err == f"transformer-course: {message}\n"

@@ -101,7 +101,7 @@ def test_each_token_is_printed_before_the_next(folder, capsys, monkeypatch):
 @pytest.mark.parametrize(
     "arguments, message",
     [
-        (["a", "--file", "x"], "a text or a file, not both; got 'a' and x"),
+        (["a", "--file", "x"], "either a prompt or --file, not both; got 'a' and x"),
         (["--file", "nowhere"], "No such file or directory: 'nowhere'"),
         (
             ["a", "--max-new-tokens", "99"],

@@ -120,7 +120,7 @@ def test_card_without_measurements_has_empty_evaluation(generator, tmp_path):
 
 @pytest.mark.parametrize("name", ["dates", "ada/", "../dates", "a/b/c"])
 def test_rejects_invalid_name_on_the_hub(tmp_path, name):
-    with pytest.raises(ValueError, match="is not a valid name on the hub, such as ada/dates"):
+    with pytest.raises(ValueError, match="is not a valid name on the hub; use a name such as ada/dates"):
         push_folder(tmp_path, name)
 
 

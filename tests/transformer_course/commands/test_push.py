@@ -56,7 +56,7 @@ def test_rejects_overwriting_the_training_folder(trained, capsys):
     before = {path.name: path.read_bytes() for path in trained.iterdir()}
     assert main(["push", "-m", str(trained), "-o", str(trained)]) == 2
     assert capsys.readouterr().err.endswith(
-        "is the training folder, which is needed to continue training; choose a different --out\n"
+        "is the training folder, whose files are needed to continue training; choose a different --out\n"
     )
     assert {path.name: path.read_bytes() for path in trained.iterdir()} == before
 

@@ -104,7 +104,7 @@ def test_undecodable_line_does_not_affect_next_lines(model, recorded, capsys, mo
 @pytest.mark.parametrize(
     "arguments, message",
     [
-        (["eins", "--file", "x"], "lines or a file, not both; got 1 lines and x"),
+        (["eins", "--file", "x"], "either lines or --file, not both; got 1 lines and x"),
         (["eins", "--device", "gpu"], "device 'gpu' is not available"),
         (["--file", "nowhere"], "No such file or directory: 'nowhere'"),
     ],

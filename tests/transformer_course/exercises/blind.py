@@ -291,7 +291,7 @@ def main() -> None:
     parser.add_argument(
         "--mutants", type=int, default=0, help="use N random changes to the solutions instead of attempts"
     )
-    parser.add_argument("--list", action="store_true", help="print the verdicts on attempts that are not explained")
+    parser.add_argument("--list", action="store_true", help="print the verdict on every attempt without an explanation")
     options = parser.parse_args()
     torch.set_num_threads(1)
     only = options.only.split(",") if options.only else []
