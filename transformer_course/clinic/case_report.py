@@ -33,9 +33,9 @@ class Report:
 
     Args:
         diagnosis: The letter of the diagnosis.
-        bug: What the code does.
-        repair: What the code should do instead.
-        address: Where the bug was reported publicly.
+        bug: Description of the bug.
+        repair: How to fix the bug.
+        address: Issues or pull requests in which the bug was reported.
         test: A test that would have caught the bug.
     """
 

@@ -1,4 +1,4 @@
-"""Determine which instrument detects which patient by comparing each measurement with that of the healthy twin."""
+"""Determine which instrument detects which patient by comparing each measurement with the healthy twin's."""
 
 from collections.abc import Callable, Sequence
 from functools import cache
@@ -11,7 +11,7 @@ from transformer_course.clinic.patient import Patient
 from transformer_course.clinic.patients import N_PATIENTS, patient_class
 
 Criterion = Callable[[pd.DataFrame, pd.DataFrame], bool]
-"""Function that returns whether a measurement differs significantly from that of the healthy twin."""
+"""Function that returns whether a measurement differs significantly from the healthy twin's measurement."""
 
 
 def zeros(low: float, high: float) -> Criterion:
@@ -35,7 +35,7 @@ def ratio(factor: float) -> Criterion:
 
 
 def last_above(limit: float) -> Criterion:
-    """Return a criterion that is met if a curve ends above a limit and the twin's ends below it."""
+    """Return a criterion that is met if a curve ends above a limit and the twin's curve does not."""
 
     def differ(measured: pd.DataFrame, normal: pd.DataFrame) -> bool:
         return bool((measured.iloc[-1] > limit).any() and (normal.iloc[-1] <= limit).all())
@@ -44,7 +44,7 @@ def last_above(limit: float) -> Criterion:
 
 
 def spread_above(limit: float) -> Criterion:
-    """Return a criterion that is met if the spread of the numbers exceeds a limit and the twin's does not."""
+    """Return a criterion that is met if the numbers spread over more than a limit and the twin's numbers do not."""
 
     def differ(measured: pd.DataFrame, normal: pd.DataFrame) -> bool:
         spread, usual = (float((table.max() - table.min()).max()) for table in (measured, normal))
@@ -91,8 +91,8 @@ def finds(instrument: Instrument, number: int, seed: int = 0, measured: pd.DataF
     Args:
         instrument: One of the instruments in ``CRITERIA``.
         number: Number of the patient.
-        seed: Seed of the patient.
-        measured: Result of the instrument. If None, the patient is measured now.
+        seed: Random seed of the patient.
+        measured: Result of the instrument, or None to measure the patient now.
     """
     measured = instrument(patient(number, seed)) if measured is None else measured
     return CRITERIA[instrument](measured, _normal(patient(number, seed).twin(), instrument))

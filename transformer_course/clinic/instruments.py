@@ -1,6 +1,6 @@
 """Instruments for measuring patients. Each instrument measures one property and returns a table of numbers.
 
-Instruments measure the model in evaluation mode, except for those that measure the patient's own inference.
+Instruments put the model into evaluation mode, except for instruments that measure the patient's own inference.
 """
 
 import math
@@ -225,7 +225,7 @@ ALL_INSTRUMENTS: tuple[Instrument, ...] = (
 
 
 def forced_logits(patient: Patient, pairs: Sequence[Pair]) -> Float[Tensor, "batch n_answer vocab_size"]:
-    """Return the logits of every token of the answer and the end token with teacher forcing, in one pass.
+    """Return the logits for every token of the answer and the end token, in one pass with teacher forcing.
 
     All words must have the same length.
     """
@@ -236,7 +236,7 @@ def forced_logits(patient: Patient, pairs: Sequence[Pair]) -> Float[Tensor, "bat
 
 @torch.no_grad()
 def cached_logits(patient: Patient, pairs: Sequence[Pair]) -> Float[Tensor, "batch n_answer vocab_size"]:
-    """Return the logits of ``forced_logits``, but computed by the patient's own inference with a cache."""
+    """Return the same logits as ``forced_logits``, but computed by the patient's own inference with a cache."""
     state, tokens = patient.decoding([question for question, _ in pairs])
     answers = torch.tensor([encode(answer) for _, answer in pairs])
     calls = [tokens, *answers[..., None].unbind(dim=1)]
@@ -245,7 +245,7 @@ def cached_logits(patient: Patient, pairs: Sequence[Pair]) -> Float[Tensor, "bat
 
 @torch.no_grad()
 def first_logits(patient: Patient, questions: Sequence[str]) -> Float[Tensor, "batch vocab_size"]:
-    """Return the logits for the first letter of the answers from the patient's own inference."""
+    """Return the logits for the first letter of each answer, computed by the patient's own inference."""
     state, tokens = patient.decoding(questions)
     return state.next_logits(tokens)
 
@@ -299,7 +299,7 @@ def _float64(model: nn.Module) -> Iterator[None]:
     try:
         yield
     finally:
-        model.float()  # restores float32 parameters exactly
+        model.float()  # converting to float64 and back does not change the parameters
 
 
 @contextmanager

@@ -40,9 +40,9 @@ from transformer_lab.training.loss import count_tokens, smoothed_cross_entropy
 from transformer_lab.training.optimizer import make_optimizer
 
 D_MODEL, N_HEADS, D_FF, N_LAYERS = 32, 2, 64, 2
-"""Sizes of every model."""
+"""Sizes of every patient's model."""
 ROTARY_BASE = 100.0
-"""Small because the texts are short. With the usual base, half of the frequencies would hardly rotate."""
+"""Small because the texts are short. With the usual base, half of the feature pairs would barely rotate."""
 WEIGHT_DECAY = 0.1
 N_WARMUP_STEPS = 30
 
@@ -66,20 +66,20 @@ class Patient(ABC):
     """A small Transformer that reverses words, with its training and inference.
 
     Args:
-        seed: Seed of the parameters, the data and dropout.
+        seed: Random seed of the parameters, the data and dropout.
         trained: Whether to train the model immediately. If False, the model keeps its initial parameters.
     """
 
     number: ClassVar[int] = 0
     complaint: ClassVar[str] = "None: this is a healthy twin."
-    """The problem that the owner reports."""
+    """The problem reported by the owner."""
     n_steps: ClassVar[int] = 240
     lr: ClassVar[float] = 0.01
     dropout: ClassVar[float] = 0.0
     batch_size: ClassVar[int] = 32
     n_micro_batches: ClassVar[int] = 1
     trains_as_twin: ClassVar[bool] = False
-    """Whether training equals the healthy twin's, so that the parameters can be copied from the twin."""
+    """Whether the patient trains exactly as its healthy twin does, so that it can copy the twin's parameters."""
     part: ClassVar[type[nn.Module] | None] = None
     """A module class that replaces its base class in the model."""
 
@@ -101,14 +101,14 @@ class Patient(ABC):
         return f"Patient {self.number}"
 
     def twin(self) -> "Patient":
-        """Return the healthy twin, which is trained on first use and shared by patients with the same base and seed."""
+        """Return the healthy twin, trained on first use. Patients with the same base class and seed share it."""
         return _healthy(
             next(kind for kind in type(self).__mro__ if issubclass(kind, Patient) and not kind.number), self.seed
         )
 
     @abstractmethod
     def build(self) -> nn.Module:
-        """Return the initialized model."""
+        """Return the model with its initial parameters."""
 
     @abstractmethod
     def batch(self, pairs: Sequence[Pair]) -> Batch:
@@ -131,7 +131,7 @@ class Patient(ABC):
         return make_optimizer(self.model, weight_decay=WEIGHT_DECAY)
 
     def backward(self, batches: Sequence[Batch]) -> float:
-        """Accumulate the gradient over micro-batches and return the loss, averaged over all their tokens."""
+        """Accumulate the gradient over micro-batches and return the loss, averaged over all tokens."""
         n_tokens = sum(int(count_tokens(batch.targets, PAD_ID)) for batch in batches)
         total = 0.0
         for batch in batches:
@@ -275,7 +275,7 @@ def _healthy(kind: type[Patient], seed: int) -> Patient:
 
 
 def replace_modules(model: nn.Module, part: type[nn.Module]) -> None:
-    """Convert every module of the base class of ``part`` to ``part``, keeping its parameters."""
+    """Convert every module of ``part``'s base class to ``part``, keeping the module's parameters."""
     for module in model.modules():
         if type(module) is part.__base__:
             module.__class__ = part

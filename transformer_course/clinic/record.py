@@ -28,7 +28,7 @@ class Case:
 
     number: int
     measurements: dict[str, pd.DataFrame] = field(default_factory=dict)
-    """Measurements by name of the instrument."""
+    """Measurements by instrument name."""
     wrong: list[str] = field(default_factory=list)
     """Letters of the wrong diagnoses."""
     closed: bool = False
@@ -41,7 +41,7 @@ class Case:
 
     @property
     def complaint(self) -> str:
-        """The problem that the owner reports."""
+        """The problem reported by the owner."""
         return patient_class(self.number).complaint
 
     def losses(self) -> pd.DataFrame:
@@ -57,7 +57,7 @@ class Case:
         return pd.DataFrame(table, columns=["question", "answer", "right"])
 
     def measure(self, instrument: Instrument) -> pd.DataFrame:
-        """Measure the patient. Using an instrument again is free."""
+        """Measure the patient. A repeated measurement is not counted."""
         if instrument.__name__ not in self.measurements:
             self.measurements[instrument.__name__] = instrument(self.patient)
         return self.measurements[instrument.__name__]
@@ -67,7 +67,7 @@ class Case:
         return instrument(self.patient.twin())
 
     def diagnose(self, letter: str) -> str:
-        """Diagnose the patient with a letter of ``DIAGNOSES``; return whether it is correct and, if not, why.
+        """Record a diagnosis by its letter in ``DIAGNOSES``. Return whether it is correct and, if not, the reasons.
 
         Raises:
             ValueError: The letter is not in ``DIAGNOSES``.
@@ -107,7 +107,7 @@ class Case:
         return len(self.measurements) + WRONG_DIAGNOSIS_COST * len(self.wrong)
 
     def _contradictions(self, letter: str) -> list[str]:
-        """List the measurements that rule out a diagnosis because its bug would have given a different result."""
+        """List the measurements that rule out a diagnosis because its bug would have produced a different result."""
         others = [n for n in MEASURED if report(n).diagnosis == letter]
         lines = []
         for instrument in CRITERIA:
@@ -122,7 +122,7 @@ class Case:
 
 
 class Clinic:
-    """All cases of a session and the score.
+    """All cases of a session and their scores.
 
     >>> clinic = Clinic()
     >>> clinic.admit(8).complaint

@@ -16,7 +16,7 @@ LETTERS = "abcdefgh"
 VOCAB_SIZE = 3 + len(LETTERS)
 MIN_LETTERS, MAX_LETTERS = 3, 5
 MAX_LENGTH = 24
-"""Maximum length of every model: a question, its answer and special tokens, with room for padding."""
+"""Context length of every model: long enough for a question, its answer, special tokens and padding."""
 
 Pair = tuple[str, str]
 
@@ -27,7 +27,7 @@ def draw_pairs(n: int, seed: int | str, n_letters: int | None = None) -> list[Pa
     Args:
         n: Number of pairs.
         seed: Random seed.
-        n_letters: Length of the words; None draws lengths from 3 to 5.
+        n_letters: Length of the words, or None to draw lengths from 3 to 5.
 
     >>> draw_pairs(2, seed=0, n_letters=4)
     [('bhaf', 'fahb'), ('chha', 'ahhc')]
@@ -44,7 +44,7 @@ def encode(word: str) -> list[int]:
 
 
 def decode(tokens: Iterable[int]) -> str:
-    """Return the word up to the end token, with other special tokens as dots.
+    """Return the word up to the end token, with a dot for every other special token.
 
     >>> decode([3, 0, 4, 2, 5])
     'a·b'

@@ -15,7 +15,7 @@ from transformer_course.workspace.exercise_stubs import EXERCISE_TAG
 
 QUESTIONS = "interview_questions"
 IMPORTS = "imports"
-"""ID of the cell with a lesson's imports."""
+"""ID of the cell that contains a lesson's imports."""
 _QUESTION = re.compile(r"<details><summary>(.*?)</summary>(.*?)</details>", re.DOTALL)
 _LINK_TO_LESSON = re.compile(r'(?<=\]\()(?=\w+\.ipynb)|(?<=href=")(?=\w+\.ipynb)')
 
@@ -60,7 +60,7 @@ class Question:
 
 @dataclass(frozen=True)
 class Material:
-    """All exercises and questions, in the order of the lessons."""
+    """All exercises and questions, in lesson order."""
 
     exercises: Sequence[ExerciseText]
     questions: Sequence[Question]
@@ -86,7 +86,7 @@ def read_material(published: Path) -> Material:
     questions = []
     for cell in _cells(published / f"{QUESTIONS}.ipynb"):
         if cell["id"] not in lessons:
-            continue  # the sections at the top repeat questions of the lessons
+            continue  # the sections at the top repeat the lessons' questions
         for question, answer in _QUESTION.findall(_source(cell)):
             questions.append(Question(_card(question), cell["id"], _one_folder_up(question), _one_folder_up(answer)))
     return Material(exercises, questions)
@@ -107,7 +107,7 @@ def _card(question: str) -> str:
 
 
 def _one_folder_up(text: str) -> str:
-    """Adjust the links to lessons in a text for a notebook in a subfolder."""
+    """Adjust links to lessons for a notebook in a subfolder."""
     return _LINK_TO_LESSON.sub("../", text.strip())
 
 

@@ -27,7 +27,7 @@ class QuestionWidget(ipywidgets.VBox):  # type: ignore[no-any-unimported]
 
     def __init__(self, questions: Sequence[Question], rate: Callable[[str, str], str]) -> None:
         self._questions, self._rate, self._place = questions, rate, 0
-        self.text = ipywidgets.Output()  # an Output renders Markdown and formulas like the notebook
+        self.text = ipywidgets.Output()  # an Output renders Markdown and formulas as the notebook does
         self.status = ipywidgets.HTML()
         self.reveal = ipywidgets.Button(description="Show the answer", button_style="primary")
         self.reveal.on_click(lambda _: self.show_answer())

@@ -12,13 +12,13 @@ from fsrs import Card, Rating, Scheduler
 from transformer_course.workspace.progress import Progress
 
 SCHEDULER = Scheduler(learning_steps=(), relearning_steps=(), enable_fuzzing=False)
-"""Scheduler without learning steps of minutes, because sessions are daily, and without random intervals."""
+"""Scheduler without minute-long learning steps, because sessions are daily, and without randomized intervals."""
 FIRST_PASS = "good"
-"""Rating that is recorded when an exercise passes in its lesson."""
+"""Rating recorded when an exercise passes in its lesson."""
 
 
 def cards(progress: Progress) -> dict[str, Card]:
-    """Return the cards of all exercises that passed and all questions that were rated, by name.
+    """Return the cards of all passed exercises and all rated questions, by name.
 
     An exercise enters the schedule when it passes in its lesson, and a question when it is first rated.
     """

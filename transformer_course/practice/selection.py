@@ -75,7 +75,7 @@ def select_lessons(
     n_exercises: int = N_EXERCISES,
     n_questions: int = N_QUESTIONS,
 ) -> Selection:
-    """Select from the given lessons, passed or not: never practiced material first, then the most forgotten."""
+    """Select material from the given lessons: never practiced material first, then the most forgotten."""
     states = cards(progress)
     practiced = {review.card for review in progress.reviews}
 
@@ -95,7 +95,7 @@ def select_interview(
     n_exercises: int = N_EXERCISES,
     n_questions: int = N_QUESTIONS,
 ) -> Selection:
-    """Draw a random mix from the given lessons, or by default from passed exercises and questions of their lessons."""
+    """Draw a random mix from the given lessons, or by default from passed exercises and their lessons' questions."""
     exercises = [
         each for each in material.exercises if (each.lesson in lessons if lessons else each.name in progress.passed)
     ]

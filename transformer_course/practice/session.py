@@ -33,7 +33,7 @@ class PracticeSession:
         self.shell, self.n_exercises, self.minutes = shell, n_exercises, minutes
         self._start = time.monotonic()
         self.ratings: dict[str, str] = {}
-        """Ratings by exercise and question, in the order in which they were given."""
+        """Ratings by exercise or question, in the order of rating."""
         self.mistakes: dict[str, list[str]] = {}
         """Mistakes that failed checks reported, by exercise. The list is empty if no mistake was recognized."""
         self.helped: set[str] = set()
@@ -46,14 +46,14 @@ class PracticeSession:
 
     @property
     def clock(self) -> str:
-        """The time used and, if there is one, the time limit."""
+        """The time used, and the time limit if there is a limit."""
         used = int(self.minutes_used)
         if self.minutes is None:
             return f"{used} {'minute' if used == 1 else 'minutes'}"
         return f"{used} of {self.minutes:g} minutes"
 
     def rate(self, card: str, rating: str) -> str:
-        """Record the first rating of a card in this session; return when it is due again, or why recording failed."""
+        """Record a card's first rating in this session. Return a message with its due date, or the recording error."""
         if card in self.ratings:
             return ""
         self.ratings[card] = rating
@@ -69,7 +69,7 @@ class PracticeSession:
         return f"It comes back {'tomorrow' if days <= 1 else f'in {days} days'}."
 
     def judge(self, verdict: Verdict) -> Verdict:
-        """Record the verdict of a check and return it with the effect on the schedule."""
+        """Record a check's verdict and return the verdict, with the effect on the schedule in its message."""
         name = verdict.exercise
         if not verdict.passed:
             if verdict.status != "not_started":

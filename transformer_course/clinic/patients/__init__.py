@@ -1,4 +1,7 @@
-"""The patients, by number. Each module contains one change to a healthy model. Close the case before you open it."""
+"""The patients, by number. Each module makes one change to a healthy model.
+
+Close a patient's case before you read its module.
+"""
 
 import inspect
 from importlib import import_module

@@ -16,7 +16,7 @@ class Patient(DecoderOnly):
     n_micro_batches = 2
 
     def backward(self, batches: Sequence[Batch]) -> float:
-        """Accumulate the gradient over micro-batches and return the loss, averaged over all their tokens."""
+        """Accumulate the gradient over micro-batches and return the loss, averaged over all tokens."""
         total = 0.0
         for batch in batches:
             n_tokens = int(count_tokens(batch.targets, PAD_ID))

@@ -72,7 +72,7 @@ def quantize_per_channel_cases(seed: int) -> list[Case]:
         return Case({"weight": weight}, shows, constants=("weight",))
 
     def rows(d_out, d_in):
-        """Draw rows of very different scales. In every second row, the entry with the largest absolute value is
+        """Draw rows with very different scales. In every second row, the entry with the largest absolute value is
         negative.
         """
         sizes = 10 ** (4 * torch.rand(d_out, 1, generator=rng) - 3)
