@@ -35,7 +35,7 @@ class Report:
         diagnosis: The letter of the diagnosis.
         bug: Description of the bug.
         repair: How to fix the bug.
-        address: Issues or pull requests in which the bug was reported.
+        address: Reference to a public report of the bug.
         test: A test that would have caught the bug.
     """
 

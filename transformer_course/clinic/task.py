@@ -1,6 +1,7 @@
 """The task of every patient: read a word and write it backwards.
 
-The task is learned within seconds, requires attention and positions, and has answers that are easy to check by eye.
+A model learns the task within seconds. The task requires attention and positions, and its answers are easy to check by
+eye.
 """
 
 import random

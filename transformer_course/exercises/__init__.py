@@ -21,7 +21,7 @@ LESSONS = tuple(  # ignores the folder of a deleted lesson that still contains c
         key=place,
     )
 )
-"""Names of the lessons with exercises, such as ``04_masks``, in order. Each has a folder here."""
+"""Names of the lessons with exercises, such as ``04_masks``, in order. Each lesson has a folder in this package."""
 
 NOTEBOOKS = (*LESSONS, PRACTICE_BANK)
 """Names of all notebooks with exercises: the lessons and the practice bank."""
@@ -57,7 +57,7 @@ def _package(lesson: str) -> str:
 
 @cache
 def _of_the_course(lesson: str, name: str) -> Exercise:
-    module = re.sub(r"(?<=[A-Za-z])(?=[A-Z][a-z])", "_", name).lower()  # MultiHeadAttention: multi_head_attention
+    module = re.sub(r"(?<=[A-Za-z])(?=[A-Z][a-z])", "_", name).lower()  # MultiHeadAttention → multi_head_attention
     exercise: Exercise = import_module(f"{_package(lesson)}.{module}").EXERCISE
     return exercise
 

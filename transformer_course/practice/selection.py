@@ -21,7 +21,7 @@ Each = TypeVar("Each", ExerciseText, Question)
 
 @dataclass(frozen=True)
 class Selection:
-    """The exercises and questions of a session, in order."""
+    """The exercises and questions for a session, in order."""
 
     exercises: Sequence[ExerciseText]
     questions: Sequence[Question]

@@ -28,7 +28,7 @@ def weighted(column, states):
 
 
 def axis():
-    """choose the axis of the sum → the axis of the sum: 1, the states"""
+    """choose the dimension to sum over → the dimension to sum over: 1, the states"""
     return 1
 
 

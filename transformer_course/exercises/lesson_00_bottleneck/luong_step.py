@@ -36,7 +36,7 @@ def scores(products):
 
 
 def axis():
-    """choose the axis of the softmax → the axis of the softmax: −1, the states"""
+    """choose the dimension of the softmax → the dimension of the softmax: −1, the states"""
     return -1
 
 

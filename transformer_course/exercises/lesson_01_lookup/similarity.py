@@ -26,7 +26,7 @@ def products(row, keys):
 
 
 def axis():
-    """choose the axis of the sum → the axis of the sum: −1, the entries"""
+    """choose the dimension to sum over → the dimension to sum over: −1, the entries"""
     return -1
 
 

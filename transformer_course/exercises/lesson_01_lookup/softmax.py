@@ -18,7 +18,7 @@ def softmax(scores: Float[Tensor, "*batch n"]) -> Float[Tensor, "*batch n"]:
 
 
 def axis():
-    """choose the axis of the softmax → the axis of the softmax: −1, the last"""
+    """choose the dimension of the softmax → the dimension of the softmax: −1, the last"""
     return -1
 
 

@@ -1,4 +1,4 @@
-"""Lesson 02: why divide by √d_k."""
+"""Lesson 02: why attention divides by √d_k."""
 
 EXERCISES = (
     "score_variance",

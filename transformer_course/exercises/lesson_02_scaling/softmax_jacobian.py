@@ -16,17 +16,17 @@ def softmax_jacobian(probabilities: Float[Tensor, " n"]) -> Float[Tensor, "n n"]
 
 
 def delta(probabilities):
-    """make the identity matrix → the identity matrix: δ_ij"""
+    """create the identity matrix → the identity matrix: δ_ij"""
     return torch.eye(len(probabilities))
 
 
 def column(probabilities):
-    """make a column of the weights → the weights as a column: p_i, the same along each row"""
+    """turn the weights into a column → the weights as a column: p_i, constant along each row"""
     return probabilities[:, None]
 
 
 def row(probabilities):
-    """make a row of the weights → the weights as a row: p_j, the same down each column"""
+    """turn the weights into a row → the weights as a row: p_j, constant along each column"""
     return probabilities[None, :]
 
 

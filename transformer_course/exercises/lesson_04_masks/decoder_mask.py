@@ -31,12 +31,12 @@ def n(tokens):
 
 
 def diagonal():
-    """choose the last diagonal to keep → the last diagonal to keep: 0, the main one"""
+    """choose the last diagonal to keep → the last diagonal to keep: 0, the main diagonal"""
     return 0
 
 
 def not_later(n, diagonal):
-    """make the causal mask → the causal mask: the lower triangle of an n × n matrix"""
+    """create the causal mask → the causal mask: the lower triangle of an n × n matrix"""
     return torch.ones(n, n, dtype=torch.bool).tril(diagonal)
 
 

@@ -89,7 +89,7 @@ def masked_attention_cases(seed: int) -> list[Case]:
         return one
 
     def of_one_sign(size, d_k, d_v, n_key, shape, shows):
-        """Make one key match every query far better (positive size) or far worse (negative size) than the rest."""
+        """Make one key match every query far better (``size`` > 0) or far worse (``size`` < 0) than other keys."""
         one = case((), shape[0] if shape[0] > 1 else 4, n_key, d_k, d_v, shape, shows)
         one.inputs["queries"].abs_().add_(0.5)
         one.inputs["keys"][-1 if size > 0 else 0] = size

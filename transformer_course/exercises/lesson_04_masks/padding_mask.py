@@ -45,7 +45,7 @@ VOCAB_SIZE = 9
 def draw_padded(
     rng: torch.Generator, pad_id: int, rows: list[tuple[int, int]], length: int, zero: bool = True
 ) -> Tensor:
-    """Draw one sentence for each pair in ``rows``, which gives the numbers of pads on its left and right.
+    """Draw one sentence for each pair (pads on the left, pads on the right) in ``rows``.
 
     If ``zero`` is set, every sentence contains token 0.
     """

@@ -1,4 +1,4 @@
-"""Lesson 05: where attention gets its order from."""
+"""Lesson 05: positional information for attention."""
 
 EXERCISES = (
     "sinusoidal_encoding",

@@ -26,12 +26,12 @@ def angles(column, frequencies):
 
 
 def cosines(angles):
-    """take the cosines of the same angles → the cosines of the angles"""
+    """take the cosines of the angles → the cosines of the angles"""
     return angles.cos()
 
 
 def encoding(sines, cosines, length, d_model):
-    """interleave sines and cosines → the encoding: sines in the even columns, cosines in the odd ones"""
+    """interleave sines and cosines → the encoding: sines in the even columns, cosines in the odd columns"""
     table = torch.empty(length, d_model)
     table[:, 0::2] = sines
     table[:, 1::2] = cosines

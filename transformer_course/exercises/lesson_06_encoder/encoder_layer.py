@@ -64,7 +64,7 @@ def computed(self, normed_1):
 
 
 def sum_2(normed_1, computed):
-    """add the input of the network to its output → the second sum: the network's input plus its output"""
+    """add the network's input to the network output → the second sum: the network's input plus its output"""
     return normed_1 + computed
 
 

@@ -66,7 +66,7 @@ OTHER_LAYERS: list[tuple[str, Sums, dict[str, float]]] = [
     ("the second residual subtracts x", [WHOLE, SUBTRACTED], {}),
     ("both residuals are intact, another layer", [WHOLE, WHOLE], {"adds": 2.0}),
 ]
-"""Layers that lose x, and intact layers that are easily mistaken for them."""
+"""Layers that lose x, and intact layers that are easily mistaken for such layers."""
 LAST_LAYERS: list[tuple[str, Sums]] = [
     ("both residuals are intact", [WHOLE, WHOLE]),
     ("the second residual is missing", [WHOLE, LOST]),

@@ -82,11 +82,11 @@ def layer_norm_cases(seed: int) -> list[Case]:
     nothing = {"weight": torch.ones(4), "bias": torch.zeros(4)}
     something = {"weight": torch.tensor([1.0, 2.0, 3.0, 4.0]), "bias": torch.tensor([10.0, 0.0, 0.0, -10.0])}
     alike = drawn(3, 4)
-    alike["x"][1] = 3.0  # these four rows have zero variance
+    alike["x"][1] = 3.0  # the features of this vector have zero variance
     eps = uniform(rng, 0.3, 0.6)
     far = drawn(2, 8)
     level = float(torch.randint(850, 950, (), generator=rng))  # small enough that the squares keep all their digits
-    # three of eight entries are larger by 1
+    # in each vector, three of the eight entries are larger by 1
     far["x"] = level + (torch.rand(2, 8, generator=rng).argsort(dim=-1) < 3).float()
     tiny = drawn(3, 5)
     tiny["x"] = 0.003 * normal(rng, 3, 5)

@@ -1,4 +1,4 @@
-"""The autoregressive loop of an encoder-decoder: read the tokens generated so far and append one."""
+"""The autoregressive loop of an encoder-decoder: read the tokens generated so far and append a token."""
 
 from collections.abc import Callable
 
@@ -22,7 +22,7 @@ def generate_target(
     n_tokens: int,
     choose: Callable[[Float[Tensor, "batch vocab_size"]], Int[Tensor, " batch"]],
 ) -> Int[Tensor, "batch n_tokens"]:
-    """Generate n_tokens tokens for each source; ``choose`` picks them from logits. The output excludes bos."""
+    """Generate n_tokens tokens for each source, without bos; ``choose`` picks each token from logits."""
     target = torch.full((len(source), 1), bos_id)
     for _ in range(n_tokens):
         logits = model(source, target)  # (batch, tokens so far, vocab_size)

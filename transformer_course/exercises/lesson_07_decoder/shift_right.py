@@ -17,7 +17,7 @@ def shift_right(tokens: Int[Tensor, "batch n"], bos_id: int) -> Int[Tensor, "bat
 
 
 def begin(tokens, bos_id):
-    """make a column of bos tokens → the column of bos, (batch, 1)"""
+    """create a column of bos tokens → the column of bos, (batch, 1)"""
     return torch.full((tokens.shape[0], 1), bos_id)
 
 

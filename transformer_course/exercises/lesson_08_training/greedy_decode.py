@@ -103,7 +103,7 @@ N_PLACES = 9
 
 
 def padded(output: Any, case: Case) -> Any:
-    """Pad an output to the maximum length if all its sentences have ended, because an answer may stop early or not."""
+    """Pad an output to the maximum length if all its sentences have ended, because stopping early is optional."""
     eos_id, max_length = case.inputs["eos_id"], case.inputs["max_length"]
     if not isinstance(output, Tensor) or output.dim() != 2 or not (output == eos_id).any(dim=1).all():
         return output

@@ -49,12 +49,12 @@ def starts(ordered, batch_size):
 
 
 def groups(ordered, starts, batch_size):
-    """take `batch_size` pairs for each batch → the pairs of each batch"""
+    """take `batch_size` pairs for each batch → the pairs in each batch"""
     return [ordered[start : start + batch_size] for start in starts]
 
 
 def width():
-    """find the longest sequence on each side → the width of a side: the longest length in the batch"""
+    """find the longest sequence on each side → the width of a side: the maximum length in the batch"""
     return lambda group, side: max(len(pair[side]) for pair in group)
 
 
@@ -64,12 +64,12 @@ def filled(pad_id):
 
 
 def sources(groups, width, filled):
-    """make a tensor of each batch's padded sources → the sources of each batch, (batch, n_source)"""
+    """convert each batch's padded sources to a tensor → the sources of each batch, (batch, n_source)"""
     return [torch.tensor([filled(pair[0], width(group, 0)) for pair in group]) for group in groups]
 
 
 def targets(groups, width, filled):
-    """make a tensor of each batch's padded targets → the targets of each batch, (batch, n_target)"""
+    """convert each batch's padded targets to a tensor → the targets of each batch, (batch, n_target)"""
     return [torch.tensor([filled(pair[1], width(group, 1)) for pair in group]) for group in groups]
 
 

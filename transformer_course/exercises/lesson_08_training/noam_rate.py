@@ -1,4 +1,4 @@
-"""The learning-rate schedule of the paper: linear warm-up, then inverse-square-root decay."""
+"""The learning-rate schedule from the Transformer paper: linear warm-up, then inverse-square-root decay."""
 
 import torch
 

@@ -49,7 +49,7 @@ def no_decay():
 
 
 def groups(decaying, others, decay, no_decay):
-    """make a dict of each list and its weight decay → the two groups"""
+    """combine each list and its weight decay in a dict → the two groups"""
     return [{"params": decaying, "weight_decay": decay}, {"params": others, "weight_decay": no_decay}]
 
 

@@ -80,7 +80,7 @@ def sequence_log_probability_cases(seed: int) -> list[Case]:
         for row, real in enumerate(padding):
             targets[row, real:] = pad_id
         logits = normal(rng, batch, n, vocab_size)
-        if digits is not None:  # few enough digits to do the case by hand
+        if digits is not None:  # rounded, so that the case is easy to do by hand
             logits = logits.round(decimals=digits)
         return Case({"logits": logits, "targets": targets, "pad_id": pad_id}, shows)
 

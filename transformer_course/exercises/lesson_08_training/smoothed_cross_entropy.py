@@ -1,4 +1,4 @@
-"""Cross-entropy with label smoothing, without padding."""
+"""Cross-entropy with label smoothing, excluding padding."""
 
 import torch
 from jaxtyping import Float, Int
@@ -108,7 +108,7 @@ def smoothed_cross_entropy_cases(seed: int) -> list[Case]:
         for row, real in enumerate(padding):
             targets[row, real:] = pad_id
         logits = normal(rng, batch, n, vocab_size)
-        if digits is not None:  # few enough digits to do the case by hand
+        if digits is not None:  # rounded, so that the case is easy to do by hand
             logits = logits.round(decimals=digits)
         return Case({"logits": logits, "targets": targets, "pad_id": pad_id, "smoothing": smoothing}, shows)
 

@@ -79,8 +79,9 @@ def generate_cases(seed: int) -> list[Case]:
     def case(batch, n, max_new_tokens, context_length, shows, *, readable=None, always=None):
         """Draw prompts and a model in which every position depends differently on each earlier position.
 
-        The model accepts ``context_length`` tokens, or ``readable`` tokens if that is given. The sampled token depends
-        on the values of the logits, not only on their order. If ``always`` is given, that token is always sampled.
+        The model accepts ``context_length`` tokens, or ``readable`` tokens if ``readable`` is given. The sampled token
+        depends on the values of the logits, not only on their order. If ``always`` is given, that token is always
+        sampled.
         """
         length = readable or context_length
         mixing = normal(rng, length, length).tril()

@@ -44,7 +44,7 @@ def layers(self):
 
 
 def mask(length):
-    """make a causal mask for the tokens → the causal mask"""
+    """create a causal mask for the tokens → the causal mask"""
     return parts.causal_mask(length)
 
 

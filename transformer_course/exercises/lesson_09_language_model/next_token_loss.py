@@ -99,7 +99,7 @@ def next_token_loss_cases(seed: int) -> list[Case]:
         for row, length in enumerate(lengths):
             tokens[row, length:] = pad_id
         logits = 2 * normal(rng, batch, n, vocab_size)
-        if digits is not None:  # few enough digits to do the case by hand
+        if digits is not None:  # rounded, so that the case is easy to do by hand
             logits = logits.round(decimals=digits)
         return Case({"logits": logits, "tokens": tokens, "pad_id": pad_id}, shows)
 

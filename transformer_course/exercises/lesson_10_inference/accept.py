@@ -60,7 +60,7 @@ def accept_cases(seed: int) -> list[Case]:
     rng = generator(seed)
 
     def case(kinds: str, vocab_size: int, shows: str) -> Case:
-        """Return a case of tokens that are likelier in p (+), less likely but accepted (-), or rejected (x).
+        """Return a case with tokens that are likelier in p (+), less likely but accepted (-), or rejected (x).
 
         For the tokens marked < (accepted) and > (rejected), the uniform number is close to the ratio.
         """

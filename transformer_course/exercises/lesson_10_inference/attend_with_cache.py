@@ -42,7 +42,7 @@ def queries(query):
 
 
 def kept(keys, values):
-    """put all keys and values into the new cache → the new cache: the pair of all keys and all values"""
+    """store all keys and values in the new cache → the new cache: the pair of all keys and all values"""
     return keys, values
 
 
@@ -58,7 +58,7 @@ def attend_with_cache_cases(seed: int) -> list[Case]:
     rng = generator(seed)
 
     def chain(batch: int, n_heads: int, d: int, *steps: tuple[int, str]) -> list[Case]:
-        """Draw the tokens of a text and return cases for some of them, each with the cache of the earlier tokens."""
+        """Draw a text and return cases for some of its tokens, each with a cache of the earlier tokens."""
         length = max(n for n, _ in steps) + 1
         query, key, value = (normal(rng, batch, n_heads, length, d) for _ in range(3))
 

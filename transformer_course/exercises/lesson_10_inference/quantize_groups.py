@@ -60,7 +60,7 @@ def shifted(groups, low):
 
 
 def divided(shifted, scale):
-    """divide by the scale of the group → the weights in units of one step, from 0 to 15"""
+    """divide by the scale of the group → the unrounded codes, from 0 to 15"""
     return shifted / scale[..., None]
 
 

@@ -30,7 +30,7 @@ def at_once(evaluating, tokens):
 
 
 def positions(tokens):
-    """go through all positions → the positions: all of them, in order"""
+    """go through all positions → the positions: all, in order"""
     return range(tokens.shape[1])
 
 

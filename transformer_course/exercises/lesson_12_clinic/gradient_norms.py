@@ -1,4 +1,4 @@
-"""The gradient norm of each parameter: layers that do not learn have a norm of 0."""
+"""The gradient norm of each parameter, which reveals layers that do not learn."""
 
 import torch
 from torch import Tensor, nn

@@ -94,7 +94,7 @@ def padding_difference_cases(seed: int) -> list[Case]:
         sign: float = 0.0,
         **tables: Tensor,
     ) -> Case:
-        """Return a case with a model, described by its handling of padding, and with texts.
+        """Return a case whose model handles padding in a given way.
 
         ``pads`` contains the numbers of pads on the left and right of each text. If ``sign`` is not 0, attending to
         padding flips the sign of all logits.

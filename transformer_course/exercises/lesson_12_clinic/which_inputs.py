@@ -76,12 +76,12 @@ def size():
 
 
 def moved():
-    """compare the change with a rounding error → the test for a change: larger than rounding"""
+    """compare the change with a rounding error → the test for a change: larger than rounding error"""
     return lambda sizes: sizes > 1e-5
 
 
 def columns(model, before, positions, change, differences, size, moved):
-    """run the model after each change and compare the outputs → the columns: which outputs change with each input"""
+    """run the model after each change and compare the outputs → the columns: True for each changed output"""
     return [moved(size(differences(model(change(position)), before))) for position in positions]
 
 
@@ -131,12 +131,12 @@ def which_inputs_cases(seed: int) -> list[Case]:
             d_out: Width of an output.
             shows: Label of the case.
             depends: Boolean table with a row per output and a column per input, or None for a random table.
-            size: Size of the dependence.
-            zeros: Inputs that are 0.
+            size: Factor that scales every dependency.
+            zeros: Indices of the inputs that are 0.
             centered: Whether adding a constant to all numbers of an input has no effect, as before a norm.
             cancels: Whether the numbers of an output sum to 0, as after a norm.
-            unused: A feature of the inputs that is not used.
-            silent: A feature of the outputs that is always 0.
+            unused: Index of an input feature that the model ignores.
+            silent: Index of an output feature that is always 0.
             alike: Whether all numbers of an input are equal.
         """
         if depends is None:

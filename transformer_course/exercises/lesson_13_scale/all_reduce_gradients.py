@@ -51,7 +51,7 @@ def all_reduce_gradients_cases(seed: int) -> list[Case]:
 
     def case(n_tokens, n, shows, *, digits=None):
         gradients = normal(rng, len(n_tokens), n)
-        if digits is not None:  # few enough digits to do the case by hand
+        if digits is not None:  # rounded, so that the case is easy to do by hand
             gradients = gradients.round(decimals=digits)
         return Case({"gradients": gradients, "n_tokens": torch.tensor(n_tokens)}, shows)
 

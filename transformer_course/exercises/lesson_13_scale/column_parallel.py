@@ -36,7 +36,7 @@ def column_parallel_cases(seed: int) -> list[Case]:
 
     def case(n, d_in, n_devices, d_shard, shows, *, digits=None):
         x, matrix = normal(rng, n, d_in), normal(rng, d_in, n_devices * d_shard)
-        if digits is not None:  # few enough digits to do the case by hand
+        if digits is not None:  # rounded, so that the case is easy to do by hand
             x, matrix = x.round(decimals=digits), matrix.round(decimals=digits)
         return Case({"x": x, "matrix": matrix, "n_devices": n_devices}, shows)
 

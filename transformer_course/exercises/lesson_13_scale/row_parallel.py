@@ -47,7 +47,7 @@ def row_parallel_cases(seed: int) -> list[Case]:
 
     def case(n, n_devices, d_shard, d_out, shows, *, digits=None):
         drawn = [normal(rng, n_devices, n, d_shard), normal(rng, n_devices * d_shard, d_out), normal(rng, d_out)]
-        if digits is not None:  # few enough digits to do the case by hand
+        if digits is not None:  # rounded, so that the case is easy to do by hand
             drawn = [tensor.round(decimals=digits) for tensor in drawn]
         return Case(dict(zip(("x_shards", "matrix", "bias"), drawn, strict=True)), shows)
 

@@ -113,7 +113,7 @@ def zero_step_cases(seed: int) -> list[Case]:
         state = torch.zeros(2, n_workers * n_shard)
         if step > 1:
             state[:, :n] = torch.stack([normal(rng, n) / 2, 0.2 + torch.rand(n, generator=rng)])
-        if digits is not None:  # few enough digits to do the case by hand
+        if digits is not None:  # rounded, so that the case is easy to do by hand
             parameters, gradients = parameters.round(decimals=digits), gradients.round(decimals=digits)
         gradients[:, unused] = 0.0
         means, mean_squares = state.view(2, n_workers, n_shard)

@@ -56,7 +56,7 @@ def dpo_loss_cases(seed: int) -> list[Case]:
     def case(batch, beta, shows, *, spread=3.0, digits=None):
         """Draw distinct log-probabilities of whole answers."""
         drawn = {name: -1 - spread * torch.rand(batch, generator=rng) for name in NAMES}
-        if digits is not None:  # few enough digits to do the case by hand
+        if digits is not None:  # rounded, so that the case is easy to do by hand
             drawn = {name: value.round(decimals=digits) for name, value in drawn.items()}
         return Case({**drawn, "beta": beta}, shows)
 

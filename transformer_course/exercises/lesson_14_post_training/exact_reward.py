@@ -33,12 +33,12 @@ def whole(same):
 
 
 def right(whole):
-    """check whether any form matches → the mask of right answers, (batch,)"""
+    """check whether any form matches → the mask of correct answers, (batch,)"""
     return whole.any(dim=-1)
 
 
 def rewards(right):
-    """convert True and False to 1 and 0 → the rewards: 1 for right and 0 for wrong, (batch,)"""
+    """convert True and False to 1 and 0 → the rewards: 1 if correct, 0 if wrong, (batch,)"""
     return right.float()
 
 

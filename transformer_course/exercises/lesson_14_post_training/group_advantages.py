@@ -56,7 +56,7 @@ def group_advantages_cases(seed: int) -> list[Case]:
     rng = generator(seed)
 
     def some_right(n_prompts, n_samples, shows):
-        """Draw rewards of 0 and 1 so that every row contains both."""
+        """Draw rewards of 0 and 1 so that every row contains both values."""
         rewards = (torch.rand(n_prompts, n_samples, generator=rng) < 0.6).float()
         rewards[:, 0], rewards[:, 1] = 1.0, 0.0
         return Case({"rewards": rewards, "eps": 1e-4}, shows)

@@ -1,4 +1,4 @@
-"""The loss of GRPO: reinforce samples better than their group, in small steps, close to the reference."""
+"""The GRPO loss, which reinforces above-average samples while limiting each update and the drift."""
 
 import torch
 from jaxtyping import Bool, Float
@@ -43,7 +43,7 @@ def of_answers(advantages):
 
 
 def gain(ratio, clipped, of_answers):
-    """take the smaller product of ratio and advantage → the gain of each token: the smaller of two products"""
+    """take the smaller product of ratio and advantage → the gain of each token: the smaller of the two products"""
     return torch.minimum(ratio * of_answers, clipped * of_answers)
 
 

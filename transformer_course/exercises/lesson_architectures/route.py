@@ -1,4 +1,4 @@
-"""The router of a mixture of experts: choose the experts of each token."""
+"""The router of a mixture of experts: choose each token's experts."""
 
 from typing import Any
 
@@ -57,7 +57,7 @@ def route_cases(seed: int) -> list[Case]:
 
 
 def by_expert(output: Any, case: Case) -> Any:
-    """Sort each token's experts in ascending order, with their weights, because their order does not matter."""
+    """Sort each token's experts in ascending order, with their weights, because the order is irrelevant."""
     if not isinstance(output, tuple | list) or len(output) != 2 or not all(isinstance(x, Tensor) for x in output):
         return output
     weights, experts = output

@@ -57,7 +57,7 @@ def option_scores_cases(seed: int) -> list[Case]:
     rng = generator(seed)
 
     def case(n_prompts, n_each, n, per_token, shows):
-        """Draw log-probabilities of rows: a prompt, an option of some length, and padding."""
+        """Draw log-probabilities for rows that contain a prompt, an option and padding."""
         log_p = -0.2 - 3 * torch.rand(len(n_prompts), len(n_each[0]), n, generator=rng)
         starts, lengths = torch.tensor(n_prompts)[:, None, None], torch.tensor(n_each)[..., None]
         position = torch.arange(n)

@@ -81,7 +81,7 @@ def paired_error_bar_cases(seed: int) -> list[Case]:
 
 
 def half_interval(factor):
-    """Return the step that returns half of a confidence interval."""
+    """Return the step that computes half the width of a confidence interval."""
     return lambda deviation, root: factor * deviation / root
 
 

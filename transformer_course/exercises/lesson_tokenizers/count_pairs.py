@@ -68,7 +68,7 @@ def count_pairs_cases(seed: int) -> list[Case]:
 
 
 def without_overlaps(firsts, seconds, vocab_size):
-    """Number the pairs, but skip a pair of equal tokens that follows the same pair."""
+    """Number the pairs, but skip a pair of equal tokens that overlaps an identical pair."""
     found: list[int] = []
     is_after_same = False
     for first, second in zip(firsts.tolist(), seconds.tolist(), strict=True):

@@ -20,7 +20,7 @@ def decode(tokens: list[int], merges: list[tuple[int, int]]) -> str:
 
 
 def single():
-    """make a one-byte piece for each byte → the pieces of the first 256 tokens: one byte each → the one-byte pieces"""
+    """create a one-byte piece for each byte → the pieces of the first 256 tokens: single bytes → the one-byte pieces"""
     return [bytes([byte]) for byte in range(256)]
 
 

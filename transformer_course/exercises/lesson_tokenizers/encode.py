@@ -97,7 +97,7 @@ def pairs_of(tokens):
 
 
 def possible(tokens, ranks):
-    """List the adjacent pairs that can be merged, in the order of the text."""
+    """List the adjacent pairs that can be merged, in text order."""
     return [pair for pair in pairs_of(tokens) if pair in ranks]
 
 

@@ -91,7 +91,7 @@ def adamw_step_cases(seed: int) -> list[Case]:
 
     def case(shape, step, shows, *, betas=(0.9, 0.999), eps=1e-8, weight_decay=0.0, size=1.0):
         beta1, beta2 = betas
-        seen = [size * normal(rng, *shape) for _ in range(2)]  # gradients of earlier steps
+        seen = [size * normal(rng, *shape) for _ in range(2)]  # gradients from earlier steps
         is_first = step == 1
         inputs = {
             "parameter": normal(rng, *shape),

@@ -52,12 +52,12 @@ def sample_var(batch_var, x):
 
 
 def mean(training, batch_mean, running_mean):
-    """choose between batch mean and running mean → the mean: of the batch in training, running in evaluation"""
+    """choose between batch mean and running mean → the mean: of the batch in training, else the running mean"""
     return batch_mean if training else running_mean
 
 
 def var(training, batch_var, running_var):
-    """choose between batch and running variance → the variance: of the batch in training, running in evaluation"""
+    """choose between batch and running variance → the variance: of the batch in training, else the running variance"""
     return batch_var if training else running_var
 
 

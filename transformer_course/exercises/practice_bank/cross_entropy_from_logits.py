@@ -1,7 +1,7 @@
 """Numerically stable cross-entropy from logits, computed with log-sum-exp.
 
-``smoothed_cross_entropy`` in lesson 08 starts from ``log_softmax`` and smooths the targets. Here, the sum of the
-exponentials is the task, and ignored targets are not valid classes.
+``smoothed_cross_entropy`` in lesson 08 starts from ``log_softmax`` and smooths the targets. Here, the task
+includes the log-sum-exp itself, and ignored targets are not valid classes.
 """
 
 import torch
@@ -46,7 +46,7 @@ def largest(counted_logits):
 
 
 def shifted(counted_logits, largest):
-    """subtract the largest logit of each row → the logits minus the largest of their row"""
+    """subtract the largest logit of each row → the logits minus the largest logit of their row"""
     return counted_logits - largest
 
 

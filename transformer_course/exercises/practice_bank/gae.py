@@ -31,7 +31,7 @@ def gae(
 
 
 def continues(done):
-    """mark the steps after which the episode goes on → 1 where the episode goes on, 0 where it ends"""
+    """mark the steps after which the episode continues → 1 where the episode continues, 0 where it ends"""
     return (~done).float()
 
 
@@ -65,7 +65,7 @@ def advantages(errors, factors):
 
 
 def returns(advantages, values):
-    """add the values → the returns, which the critic learns: advantage + value"""
+    """add the values to the advantages → the returns: advantage + value"""
     return advantages + values
 
 

@@ -1,4 +1,4 @@
-"""GELU, the activation of BERT and GPT-2: x times the probability that a standard normal variable is below x."""
+"""GELU, used in BERT and GPT-2: x times the probability that a standard normal variable is below x."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""Dropout: zero random elements in training and scale the others to preserve the expected value.
+"""Dropout: zero random elements in training and scale the remaining elements to preserve the expected value.
 
 The random numbers are an argument, so that a check can compare every element of the output.
 """

@@ -35,7 +35,7 @@ def predictions(logits, ahead):
 
 
 def targets(tokens, ahead):
-    """shift the tokens by the distance of each head → the targets of each head: tokens from position k on"""
+    """shift the tokens by each head's distance → the targets of each head: tokens from position k on"""
     return [tokens[:, k:] for k in ahead]
 
 
@@ -50,7 +50,7 @@ def of_targets(log_probabilities, targets):
 
 
 def losses(of_targets):
-    """take minus the mean of each head → the losses of the heads, (n_heads): minus the mean log-probability"""
+    """negate each head's mean log-probability → the losses of the heads, (n_heads): minus the mean log-probability"""
     return torch.stack([-log_p.mean() for log_p in of_targets])
 
 

@@ -1,6 +1,6 @@
 """Attention of one new token over a paged KV cache, as in vLLM.
 
-``attend_with_cache`` in lesson 10 has a contiguous cache. Here, a block table says where each page is.
+``attend_with_cache`` in lesson 10 has a contiguous cache. Here, a block table contains the location of each page.
 """
 
 import torch
@@ -34,7 +34,7 @@ def keys(key_pages, block_table):
 
 
 def values(value_pages, block_table):
-    """take the pages of values in the same order → the values of each request, (batch, n, n_heads, d_v)"""
+    """take the pages of values in the order of the table → the values of each request, (batch, n, n_heads, d_v)"""
     return value_pages[block_table].flatten(1, 2)
 
 

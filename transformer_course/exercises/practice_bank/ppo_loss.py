@@ -52,7 +52,7 @@ def policy_loss(gain):
 
 
 def clipped_values(values, old_values, clip):
-    """keep the values within clip of the old ones → the clipped values: old value + clamped change"""
+    """keep the values within clip of the old values → the clipped values: old value + clamped change"""
     return old_values + (values - old_values).clamp(-clip, clip)
 
 

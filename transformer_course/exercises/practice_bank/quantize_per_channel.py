@@ -43,7 +43,7 @@ def scale(step_size, largest):
 
 
 def divided(weight, scale):
-    """divide each row by its scale → the weights in units of one step, from −127 to 127"""
+    """divide each row by its scale → the unrounded numbers, from −127 to 127"""
     return weight / scale[:, None]
 
 

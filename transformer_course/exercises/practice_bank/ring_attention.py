@@ -1,7 +1,7 @@
 """Causal attention over a text that is split among devices: keys and values travel around a ring.
 
 ``blockwise_attention`` in lesson 10 merges blocks on one device and without a mask. Here, every device starts with its
-own block, and its position in the ring determines which keys it may attend to.
+own block, and the device's position in the ring determines which keys its queries may attend to.
 """
 
 from itertools import accumulate, pairwise
@@ -82,12 +82,12 @@ def block_largest(masked):
 
 
 def largest(block_largest):
-    """keep the largest so far → the largest score of each query so far, at each step"""
+    """update the largest score so far → the largest score of each query so far, at each step"""
     return list(accumulate(block_largest, torch.maximum))
 
 
 def exponentials(masked, largest):
-    """take `exp` of the scores minus the largest so far → the exponentials of each step"""
+    """take `exp` of the scores minus the largest score so far → the exponentials of each step"""
     return [torch.exp(block - so_far) for block, so_far in zip(masked, largest, strict=True)]
 
 

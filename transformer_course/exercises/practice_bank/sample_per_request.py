@@ -49,12 +49,12 @@ def ranked(probabilities, order):
 
 
 def within_k(order, top_k):
-    """mark the first top_k of each row → the mask of the tokens that top-k keeps, in sorted order"""
+    """mark the first top_k tokens of each row → the mask of the tokens that top-k keeps, in sorted order"""
     return torch.arange(order.shape[-1]) < top_k[:, None]
 
 
 def best_k(ranked, within_k):
-    """set the probabilities of all other tokens to 0 → the sorted probabilities after top-k"""
+    """set the probabilities that top-k drops to 0 → the sorted probabilities after top-k"""
     return ranked * within_k
 
 
@@ -74,12 +74,12 @@ def within_p(mass_before, top_p):
 
 
 def nucleus(renormalized, within_p):
-    """set the probabilities of all other tokens to 0 → the sorted probabilities after top-p"""
+    """set the probabilities that top-p drops to 0 → the sorted probabilities after top-p"""
     return renormalized * within_p
 
 
 def places(nucleus, generator):
-    """draw a sorted position for each row, with the generator → the drawn positions: in sorted order, (batch, 1)"""
+    """draw a position for each row, with the generator → the drawn positions: in sorted order, (batch, 1)"""
     return torch.multinomial(nucleus, 1, generator=generator)
 
 

@@ -30,7 +30,7 @@ def weighted(column, values):
 
 
 def axis():
-    """choose the axis of the sum → the axis of the sum: 0, the keys"""
+    """choose the dimension to sum over → the dimension to sum over: 0, the keys"""
     return 0
 
 

@@ -7,7 +7,10 @@ from transformer_course.exercises.shared.draw_cases import normal
 
 
 def layer_parameters(rng: torch.Generator, d_model: int, d_ff: int) -> dict[str, Tensor]:
-    """Draw every parameter of a layer. Norms are far from their initial values, so that a swapped norm is detected."""
+    """Draw every parameter of a layer.
+
+    The norms' parameters are far from their initial values, so that swapped norms are detected.
+    """
 
     def linear(name: str, n_in: int, n_out: int) -> dict[str, Tensor]:
         weight = 1.5 * normal(rng, n_out, n_in) / n_in**0.5

@@ -1,4 +1,4 @@
-"""The mistake of using dropout in an exercise that has none."""
+"""The mistake of using dropout in an exercise without dropout."""
 
 from collections.abc import Callable
 
@@ -10,7 +10,7 @@ from transformer_course.steps import InSteps, with_inputs
 
 
 def dropped(steps: InSteps, *names: str, name: str = "dropout") -> Mistake:
-    """Return the mistake of applying dropout after one of these steps, in training mode or in both modes."""
+    """Return the mistake of applying dropout after one of the named steps, in training mode or in both modes."""
 
     def drops(step: str, p: float, in_both: bool) -> Callable[..., object]:
         def drop(module: nn.Module, value: Tensor) -> Tensor:

@@ -35,7 +35,7 @@ def source_as_target(steps: InSteps) -> Mistake:
 
 
 def target_of_floats(steps: InSteps) -> Mistake:
-    """Return the mistake of starting with a column of floats. The step ``start`` makes the column."""
+    """Return the mistake of starting with a column of floats. The step ``start`` creates the column."""
     return Mistake(
         "target_of_floats",
         steps.but(start=lambda source, bos_id: torch.full((len(source), 1), float(bos_id))).attempt,

@@ -1,4 +1,4 @@
-"""The steps of attention that apply a mask and merge the heads."""
+"""Attention steps that apply a mask and merge the heads."""
 
 
 def scores(scaled, hidden, fill):

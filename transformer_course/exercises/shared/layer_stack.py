@@ -135,7 +135,7 @@ LAYER_MESSAGES = {
 
 
 def inverted(mask: str) -> Wording:
-    """Return the message for inverting this mask before passing it to attention or to a layer."""
+    """Return the message for inverting ``mask`` before passing it to attention or to a layer."""
     return Wording(
         "{summary} before you pass it on. The layers and attention use the same convention: True means *may attend "
         "to*.",
@@ -320,7 +320,7 @@ def mask_mistakes(steps: InSteps, step: str, mask: str) -> list[Mistake]:
     Args:
         steps: The answer in steps.
         step: The step that returns the mask of each layer.
-        mask: The name of the argument.
+        mask: Name of the mask argument.
     """
     return [
         Mistake(
@@ -335,7 +335,7 @@ def mask_mistakes(steps: InSteps, step: str, mask: str) -> list[Mistake]:
 
 
 def own_mask(steps: InSteps, whose: str) -> Mistake:
-    """Return the mistake of a causal mask that the caller did not request."""
+    """Return the mistake of applying a causal mask that the caller did not request."""
     return Mistake(
         "a_mask_of_its_own",
         steps.but(layer_mask=lambda tokens: lambda number: _causal(tokens)),

@@ -18,7 +18,7 @@ def log_probabilities(logits, vocabulary_axis):
 
 
 def vocabulary_axis():
-    """choose the axis of the vocabulary → the axis of the vocabulary: the last"""
+    """choose the vocabulary dimension → the vocabulary dimension: the last"""
     return -1
 
 

@@ -44,12 +44,12 @@ def copy(tokens):
 
 
 def place():
-    """choose the entries to change → the changed entries: one position, in every sentence"""
+    """choose the entries to change → the changed entries: one position in every sentence"""
     return lambda position: (slice(None), position)
 
 
 def another(n_ids):
-    """change the token to another id that exists → the new ids: plus 1, wrapping around to 0"""
+    """change the token to another id that exists → the new ids: the old ids plus 1, wrapping around to 0"""
     return lambda ids: (ids + 1) % n_ids
 
 

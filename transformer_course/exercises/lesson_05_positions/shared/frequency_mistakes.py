@@ -17,7 +17,7 @@ def exponents(two_i, width):
 
 
 def power(base):
-    """make the exponent of the base negative → the power of the base: base to minus the exponent"""
+    """negate the exponent of the base → the power of the base: base to minus the exponent"""
     return lambda exponents: base**-exponents
 
 

@@ -20,7 +20,7 @@ def kept(number):
 
 
 def where_the_mass(condition):
-    """Return the step that drops tokens if ``top_p`` is given and a condition on the cumulative mass is met."""
+    """Return the step that drops the tokens whose cumulative mass meets a condition, if ``top_p`` is given."""
 
     def superfluous(candidates, order, mass_before, top_p):
         mass = mass_before + candidates.gather(-1, order)
@@ -31,7 +31,10 @@ def where_the_mass(condition):
 
 
 def up_to_the_first_above(mass, before, top_p):
-    """Mask all tokens after the first token with a cumulative mass above p, or after token 0 if no mass is."""
+    """Mask all tokens after the first token with a cumulative mass above p.
+
+    If no token has such a mass, mask all tokens except the first.
+    """
     first = (mass > top_p).int().argmax(dim=-1, keepdim=True)
     return torch.arange(mass.shape[-1]) > first
 
@@ -44,7 +47,7 @@ def below_the_first_above(candidates, order, mass_before, top_p):
 
 
 def in_the_vocabulary(condition):
-    """Return the step that drops tokens if ``top_p`` is given and their probabilities meet a condition."""
+    """Return the step that drops the tokens whose probability meets a condition, if ``top_p`` is given."""
     return lambda candidates, dropped, top_p: dropped if top_p is None else condition(candidates, top_p)
 
 

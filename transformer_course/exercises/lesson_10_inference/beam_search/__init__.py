@@ -111,7 +111,7 @@ def _model_of(trees: Sequence[Tree], rng: torch.Generator) -> tuple[dict[str, ob
                 continue
             wanted = _log_probabilities({eos: 1e-4} | {ids_of[w]: p for w, p in tree[word].items()}, others, rng)
             wanted += uniform(rng, -9, 9)
-            if word == "<":  # the same row for all sentences, which therefore differ only in their sources
+            if word == "<":  # all sentences share this row, so their logits differ only through their sources
                 sentences[number] = wanted - places[0] - transition[bos]
             else:
                 transition[ids_of[word]] = wanted - places[position]

@@ -137,7 +137,7 @@ def best(beams, scores):
 
 
 def output(best, eos_id, max_length):
-    """pad with eos to `max_length` and make a tensor → the output"""
+    """pad with eos to `max_length` and convert to a tensor → the output"""
     return torch.tensor([text + [eos_id] * (max_length - len(text)) for text in best])
 
 
