@@ -23,12 +23,12 @@ A lesson uses it as follows::
     case.diagnose("H")                         # "Right: …" or "Not this one. …", which counts as two measurements
     case.report(), case.source()               # after the correct diagnosis: Report(bug, repair, address, test), code
     clinic.summary()                           # DataFrame: one row per case, with its score
-    findings(range(1, 17))                     # DataFrame of booleans: which instrument detects which patient
+    findings(range(1, 17))                     # DataFrame of booleans: one row per patient, one column per instrument
 
 Training a patient takes one to three CPU seconds. Six patients are not trained: they copy their twin's parameters.
 An instrument takes 0.1 s, except for ``overfit_one_batch``, which takes 0.5 s.
 
-An instrument is any function that takes a patient (``case.patient``). It can use ``model``, ``batch(pairs)``,
-``logits(batch)``, ``backward(batches)``, ``optimizer()``, ``decoding(questions)``, ``answer(questions)`` and ``losses``
-of the patient.
+An instrument is any function that takes a patient (``case.patient``). It can use the patient's ``model``,
+``batch(pairs)``, ``logits(batch)``, ``backward(batches)``, ``optimizer()``, ``decoding(questions)``,
+``answer(questions)`` and ``losses``.
 """

@@ -1,4 +1,4 @@
-"""The possible diagnoses, and the report that is shown when a case is closed."""
+"""The possible diagnoses, and the report shown when a case is closed."""
 
 from dataclasses import dataclass
 

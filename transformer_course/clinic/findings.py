@@ -1,4 +1,4 @@
-"""Determine which instrument detects which patient by comparing each measurement with the healthy twin's."""
+"""Find the instruments that detect a patient's bug by comparing each measurement with the healthy twin's."""
 
 from collections.abc import Callable, Sequence
 from functools import cache

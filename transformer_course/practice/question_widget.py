@@ -21,8 +21,7 @@ class QuestionWidget(ipywidgets.VBox):  # type: ignore[no-any-unimported]
 
     Args:
         questions: The questions, in order.
-        rate: Function that records the rating of a question's card and returns a remark, such as when the question is
-            due again.
+        rate: Function that records the rating of a question's card and returns a remark, such as the next due date.
     """
 
     def __init__(self, questions: Sequence[Question], rate: Callable[[str, str], str]) -> None:
@@ -40,7 +39,7 @@ class QuestionWidget(ipywidgets.VBox):  # type: ignore[no-any-unimported]
 
     @property
     def question(self) -> Question | None:
-        """The current question, or None after the last one."""
+        """The current question, or None after the last question."""
         return self._questions[self._place] if self._place < len(self._questions) else None
 
     def show_answer(self) -> None:

@@ -1,8 +1,8 @@
 """Compute when an exercise or a question is due again, with FSRS, the Free Spaced Repetition Scheduler.
 
-FSRS estimates from the ratings of a card how fast the learner forgets it. It schedules the next review for the day when
-the probability of recall falls to 90 %: https://github.com/open-spaced-repetition. Only the reviews are stored; the
-state of a card is computed from them.
+FSRS uses a card's ratings to estimate how fast the learner forgets the card. It schedules the next review for the day
+when the probability of recall falls to 90 %: https://github.com/open-spaced-repetition. Only the reviews are stored.
+The state of a card is computed from its reviews.
 """
 
 from datetime import datetime

@@ -75,7 +75,7 @@ def select_lessons(
     n_exercises: int = N_EXERCISES,
     n_questions: int = N_QUESTIONS,
 ) -> Selection:
-    """Select material from the given lessons: never practiced material first, then the most forgotten."""
+    """Select material from the given lessons. Material never practiced comes first, then the most forgotten."""
     states = cards(progress)
     practiced = {review.card for review in progress.reviews}
 
