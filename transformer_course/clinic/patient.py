@@ -149,7 +149,7 @@ class Patient(ABC):
             warmup, decay = (step + 1) / N_WARMUP_STEPS, 2 * (self.n_steps - step) / self.n_steps
             for group in optimizer.param_groups:
                 group["lr"] = self.lr * min(1.0, warmup, decay)
-            # Sorting by length puts texts of similar length into the same micro-batch, which needs less padding.
+            # Sorting by length puts texts of similar length into the same micro-batch and so reduces padding.
             pairs = sorted(draw_pairs(self.batch_size, f"{self.seed} {step}"), key=lambda pair: len(pair[0]))
             size = -(-self.batch_size // self.n_micro_batches)
             micro_batches = [self.batch(pairs[i : i + size]) for i in range(0, len(pairs), size)]

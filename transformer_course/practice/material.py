@@ -46,7 +46,7 @@ class Question:
     """A question with its answer, both as Markdown with HTML.
 
     Attributes:
-        card: Name of the question in the learner's record. It changes only if the wording of the question changes.
+        card: Name of the question in the learner's record. The name changes only with the wording.
         lesson: Name of its lesson.
         question: The question.
         answer: The answer.

@@ -49,7 +49,7 @@ class QuestionWidget(ipywidgets.VBox):  # type: ignore[no-any-unimported]
             self.buttons.children = self.ratings
 
     def answer(self, rating: str) -> None:
-        """Rate the current question and ask the next one."""
+        """Rate the current question and ask the next question."""
         if self.question:
             remark = self._rate(self.question.card, rating)
             self._place += 1

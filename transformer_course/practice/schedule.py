@@ -20,7 +20,7 @@ FIRST_PASS = "good"
 def cards(progress: Progress) -> dict[str, Card]:
     """Return the cards of all passed exercises and all rated questions, by name.
 
-    An exercise enters the schedule when it passes in its lesson, and a question when it is first rated.
+    An exercise enters the schedule when it passes in its lesson. A question enters when it is first rated.
     """
     reviews = [(when, exercise, FIRST_PASS) for exercise, when in progress.passed.items()]
     reviews += [(review.when, review.card, review.rating) for review in progress.reviews]

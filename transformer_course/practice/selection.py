@@ -50,7 +50,7 @@ def select_due(
 ) -> Selection:
     """Select the exercises and questions that are due today, most forgotten first, followed by new questions.
 
-    Questions come from lessons in which an exercise has passed. Questions that were rated today count toward
+    Questions come from lessons with at least one passed exercise. Questions that were rated today count toward
     ``n_questions``, so this argument also limits the number of new questions per day.
     """
     states = cards(progress)

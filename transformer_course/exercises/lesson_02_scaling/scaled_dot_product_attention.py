@@ -1,4 +1,4 @@
-"""Scaled dot-product attention, in which the variance of the scores does not depend on d_k."""
+"""Scaled dot-product attention. The variance of its scores does not depend on d_k."""
 
 import torch
 from jaxtyping import Float

@@ -34,7 +34,7 @@ def decaying(parameters, decays, entry):
 
 
 def others(parameters, decays, entry):
-    """list all other parameters → the parameters that don't decay"""
+    """list the remaining parameters → the parameters that don't decay"""
     return [entry(p) for p in parameters if not decays(p)]
 
 

@@ -1,4 +1,4 @@
-"""The loss of a language model, in which every position predicts the next token."""
+"""The loss of a language model that predicts the next token at every position."""
 
 import torch
 from jaxtyping import Float, Int

@@ -35,7 +35,7 @@ def shape(tokens, n_pads):
 
 
 def pads(shape, pad_id):
-    """fill the pads with `pad_id` → the pads: `pad_id`, n_pads times for each text"""
+    """fill the pads with `pad_id` → the pads: n_pads copies of `pad_id` for each text"""
     return torch.full(shape, pad_id)
 
 

@@ -161,7 +161,7 @@ def ticks_until_done(order=0):
 
 
 def counts_at_once(order):
-    """Return the step in which a stage also counts the work done in the same tick by stages earlier in the order."""
+    """Return the step in which a stage also counts what earlier stages, in this order, do in the same tick."""
 
     def ticks(choice, n_ticks, n_stages, n_microbatches):
         done = ticks_until_done(order)(choice, n_stages, n_microbatches)

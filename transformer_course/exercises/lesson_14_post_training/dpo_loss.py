@@ -1,4 +1,4 @@
-"""Direct preference optimization: the chosen answer should gain more than the rejected one."""
+"""Direct preference optimization: the chosen answer should gain more than the rejected answer."""
 
 import torch
 

@@ -59,7 +59,7 @@ def best_k(ranked, within_k):
 
 
 def renormalized(best_k):
-    """divide by the sum of each row → the renormalized probabilities after top-k"""
+    """divide each row by its sum → the renormalized probabilities after top-k"""
     return best_k / best_k.sum(dim=-1, keepdim=True)
 
 
