@@ -154,8 +154,8 @@ at_random = [parts.make_batches(ids[start : start + 64], 64, PAD_ID)[0] for star
 compare(prediction, measured=round(padding(at_random), 1))
 
 # %% [markdown]
-# Short dates must not all come first, nor batches repeat from epoch to epoch. So each epoch shuffles the pairs, takes
-# 1,024 at a time, sorts these into batches, and shuffles the batches.
+# Short dates must not all come first, and batches must not repeat from epoch to epoch. So each epoch shuffles the
+# pairs, takes 1,024 at a time, sorts these into batches, and shuffles the batches.
 
 
 # %% tags=["hide-input"]
@@ -217,7 +217,7 @@ class Transformer(nn.Module):
 
 
 # %% [markdown]
-# The next cell, folded, holds ours. Yours is taken if it returns the same.
+# The next cell, folded, contains our version. Yours is used if it returns the same result.
 
 
 # %% tags=["hide-input"]
@@ -352,16 +352,16 @@ compare(first, measured=round(moved[0].item(), 2))
 compare(second, measured=round(moved[1].item(), 2))
 
 # %% [markdown]
-# Scaling every gradient by the same constant leaves Adam's step unchanged. A sudden spike does not cancel, because the
-# running means lag behind. Gradient clipping, below, guards against it.
+# Scaling every gradient by the same constant leaves Adam's step unchanged. A sudden spike does not cancel: it sets the
+# direction of the next few steps. Gradient clipping, below, guards against it.
 #
 # **AdamW** ([Loshchilov and Hutter, 2019](https://arxiv.org/abs/1711.05101)) also subtracts rate · decay · parameter in
 # every step, whatever its gradient: **weight decay**. That is meant for matrices; the weight of a norm has no reason to
 # be near 0.
 #
 # **Exercise.** AdamW takes a list of groups, `[{"params": [...], "weight_decay": 0.01}, {"params": [...],
-# "weight_decay": 0.0}]`. Parameters with two or more axes decay, the others do not. (`parameters()` gives each once,
-# even if modules share it.)
+# "weight_decay": 0.0}]`. Parameters with two or more dimensions decay, the others do not. (`parameters()` returns each
+# parameter once, even if modules share it.)
 
 
 # %% id="parameter_groups" tags=["exercise"]
@@ -465,7 +465,8 @@ def three_losses(step: Callable) -> Tensor:
 take_step = choose(take_step, our_step, three_losses)
 
 # %% [markdown]
-# Now 80 steps on the same batch, without smoothing. A twin has a bug: its optimizer holds the other model's parameters.
+# Now take 80 steps on the same batch, without smoothing. A twin has a bug: its optimizer holds the other model's
+# parameters.
 
 # %% tags=["approximate"]
 torch.manual_seed(0)
@@ -645,6 +646,12 @@ pd.DataFrame(translate(model, five), columns=["source", "right", "generated"])
 # decimal point depends on the processor.) Why does its loss not fall to 0, then? With smoothing, it cannot fall below
 # the entropy of the smoothed target. And did it learn by heart? Then the held-out loss would stay above that of
 # training. The two end within 0.05.
+#
+# <details><summary>Does it read every language?</summary>
+#
+# We drew 30 more held-out strings for each of Babel's 33 locales (British and American English count twice) and let one
+# trained model read them. All 30 came out right in 31 locales, and 29 in the other two, Spanish and Tamil.
+# </details>
 
 # %% tags=["approximate"]
 doubt = 0.1 / V
@@ -699,8 +706,9 @@ for written, _, generated in translate(model, [(text, iso), ("3 mai 2021", ""), 
     print(f"{written} → {generated}")
 
 # %% [markdown]
-# Each change moves one digit, the right one. The last digits of year and day are read where they stand. The month's 3
-# looks at `mars`, often at its `m`. But `mai` has an `m`, too: some earlier layer must have read on.
+# Each change changes one digit, the right one. The last digits of the year and the day are read at their own places in
+# the source. The month's 3 looks at `mars`, often at its `m`. But `mai` has an `m`, too: some earlier layer must have
+# read on.
 #
 # <details><summary>And in the rows of the dashes, where nothing has to be read?</summary>
 #
@@ -712,7 +720,7 @@ for written, _, generated in translate(model, [(text, iso), ("3 mai 2021", ""), 
 # </details>
 #
 # Now type a date, and follow it through your model, token by token. (In the still picture, a
-# bar is the length of what a part adds, over that of the stream. Beyond 1, it outweighs the stream.)
+# bar shows the length of what a part adds, divided by that of the stream. Above 1, it outweighs the stream.)
 
 
 # %% tags=["hide-input"]
@@ -753,8 +761,9 @@ print(f"{len(wrong)} errors are left; {swapped} have the right characters in ano
 pd.DataFrame(wrong, columns=["source", "right", "generated"])
 
 # %% [markdown]
-# Where the right characters come out in the wrong order, the model seems to know what to copy, but to lose its place.
-# Would a better search help, such as **beam search**, which keeps several prefixes (lesson 10)? The ★ part measures it.
+# Where the right characters come out in the wrong order, the model seems to copy the right digits, but to lose its
+# place. Would a better search help, such as **beam search**, which keeps several prefixes (lesson 10)? The ★ part
+# measures it.
 
 # %% [markdown]
 # ## Bug hunt
@@ -906,7 +915,7 @@ in_german = translate(own, own_test, own_tokenizer, max_length=longest)
 pd.DataFrame(in_german[:5], columns=["source", "right", "generated"])
 
 # %% [markdown]
-# Where an animal comes twice, the model may lose its place. Exact match calls a sentence right or wrong, but often
+# Where an animal appears twice, the model may lose its place. Exact match calls a sentence right or wrong, but often
 # several translations are right. **BLEU** ([Papineni et al., 2002](https://aclanthology.org/P02-1040/)) is 100 times
 # the geometric mean of four fractions: runs of 1 to 4 words (n-grams) found in the reference, at most as often as
 # there. A **brevity penalty** punishes texts that are too short: for 5 words of 6, it is $e^{1-6/5}=0.82$.
@@ -961,10 +970,15 @@ print("probability of the likeliest without smoothing:", *(f"{d:+.2f}" for d in 
 # | 0.003 | 0.81, 0.80, 0.79 | 0.86, 0.83, 0.85 |
 # | 0.01 | 0.94, 0.92, 0.92 | 0.95, 0.94, 0.93 |
 # | 0.03 (above) | 0.93, 0.90, 0.93 | 0.79, 0.82, 0.83 |
+# | three layers, d_model 64, d_ff 128: | | |
+# | 0.001 | 0.85, 0.81, 0.81 | 0.91, 0.86, 0.87 |
+# | 0.002 | 0.92, 0.91, 0.91 | 0.91, 0.90, 0.89 |
+# | 0.004 | 0.93, 0.91, 0.92 | 0.82, 0.82, 0.74 |
+# | 0.008 | 0.93, 0.88, 0.90 | 0.09, 0.09, 0.09 |
 #
 # At a low rate, warm-up only wastes steps. Each at its own best rate, this toy is as good without it (0.94 against
-# 0.95). With three layers and d_model 64 it is needed: 0.93 with, 0.88 without. The effect of smoothing is the same at
-# peak rates of 0.01, 0.03 and 0.1.
+# 0.95). With three layers and d_model 64 it helps a little, 0.92 against 0.90, and lets you miss the best rate: at
+# 0.008, nothing is learned without it.
 
 # %% [markdown]
 # ## ★ English into French
@@ -992,8 +1006,14 @@ for name, generated in {"your greedy decoding": greedy, "the library's beam of 4
 
 # %% [markdown]
 # The best (by BLEU) come first: few are right, and the last make no sense. 810,000 parameters are too few for a
-# language. Here a beam, with its penalty for short
-# texts, gains a few points over greedy decoding. Type a sentence of your own.
+# language. On these 100 sentences, the library's beam with its penalty for short texts gains 3.5 BLEU over greedy
+# decoding. Type a sentence of your own.
+#
+# <details><summary>How certain is this gain, and does it come from the beam or from the penalty?</summary>
+#
+# We drew 100 of these 100 sentences with replacement, 200 times. In 95 % of the draws, the gain was between 1.4 and
+# 6.4. Without a penalty, the beam of 4 gains 2.3 (0.3 to 4.6); the penalty adds 1.2 (0.2 to 2.8).
+# </details>
 
 # %%
 yours = ["The battery is low.", "The temperature is too high.", "My grandmother wrote poems."]
@@ -1059,7 +1079,7 @@ print("predicted:", prediction, " measured:", holds)
 # - A first loss far above log V shows a wrong initialization. If one batch cannot be overfitted, suspect a bug.
 # - The loss leaves padding out; its lowest value is the smoothed target's entropy.
 # - In Adam's step a constant factor in the gradient cancels out. Clipping is insurance against a sudden spike; here it
-#   made no difference. Warm-up helps at a high peak rate and in a deep model.
+#   made no difference. Warm-up helped at a high peak rate; at the best rate, one layer needed none.
 # - Ask of an error: the model's, or the search's? BLEU compares texts with a reference.
 
 # %%
