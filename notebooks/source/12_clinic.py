@@ -64,7 +64,7 @@ _ = torch.manual_seed(12)
 # ## A symptom is not a diagnosis
 #
 # A model made of your own layers reads French dates and generates digits: `3 mars 2021=20210303`. After 120 steps it
-# gets most of them right. A colleague's does not: "My loss falls, but too many digits are wrong. Why?"
+# gets most of them right. A colleague's model does not: "My loss falls, but too many digits are wrong. Why?"
 
 # %%
 days = [date(2000, 1, 1) + timedelta(days=n) for n in range(0, 9000, 3)]
@@ -94,7 +94,7 @@ class Reader(nn.Module):
 
 # %% [markdown]
 # We build a model with each of three causes: the **mask** lets each position attend to itself only; the two **layers**
-# were never given to the optimizer; the learning **rate** is a tenth of what it should be.
+# were never passed to the optimizer; the learning **rate** is a tenth of what it should be.
 #
 # **Predict.** A model with the first cause sees one character and its position. What fraction of the eight digits does
 # it get right, nearest to .1, .25, .5 or .75? (It predicts each digit from the correct one before it. All years begin
@@ -259,7 +259,7 @@ for cause in ("layers", "none"):
 #
 # 1. **Symptom.** Say what you see, with a number: not "it is bad", but "half of the digits". Read one batch, decoded:
 #    many bugs are in the data.
-# 2. **Hypotheses.** List at least three causes. With only one in mind, every measurement seems to confirm it.
+# 2. **Hypotheses.** List at least three causes. If you have only one, every measurement seems to confirm it.
 # 3. **Measurement.** Write down what each hypothesis predicts, and measure where the predictions differ.
 # 4. **Repair.** Then measure again: is the symptom gone?
 # 5. **Test.** Write the test that fails with the bug and passes without it.
@@ -276,7 +276,7 @@ diagrams.diagnosis.first_measurements()
 # and a decoder; the others are decoder-only. Each differs in at most one thing from its *healthy twin*, which was
 # trained on the same data from the same seed. At least one is healthy.
 #
-# What the owners say, the loss curves and the answers cost nothing:
+# The owners' complaints, the loss curves and the answers cost nothing:
 
 # %%
 clinic = Clinic()
@@ -302,12 +302,12 @@ pd.DataFrame(answers, index=[word[::-1] for word in asked]).T.rename_axis(index=
 # %% [markdown]
 # <details><summary>What does it mean if the curves of patient and twin are one line?</summary>
 #
-# Training is the same, step by step. So if something is wrong, it is in what happens only when the model answers: the
-# cache, the padding, or `eval()`.
+# Training is the same, step by step. So if something is wrong, it happens only when the model answers: in the cache or
+# the padding, or because `eval()` is missing.
 # </details>
 #
-# Each measurement adds 1 to your score, and each wrong diagnosis 2; low is good. The healthy twin's measurements cost
-# nothing. Not all of the twenty diagnoses occur.
+# Each measurement adds 1 to your score, and each wrong diagnosis 2; lower is better. The healthy twin's
+# measurements cost nothing. Not all of the twenty diagnoses occur.
 #
 # <details><summary>What is a micro-batch, in diagnosis I?</summary>
 #
@@ -337,7 +337,7 @@ def diagnose(number: int, letter: str) -> None:
 #
 # We call a measurement an **instrument** if its correct result is known in advance, such as exactly 0. In the ward the
 # healthy twin supplies that result. Each bar spans the stages whose bugs the instrument may catch. A long bar, such as
-# that of the loss, shows *that* something is wrong, a short one *where*.
+# that of the loss, shows *that* something is wrong; a short bar, *where*.
 
 # %%
 diagrams.diagnosis.instruments()
@@ -470,8 +470,8 @@ for instrument in instruments.ALL_INSTRUMENTS:
     print(f"{instrument.__name__}: {instrument.__doc__.splitlines()[0].removeprefix('Return ')}")
 
 # %% [markdown]
-# **Your turn.** Put an instrument, such as `instruments.leak_test_with_cache`, in place of the dots in `measure`, and a
-# letter in place of those in `diagnose`. Measure as often as you need, in cells of your own if you like.
+# **Your turn.** Replace the dots in `measure` with an instrument, such as `instruments.leak_test_with_cache`, and the
+# dots in `diagnose` with a letter. Measure as often as you need, in cells of your own if you like.
 
 # %%
 diagnose(3, ...)
@@ -546,7 +546,8 @@ diagnose(10, ...)
 measure(10, ...)
 
 # %% [markdown]
-# **Your turn.** Go on with those that get most answers right: 2, 7, 9 and 12. When would you call a model healthy?
+# **Your turn.** Go on with the patients that get most answers right: 2, 7, 9 and 12. When would you call a model
+# healthy?
 
 # %%
 diagnose(2, ...)
@@ -578,9 +579,9 @@ measure(12, ...)
 # `source()` returns the code. The lesson's own measurements count, too. Four more patients, 13 to 16, are waiting:
 # `clinic.admit(13).complaint` says why. Diagnose them before you read on: the next section shows which diagnoses occur.
 #
-# Beside your score stands that of a bot. It knows what every instrument finds with every bug, and measures in random
-# order until one diagnosis is left; if two are left after all sixteen, it guesses. You can do better: complaints, loss
-# curves and answers cost nothing.
+# Next to your score is the score of a bot. The bot has a table of what every instrument finds with every bug. It
+# measures in random order until one diagnosis is left; if two are left after all sixteen instruments, it guesses. You
+# can do better: complaints, loss curves and answers cost nothing.
 
 # %%
 for case in cases.values():
@@ -626,10 +627,10 @@ print("different columns:", len(set(columns)), "of", len(columns))
 # In the picture, each row is an instrument, and a bright cell a bug that it finds. Overfitting one batch finds E, which
 # does not learn, and M, which learns slowly. With each of the other thirteen bugs, a model overfits the batch, too. (We
 # chose bugs with which a model trains.) Comparing forced with generated answers finds the most, six bugs, three of them
-# of the cache: it tells *that* something is wrong, not where.
+# in the cache: it shows *that* something is wrong, not where.
 #
-# B and C have the same column, and so have G and H: to *find* is not yet to tell apart. For that you need the numbers,
-# or a second measurement.
+# B and C have the same column, and so have G and H: the instruments find these bugs, but their columns cannot tell them
+# apart. For that you need the numbers, or a second measurement.
 
 # %% [markdown]
 # ## Where these bugs were found
@@ -714,9 +715,9 @@ for whose, difference in {"hers": difference_of_a_colleague, "that of parts": pa
 # <details><summary>How to find such a bug without a check</summary>
 #
 # Try the instrument on models that are broken on purpose, each in one place, as the cell above does, and see whether it
-# finds them all. Here the pads push the last tokens out of the text, so what the model says at the end is never
-# compared, and the end is where a model generates. The same holds for a test: see it fail for each thing that it
-# should find.
+# finds them all. Here the pads push the last tokens out of the text, so the logits at the end are never compared,
+# although that is where a model generates. The same goes for a test: check that it fails for each bug that it should
+# find.
 # </details>
 
 
@@ -840,7 +841,7 @@ table.drop(columns="class")[:12]
 # differs between the two: the mode, the padding, the prompt. (<i>Cached against uncached</i>)
 # </details>
 #
-# <details><summary>The loss falls, but stays too high. What may it be, and how do you find out?</summary>
+# <details><summary>The loss falls, but stays too high. What might be wrong, and how do you find out?</summary>
 #
 # A wrong mask, a part that is not trained, a learning rate that is too small: with each of the three, half of the
 # digits were right. How far each part had moved told all three apart. (<i>A symptom is not a diagnosis</i>)
@@ -854,8 +855,8 @@ table.drop(columns="class")[:12]
 #
 # <details><summary>What does a gradient norm of 0 tell you, and what does it not?</summary>
 #
-# That a parameter takes no part in the loss, or that something has stopped the gradient. It does not show a part that
-# the optimizer was never given: gradients arrive there. (<i>Gradient norms</i>)
+# The parameter takes no part in the loss, or something has stopped the gradient. A norm above 0 does not show that a
+# parameter is trained: gradients also reach a part that was never passed to the optimizer. (<i>Gradient norms</i>)
 # </details>
 #
 # <details><summary>What does overfitting one batch find?</summary>

@@ -528,7 +528,7 @@ print(f"in bfloat16, 0.2 + 0.0003 is {(weight + 0.0003).item():.4f} and 0.2 + 0.
 # *Products* in 16 bits do no harm at either rate: the curves of float32 and mixed precision coincide. *Parameters* in
 # 16 bits do harm at the small rate. Adam moves each parameter by about the learning rate, and with 0.0003 most sums are
 # rounded back. A step of 0.01 is large enough to survive the rounding, and the loss is as low as in float32. Large
-# models train at small rates (Llama 3 8B at 0.0003), and every schedule ends at a small one. In float32, small steps
+# models train at small rates (Llama 3 8B at 0.0003), and most schedules end at a small one. In float32, small steps
 # add up. This is why mixed precision keeps **master weights** in float32.
 
 # %% [markdown]
@@ -1289,7 +1289,8 @@ print("predicted:", prediction, " measured:", holds)
 #   (one all-reduce), the layers by a pipeline (with a bubble).
 # - However you split a batch, its loss is the sum over all tokens divided by their number.
 # - Master weights stay in float32, because bfloat16 rounds small steps away.
-# - Training costs about 6 operations per parameter and token. The best size grows as the square root of the budget.
+# - Training costs about 6 operations per parameter and token. By Hoffmann's law, the best size grows about as the
+#   square root of the budget.
 
 # %%
 trace_shapes(Model(64), held_out[:2, :11].cpu()).drop(columns="class")[:12]
@@ -1438,9 +1439,9 @@ trace_shapes(Model(64), held_out[:2, :11].cpu()).drop(columns="class")[:12]
 # [arXiv:2006.16668](https://arxiv.org/abs/2006.16668). Checkpointing: Chen et al. (2016),
 # [arXiv:1604.06174](https://arxiv.org/abs/1604.06174). Roofline: Williams et al. (2009),
 # [doi:10.1145/1498765.1498785](https://doi.org/10.1145/1498765.1498785). Muon: Jordan et al. (2024),
-# [kellerjordan.github.io](https://kellerjordan.github.io/posts/muon/); models trained with it: Moonlight
-# (16 billion parameters), Liu et al. (2025), [arXiv:2502.16982](https://arxiv.org/abs/2502.16982), and Kimi K2 (a
-# trillion), [arXiv:2507.20534](https://arxiv.org/abs/2507.20534). Llama 3: [arXiv:2407.21783](https://arxiv.org/abs/2407.21783).
+# [kellerjordan.github.io](https://kellerjordan.github.io/posts/muon/); models trained with it: Moonlight (16 billion
+# parameters), Liu et al. (2025), [arXiv:2502.16982](https://arxiv.org/abs/2502.16982), and Kimi K2 (a trillion),
+# [arXiv:2507.20534](https://arxiv.org/abs/2507.20534). Llama 3: [arXiv:2407.21783](https://arxiv.org/abs/2407.21783).
 # </details>
 
 # %% [markdown]
