@@ -23,10 +23,7 @@ class Package(NamedTuple):
 
 
 def packages(parent: Path) -> list[Package]:
-    """Return the packages of the library in the order in which its docstring lists them.
-
-    Packages that the docstring does not list come last.
-    """
+    """Return the library's packages in the order of its docstring, followed by all other packages."""
     docstring = _docstring(parent / "__init__.py")
     folders = [path.name for path in parent.iterdir() if (path / "__init__.py").exists()]
     found = []

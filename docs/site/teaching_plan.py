@@ -94,9 +94,7 @@ def with_tables(text: str, plan: Sequence[PlannedLesson]) -> str:
     """
     computed = {"the minutes of each lesson": minutes, "the sums of three courses": courses}
     if (found := STORED.findall(text)) != list(computed):
-        raise ValueError(
-            f"the text must contain the comments of the tables {list(computed)}, in this order; got {found}"
-        )
+        raise ValueError(f"the text must contain comments for the tables {list(computed)}, in this order; got {found}")
     return STORED.sub(
         lambda at: f"<!-- made from the lessons: {at[1]} -->\n\n{computed[at[1]](plan)}\n\n<!-- end -->", text
     )

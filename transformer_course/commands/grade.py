@@ -49,7 +49,7 @@ def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
         "--late-penalty",
         type=float,
         metavar="PERCENT",
-        help="percentage of the points to deduct for each day late; a started day counts in full (default: 0)",
+        help="percentage of the points to deduct for each day late; part of a day counts as a day (default: 0)",
     )
     late.add_argument("--grace", type=float, metavar="MINUTES", help="grace period after the due date, in minutes")
     zone = "the time zone of the course, such as Europe/Berlin (default: the local time zone)"
@@ -138,9 +138,9 @@ def _grade(args: argparse.Namespace, limits: "Limits", sandbox: "Sandbox") -> st
     from transformer_course.workspace.working_copies import find_lesson
 
     raise_if_interrupted()
-    gc.freeze()  # imported objects are never garbage, here or in forked workers
+    gc.freeze()  # imported objects never become garbage, in this process or in forked workers
     gc.enable()
-    own = read_own_exercises(args.out, args.exercises)  # read first, because --due may name their lesson
+    own = read_own_exercises(args.out, args.exercises)  # read first, because --due may name a lesson from this file
     columns = parse_columns(args.columns)
     changes = RuleChanges(
         lessons=[find_lesson(lesson, [*every_lesson(), ALL_LESSONS]) for lesson in args.lesson],
