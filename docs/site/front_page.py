@@ -76,7 +76,7 @@ output of every block.
 
 
 def with_addresses(readme: str, repository: Repository | None) -> str:
-    """Return the README with links to the repository, or without these links if the repository is not set."""
+    """Return the README with links to the repository, or without links if there is no repository."""
     start, end = LINKS
     line = f"\n{links(repository)}\n" if repository else ""
     readme = re.sub(rf"{start}\n.*?{end}", lambda _: f"{start}\n{line}{end}", readme, flags=re.S)

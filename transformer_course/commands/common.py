@@ -71,7 +71,7 @@ def add_machine(parser: argparse._ArgumentGroup | argparse.ArgumentParser, threa
 
 
 def is_dates(args: argparse.Namespace) -> bool:
-    """Return whether the corpus is the built-in dates task. A file called dates must be passed as ``./dates``."""
+    """Return whether the corpus is the built-in dates task. To use a file called dates, pass ``./dates``."""
     return args.corpus == [DATES] and not args.text
 
 

@@ -29,8 +29,8 @@ def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     parser.add_argument("--questions", type=_count, metavar="N", help=questions)
     parser.add_argument("--minutes", type=_count, metavar="M", help="length of the session in minutes")
     interview = (
-        "start a mock interview with a random mix of exercises you have passed, which lasts 45 minutes by default and "
-        "ends with a score"
+        "start a mock interview of 45 minutes (or --minutes) with a random mix of exercises you have passed and a "
+        "score at the end"
     )
     parser.add_argument("--interview", action="store_true", help=interview)
     add_folder(parser)

@@ -30,7 +30,7 @@ TRAINING = {
     "batch_tokens": "maximum number of tokens on the longer side of a batch",
     "lr": "peak learning rate, or a factor for the noam schedule",
     "warmup": "number of warm-up steps; by default, a short run uses a tenth of its steps",
-    "label_smoothing": "label smoothing",
+    "label_smoothing": "fraction of the probability that label smoothing moves away from the right token",
     "weight_decay": "weight decay for matrices; biases and norms have no weight decay",
     "ema": "decay of the parameters' exponential moving average; 0 turns it off",
     "clip": "maximum norm of the gradient",
