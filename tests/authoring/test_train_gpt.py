@@ -54,7 +54,7 @@ def test_stored_tokenizer_matches_training_texts(stored, training_texts):
     assert len(again & stored.tokenizer.get_vocab().keys()) > 0.9 * len(again)
 
 
-def test_card_matches_command(stored):
+def test_model_card_matches_training_command(stored):
     assert (stored.sizes, stored.card["steps"]) == (SIZES, N_STEPS)
     losses = list(stored.card["mean_losses"].values())
     assert stored.card["first_losses"][0] == pytest.approx(math.log(SIZES["vocab_size"]), rel=0.02)

@@ -40,7 +40,7 @@ def test_stored_batches_contain_speeches(kind):
 
 
 @pytest.mark.parametrize("kind", RECIPES)
-def test_card_matches_command(kind):
+def test_model_card_matches_training_command(kind):
     recipe, card = RECIPES[kind], trained(f"{kind}-plays").card
     assert card["steps"] == recipe.steps
     assert card["tokens_per_step"] == recipe.batch * recipe.length

@@ -55,7 +55,7 @@ def test_first_batches_use_stored_tokenizer(stored):
             assert stored.tokenizer.encode(text).ids == target[1 : target.index(EOS_ID)]
 
 
-def test_card_matches_command(stored):
+def test_model_card_matches_training_command(stored):
     assert (stored.sizes, stored.card["steps"]) == (SIZES, TRAINING.steps)
     assert stored.card["first_losses"][0] == pytest.approx(math.log(SIZES["vocab_size"]), rel=0.1)
     means = list(stored.card["mean_losses"].values())

@@ -20,7 +20,7 @@ CELLS = [
     "softmax",
     "check-softmax",
 ]
-MINE = "def softmax(scores):\n    return torch.softmax(scores, dim=0)"
+ANSWER = "def softmax(scores):\n    return torch.softmax(scores, dim=0)"
 
 pytestmark = [needs_browser, pytest.mark.slow]
 
@@ -112,13 +112,13 @@ def undo_restores_a_reset_exercise(book: Notebook) -> None:
         book.page,
         "cell => window.jupyterapp.shell.currentWidget.content.activeCell.model.sharedModel.source",
     )
-    book.rewrite(book.cell_with("def softmax("), MINE)
+    book.rewrite(book.cell_with("def softmax("), ANSWER)
     activate(page, "softmax")
     page.locator(".jp-cell-toolbar [data-command='transformer-course:reset-exercise']").click()
     page.wait_for_function(f"stub => ({source})() === stub", polling=200, arg=exercise_stub("softmax"))
     expect(book.cell_with("def softmax(").locator(".cm-content")).to_be_focused()
     page.keyboard.press("Control+z")
-    page.wait_for_function(f"mine => ({source})() === mine", polling=200, arg=MINE)
+    page.wait_for_function(f"mine => ({source})() === mine", polling=200, arg=ANSWER)
     activate(page, "check-softmax")
     expect(page.locator(".jp-cell-toolbar [data-command='transformer-course:reset-exercise']")).to_be_hidden()
 
@@ -134,7 +134,7 @@ def panel_button_resets_exercise(book: Notebook) -> None:
 
 def start_over_keeps_the_old_lesson(book: Notebook, lessons: Path) -> None:
     page = book.page
-    book.rewrite(book.cell_with("def softmax("), MINE)
+    book.rewrite(book.cell_with("def softmax("), ANSWER)
     page.evaluate("void window.jupyterapp.commands.execute('transformer-course:reset-lesson')")
     page.locator(".jp-Dialog").get_by_role("button", name="Start over").click()
     expect(book.cell_with("def softmax(")).to_contain_text("raise NotImplementedError")

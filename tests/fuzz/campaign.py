@@ -24,11 +24,11 @@ MAX_EXTRA_BYTES = 2**30
 CPU_LIMIT_S, WALL_LIMIT_S = 5, 120
 """CPU and wall-clock limits for one attempt. The wall-clock limit stops attempts that wait without using the CPU."""
 EQUAL, VALID, REJECTED = "equal result", "different valid result", "clear error"
-GOOD = (EQUAL, VALID, REJECTED)
+ACCEPTABLE = (EQUAL, VALID, REJECTED)
 
 
 class Outcome(NamedTuple):
-    """The kind and the message of an attempt's outcome. ``GOOD`` lists the kinds that are acceptable."""
+    """The kind and the message of an attempt's outcome. ``ACCEPTABLE`` lists the kinds that are acceptable."""
 
     kind: str
     message: str

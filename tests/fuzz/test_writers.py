@@ -10,7 +10,7 @@ import pytest
 from tests.fuzz.faults import FAULTS, REPORTED, UNNOTICED
 from tests.fuzz.writers import WRITERS
 
-GOOD = {REPORTED, "killed", UNNOTICED}
+ACCEPTABLE = {REPORTED, "killed", UNNOTICED}
 
 
 @pytest.fixture(scope="module")
@@ -25,7 +25,7 @@ def outcomes():
 @pytest.mark.thorough
 @pytest.mark.skipif(sys.platform == "win32", reason="needs os.fork")
 def test_failed_write_preserves_files_and_names_the_file(outcomes):
-    bad = {name: {outcome.split(": ", 1)[1] for outcome in counts} - GOOD for name, counts in outcomes.items()}
+    bad = {name: {outcome.split(": ", 1)[1] for outcome in counts} - ACCEPTABLE for name, counts in outcomes.items()}
     assert {name: kinds for name, kinds in bad.items() if kinds} == {}
     assert outcomes.keys() == WRITERS.keys()
     for name, counts in outcomes.items():

@@ -76,7 +76,7 @@ class Repository:
         return self.path / ".venv" / "installed.json"
 
 
-def complaint(done: subprocess.CompletedProcess[str]) -> str:
+def error_message(done: subprocess.CompletedProcess[str]) -> str:
     """Return the error message with which ``course.py`` exited."""
     assert done.returncode == 1, done
     assert "Traceback" not in done.stderr

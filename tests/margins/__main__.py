@@ -13,7 +13,7 @@ import sys
 from tests.margins.claims import claims, measure
 from tests.margins.code import book
 from tests.margins.runs import PLAN, make, stored
-from tests.margins.stored import complaints, write
+from tests.margins.stored import violations, write
 
 
 def main() -> int:
@@ -32,7 +32,7 @@ def main() -> int:
             results = dict(make(lesson))
         measured = measure(lesson, {run: result["cells"] for run, result in results.items()})
         write(lesson, measured)
-        wrong = list(complaints(lesson, book(lesson), claims(lesson), measured))
+        wrong = list(violations(lesson, book(lesson), claims(lesson), measured))
         seconds = sum(result["seconds"] for result in results.values())
         print(f"{lesson}: {len(measured['margins'])} claims, {len(results)} runs, {seconds:.0f} CPU-seconds")
         print("".join(f"  {line}\n" for line in wrong), end="")

@@ -34,7 +34,7 @@ def read(lesson: str, folder: Path = MARGINS) -> dict[str, Any] | None:
     return json.loads(path.read_text(encoding="utf-8")) if path.exists() else None
 
 
-def complaints(
+def violations(
     lesson: str, source: NotebookNode, claims: Sequence[Claim], measured: Mapping[str, Any] | None
 ) -> Iterator[str]:
     """Yield the reasons why a lesson's claims may fail on another machine."""
@@ -42,7 +42,7 @@ def complaints(
     if measured is None:
         yield f"the lesson has no measurements: {hint}"
         return
-    yield from (f"{complaint}: {hint}" for complaint in _out_of_date(source, claims, measured))
+    yield from (f"{violation}: {hint}" for violation in _out_of_date(source, claims, measured))
     claimed = {(claim.cell, value) for claim in claims for value in claim.values}
     prose = _words("\n".join(cell.source for cell in source.cells))
     for claim in claims:

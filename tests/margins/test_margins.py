@@ -21,13 +21,13 @@ from notebooks.build import lessons
 from tests.margins.claims import Claim, Margin, claim_margin, claims, recorded_margins, training_dependent_cells
 from tests.margins.code import book, fingerprints, instrumented
 from tests.margins.runs import INSTRUCTIONS, NOISY, PLAN, PUBLISHED, ROOT
-from tests.margins.stored import complaints, read, without_second_setting
+from tests.margins.stored import read, violations, without_second_setting
 from tests.margins.watch import Watch
 
 
 @pytest.mark.parametrize("lesson", lessons())
 def test_claims_about_training_hold_on_any_machine(lesson: str) -> None:
-    found = list(complaints(lesson, book(lesson), claims(lesson), read(lesson)))
+    found = list(violations(lesson, book(lesson), claims(lesson), read(lesson)))
     assert not found, "\n".join(found)
 
 
@@ -36,7 +36,7 @@ def test_comparisons_have_second_setting_or_name_their_setting(lesson: str) -> N
     assert not [claim.sentence for claim in without_second_setting(claims(lesson))]
 
 
-def a_lesson(
+def book_with(
     displayed: str = 'print("above 0.9:", right > 0.9)', tag: str = "", text: str = "It is *nearly always* right."
 ) -> NotebookNode:
     train = nbformat.v4.new_code_cell("right = train(steps=100)", id="train")
@@ -54,56 +54,56 @@ CLAIM = Claim("train", "right", "It is nearly always right.", above=0.9)
 CLAIM_MARGIN = Margin("train", "right", 10, 0.95, 0.97, 0.99, 0.01, above=0.9, below=None)
 
 REJECTED: dict[str, Callable[[], tuple[NotebookNode, list[Claim], dict[str, Any] | None]]] = {
-    "the lesson has no measurements": lambda: (a_lesson(), [], None),
-    "show: right > 0.9 was measured in 9 runs": lambda: (a_lesson(), [], measured(a_lesson(), replace(SAFE, n=9))),
-    "out of bounds in a run: -0.01 to": lambda: (a_lesson(), [], measured(a_lesson(), replace(SAFE, least=-0.01))),
-    "2.9 standard deviations": lambda: (a_lesson(), [], measured(a_lesson(), replace(SAFE, deviation=0.0241))),
-    "the code of show has changed": lambda: (a_lesson("print(right > 0.8)"), [], measured(a_lesson(), SAFE)),
-    "train: right has no measured margin": lambda: (a_lesson(), [CLAIM], measured(a_lesson(), SAFE)),
+    "the lesson has no measurements": lambda: (book_with(), [], None),
+    "show: right > 0.9 was measured in 9 runs": lambda: (book_with(), [], measured(book_with(), replace(SAFE, n=9))),
+    "out of bounds in a run: -0.01 to": lambda: (book_with(), [], measured(book_with(), replace(SAFE, least=-0.01))),
+    "2.9 standard deviations": lambda: (book_with(), [], measured(book_with(), replace(SAFE, deviation=0.0241))),
+    "the code of show has changed": lambda: (book_with("print(right > 0.8)"), [], measured(book_with(), SAFE)),
+    "train: right has no measured margin": lambda: (book_with(), [CLAIM], measured(book_with(), SAFE)),
     "does not contain “It is nearly always right.”": lambda: (
-        a_lesson(text="It is often right."), [CLAIM], measured(a_lesson(), SAFE, CLAIM_MARGIN),
+        book_with(text="It is often right."), [CLAIM], measured(book_with(), SAFE, CLAIM_MARGIN),
     ),
     "has no measured margin": lambda: (
-        a_lesson(), [replace(CLAIM, above=0.99)], measured(a_lesson(), SAFE, CLAIM_MARGIN),
+        book_with(), [replace(CLAIM, above=0.99)], measured(book_with(), SAFE, CLAIM_MARGIN),
     ),
     "train: right - 0.1 has no measured margin": lambda: (
-        a_lesson(), [replace(CLAIM, second="right - 0.1")], measured(a_lesson(), SAFE, CLAIM_MARGIN),
+        book_with(), [replace(CLAIM, second="right - 0.1")], measured(book_with(), SAFE, CLAIM_MARGIN),
     ),
     "does not contain “after 100 steps”": lambda: (
-        a_lesson(), [replace(CLAIM, setting="after 100 steps")], measured(a_lesson(), SAFE, CLAIM_MARGIN),
+        book_with(), [replace(CLAIM, setting="after 100 steps")], measured(book_with(), SAFE, CLAIM_MARGIN),
     ),
     "the lesson was not run with the instructions avx2, default": lambda: (
-        a_lesson(), [], {**measured(a_lesson(), SAFE), "runs": {"as it is": 10}},
+        book_with(), [], {**measured(book_with(), SAFE), "runs": {"as it is": 10}},
     ),
     "show: the text is different in avx2-0": lambda: (
-        a_lesson(), [], {**measured(a_lesson(), SAFE), "differences": [{"cell": "show", "runs": ["avx2-0"]}]},
+        book_with(), [], {**measured(book_with(), SAFE), "differences": [{"cell": "show", "runs": ["avx2-0"]}]},
     ),
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("complaint", REJECTED)
-def test_rejects_a_claim_without_a_margin(complaint: str) -> None:
-    lesson, said, stored = REJECTED[complaint]()
-    [only] = complaints("05_positions", lesson, said, stored)
-    assert complaint in only
+@pytest.mark.parametrize("message", REJECTED)
+def test_rejects_a_claim_without_a_margin(message: str) -> None:
+    lesson, claim, stored = REJECTED[message]()
+    [only] = violations("05_positions", lesson, claim, stored)
+    assert message in only
 
 
 def test_accepts_a_claim_with_a_margin() -> None:
-    assert not [*complaints("05_positions", a_lesson(), [CLAIM], measured(a_lesson(), SAFE, CLAIM_MARGIN))]
+    assert not [*violations("05_positions", book_with(), [CLAIM], measured(book_with(), SAFE, CLAIM_MARGIN))]
 
 
 def test_uncompared_cell_needs_margin_only_for_sentences() -> None:
-    lesson, said = a_lesson(tag="nbval-ignore-output"), replace(CLAIM, cell="show")
+    lesson, claim = book_with(tag="nbval-ignore-output"), replace(CLAIM, cell="show")
     wrong = measured(lesson, replace(SAFE, least=-1), replace(CLAIM_MARGIN, cell="show", least=0))
     wrong["differences"] = [{"cell": "show", "runs": ["avx2-0"]}]
-    assert not [*complaints("05_positions", lesson, [], wrong)]
-    [only] = complaints("05_positions", lesson, [said], wrong)
+    assert not [*violations("05_positions", lesson, [], wrong)]
+    [only] = violations("05_positions", lesson, [claim], wrong)
     assert "show: right is out of bounds in a run" in only
 
 
 def test_fingerprint_ignores_words_and_comments_but_not_numbers() -> None:
     def of_show(displayed: str, train: str = "right = train(steps=100)") -> str:
-        lesson = a_lesson(displayed)
+        lesson = book_with(displayed)
         lesson.cells[0].source = train
         return fingerprints(lesson)["show"]
 
@@ -130,7 +130,7 @@ results = [
     pd.DataFrame({"loss": [3.58], "seen": [0.4]}).round({"loss": 1}).loc[0, "loss"],
 ]
 """
-SEEN = {
+OBSERVED = {
     "low < 0.5": (0.2, 0, None),
     "0.2 < low < 0.5": (0.1, 0, None),
     "(three > 0.9).all()": (0.02, 0, None),
@@ -151,8 +151,8 @@ def test_instrumented_code_behaves_the_same() -> None:
     exec(compile(instrumented(ast.parse(CODE)), "cell", "exec"), watched)
     assert watched["results"] == plain["results"] == [True, True, True, True, False, "0.3 and 95%", 1.0, "b", 3.6]
     observed = {text: values for text, [values] in watch.take().items()}
-    assert observed.keys() == SEEN.keys()
-    for text, values in SEEN.items():
+    assert observed.keys() == OBSERVED.keys()
+    for text, values in OBSERVED.items():
         assert [v if v is None else round(v, 6) for v in observed[text]] == list(values)
 
 
@@ -189,8 +189,8 @@ def test_margin_covers_all_runs() -> None:
     accuracies = [0.95, 0.96, 0.97, 0.94, 0.95, 0.96, 0.97, 0.94, 0.95, 0.91]
     results = {run: make_run(accuracy) for run, accuracy in zip(PLAN, accuracies, strict=True)}
     [compared] = recorded_margins("show", results)
-    said = claim_margin(Claim("train", "right.min()", "It is right.", above=0.9), results)
-    for margin, line in ((compared, 0.0), (said, 0.9)):
+    claim = claim_margin(Claim("train", "right.min()", "It is right.", above=0.9), results)
+    for margin, line in ((compared, 0.0), (claim, 0.9)):
         assert (margin.n, margin.above, margin.below) == (10, line, None)
         assert [margin.least, margin.mean, margin.largest] == pytest.approx([line + x for x in (0.01, 0.05, 0.07)])
         assert margin.holds and margin.deviations == pytest.approx(0.05 / statistics.stdev(accuracies), rel=1e-3)
@@ -201,8 +201,8 @@ def test_margin_covers_all_runs() -> None:
 
 def test_second_setting_has_separate_margin() -> None:
     results = {run: make_run(0.95) for run in PLAN}
-    said = Claim("train", "right.min()", "It is right.", above=0.9, second="right.min() - 0.1")
-    first, second = (claim_margin(said, results, value) for value in said.values)
+    claim = Claim("train", "right.min()", "It is right.", above=0.9, second="right.min() - 0.1")
+    first, second = (claim_margin(claim, results, value) for value in claim.values)
     assert first.holds and not second.holds and second.what == "right.min() - 0.1"
 
 

@@ -13,7 +13,7 @@ OPERATORS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operat
 MAX_EVALUATIONS = 200
 """A comparison that one cell evaluates more often than this is part of a loop and does not count as a claim."""
 
-Seen = tuple[float, float | None, float | None]
+BoundedNumber = tuple[float, float | None, float | None]
 """A number, with the lower and upper bound (or None) within which the lesson's output does not change."""
 
 
@@ -21,9 +21,9 @@ class Watch:
     """Records the numbers that determine a cell's output, each with its bounds."""
 
     def __init__(self) -> None:
-        self.observed = defaultdict[str, list[Seen]](list)
+        self.observed = defaultdict[str, list[BoundedNumber]](list)
 
-    def take(self) -> dict[str, list[Seen]]:
+    def take(self) -> dict[str, list[BoundedNumber]]:
         """Return the records since the last call, and clear them."""
         taken = {text: observed for text, observed in self.observed.items() if len(observed) <= MAX_EVALUATIONS}
         self.observed.clear()

@@ -34,27 +34,27 @@ def test_lesson_has_at_least_six_interview_questions(name: str) -> None:
 
 @pytest.mark.parametrize("name", sorted({*COLLECTIONS} - {"page_to_keep"}))  # other tests cover that page
 def test_stored_collection_matches_the_sources(name: str) -> None:
-    complaints = list(differences(collection(name), stored(name).book))
-    assert not complaints, "\n".join([BUILD_HINT, *complaints])
+    violations = list(differences(collection(name), stored(name).book))
+    assert not violations, "\n".join([BUILD_HINT, *violations])
 
 
 @pytest.mark.parametrize("name", [*lessons(), PRACTICE_BANK])
 def test_notebook_matches_its_source(name: str) -> None:
-    complaints = differences_from_source(FOLDER / "source" / f"{name}.py", stored(name))
-    assert not complaints, "\n".join([BUILD_HINT, *complaints])
+    violations = differences_from_source(FOLDER / "source" / f"{name}.py", stored(name))
+    assert not violations, "\n".join([BUILD_HINT, *violations])
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.__name__)
 @pytest.mark.parametrize("name", lessons())
 def test_lesson_follows_the_rules(name: str, rule: Rule) -> None:
-    complaints = list(rule(stored(name)))
-    assert not complaints, "\n".join(complaints)
+    violations = list(rule(stored(name)))
+    assert not violations, "\n".join(violations)
 
 
 @pytest.mark.parametrize("rule", exercises.RULES, ids=lambda rule: rule.__name__)
 def test_practice_bank_follows_the_rules_for_exercises(rule: Rule) -> None:
-    complaints = list(rule(stored(PRACTICE_BANK)))
-    assert not complaints, "\n".join(complaints)
+    violations = list(rule(stored(PRACTICE_BANK)))
+    assert not violations, "\n".join(violations)
 
 
 def test_practice_bank_exercises_are_optional_and_cite_sources() -> None:

@@ -20,7 +20,7 @@ REQUIREMENTS = {
     **PYPROJECT["project"]["optional-dependencies"],
     "build": PYPROJECT["build-system"]["requires"],
 }
-EXTRA = {
+ALLOWED_EXTRA = {
     "transformer_lab": "",
     "transformer_course": "",
     "transformer_course/grading/judging/dask_workers.py": "dask",
@@ -28,8 +28,17 @@ EXTRA = {
     "setup.py": "build",
 }
 """The extra whose distributions a folder or file may import in addition to the dependencies (default: ``test``)."""
-OWN = {"transformer_lab", "transformer_course", "authoring", "benchmarks", "course", "docs", "notebooks", "tests"}
-OWN |= {"with_shapes_and_without"}  # a module that a test creates
+OWN_MODULES = {
+    "transformer_lab",
+    "transformer_course",
+    "authoring",
+    "benchmarks",
+    "course",
+    "docs",
+    "notebooks",
+    "tests",
+}
+OWN_MODULES |= {"with_shapes_and_without"}  # a module that a test creates
 USED_WITHOUT_IMPORT = {
     "build": ("tests/repository/test_fresh_install.py", '"build"'),
     "ipykernel": ("course.py", "ipykernel.kernelapp"),
@@ -72,9 +81,9 @@ def imported_modules(path: Path) -> set[str]:
 
 
 def needed_extra(path: str) -> str:
-    """Return the extra whose distributions a file may import. The longest matching path in ``EXTRA`` determines it."""
-    folders = [folder for folder in EXTRA if f"{path}/".startswith(f"{folder}/")]
-    return EXTRA[max(folders, key=len)] if folders else "test"
+    """Return the extra whose distributions a file may import. The longest path that matches decides."""
+    folders = [folder for folder in ALLOWED_EXTRA if f"{path}/".startswith(f"{folder}/")]
+    return ALLOWED_EXTRA[max(folders, key=len)] if folders else "test"
 
 
 @pytest.fixture(scope="module")
@@ -84,7 +93,7 @@ def imported() -> dict[str, dict[str, set[str]]]:
         pytest.skip("not a clone, so git cannot list its files")
     listed = subprocess.run(["git", "ls-files", "-z", "*.py"], cwd=ROOT, capture_output=True, text=True, check=True)
     providers = metadata.packages_distributions()
-    local = OWN | set(sys.stdlib_module_names)
+    local = OWN_MODULES | set(sys.stdlib_module_names)
     found: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
     for name in listed.stdout.split("\0"):
         if name and (ROOT / name).is_file():

@@ -12,7 +12,7 @@ from transformer_course.exercises import every_exercise
 
 SIZES = {"vocab_size": 13, "d_model": 12, "n_heads": 6, "n_kv_heads": 2, "d_ff": 7, "n_layers": 2, "max_length": 11}
 LAYER = {"linear": nn.Linear(7, 5), "rank": 3, "alpha": 6.0}
-NAMED_OTHERWISE = {
+DIFFERENT_PARAMETER_NAMES = {
     # The library's function takes projected vectors, so its parameters are q, k and v, not queries, keys and values.
     "scaled_dot_product_attention",
     "generate",  # the library's function reads the context length from its model and keeps a cache
@@ -46,7 +46,7 @@ def test_exercises_and_library_share_names():
     assert len(CLASSES) > 5
 
 
-@pytest.mark.parametrize("name", [name for name in IN_BOTH if name not in NAMED_OTHERWISE])
+@pytest.mark.parametrize("name", [name for name in IN_BOTH if name not in DIFFERENT_PARAMETER_NAMES])
 def test_library_has_the_same_signature_as_the_exercise(name):
     theirs, ours = IN_BOTH[name]
     assert_can_replace(theirs, ours)

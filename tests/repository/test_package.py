@@ -40,7 +40,7 @@ import transformer_course
 from transformer_course.lesson import notebook
 print([getattr(transformer_course, name) is getattr(notebook, name) for name in transformer_course.__all__])
 """
-ALL_IN_TURN = "\n".join(
+COMBINED_SCRIPT = "\n".join(
     [
         FLOATS_FOR_POSITIONS,
         *(f"{code}\nprint({[*names]}, *{{*{[*names]}}} & {{*sys.modules}})" for code, names in UNWANTED.items()),
@@ -59,7 +59,7 @@ def python(code: str, *, check_shapes: str | None) -> subprocess.CompletedProces
 
 
 def output_lines() -> list[str]:
-    done = python(ALL_IN_TURN, check_shapes=None)
+    done = python(COMBINED_SCRIPT, check_shapes=None)
     assert done.returncode == 0, done.stderr
     return done.stdout.splitlines()
 

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from tests.helpers.fake_repository import PRINT_ARGUMENTS, Repository, complaint
+from tests.helpers.fake_repository import PRINT_ARGUMENTS, Repository, error_message
 
 if os.name == "nt":
     pytest.skip("Windows cannot run the fake programs, which are scripts", allow_module_level=True)
@@ -81,14 +81,14 @@ def test_pip_installs_site_tools_if_uv_is_missing(repository):
     assert repository.installed[-1] == command
     repository.pip("sys.exit('ERROR: No matching distribution found for sphinx')")
     (repository.path / "pyproject.toml").write_text("# new")
-    assert complaint(repository.run("site")) == "the install failed: No matching distribution found for sphinx"
+    assert error_message(repository.run("site")) == "the install failed: No matching distribution found for sphinx"
 
 
 def test_reports_every_failed_check(repository):
     repository.fake("ruff", PRINT_ARGUMENTS.format("ruff", "'check' in sys.argv"))
     repository.fake("pytest", PRINT_ARGUMENTS.format("pytest", 1))
     done = repository.run("test")
-    assert complaint(done) == "failed: ruff check, pytest -n 3 --dist loadfile"
+    assert error_message(done) == "failed: ruff check, pytest -n 3 --dist loadfile"
     assert "ruff format --check" in done.stdout.splitlines()
 
 

@@ -10,7 +10,7 @@ import sysconfig
 import pytest
 
 import course
-from tests.helpers.fake_repository import COURSE, QUICK_ENVIRONMENT, Repository, complaint
+from tests.helpers.fake_repository import COURSE, QUICK_ENVIRONMENT, Repository, error_message
 
 if os.name == "nt":
     pytest.skip("Windows cannot run the fake programs, which are scripts", allow_module_level=True)
@@ -53,7 +53,7 @@ def test_old_python_can_parse_the_script():
 
 @pytest.mark.parametrize("module", ["venv", "ensurepip"])
 def test_python_without_venv_prints_debian_package(repository, module):
-    message = complaint(repository.run("lab", before=HIDE_MODULE.format(module)))
+    message = error_message(repository.run("lab", before=HIDE_MODULE.format(module)))
     assert message == "this Python has no venv module; on Debian and Ubuntu, run: sudo apt install python3-venv"
     assert not (repository.path / ".venv").exists()
 
@@ -112,7 +112,7 @@ def test_musl_and_32_bit_python_are_unsupported(monkeypatch):
 def test_unsupported_platform_stops_before_install(repository):
     repository.uv()
     intel = "import platform; platform.system, platform.machine = lambda: 'Darwin', lambda: 'x86_64'"
-    assert "Intel Macs" in complaint(repository.run("lab", before=intel))
+    assert "Intel Macs" in error_message(repository.run("lab", before=intel))
     assert not (repository.path / ".venv").exists()
 
 
@@ -144,14 +144,14 @@ def test_long_paths_are_enabled_outside_windows():
 
 @pytest.mark.parametrize(("command", "size"), [("lab", "1.5"), ("test", "2.0"), ("site", "2.3")])
 def test_small_disk_stops_before_install(repository, command, size):
-    message = complaint(repository.run(command, before=FREE_SPACE.format(123_000_000)))
+    message = error_message(repository.run(command, before=FREE_SPACE.format(123_000_000)))
     assert message == f"the install needs {size} GB of disk space, but {repository.path} has 0.1 GB left"
     assert not (repository.path / ".venv").exists()
 
 
 def test_disk_needs_space_if_uv_chooses_cuda(repository):
     repository.uv(CUDA_PLAN)
-    message = complaint(repository.run("lab", before=FREE_SPACE.format(2.9e9)))
+    message = error_message(repository.run("lab", before=FREE_SPACE.format(2.9e9)))
     needs = f"the install, with CUDA, needs 6.5 GB of disk space, but {repository.path} has 2.9 GB left; "
     assert message == needs + "set UV_TORCH_BACKEND=cpu to install PyTorch without CUDA, from PyTorch's own index"
     assert repository.installed == []
@@ -160,7 +160,7 @@ def test_disk_needs_space_if_uv_chooses_cuda(repository):
 def test_disk_needs_space_if_pip_chooses_cuda(repository):
     repository.pip("")
     before = f"{FREE_SPACE.format(2.9e9)}; {ON_LINUX}"
-    assert "with CUDA, needs 6.5 GB" in complaint(repository.run("lab", before=before))
+    assert "with CUDA, needs 6.5 GB" in error_message(repository.run("lab", before=before))
     # A package source that the user configures may have a PyTorch build without CUDA.
     repository.pip("print('global.find-links=\\'/wheels\\'')")
     assert repository.run("lab", before=before).returncode == 0
@@ -173,7 +173,7 @@ def test_reports_full_disk_and_cleans_up(repository, installer):
         repository.uv(half + "sys.exit('--dry-run' not in sys.argv and 'error: No space left on device (os error 28)')")
     else:
         repository.pip(half + "sys.exit('ERROR: Could not install: [Errno 28] No space left on device')")
-    assert complaint(repository.run("test", TMPDIR="/some/tmp")).startswith("the install failed: the disk is full")
+    assert error_message(repository.run("test", TMPDIR="/some/tmp")).startswith("the install failed: the disk is full")
     assert [path.name for path in (repository.path / ".venv").iterdir()] == ["install.log"]
     assert "No space left" in (repository.path / ".venv" / "install.log").read_text()
 
@@ -185,7 +185,7 @@ def test_reports_missing_network(repository):
     (repository.path / "pyproject.toml").write_text("[build-system]\nrequires = ['setuptools']\n")
     no_network = {"PIP_CONFIG_FILE": os.devnull, "PIP_RETRIES": "1", "PIP_PROXY": "http://localhost:9"}
     done = repository.run("test", **no_network)  # the real pip
-    assert complaint(done) == "the install failed: cannot reach the package index; check your network connection"
+    assert error_message(done) == "the install failed: cannot reach the package index; check your network connection"
     assert not repository.stamp.exists()
 
 
@@ -193,7 +193,7 @@ def test_failure_prints_last_error_of_pip(repository):
     repository.pip(
         "import sys; sys.exit('WARNING: one\\nERROR: No matching distribution found for torch\\nnote: a note')"
     )
-    assert complaint(repository.run("lab")) == "the install failed: No matching distribution found for torch"
+    assert error_message(repository.run("lab")) == "the install failed: No matching distribution found for torch"
 
 
 def test_pip_installs_uv_and_uv_installs_packages(repository, tmp_path):
@@ -299,7 +299,7 @@ def test_compiles_lesson_imports_once(repository):
 
 def test_reports_failing_venv(repository):
     repository.fake("venv", "import sys; sys.exit('Error: Permission denied')")
-    message = complaint(repository.run("lab"))
+    message = error_message(repository.run("lab"))
     assert message == f"could not create an environment in {repository.path / '.venv'}: Error: Permission denied"
 
 
@@ -366,7 +366,7 @@ def test_failed_addition_preserves_environment(repository):
     repository.uv()
     repository.run("lab")
     repository.uv("sys.exit(1)")
-    assert complaint(repository.run("test"))
+    assert error_message(repository.run("test"))
     assert repository.run("lab").stdout == "transformer_course/commands lab\n"
 
 
@@ -397,7 +397,7 @@ def test_moved_clone_gets_a_new_environment(repository):
 
 
 def test_unknown_command_lists_all_commands(repository):
-    assert complaint(repository.run("lba")) == "unknown command 'lba'; the commands are lab, test, site"
+    assert error_message(repository.run("lba")) == "unknown command 'lba'; the commands are lab, test, site"
 
 
 def test_help_installs_nothing(repository):

@@ -49,7 +49,7 @@ def sandbox() -> Iterator[Sandbox]:
 
 
 @pytest.fixture
-def mine(tmp_path, monkeypatch):
+def learner_folder(tmp_path, monkeypatch):
     """The learner's folder, where a notebook saves parts and progress."""
     monkeypatch.setenv("TRANSFORMER_LAB_LESSONS", str(tmp_path))
     monkeypatch.setenv("TRANSFORMER_LAB_PARTS", str(tmp_path / "parts"))

@@ -20,8 +20,8 @@ from transformer_course.running.case import Case
 from transformer_course.running.observe import observe
 from transformer_course.steps import InSteps
 
-MAY_CUT = Exercise(mixture, EXERCISE.cases, EXERCISE.mistakes, HINTS, 1, "Right.", steps=EXERCISE.steps)
-MAY_CUT = Exercise(**{**vars(MAY_CUT), "may_cut_gradients": True})
+MAY_DETACH = Exercise(mixture, EXERCISE.cases, EXERCISE.mistakes, HINTS, 1, "Right.", steps=EXERCISE.steps)
+MAY_DETACH = Exercise(**{**vars(MAY_DETACH), "may_cut_gradients": True})
 
 
 def attention_weights(queries, keys):
@@ -94,12 +94,12 @@ def test_accepts_fully_detached_gradients_only_if_allowed():
     verdict = verdict_on(without_gradients)
     assert verdict.mistakes == ("gradient_cut",)
     assert verdict.message.endswith("`torch.no_grad()` cuts the gradient.")
-    assert verdict_on(without_gradients, MAY_CUT).passed
-    assert verdict_on(lambda q, k, v: torch.tensor(mixture(q, k, v).tolist()), MAY_CUT).passed
+    assert verdict_on(without_gradients, MAY_DETACH).passed
+    assert verdict_on(lambda q, k, v: torch.tensor(mixture(q, k, v).tolist()), MAY_DETACH).passed
 
 
 def test_rejects_partially_detached_gradients():
-    assert verdict_on(detaches_weights, MAY_CUT).mistakes == ("gradient_cut",)
+    assert verdict_on(detaches_weights, MAY_DETACH).mistakes == ("gradient_cut",)
 
 
 def test_distinguishes_partially_detached_gradient_from_plain_number():

@@ -28,7 +28,7 @@ from transformer_course.exercises import every_exercise
 
 Outcome = Literal["both", "one", "one hides", "another", "half-way", "passed", "nothing"]
 PAIRS_PER_EXERCISE = 100
-RIGHT_TOGETHER = [
+CANCELING_PAIRS = [
     {"scores_as_weights", "softmax_twice"},
     {"no_softmax", "softmax_twice"},
     {"only_one_head", "every_head_as_wide_as_the_model"},
@@ -43,7 +43,7 @@ def sample(exercise: Exercise, seed: int, size: int) -> list[Pair]:
     pairs = []
     for pair in behavior(exercise, seed).pairs:
         names = {mistake.name for mistake in pair.mistakes}
-        if len(names) == 2 and names not in RIGHT_TOGETHER:
+        if len(names) == 2 and names not in CANCELING_PAIRS:
             pairs.append(pair)
     return random.Random(seed).sample(pairs, min(size, len(pairs)))
 

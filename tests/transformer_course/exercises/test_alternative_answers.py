@@ -33,7 +33,7 @@ from transformer_lab.attention import multi_head
 
 
 def by_loops(queries, keys, values, score):
-    """Loop over queries, keys and features."""
+    """Compute attention with loops over queries, keys and features."""
     output = torch.zeros(*queries.shape[:-1], values.shape[-1])
     for *batch, i in itertools.product(*map(range, queries.shape[:-1])):
         at = tuple(batch)

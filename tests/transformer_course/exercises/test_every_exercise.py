@@ -181,7 +181,9 @@ def test_nearly_correct_answer_is_not_a_mistake(exercise):
             observed.append({**right, "output": slightly_larger(right["output"])})
     if len(observed) == len(known.cases):
         verdict = judge(exercise, 0, observed)
-        assert verdict.status in ("wrong", "passed"), verdict  # it passes if all outputs are integers
+        assert verdict.status in ("wrong", "passed"), (
+            verdict
+        )  # a nearly correct answer passes if all outputs are integers
 
 
 def slightly_larger(output):

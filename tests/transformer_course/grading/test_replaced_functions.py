@@ -47,7 +47,7 @@ REPLACEMENTS: dict[str, Callable[..., Any]] = {
     "true": lambda *a, **k: True,
     "an empty list": lambda *a, **k: [],
 }
-BOTH_SIDES = ("plain_data",)
+MODULES_OUTSIDE_SANDBOX = ("plain_data",)
 """Modules that also run outside the sandbox. The sandbox's own tests attack them."""
 
 
@@ -61,7 +61,7 @@ def modules() -> list[Any]:
 def functions() -> Iterator[tuple[str, list[tuple[Any, str]]]]:
     """Yield the package's functions and methods, each with all references to it."""
     for module in modules():
-        if module.__name__.rpartition(".")[2] in BOTH_SIDES:
+        if module.__name__.rpartition(".")[2] in MODULES_OUTSIDE_SANDBOX:
             continue
         for name, value in vars(module).items():
             if getattr(value, "__module__", "") != module.__name__:

@@ -24,8 +24,8 @@ def test_recognizes_lesson_by_exercises_in_its_notebook(lesson):
     assert lesson_of(dict.fromkeys([*defined, "torch", "softmax"])) == lesson
 
 
-def test_shows_passed_and_open_exercises_and_next_lesson(mine):
-    record_pass(mine, "similarity")
+def test_shows_passed_and_open_exercises_and_next_lesson(learner_folder):
+    record_pass(learner_folder, "similarity")
     now = session(*(exercise.name for exercise in exercises_of("01_lookup")))
     now.parts.add("softmax", max)
     panel = lesson_end(now)
@@ -40,21 +40,21 @@ def test_shows_passed_and_open_exercises_and_next_lesson(mine):
 
 
 @pytest.mark.parametrize("lesson", LESSONS[:-1])
-def test_links_to_the_next_published_lesson(lesson, mine):
+def test_links_to_the_next_published_lesson(lesson, learner_folder):
     displayed = lesson_end(session(*(exercise.name for exercise in exercises_of(lesson))))._repr_html_()
     in_order = sorted((path.stem for path in published_lessons().glob("*.ipynb")), key=place)
     assert re.findall('href="([^"]+)"', displayed) == [in_order[in_order.index(lesson) + 1] + ".ipynb"]
 
 
-def test_last_lesson_is_done_after_core_exercises(mine):
+def test_last_lesson_is_done_after_core_exercises(learner_folder):
     last = LESSONS[-1]
     for exercise in exercises_of(last):
         if not exercise.stretch:
-            record_pass(mine, exercise.name)
+            record_pass(learner_folder, exercise.name)
     panel = lesson_end(session(*(exercise.name for exercise in exercises_of(last))))
     assert panel.tint == "good" and panel.message.endswith("This was the last lesson.")
 
 
-def test_counts_predictions_in_a_lesson_without_exercises(mine):
+def test_counts_predictions_in_a_lesson_without_exercises(learner_folder):
     assert lesson_end(session("torch")).title == "Your predictions"
     assert lesson_end(Session(every_exercise())).title == "Your predictions"

@@ -41,7 +41,7 @@ def test_panel_explains_how_to_add_confidence():
     assert made.panel().message.startswith("You were right in 1 of 1. Add how sure you are")
 
 
-def test_only_first_prediction_counts_across_sessions(mine):
+def test_only_first_prediction_counts_across_sessions(learner_folder):
     for answer in ("wrong", "right"):
         made = PredictionsMade(shell := Shell())
         shell.run("one")
@@ -50,7 +50,7 @@ def test_only_first_prediction_counts_across_sessions(mine):
         shell.run("one")
         made.add("right", 1.0, "5", "5")
         assert made.panel().message.startswith("You were right in 1 of 2. You were sure (90% or more) but wrong in 1.")
-    kept = read_progress(mine).predictions
+    kept = read_progress(learner_folder).predictions
     assert [(p.cell, p.answer, p.said) for p in kept.values()] == [("one:1", "wrong", "4"), ("one:2", "right", "A")]
 
 

@@ -40,7 +40,7 @@ def test_stubs_contain_no_answers(tmp_path, selection):
     assert sources["practice-check-softmax"] == "check(softmax)"
 
 
-def test_every_solution_passes_in_practice_notebook(tmp_path, mine, session):
+def test_every_solution_passes_in_practice_notebook(tmp_path, learner_folder, session):
     material = read_material(published_lessons())
     book = nbformat.read(write_practice(Selection(material.exercises, ()), tmp_path, NOON), as_version=4)
     scope = {"__name__": "__main__"}

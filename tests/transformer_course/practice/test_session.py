@@ -14,11 +14,11 @@ WRONG = "def softmax(scores): return torch.softmax(scores, dim=0)"
 
 
 @pytest.fixture
-def folder(mine, session, monkeypatch):
+def folder(learner_folder, session, monkeypatch):
     """The learner's folder, with a started session."""
-    monkeypatch.setattr(practice.saved_parts, "record_folder", lambda shell: mine)
+    monkeypatch.setattr(practice.saved_parts, "record_folder", lambda shell: learner_folder)
     begin(2)
-    return mine
+    return learner_folder
 
 
 def ratings(folder):

@@ -130,7 +130,7 @@ def run_python(code: str, *arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 @contextlib.contextmanager
-def busy_others(n: int) -> Iterator[int]:
+def busy_processes(n: int) -> Iterator[int]:
     """Inside the ``with`` block, keep n processes busy on the same processor, and yield the processor's number."""
     processor, others = min(os.sched_getaffinity(0)), []
     for _ in range(n):

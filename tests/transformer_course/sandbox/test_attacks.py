@@ -29,7 +29,7 @@ ENDLESS = {
     "deaf": softmax_after(BOMBS["deaf"]),
     "prints": softmax_after("while True: print('x' * 10**6)"),
 }
-EVERYWHERE = {
+ATTACKS_ON_ALL_SYSTEMS = {
     "sys.exit": (softmax_after("sys.exit()"), "SystemExit"),
     "os._exit(0)": (softmax_after("os._exit(0)"), "ended the process with exit 0"),
     "os._exit(3)": (softmax_after("os._exit(3)"), "ended the process with exit 3"),
@@ -74,7 +74,7 @@ def test_stops_and_explains_endless_answer(sandbox: Sandbox, source: str):
 @pytest.mark.parametrize(
     ("source", "message"),
     [
-        *(pytest.param(*attack, id=name) for name, attack in EVERYWHERE.items()),
+        *(pytest.param(*attack, id=name) for name, attack in ATTACKS_ON_ALL_SYSTEMS.items()),
         *(pytest.param(*attack, id=name, marks=linux) for name, attack in LINUX.items()),
     ],
 )

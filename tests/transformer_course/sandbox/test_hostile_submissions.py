@@ -170,7 +170,7 @@ def test_grades_as_unprivileged_user_without_namespaces(python: Path):
     assert not graded["guards"]["namespaces"] and not graded["guards"]["own_disk"]
     if graded["guards"]["landlock"] < 6 or not graded["guards"]["seccomp"]:
         pytest.skip("without seccomp and Landlock's restriction of signals, the sandbox does not prevent these attacks")
-    assert_expected_results(graded["results"], None, files.NEED_OWN_ROOT)
+    assert_expected_results(graded["results"], None, files.REQUIRE_PRIVATE_ROOT)
 
 
 @linux

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 import torch
 
-from tests.transformer_course.sandbox.sample_submissions import busy_others, left_running, linux, still_works
+from tests.transformer_course.sandbox.sample_submissions import busy_processes, left_running, linux, still_works
 from transformer_course.running.case import Case
 from transformer_course.running.plain_data import pack, same
 from transformer_course.running.trace_data import pack_request, unpack_expressions, unpack_traces
@@ -116,7 +116,7 @@ def test_reports_time_of_other_programs(sandbox: Sandbox):
         pytest.skip("this kernel does not report waiting times")
     computes = "while time.process_time() < begun + 0.2: pass"
     all_processors = os.sched_getaffinity(sandbox.process.pid)
-    with busy_others(3) as processor:
+    with busy_processes(3) as processor:
         os.sched_setaffinity(sandbox.process.pid, {processor})
         with talk_with(sandbox, job("begun = time.process_time()", computes, "return x")) as talk:
             assert talk.receive() is not None and talk.ask(pack_request(0, {}))

@@ -108,14 +108,14 @@ def in_a_notebook(session):
     session.shell = SimpleNamespace(user_ns={}, history_manager=SimpleNamespace(input_hist_parsed=[""]))
 
 
-def test_records_pass_even_if_part_is_not_saved(mine, in_a_notebook):
+def test_records_pass_even_if_part_is_not_saved(learner_folder, in_a_notebook):
     verdict = notebook.check(every_exercise()["softmax"].reference)  # this function is not defined in the notebook
     assert verdict.passed and "could not be kept" in verdict.message
     assert not notebook.check(lambda query, keys: query, "similarity").passed
-    assert list(read_progress(mine).passed) == ["softmax"]
+    assert list(read_progress(learner_folder).passed) == ["softmax"]
 
 
-def test_records_reported_mistakes_but_no_stubs(mine, in_a_notebook):
+def test_records_reported_mistakes_but_no_stubs(learner_folder, in_a_notebook):
     similarity = every_exercise()["similarity"]
     for attempt in (similarity.mistakes[0].attempts[0], lambda query, keys: keys @ query * 1.7):
         assert not notebook.check(attempt, "similarity").passed
@@ -124,20 +124,20 @@ def test_records_reported_mistakes_but_no_stubs(mine, in_a_notebook):
         raise NotImplementedError
 
     notebook.check(stub, "softmax")
-    assert read_progress(mine).messages == {"similarity": [similarity.mistakes[0].name, "wrong"]}
+    assert read_progress(learner_folder).messages == {"similarity": [similarity.mistakes[0].name, "wrong"]}
 
 
-def test_reports_recording_error_and_check_still_passes(mine, in_a_notebook):
-    (mine / FILE).mkdir()
+def test_reports_recording_error_and_check_still_passes(learner_folder, in_a_notebook):
+    (learner_folder / FILE).mkdir()
     verdict = notebook.check(every_exercise()["softmax"].reference)
     assert verdict.passed
     assert "\nOne thing: the home page will not show it: [Errno 21] Is a directory" in verdict.message
 
 
-def test_records_nothing_without_working_copies_or_notebook(mine, session, in_a_notebook):
+def test_records_nothing_without_working_copies_or_notebook(learner_folder, session, in_a_notebook):
     shell, session.shell = session.shell, None
     assert notebook.check(every_exercise()["softmax"].reference).passed
     session.shell = shell
-    (mine / EDITIONS_FILE).unlink()
+    (learner_folder / EDITIONS_FILE).unlink()
     assert notebook.check(every_exercise()["softmax"].reference).passed
-    assert not (mine / FILE).exists()
+    assert not (learner_folder / FILE).exists()

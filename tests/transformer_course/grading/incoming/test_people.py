@@ -136,7 +136,7 @@ def test_group_name_matches_all_members():
     assert given.match([hint])[hint].people == tuple(people[1:]) and given.has_match("Group 1")
 
 
-def test_name_of_two_people_matches_neither():
+def test_name_shared_by_two_people_matches_neither():
     people = [Person("1", "Ada Lovelace"), Person("2", "Ben Shaw"), Person("3", "Mary Ann Lee"), Person("4", "Ann Lee")]
     for name in ("Ada Lovelace, Ben Shaw", "ben_shaw_ada_lovelace"):
         hint = PersonHint(name)

@@ -73,7 +73,7 @@ def test_counts_passed_cases():
 
 
 BLOCKWISE = [*lesson_10.UNUSUAL["blockwise_attention"].values()]
-UNWATCHED = """
+UNTRACKED = """
 from torch.utils._python_dispatch import _disable_current_modes
 def attend(queries, keys, values):
     scores = (queries @ keys.mT).div_(queries.shape[-1] ** 0.5)
@@ -90,7 +90,7 @@ def blockwise_attention(queries, keys, values, block):
 @linux
 def test_computing_all_scores_exceeds_memory_limit(sandbox: Sandbox):
     solution = every_exercise()["blockwise_attention"].solution
-    at_once = grade_answer(sandbox, UNWATCHED, "blockwise_attention")
+    at_once = grade_answer(sandbox, UNTRACKED, "blockwise_attention")
     assert (at_once.points, at_once.verdict.status) == (0, "wrong")
     assert "65,536 keys" in at_once.verdict.message and "more than 32 MB" in at_once.verdict.message
     small_only = (

@@ -130,8 +130,8 @@ def test_reports_crash_with_shapes(sandbox: Sandbox):
 
 
 TRACE = {"output": None, "error": None, "crashed_in": None, "events": [], "writes": []}
-EVIL = "<script>alert(1)</script>"
-EXPRESSION = [0, "<cell 1>", 1, [0, 1], EVIL, EVIL, (), "Call"]
+SCRIPT_TAG = "<script>alert(1)</script>"
+EXPRESSION = [0, "<cell 1>", 1, [0, 1], SCRIPT_TAG, SCRIPT_TAG, (), "Call"]
 HOSTILE = {
     "nothing": [b""],
     "invalid data": [b"invalid"],
@@ -196,7 +196,7 @@ def test_escapes_forged_location_and_awards_no_points(sandbox: Sandbox):
     assert (graded.verdict.status, graded.points) == ("wrong", 0)
     displayed = page(graded, "01_lookup")
     assert "<script" not in displayed
-    assert html.escape(EVIL) in displayed
+    assert html.escape(SCRIPT_TAG) in displayed
 
 
 @linux

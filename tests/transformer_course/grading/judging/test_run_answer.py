@@ -6,7 +6,7 @@ from unittest import mock
 
 import pytest
 
-from tests.transformer_course.sandbox.sample_submissions import FakeSandbox, busy_others, grade_answer, linux
+from tests.transformer_course.sandbox.sample_submissions import FakeSandbox, busy_processes, grade_answer, linux
 from transformer_course.exercises import every_exercise
 from transformer_course.grading.judging.run_answer import library_of, library_source, parts_named
 from transformer_course.sandbox.resource_limits import Limits
@@ -69,7 +69,7 @@ def test_right_answer_keeps_points_on_busy_machine():
         contextlib.ExitStack() as others,
     ):
         assert sandbox.process is not None
-        os.sched_setaffinity(sandbox.process.pid, {others.enter_context(busy_others(10))})
+        os.sched_setaffinity(sandbox.process.pid, {others.enter_context(busy_processes(10))})
         graded = grade_answer(sandbox, COMPUTES.format(seconds=0.25))
     [outcome] = outcomes
     assert graded.points == 2, graded.verdict.message

@@ -23,7 +23,7 @@ COMMON = next(mistake for mistake in SECOND.mistakes if mistake.name == "logarit
 RARE = SECOND.mistakes[0]
 
 
-def a_class(n: int = 5) -> ClassResults:
+def make_class(n: int = 5) -> ClassResults:
     """Return a class with a common mistake, a late student, a damaged file, and a student without a submission."""
     graded = {f"student {i}": [notebook(1, mistakes=(COMMON.name,))] for i in range(n - 2)}
     graded["other"] = [notebook(1, mistakes=(RARE.name,))]
@@ -39,23 +39,23 @@ def text_of(page: str) -> str:
 
 
 def test_most_common_mistake_comes_first():
-    first, second = shared_mistakes(a_class())
+    first, second = shared_mistakes(make_class())
     assert (first.exercise, first.summary) == (SECOND, "they return the logarithms of the weights")
     assert first.students == ["student 0", "student 1", "student 2"] and first.n_answers == 5
     assert second.students == ["other"]
-    assert mistake_counts(a_class())[0] == {
+    assert mistake_counts(make_class())[0] == {
         "exercise": SECOND.name,
         "mistake": COMMON.name,
         "students": 3,
         "answers": 5,
     }
-    page = text_of(class_page(a_class()))
+    page = text_of(class_page(make_class()))
     common = page.partition("Common mistakes")[2].partition("Students who need attention")[0]
     assert f"3 of 5 : {SECOND.name} :" in common and "other" not in common
 
 
 def test_lists_students_who_need_attention():
-    page = text_of(class_page(a_class()))
+    page = text_of(class_page(make_class()))
     assert "Submitted nothing (1) idle" in page
     assert "Could not be graded (1) &lt;b&gt;eve: 01_lookup.ipynb: It is &lt;i&gt;damaged." in page
     assert "late: 01_lookup, 2 days late (time of the file)" in page and "Not in the roster (1) late" in page
@@ -72,7 +72,7 @@ def test_lists_students_without_right_answers_or_attempts():
 
 
 def test_counts_results_of_each_exercise():
-    page = class_page(a_class())
+    page = class_page(make_class())
     rows = dict(re.findall(r'<tr><th scope="row"><code>(\w+)</code>.*?</th>(.*?)</tr>', page))
     passed, partly, *others = map(int, re.findall(r"<td>(\d+)</td>", rows[FIRST.name]))
     assert (passed, partly, others) == (5, 1, [0, 0, 0, 1])
@@ -135,7 +135,7 @@ class Outline(HTMLParser):
 
 
 def test_page_is_offline_and_accessible():
-    for results in (a_class(), class_results({}), class_results({"ada": []})):
+    for results in (make_class(), class_results({}), class_results({"ada": []})):
         page = class_page(results)
         outline = Outline(page)
         assert outline.open == [] and 'lang="en"' in page and "color-scheme: light dark" in page
@@ -143,7 +143,7 @@ def test_page_is_offline_and_accessible():
         assert all(below - above <= 1 for above, below in itertools.pairwise(outline.headings))
         assert all(table["caption"] == 1 and table["col"] and table["row"] for table in outline.tables)
         assert "<b>eve" not in page
-    assert len(Outline(class_page(a_class())).tables) == 3
+    assert len(Outline(class_page(make_class())).tables) == 3
 
 
 def test_shows_time_and_source_of_every_notebook():

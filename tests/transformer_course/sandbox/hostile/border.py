@@ -1,6 +1,6 @@
 """Submissions that try to get points by attacking the boundary between the sandbox and the grader."""
 
-from tests.transformer_course.sandbox.hostile.submission import Answer, in_vain, right_after, wrong
+from tests.transformer_course.sandbox.hostile.submission import Answer, blocked, right_after, wrong
 from transformer_course.running.plain_data import pack
 
 FORGED = pack({"records": [{"output": 1.0, "changed": [], "repeatable": True}] * 8})
@@ -40,8 +40,8 @@ ANSWERS = [
     Answer("is not a function", "softmax = 3", message="should be a function"),
     Answer("calls the same exercise in parts", "def softmax(s): return parts.softmax(s)"),
     right_after("breaks the observer", "import transformer_course.running.case as c; c.Case = None"),
-    in_vain("searches memory for answers", FIND),
-    in_vain("reads other jobs", "print(os.read(0, 100), os.read(4, 100))"),
-    in_vain("connects to the network", "socket.create_connection(('127.0.0.1', LISTENER))"),
-    in_vain("connects to a local service", "socket.socket(socket.AF_UNIX).connect('VICTIM/service')"),
+    blocked("searches memory for answers", FIND),
+    blocked("reads other jobs", "print(os.read(0, 100), os.read(4, 100))"),
+    blocked("connects to the network", "socket.create_connection(('127.0.0.1', LISTENER))"),
+    blocked("connects to a local service", "socket.socket(socket.AF_UNIX).connect('VICTIM/service')"),
 ]  # fmt: skip

@@ -33,37 +33,37 @@ DEALS = RIGHT["sample_next"].replace(
 )
 
 
-def of(exercise: str, name: str, source: str, points: int = 0, message: str = "") -> Answer:
+def answer_to(exercise: str, name: str, source: str, points: int = 0, message: str = "") -> Answer:
     return Answer(name, source, points, message, exercise=exercise)
 
 
 ANSWERS = [
-    of(
+    answer_to(
         "leaks_future",
         "reads the label of the case",
         f"{WALK}def leaks_future(model, tokens):\n  case = caller('case')\n"
         "  if not case.label: raise ValueError('nothing')\n  return 'does not leak' not in case.label",
         message="nothing",
     ),
-    of(
+    answer_to(
         "leaks_future",
         "reads the table of a model",
         "def leaks_future(model, tokens):\n  n = tokens.shape[1]\n  return bool(model.mixing[:n, :n].triu(1).any())",
         message="no attribute 'mixing'",
     ),
-    of(
+    answer_to(
         "which_inputs",
         "reads the weights of a model",
         "def which_inputs(model, x): return model.mixing.abs() > 1e-9",
     ),
-    of(
+    answer_to(
         "leaks_future",
         "searches memory for tables",
         "import gc\ndef leaks_future(model, tokens):\n"
         "  n = tokens.shape[1]\n  found = [t for t in gc.get_objects() if isinstance(t, torch.Tensor) and t.dim() == 2"
         " and t.is_floating_point() and t.shape == (n, n)]\n  return any(bool(t.triu(1).any()) for t in found)",
     ),
-    of(
+    answer_to(
         "leaks_future",
         "reads the memory of the model server",
         "import os\ndef leaks_future(model, tokens):\n"
@@ -71,82 +71,86 @@ ANSWERS = [
         "bool(open(f'/proc/{pid}/mem', 'rb').read(1))\n"
         "    except OSError: pass\n  return False",
     ),
-    of(
+    answer_to(
         "leaks_future",
         "requests an unsupported operation",
         "from transformer_course.running import served_models\n"
         "def leaks_future(model, tokens): return bool(model._request('state_dict')['mixing'].triu(1).any())",
         message="KeyError",
     ),
-    of(
+    answer_to(
         "leaks_future",
         "replaces the model server",
         "from transformer_course.running import served_models as s\n"
         "x = s.connect(lambda request: s.pack({'output': torch.zeros(1, 9, 9), 'caches': [], 'random_state': None}))\n"
         + RIGHT["leaks_future"],
     ),
-    of(
+    answer_to(
         "leaks_future",
         "floods the model server",
         "import os\n"
         + RIGHT["leaks_future"].replace("    was_training", "    os.write(4, b'x' * 64)\n    was_training", 1),
     ),
-    of("leaks_future", "always returns True", "def leaks_future(model, tokens): return True"),
-    of(
+    answer_to("leaks_future", "always returns True", "def leaks_future(model, tokens): return True"),
+    answer_to(
         "leaks_future",
         "answers by the number of the call",
         "calls = []\ndef leaks_future(model, tokens):\n  calls.append(1)\n  return len(calls) % 3 > 0",
     ),
-    of(
+    answer_to(
         "leaks_future",
         "is right after searching all objects",
         "import gc\nx = gc.get_objects()\ndel x\n" + RIGHT["leaks_future"],
         4,
     ),
-    of(
+    answer_to(
         "padding_difference",
         "reads an attribute about padding",
         "def padding_difference(model, tokens, pad_id, n_pads): return float(model.hears_padding)",
     ),
-    of(
+    answer_to(
         "cached_difference",
         "compares the tables of a model",
         "def cached_difference(model, tokens):\n  return float((model.mixing - model.cached_mixing).abs().max())",
     ),
-    of(
+    answer_to(
         "which_inputs",
         "computes the Jacobian, which is right",
         "def which_inputs(model, x):\n  return torch.func.jacrev(model)(x).abs().amax(dim=(1, 3)) > 1e-5",
         4,
     ),
-    of("softmax", "hides that it writes in place", RECORD + "record._state_after_call = lambda value: []\n" + IN_PLACE),
-    of(
+    answer_to(
+        "softmax", "hides that it writes in place", RECORD + "record._state_after_call = lambda value: []\n" + IN_PLACE
+    ),
+    answer_to(
         "softmax",
         "disables the conversion of its results",
         RECORD + "record.to_plain_data = lambda value: value\n" + IN_PLACE,
     ),
-    of("softmax", "writes into a copy, which is right", IN_PLACE.replace("s -= s", "s = s - s"), 2),
-    of(
+    answer_to("softmax", "writes into a copy, which is right", IN_PLACE.replace("s -= s", "s = s - s"), 2),
+    answer_to(
         "softmax",
         "replaces its record",
         RECORD + "record.record = lambda *a: {'output': 1.0, 'changed': [], 'repeatable': True}\n" + IN_PLACE,
     ),
-    of(
+    answer_to(
         "softmax",
         "makes all comparisons return True",
         "import transformer_course.running.plain_data as p\n"
         "p.same = p.torch.equal = lambda *a, **k: True\ndef softmax(s): return s",
     ),
-    of("softmax", "breaks the recorder", RECORD + "record.record_all = lambda *a: 1 / 0\n" + IN_PLACE),
-    of(
+    answer_to("softmax", "breaks the recorder", RECORD + "record.record_all = lambda *a: 1 / 0\n" + IN_PLACE),
+    answer_to(
         "sample_next",
         "sends exact frequencies",
         RECORD + "record._record_sampler = lambda attempt, case: {'frequencies':"
         " case.inputs['logits'].softmax(-1), 'n_samples': case.n_samples}\n" + LIKELIEST,
     ),
-    of("sample_next", "deals out tokens instead of sampling", DEALS),
-    of("sample_next", "ignores the generator", RIGHT["sample_next"].replace("generator=generator", "generator=None")),
-    of(
+    answer_to("sample_next", "deals out tokens instead of sampling", DEALS),
+    answer_to(
+        "sample_next", "ignores the generator", RIGHT["sample_next"].replace("generator=generator", "generator=None")
+    ),
+    answer_to(
         "blockwise_attention",
         "hides the computation of all scores",
         "from torch.utils._python_dispatch import _disable_current_modes"
@@ -154,7 +158,7 @@ ANSWERS = [
         "    return (queries @ keys.mT / queries.shape[-1] ** 0.5).softmax(-1) @ values",
         message="more than 32 MB",
     ),
-    of(
+    answer_to(
         "blockwise_attention",
         "hides the computation of a quarter of the scores",
         "from torch.utils._python_dispatch import _disable_current_modes"
@@ -165,7 +169,7 @@ ANSWERS = [
         "    return torch.cat([attend(part, keys, values) for part in parts], -2)",
         message="more than 32 MB",
     ),
-    of(
+    answer_to(
         "blockwise_attention",
         "disables the measurement of tensor sizes",
         "import transformer_course.running.tensor_sizes as t\n"
@@ -174,15 +178,15 @@ ANSWERS = [
         "  return (queries @ keys.mT / queries.shape[-1] ** 0.5).softmax(-1) @ values",
         message="more than 32 MB",
     ),
-    of("blockwise_attention", "works in blocks, which is right", RIGHT["blockwise_attention"], 4),
-    of("softmax", "forks, and is right", softmax_after("os.fork()"), 2),
-    of("softmax", "raises an error with megabytes of text", "def softmax(s): raise ValueError('a b ' * 10**6)"),
-    of(
+    answer_to("blockwise_attention", "works in blocks, which is right", RIGHT["blockwise_attention"], 4),
+    answer_to("softmax", "forks, and is right", softmax_after("os.fork()"), 2),
+    answer_to("softmax", "raises an error with megabytes of text", "def softmax(s): raise ValueError('a b ' * 10**6)"),
+    answer_to(
         "softmax",
         "sleeps when it is traced",
         "import sys, time\ndef softmax(s):\n  if '__record__' in globals(): time.sleep(60)\n  return s * 2",
     ),
-    of(
+    answer_to(
         "softmax",
         "reads the file with the answer",
         "import transformer_course.running as r, os\nd = os.path.dirname(r.__path__[0])\n"

@@ -28,7 +28,7 @@ class Answer:
     exercise: str = "softmax"
 
 
-def in_vain(name: str, body: str) -> Answer:
+def blocked(name: str, body: str) -> Answer:
     """Return a right answer to softmax that first runs a body and ignores the errors that the body raises."""
     lines = "\n".join(f"  {line}" for line in body.splitlines())
     return Answer(name, softmax_after(f"try:\n{lines}\nexcept (OSError, ValueError): pass"), points=2)

@@ -8,7 +8,7 @@ import pytest
 from tests.transformer_course.sandbox.sample_submissions import linux, run_python
 from transformer_course.sandbox.linux import namespaces
 
-LOOK = """
+INSPECT = """
 import os, sys
 from transformer_course.sandbox.linux import namespaces
 
@@ -29,7 +29,7 @@ print("ended")
 
 @linux
 def test_first_process_is_isolated_and_stops_all_children():
-    run = run_python(LOOK)
+    run = run_python(INSPECT)
     if "OSError" in run.stderr or "PermissionError" in run.stderr:
         pytest.skip("this system does not permit namespaces for unprivileged users")
     outside, inside, ended = run.stdout.splitlines()

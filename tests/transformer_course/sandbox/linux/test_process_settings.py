@@ -3,7 +3,7 @@ import pytest
 from tests.transformer_course.sandbox.sample_submissions import linux, run_python
 from transformer_course.sandbox.linux.process_settings import prctl
 
-LOOK = """
+INSPECT = """
 import ctypes
 from transformer_course.sandbox.linux.process_settings import DUMPABLE, prctl
 for value in (0, 1):
@@ -14,7 +14,7 @@ for value in (0, 1):
 
 @linux
 def test_prctl_changes_a_setting():
-    assert run_python(LOOK).stdout.split() == ["0", "1"]
+    assert run_python(INSPECT).stdout.split() == ["0", "1"]
 
 
 @linux
