@@ -27,7 +27,7 @@ def test_file_has_row_for_every_seed_and_stage():
     assert all(len(row["letters by batch"]) == N_BATCHES for row in CARD["runs"] if row["stage"] == "GRPO")
 
 
-def test_working_out_helps_and_grpo_lengthens_answers():
+def test_intermediate_steps_help_and_grpo_lengthens_answers():
     for sft, grpo in zip(CARD["runs"][::2], CARD["runs"][1::2], strict=True):
         assert sft["right, worked out"] - sft["right, at once"] > 0.3
         assert grpo["letters"] - sft["letters"] > 0.5 and grpo["pass@1"] - sft["pass@1"] > 0.1

@@ -14,7 +14,7 @@ def clinic(train_for):
     return Clinic()
 
 
-def test_each_instrument_counts_once_and_curves_are_free(clinic):
+def test_each_instrument_counts_once_but_curves_never_count(clinic):
     case = clinic.admit(9)
     case.losses(), case.answers(), case.normal(instruments.initial_loss)
     assert case.score == 0

@@ -359,7 +359,7 @@ def parameter_groups(model, weight_decay):
 
 
 def greedy_decode(model, source, bos_id, eos_id, max_length):
-    """Decode from the model's tables sentence by sentence, with lists."""
+    """Decode one sentence at a time from the model's tables, using lists."""
     decoded = []
     for sentence in source.tolist():
         tokens = [bos_id]
@@ -371,7 +371,7 @@ def greedy_decode(model, source, bos_id, eos_id, max_length):
 
 
 def generate_target(model, source, bos_id, n_tokens, choose):
-    """Generate from the model's tables and noise source by source, with lists."""
+    """Generate one target at a time from the model's tables and noise, using lists."""
     noise, generated = choose.noise, []
     for row in source.tolist():
         tokens = [bos_id]

@@ -47,7 +47,7 @@ def test_outside_files_cannot_be_read_or_changed(sandbox: Sandbox):
         victim = Path(folder, "grades.csv")
         victim.write_text("ada,1")
         for path, mode in ((victim, 0o666), (victim.parent, 0o777)):
-            path.chmod(mode)  # make sure that the file's mode does not protect it
+            path.chmod(mode)  # even if the file's mode allows access, the sandbox must deny it
         attacks = [
             f"open({str(victim)!r}).read()",
             f"open({str(victim)!r}, 'w')",

@@ -127,7 +127,7 @@ def test_reports_a_worker_that_was_killed_twice(number: int, monkeypatch: pytest
     assert "ended by SIGKILL" in graded.verdict.message and graded.ended_by_others
 
 
-def test_reply_that_crashes_twice_costs_its_points(monkeypatch: pytest.MonkeyPatch):
+def test_reply_that_crashes_twice_gets_no_points(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(worker_module, "serve", partial(serve_until_signal, signal.SIGSEGV))
     with Worker(LIMITS) as worker:
         graded = worker.assess(task(""))
