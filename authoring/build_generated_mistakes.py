@@ -201,7 +201,7 @@ def _behave_the_same(known: Behavior, variant: AnyVariant, other: AnyVariant) ->
 
 
 def _results(known: Behavior, edit: AnswerEdit) -> list[Observation] | None:
-    """Return the results of a generated mistake in all cases, or None if it is invalid code or does not terminate."""
+    """Return the results of a generated mistake in all cases, or None if the code is invalid or does not terminate."""
     steps = known.exercise.steps
     assert steps is not None
     try:
@@ -230,10 +230,10 @@ def _most_distinguishing_cases(edits: Sequence[AnswerEdit], n_cases: int) -> lis
 def stale_reasons(known: Behavior, built: Catalog, stored: Catalog) -> list[str]:
     """List the changes to an exercise that make its stored catalog outdated.
 
-    Rounding differs between machines. It can affect whether two equivalent mistakes are recognized as duplicates, and
-    therefore whether both are stored. So a generated mistake may be in only one of the two catalogs if it behaves like
-    a mistake that both catalogs contain. Any other difference counts as a change, because the check would not recognize
-    an attempt with that mistake, or would confuse it with another mistake.
+    Rounding differs between machines. Rounding can affect whether two equivalent mistakes are recognized as duplicates,
+    and therefore whether both are stored. So a generated mistake may be in only one of the two catalogs if it behaves
+    like a mistake that both catalogs contain. Any other difference counts as a change, because the check would not
+    recognize an attempt with that mistake, or would confuse it with another mistake.
 
     Args:
         known: The known behaviors in the cases from which catalogs are built.
@@ -302,7 +302,7 @@ def update(exercise: Exercise, *, is_check: bool) -> list[str]:
     has_stored_cases = all(index < len(known.cases) for index in stored.cases)
     is_sampler = any(case.kind == "sampler" for case in known.cases)
     with in_isolation():
-        # Make `torch.empty` fill tensors with nan instead of leftover memory, but not for samplers: it is too slow.
+        # Make `torch.empty` fill tensors with nan instead of leftover memory. For samplers, this would be too slow.
         torch.use_deterministic_algorithms(not is_sampler, warn_only=True)
         built = build_catalog(known, evaluated_edits(known), stored.cases if is_check and has_stored_cases else ())
     behavior.cache_clear()

@@ -1,7 +1,7 @@
 """Read a program's English messages and their French translations from a public wheel.
 
-The wheel of Home Assistant, a home automation program, contains its messages in 60 languages. Its license permits
-redistribution.
+The wheel of Home Assistant, a home automation program, contains its messages in 60 languages. The wheel's license
+permits redistribution.
 """
 
 import hashlib

@@ -149,7 +149,7 @@ def agreement(template: str, head: tuple[int, int] | None) -> float:
 
 
 def removed_heads() -> dict[str, dict[str, float]]:
-    """Return the agreement with no head removed, and without each head of the layer of ``HEAD``."""
+    """Return the agreement with all heads, and with each head in the layer of ``HEAD`` removed."""
     layer, _ = HEAD
     heads = {"none": None} | {f"{layer}, {i}": (layer, i) for i in range(self_attention(layer).n_heads)}
     return {

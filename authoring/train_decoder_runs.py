@@ -56,7 +56,7 @@ def train_family(
 
 
 def train_layer_to_layer(lesson: dict[str, Any], n_layers: int, steps: int, seed: int) -> dict[str, Any]:
-    """Train a layer-to-layer model; return its accuracy when used that way and with only the last encoder layer."""
+    """Train a layer-to-layer model; return its accuracy with all encoder layers and with only the last."""
     model = lesson["seeded"](seed, lesson["LayerToLayer"], n_layers=n_layers)
     lesson["train"](model, steps=steps)
     last_layer_model = lesson["Translator"](n_layers=n_layers)

@@ -81,7 +81,7 @@ def new_model() -> LanguageModel:
 
 
 def new_training(ids: Int[Tensor, " n"]) -> Training:
-    """Return a run that has not taken any steps."""
+    """Return a new training run."""
     return Training(new_model(), ids, BATCH_SIZE, SIZES["context_length"])
 
 

@@ -75,7 +75,7 @@ def train(
 
 
 def run(name: str, half: int, seed: int, epochs: Sequence[int] = EPOCHS) -> Iterator[dict[str, Any]]:
-    """Yield a row for each number of epochs: which questions the model answers correctly in each format."""
+    """Yield a row for each number of epochs, with the correctly answered questions in each format."""
     questions = json.loads(QUESTIONS.read_text(encoding="utf-8"))["questions"]
     stored = trained(name)
     torch.manual_seed(seed)

@@ -51,7 +51,7 @@ class Recipe:
         return self.config.max_length
 
     def training(self, ids: Int[Tensor, " n"]) -> Training:
-        """Return a run that has not taken any steps."""
+        """Return a new training run."""
         torch.manual_seed(SEED)
         return Training(LanguageModel(self.config), ids, self.batch, self.length)
 

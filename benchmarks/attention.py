@@ -108,7 +108,7 @@ def shared_head_rows(rounds: int) -> Iterator[dict[str, object]]:
 
 
 def copied(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
-    """Copy the keys and values for every query head of their group before attending."""
+    """Copy the keys and values for every query head in their group before attending."""
     n_repeats = q.shape[1] // k.shape[1]
     return attend(q, repeat_kv(k, n_repeats), repeat_kv(v, n_repeats))
 

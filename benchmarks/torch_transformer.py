@@ -16,7 +16,7 @@ warnings.filterwarnings("ignore", message="The PyTorch API of nested tensors")
 
 
 class TorchTransformer(Contestant):
-    """torch's Transformer without dropout on attention weights and hidden units, which our model lacks, too."""
+    """torch's Transformer without dropout on attention weights and hidden units, to match our model."""
 
     name = "nn.Transformer"
     tasks = ("train", "forward", "evaluate", "greedy")

@@ -21,5 +21,5 @@ __all__ = sorted(module.name for module in iter_modules(__path__))
 def __getattr__(name: str) -> ModuleType:
     """Import a module on first use."""
     if name not in __all__:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}; available are {', '.join(__all__)}")
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}; the modules are {', '.join(__all__)}")
     return import_module(f"{__name__}.{name}")

@@ -1,7 +1,7 @@
 """Draw the whole Transformer, as one picture or as a map that highlights the parts a lesson builds.
 
 Boxes are named after the classes, arguments and attributes that a learner writes. The layers are post-norm, as in
-Vaswani et al. (2017), arXiv:1706.03762. Their arrows match ``layers.layer``, which draws a layer from its code.
+Vaswani et al. (2017), arXiv:1706.03762. The layers' arrows match ``layers.layer``, which draws a layer from its code.
 """
 
 from collections.abc import Sequence

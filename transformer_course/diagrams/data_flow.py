@@ -68,8 +68,8 @@ class Flow:
     def stream(self) -> list[int]:
         """Return the steps on the residual stream, from the input to the output.
 
-        Follows the stream back from the output: from a sum to the addend that is not a sublayer's output, and from a
-        part to its first argument.
+        The method follows the stream back from the output: from a sum to the addend that is not a sublayer's output,
+        and from a part to its first argument.
         """
         number = self.output
         backwards = [number]
@@ -85,7 +85,7 @@ class Flow:
         return backwards[::-1]
 
     def _addend_on_stream(self, addends: list[int]) -> int:
-        """Return the earliest addend that is not a sublayer's output or, if all are, the earliest addend."""
+        """Return the earliest addend that is not a sublayer's output, or else the earliest addend."""
         no_sublayers = [i for i in addends if self.steps[i].kind != "part" or self.steps[i].is_norm]
         return min(no_sublayers or addends)
 
@@ -248,7 +248,7 @@ def _arguments(
     width = next((parameter.shape[-1] for parameter in module.parameters() if parameter.ndim), None)
     if width is None:
         raise ValueError(
-            f"{type(module).__name__} has no parameters that determine its input width; pass the inputs, too"
+            f"{type(module).__name__} has no parameters that determine its input width; pass the inputs as well"
         )
     required = [p.name for p in parameters if p.default is p.empty and p.kind is p.POSITIONAL_OR_KEYWORD]
     # A layer with one input reads the source. Of several inputs, the first is the target, and all others are memories.

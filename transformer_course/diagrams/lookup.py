@@ -179,7 +179,7 @@ def _at(vector: Tensor, name: str = "") -> Spot:
 
 
 def _label(d: Diagram, words: str, vector: Tensor, *first: tuple[float, float, Align]) -> None:
-    """Write a label at the tip of an arrow, at the first position where it overlaps nothing."""
+    """Write a label at the tip of an arrow, at the first position without overlaps."""
     x, y, _ = _at(vector)
     places: list[tuple[float, float, Align]] = [*first, (0.08, 0.02, "left"), (0.0, 0.16, "center")]
     places += [(0.08, sign * 0.1 * i, "left") for sign in (1, -1) for i in range(1, 9)]

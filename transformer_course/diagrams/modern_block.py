@@ -175,7 +175,7 @@ def _latent_vectors(d: Diagram, n: int) -> Area:
 
 
 def rotary_pairs() -> Diagram:
-    """Draw the rows of one head's matrix in the file's and in the library's order, with a color for each RoPE pair."""
+    """Draw the rows of one head's matrix in the order of the file and of the library, with a color per RoPE pair."""
     cell, colors = 0.5, (BLUE, ORANGE, GREEN, PINK)
     half = len(colors)
     d_k = 2 * half

@@ -36,7 +36,7 @@ from transformer_course.diagrams.routes import point_along
 from transformer_course.plots import INK as PAGE_INK
 
 PIXELS_PER_INCH = 100
-"""Resolution at which a picture is displayed. It is drawn at twice this resolution."""
+"""Resolution at which pictures are displayed. They are drawn at twice this resolution."""
 N_COLORS = 256
 """Maximum number of colors in a picture. The palette makes the file three times smaller than true color."""
 

@@ -28,7 +28,7 @@ def heat_map(encoding: Float[Tensor, "length d_model"]) -> Axes:
 def clocks(positions: Sequence[int], d_model: int) -> Diagram:
     """Draw each pair of features as a clock with one hand: the sine points right, the cosine points up.
 
-    At position 0 all hands point to twelve. They turn clockwise.
+    At position 0, all hands point to twelve. The hands turn clockwise.
 
     Args:
         positions: The positions to draw, each as a row of clocks.

@@ -57,7 +57,7 @@ def _rect(end: End) -> Rect:
 
 
 def _side(end: End, dx: float, dy: float) -> Spot:
-    """Return the middle of the side that faces in a direction, or a point unchanged."""
+    """Return the middle of the side that faces in a direction. A point is returned unchanged."""
     if not isinstance(end, Area):
         return end if isinstance(end, Spot) else Spot(*end)
     if dx:

@@ -131,7 +131,7 @@ def grade(paths: Sequence[Path], out: Path, changes: RuleChanges | None = None, 
 
 
 def _seed(given: int | None, earlier: Mapping[str, Any] | None, out: Path) -> int:
-    """Return the given seed, or else the seed of the earlier run, or else a new seed."""
+    """Return the given seed if there is one, or else the seed of the earlier run or a new seed."""
     if earlier and given not in (None, earlier["seed"]):
         used = earlier["seed"]
         raise ValueError(
@@ -233,7 +233,7 @@ def _grade_students(
         try:
             noted = [_with_notes(replace(notebook, isolation=level), library_calls) for notebook in graded]
             records.write(name, students[name], noted, guards)
-        except (ValueError, TypeError, LookupError, RecursionError) as error:  # must not stop the class
+        except (ValueError, TypeError, LookupError, RecursionError) as error:  # one student must not stop the grading
             failed = [grader_failure(submission, error) for submission in students[name]]
             records.write(name, students[name], failed, guards)
 
@@ -288,7 +288,7 @@ class LocalGrader:
 def open_grader(
     n: int, seed: int, run: RunOptions, own: Sequence[OwnExercises]
 ) -> "Iterator[LocalGrader | SchedulerGrader]":
-    """Start a grader for n students at a time, on this machine or on Dask workers, and stop it after the block."""
+    """Start a grader for n students at a time, here or on Dask workers, and stop the grader after the block."""
     if run.scheduler:
         from transformer_course.grading.judging.dask_workers import SchedulerGrader
 

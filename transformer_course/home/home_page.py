@@ -1,7 +1,7 @@
 """Render the home page as HTML for the panel in JupyterLab.
 
 Each link stores the file to open in ``data-path`` and the cell to show in ``data-cell``. The panel opens the file in
-the same JupyterLab.
+the same JupyterLab window.
 """
 
 import re
@@ -31,7 +31,7 @@ def home_page(home: Home, base_url: str, exports: str, practice: str = "") -> st
         home: The learner's progress.
         base_url: The base URL of the server, such as ``/``.
         exports: The URLs of the progress exports.
-        practice: A description of what is due for practice today, or "" if nothing is due.
+        practice: A description of the practice that is due today, or "" if nothing is due.
     """
     states = {lesson.outline.name: lesson for lesson in home.lessons}
     next_lesson = home.next_lesson

@@ -1,4 +1,4 @@
-"""Start JupyterLab with the home page in the folder of the learner's copies."""
+"""Start JupyterLab in the folder of the learner's copies, with the home page."""
 
 import os
 import sys

@@ -30,7 +30,7 @@ class LessonState:
             ``NEVER``.
         has_copy: Whether the learner's copy exists.
         predictions: The predictions made in the lesson.
-        map_cell: The id of the cell that shows a map of the learner's own model, or "" if the copy has none.
+        map_cell: The id of the cell that shows a map of the learner's own model, or "" if the copy shows no map.
     """
 
     outline: Outline
@@ -111,7 +111,7 @@ class Home:
 
     @property
     def next_lesson(self) -> LessonState | None:
-        """The lesson worked on last or, if that lesson is finished, the next unfinished lesson.
+        """The lesson on which the learner worked last or, if that lesson is finished, the next unfinished lesson.
 
         None if no lesson was started, or if all lessons are finished.
         """
@@ -124,7 +124,7 @@ class Home:
 
     @property
     def lesson_with_map(self) -> LessonState | None:
-        """The lesson worked on last among the lessons with a map of the learner's own model."""
+        """Among the lessons with a map of the learner's own model, the lesson on which the learner worked last."""
         return max((each for each in self.lessons if each.map_cell), key=lambda each: each.last_worked_on, default=None)
 
 
@@ -173,7 +173,7 @@ def read_home(outlines: Sequence[Outline], folder: Path, parts: Path) -> Home:
 
 @lru_cache(maxsize=64)
 def read_copy(path: Path, changed: int, size: int) -> Copy:
-    """Read which cells of a copy were run. ``changed`` and ``size`` are cache keys for the state of the file."""
+    """Read the cells that were run in a copy. ``changed`` and ``size`` are cache keys for the state of the file."""
     try:
         cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
         return Copy(frozenset(cell["id"] for cell in cells if cell.get("execution_count")), cell_of_map(cells))

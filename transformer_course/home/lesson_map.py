@@ -142,7 +142,7 @@ class Picture:
         return f'<rect class="{classes}" x="{self.x(area.rect.x0)}" y="{self.y(area.rect.y1)}" {size}/>'
 
     def text(self, label: Label, classes: str) -> str:
-        """Return a text, stretched to the width measured here, because the reader may have different fonts."""
+        """Return a text that is stretched to the width measured here, because the reader may have different fonts."""
         lines = label.words.split("\n")
         anchor = {"left": "start", "center": "middle", "right": "end"}[label.align]
         size = self.n(label.size / 72)

@@ -115,7 +115,7 @@ def _practice_on(folder: Path, changed: int, size: int, day: date) -> str:
 
 
 class StateHandler(JupyterHandler):
-    """Responds with the learner's progress in some format."""
+    """Responds with the learner's progress in the format of a subclass."""
 
     _track_activity = False  # the page sends requests even if the learner is inactive
     content_type = "text/html"
@@ -126,7 +126,7 @@ class StateHandler(JupyterHandler):
 
     @web.authenticated
     def get(self) -> None:
-        """Respond with the current progress. No thread is used, because a busy server may resume it seconds later."""
+        """Respond with the current progress, without a thread, because a busy server may delay threads for seconds."""
         home = current_home()
         self.set_header("Content-Type", f"{self.content_type}; charset=utf-8")
         self.set_header("Cache-Control", "no-cache")
@@ -176,7 +176,7 @@ class JsonHandler(StateHandler):
 
 
 class QuestionHandler(APIHandler):
-    """Responds to a posted JSON object, the question, with a JSON object, the answer."""
+    """Responds to a posted JSON object (the question) with another JSON object (the answer)."""
 
     def answer(self, question: dict[str, Any]) -> dict[str, Any]:
         """Return the answer.

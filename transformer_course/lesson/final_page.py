@@ -1,4 +1,4 @@
-"""The page at the end of the course, which shows what the learner's own parts can do."""
+"""The page at the end of the course, which demonstrates the learner's own parts."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

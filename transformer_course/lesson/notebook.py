@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from transformer_course.running.parts import Parts
 
     parts: Parts
-    """Working parts by name. ``parts.softmax`` is the library's function until yours has passed, and then your own."""
+    """Working parts by name. ``parts.softmax`` is your own function if it has passed, or else the library's."""
 
 __all__ = ["NotPassed", "check", "compare", "hint", "parts", "solution", "tally", "whose_parts"]
 
@@ -83,7 +83,7 @@ def __getattr__(name: str) -> Any:
 
 
 def whose_parts() -> dict[str, dict[str, str]]:
-    """Return for each exercise of each lesson whether its part is ``yours`` or ``the library's``."""
+    """Return the owner of each part, ``yours`` or ``the library's``, by lesson and exercise."""
     whose = current_session().parts.whose
     return {lesson: {name: whose(name) for name in exercise_names(lesson)} for lesson in every_lesson()}
 
@@ -119,7 +119,7 @@ def show(panel: Verdict | Panel) -> None:
 
 
 def hint(attempt: Any, name: Any = None) -> Panel:
-    """Return the next hint, about the mistake in your attempt if it is a known mistake, otherwise about the exercise.
+    """Return the next hint: about the mistake in your attempt if the mistake is known, or else about the exercise.
 
     Call the function again for more hints. The solution follows the last hint. When a check finds a different mistake,
     the hints start over.
@@ -130,7 +130,7 @@ def hint(attempt: Any, name: Any = None) -> Panel:
 
 
 def show_hint(exercise: str) -> None:
-    """Show the next hint for the last checked attempt at an exercise. Called when the button in a panel is clicked."""
+    """Show the next hint for the last checked attempt at an exercise. A click on a panel's button calls this."""
     from IPython.display import display
 
     session = current_session()

@@ -17,7 +17,7 @@ RIGHT_WITHIN_FRACTION = 0.05
 """A prediction is right within this fraction of the measured or the predicted number, whichever is smaller."""
 RIGHT_COUNT_WITHIN_FRACTION = 0.02
 CLOSE_WITHIN_FRACTION, CLOSE_DECIMAL_WITHIN_FRACTION = 0.1, 0.15
-"""A whole number or a number with decimals, respectively, is close within this fraction."""
+"""Fractions within which a whole number and a number with decimals, respectively, count as close."""
 MAX_SIZE_OF_ZERO, MAX_SIZE_NEAR_ZERO = 0.0005, 0.005
 """Numbers with a smaller absolute value count as 0 or as close to 0, respectively."""
 

@@ -22,7 +22,7 @@ class PredictionsMade:
     def __init__(self, shell: Any = None) -> None:
         self.shell = shell
         self.made: dict[str, Prediction | None] = {}
-        """The prediction of each comparison, or None if the learner made no prediction or it cannot be judged."""
+        """The prediction of each comparison, or None if there is no prediction that can be judged."""
         self._cell, self._n_in_cell = "", 0
         if shell is not None:
             shell.events.register("pre_run_cell", self._start_cell)

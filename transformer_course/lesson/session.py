@@ -41,7 +41,7 @@ IN_TRAINING = {"output_in_training", "later_in_training"}
 """The keys of an observation that describe a module in train mode."""
 
 MISSING_PARAMETER = re.compile(r"the parameter `.*` is missing; yours are .*")
-"""The part of a message that names a missing parameter. In a bug hunt, it would reveal the bug."""
+"""The part of a message that names a missing parameter. In a bug hunt, this part would reveal the bug."""
 
 
 class Session:

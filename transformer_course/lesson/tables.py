@@ -9,7 +9,7 @@ from typing import Any
 
 WORD = re.compile(r"[^\W\d_]{2,}")
 WORDS_IN_NUMBERS = frozenset({"bits", "inf", "kB", "MB", "GB", "TB", "min", "ms", "nan", "of", "tokens", "to"})
-"""Words that may accompany a number, as in "0.48 to 0.52". The column then still counts as numbers."""
+"""Words that may accompany a number, as in "0.48 to 0.52", in a column that counts as numbers."""
 ROW = re.compile(r"<tr.*?</tr>", re.DOTALL)
 LEFT = ' style="text-align: left;"'
 

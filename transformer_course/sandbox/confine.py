@@ -120,7 +120,7 @@ def _return_large_blocks() -> None:
 
 
 def uid_for(pid: int) -> int:
-    """Return the unique user id that a process switches to."""
+    """Return the unique user id to which a process switches."""
     return FIRST_UID + pid
 
 
@@ -156,7 +156,7 @@ def switch_to_own_user(pid: int, folder: str) -> bool:
 
 
 def prepare() -> None:
-    """Prepare, before forking, everything that is the same for all jobs."""
+    """Prepare everything that all jobs share. Call this before forking."""
     _without_answers()
     visible_paths()
     if platform.machine() in seccomp.ARCHITECTURES:

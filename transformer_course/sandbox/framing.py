@@ -9,7 +9,7 @@ LENGTH_BYTES = 8
 ANNOUNCEMENT = b"a job"
 """Frame before the first job of a notebook. After the fork server receives it, a supervisor reads all other frames."""
 SAME_NOTEBOOK = b"one more"
-"""Frame before each of the notebook's other jobs, which the same supervisor reads."""
+"""Frame before each later job of the notebook. The same supervisor reads all jobs of a notebook."""
 END_OF_NOTEBOOK = b""
 
 

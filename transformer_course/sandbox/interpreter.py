@@ -1,4 +1,4 @@
-"""Start a fresh Python process that can import only the sandbox's copy of the course, connected by pipes."""
+"""Start a fresh Python process, connected by pipes, that can import only the sandbox's copy of the course."""
 
 import contextlib
 import json

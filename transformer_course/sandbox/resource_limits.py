@@ -9,7 +9,7 @@ GRACE_S = 1.0
 CLOCK_FACTOR = 6.0
 """Maximum wall-clock time of a job on a busy machine, as a multiple of the job's time limit."""
 MIN_CLOCK_S = 60.0
-"""Lower bound for the maximum wall-clock time, because short limits are too short if twenty programs share a CPU."""
+"""Lower bound for the maximum wall-clock time: short limits are not enough if twenty programs share a CPU."""
 SUPERVISOR_TIMEOUT_S = 30.0
 """Seconds that a supervisor may take to enforce a time limit before it is killed together with the fork server."""
 MAX_JOB_BYTES = 1 << 30

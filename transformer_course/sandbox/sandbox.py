@@ -86,7 +86,7 @@ class Sandbox:
         self._lock: IO[bytes] | None = None
 
     def start(self) -> None:
-        """Start the process without waiting until it is ready, which takes seconds; ``with`` waits for it.
+        """Start the process without waiting for it, which would take seconds. The ``with`` statement waits for it.
 
         Raises:
             SandboxError: The process cannot be started.
@@ -115,7 +115,7 @@ class Sandbox:
         self.close()
 
     def leave_to_child(self) -> None:
-        """Leave the sandbox to a child process forked after the start; the child uses it and removes its folder.
+        """Leave the sandbox to a child process forked after the start. The child uses it and deletes its folder.
 
         Afterwards, ``close`` only ends the sandbox's process, which is a child of the current process.
         """
@@ -279,7 +279,7 @@ class Sandbox:
 
 
 def _announced(interpreter: Interpreter, job: Mapping[str, Any], *, is_last: bool = False) -> list[bytes]:
-    """Return the frames to send before a job, which depend on whether it belongs to the current notebook.
+    """Return the frames to send before a job, which depend on whether the job belongs to the current notebook.
 
     Args:
         interpreter: The interpreter that will receive the job.

@@ -392,7 +392,7 @@ def _forward_requests(
     to_child: tuple[BinaryIO, int],
     from_child: tuple[int, BinaryIO],
 ) -> str:
-    """Forward requests to a child process, and return its replies, until it ends; return the reason why it ended.
+    """Forward requests to a child process and its replies to the grader; return the reason why the process ended.
 
     The time between a reply and the next request does not count toward the child's time.
     """

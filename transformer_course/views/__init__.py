@@ -62,6 +62,6 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     """Import a view on first use, from the module with the same name."""
     if name not in __all__:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}; available are {', '.join(__all__)}")
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}; the views are {', '.join(__all__)}")
     module = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower()
     return getattr(import_module(f"{__name__}.{module}"), name)

@@ -41,7 +41,7 @@ def browser_model(
     is_plain = config.source_vocab_size is None and not config.learned_positions and not config.output_bias
     if not (config.pre_norm and config.feed_forward == "relu" and is_plain):
         raise ValueError(
-            "the browser runs pre-norm Transformers with ReLU, sinusoidal positions and a shared vocabulary; "
+            "the model must be a pre-norm Transformer with ReLU, sinusoidal positions and a shared vocabulary; "
             f"got {config}"
         )
     tensors = {key: value for key, value in model.state_dict().items() if not key.endswith("embedding.weight")}

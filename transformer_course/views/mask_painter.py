@@ -43,7 +43,7 @@ class MaskPainter(View):
 
     front_end = "mask_painter"
 
-    tokens = List(Unicode(), help="The sequence.").tag(sync=True)
+    tokens = List(Unicode(), help="The tokens of the sequence.").tag(sync=True)
     scores = List(List(Number()), help="Scores before the mask, with a row for each query.").tag(sync=True)
     allowed = List(List(Boolean()), help="The mask, with a row for each query.").tag(sync=True)
     source = Integer(None, allow_none=True, help="Index of the input whose outputs are highlighted, or None.").tag(

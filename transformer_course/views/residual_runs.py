@@ -42,7 +42,7 @@ class Run:
         expected = {name: [self.depth] * len(self.steps) for name in MEASURES}
         got = {name: [len(row) for row in rows] for name, rows in self.measures.items()}
         if got != expected:
-            raise ValueError(f"{self.name} must have {self.depth} numbers per step; got {got}")
+            raise ValueError(f"{self.name} must have {self.depth} measurements per step, one per layer; got {got}")
 
     @property
     def name(self) -> str:

@@ -152,5 +152,5 @@ def test_drawing_preserves_torch_random_state():
 
 
 def test_unknown_topic_error_lists_all_topics():
-    with pytest.raises(AttributeError, match="no attribute 'layer'; available are alternative_text, architecture, "):
+    with pytest.raises(AttributeError, match="no attribute 'layer'; the modules are alternative_text, architecture, "):
         diagrams.layer  # noqa: B018

@@ -55,5 +55,5 @@ def test_rounding_error_is_at_most_half_a_step():
 
 @pytest.mark.parametrize("other", [{"pre_norm": False}, {"feed_forward": "gelu"}, {"learned_positions": True}])
 def test_rejects_models_that_the_browser_cannot_run(other):
-    with pytest.raises(ValueError, match="the browser runs pre-norm Transformers"):
+    with pytest.raises(ValueError, match="the model must be a pre-norm Transformer"):
         stored(new_model(**other))

@@ -11,5 +11,7 @@ def test_rejects_runs_with_missing_numbers():
     run = stored()[0]
     with pytest.raises(ValueError, match=r"each of 11 steps needs losses; got \[3, 3"):
         replace(run, losses=run.losses[1:])
-    with pytest.raises(ValueError, match=r"post-norm, no warm-up must have 2 numbers per step; got .'size': \[1"):
+    with pytest.raises(
+        ValueError, match=r"post-norm, no warm-up must have 2 measurements per step, one per layer; got .'size': \[1"
+    ):
         replace(run, measures={**run.measures, "size": [row[:1] for row in run.measures["size"]]})

@@ -46,5 +46,5 @@ def test_picture_is_not_registered_with_pyplot():
 
 
 def test_unknown_view_error_lists_all_views():
-    with pytest.raises(AttributeError, match="no attribute 'Coin'; available are AttentionExplorer"):
+    with pytest.raises(AttributeError, match="no attribute 'Coin'; the views are AttentionExplorer"):
         views.Coin  # noqa: B018

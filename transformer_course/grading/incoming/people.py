@@ -215,7 +215,7 @@ class Roster:
         return found + [other for other in others if _are_both_in(words, self._keys[found[0]], self._keys[other])]
 
     def _by_words(self, name: str) -> list[Person]:
-        """Return the people whose name contains all words or initials in this name, or the reverse."""
+        """Return the people who share all words of this name or of their own name, perhaps as initials."""
         words = _words(without_copy_marks(name))
         return [person for person in self.people if any(_fit(words, own) for own in self._words[person])]
 
@@ -244,7 +244,7 @@ def _spellings(name: str) -> set[str]:
 
 
 def _keys_of(person: Person) -> Iterator[list[str]]:
-    """Yield the words of a person's id, login, email address and full name, except for very short names."""
+    """Yield the words of a person's id, login, email address and full name, unless they are too short to be unique."""
     own = [_words(name) for name in (person.id, person.login, person.email, person.email.partition("@")[0])]
     full = _words(person.name)
     own += [full, full[-1:] + full[:-1]] if len(full) > 1 else []
@@ -272,7 +272,7 @@ def _are_both_in(words: Sequence[str], keys: Sequence[Sequence[str]], others: Se
 
 
 def _fit(words: Sequence[str], own: Sequence[str]) -> bool:
-    """Return whether the longer name contains all words of the shorter name, not all of them as initials."""
+    """Return whether the longer name contains every word of the shorter name, at least one of them in full."""
     few, many = (words, own) if len(words) <= len(own) else (own, words)
     if not few or (few is own and len(own) < 2):
         return False

@@ -22,7 +22,7 @@ def printable(text: str) -> str:
 
 
 def clean_name(name: str) -> str:
-    """Return a name from the file system in a form that is safe to print and never a path."""
+    """Return a name from the file system in a form that is safe to print and that is never a path."""
     return printable(name).replace("/", "_").replace("\\", "_").strip() or "_"
 
 

@@ -43,7 +43,7 @@ class Submission:
         lms_id: The student's number on the platform, or empty.
         login: The student's user name on the platform, or empty.
         platform: The platform from which the notebook was downloaded, or empty.
-        batch: The id of the download, a digest of all students in it.
+        batch: The id of the download, which is a hash of all its students.
         handed_in: The submission time in ISO 8601 format with a time zone, or empty.
         time_source: A description of the source of the time, or the reason why the time is unknown.
         is_marked_late: Whether the platform has marked the submission as late.
@@ -99,7 +99,7 @@ def with_assumed_lesson(submissions: Sequence[Submission], lesson: str) -> list[
 
 
 def read_submission(file: SubmittedFile, whose: PersonHint, budget: ReadingBudget) -> Submission:
-    """Read one notebook; if this fails, the submission's ``problem`` gives the reason."""
+    """Read one notebook. If it cannot be read, the submission's ``problem`` contains the reason."""
     lesson = lesson_by_name(file.path.name)
     submission = Submission(
         clean_name(whose.name),

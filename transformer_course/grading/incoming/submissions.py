@@ -76,10 +76,10 @@ def find_submissions(
             or zips of these. If several zips are passed, each belongs to one student, unless most of them contain the
             work of several students. A folder that contains only class downloads is treated like the zips in it.
         ignore: A folder to skip, because the results folder may be among the submissions.
-        is_student: Function that returns whether a name is certainly a student's. Everything in a folder or zip with
-            such a name belongs to that student.
+        is_student: Function that returns whether a name certainly belongs to a student. Everything in a folder or zip
+            with such a name belongs to that student.
         zone: The time zone of the course. None means the local time zone.
-        may_be_student: Function that returns whether a name may be a student's. None means ``is_student``.
+        may_be_student: Function that returns whether a name may belong to a student. None means ``is_student``.
         pattern: The pattern for students' names, as in ``layout.recognize``.
         report: Function that is called with a sentence about the layout of each folder and zip.
 
@@ -209,7 +209,7 @@ def _student_of_file(path: Path, is_student: Callable[[str], bool]) -> PersonHin
 def _only_one_student(
     submissions: Sequence[Submission], student: str, is_student: Callable[[str], bool]
 ) -> list[Submission]:
-    """Return one student's submissions, or a single submission with a problem if they name several students."""
+    """Return one student's submissions, or a single problem if the submissions name several students."""
     parts = {part for submission in submissions for part in submission.path.parts[-2:]}
     others = {part for part in parts if part != student and is_student(part)}
     is_several = len(others) > 1 or has_several_students(submission.path for submission in submissions)

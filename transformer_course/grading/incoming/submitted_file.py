@@ -15,7 +15,7 @@ MAX_DEPTH = 8
 """Maximum depth of nested folders."""
 SYSTEM_FILES = {TIMESTAMP_FILE, "thumbs.db", "desktop.ini"}
 SYSTEM_FOLDERS = ("__MACOSX", "__pycache__")
-"""Folders created by operating systems and Python; folders with any other name may be a student's."""
+"""Folders created by operating systems and Python; folders with any other name may belong to a student."""
 NO_NOTEBOOK_IN_FOLDER = "There is no notebook to grade in this folder."
 NO_NOTEBOOK_IN_ZIP = "There is no notebook to grade in this zip."
 

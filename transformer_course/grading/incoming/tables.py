@@ -80,7 +80,7 @@ class Table:
         path: The file.
         separator: The separator between cells.
         encoding: The encoding of the file.
-        decimal: The decimal sign of its numbers.
+        decimal: The decimal sign of the numbers.
         titles: The column titles.
         rows: The rows below the column titles.
 
@@ -207,7 +207,8 @@ def decode(content: bytes) -> tuple[str, str]:
     """Return the decoded text, including a byte order mark, and its encoding.
 
     Raises:
-        UnicodeDecodeError: The content has a byte order mark or null bytes, but cannot be decoded accordingly.
+        UnicodeDecodeError: The content has a byte order mark or null bytes, but is not valid in the encoding that they
+            indicate.
     """
     encoding = next((own for mark, own in BYTE_ORDER_MARKS.items() if content.startswith(mark)), "")
     if not encoding and b"\0" in content[:1000]:
@@ -283,7 +284,7 @@ def rows_of(table: Table) -> list[dict[str, str]]:
     """Return the rows of a table in the format of ``read_table``.
 
     Raises:
-        ValueError: As in ``read_table``.
+        ValueError: For the same reasons as in ``read_table``.
     """
     titles = [lower_case_words(title) for title in table.titles]
     rows = []

@@ -18,7 +18,7 @@ from transformer_lab.atomic_write import atomic_write_text
 ANSWERS_FILE = "written_answers.csv"
 """The table in the results folder; the instructor fills in the columns points and comment."""
 RUBRIC_FILE = "rubric.csv"
-"""The instructor's optional rubric in the results folder, with columns question, of and rubric."""
+"""The instructor's optional rubric in the results folder, with the columns question, of and rubric."""
 COLUMN_TITLES = ("lesson", "question", "student", "answer", "points", "of", "comment", "note")
 CELL_ID_PREFIX = "written-"
 UNSAFE_CHARACTERS = re.compile(r"[^\w .-]+")

@@ -22,7 +22,7 @@ NORTH_AMERICA: dict[str, float] = {
     "MDT": -6,
 }
 NORTH_AMERICA |= {"PST": -8, "PDT": -7, "AKST": -9, "AKDT": -8, "HST": -10, "HDT": -9, "NST": -3.5, "NDT": -2.5}
-"""RFC 5322, section 4.3, defines EST to PDT. CST, CDT and PST have other meanings on other continents."""
+"""RFC 5322, section 4.3, defines EST to PDT. On other continents, CST, CDT and PST have different meanings."""
 EUROPE = {"WET": 0, "WEST": 1, "BST": 1, "CET": 1, "CEST": 2, "MET": 1, "MEST": 2, "MEZ": 1, "MESZ": 2}
 EUROPE |= {"EET": 2, "EEST": 3, "MSK": 3}
 AFRICA = {"WAT": 1, "CAT": 2, "SAST": 2, "EAT": 3}
@@ -95,7 +95,7 @@ def read_time(text: str, course_zone: ZoneInfo | None = None) -> WrittenTime:
 
 
 def in_zone(local: datetime, zone: ZoneInfo | None) -> datetime:
-    """Attach a zone, or the local time zone if it is None, to a local time."""
+    """Attach a time zone to a local time. None means the local time zone."""
     return local.astimezone() if zone is None else local.replace(tzinfo=zone)
 
 

@@ -67,7 +67,7 @@ class SchedulerGrader:
         return self
 
     def __exit__(self, *_: object) -> None:
-        with contextlib.suppress(Exception):  # the workers may be gone
+        with contextlib.suppress(Exception):  # the workers may have ended
             self._client.unregister_worker_plugin(PLUGIN_NAME)
         self._client.close()
 

@@ -86,7 +86,7 @@ def run_job(sandbox: Sandbox, job: dict[str, Any], *packed: bytes) -> Outcome:
 
 
 def _run_once(sandbox: Sandbox, job: dict[str, Any], *packed: bytes) -> Outcome:
-    """Run a job; if it timed out while other processes used the CPUs most of the time, report a busy machine."""
+    """Run a job. If it times out because other processes use the CPUs most of the time, report a busy machine."""
     outcome = sandbox.run(job, *packed)
     records = (outcome.answer or {}).get("records")
     last = records[-1] if isinstance(records, list) and records else None

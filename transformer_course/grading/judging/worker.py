@@ -51,7 +51,7 @@ GC_THRESHOLD = 20_000
 """Allocations between garbage collections; the default of 700 made garbage collection take a thirtieth of the time."""
 EXIT_TIMEOUT_S = 0.5
 CRASH_SIGNALS = (signal.SIGABRT, signal.SIGFPE, signal.SIGILL, signal.SIGSEGV, getattr(signal, "SIGBUS", 0))
-"""Signals that a process raises itself by crashing; all other signals come from other processes."""
+"""Signals that a process receives when it crashes; all other signals come from other processes."""
 
 
 @dataclass(frozen=True)
@@ -290,7 +290,7 @@ def seed_of_cases(secret: int, cells: Sequence[Mapping[str, str]]) -> int:
 
 
 def start_method() -> Literal["fork", "forkserver", "spawn"]:
-    """Return the start method for workers. Forking is preferred, because it saves seconds of imports.
+    """Return the start method for workers. Forking is preferred, because it saves the time for imports.
 
     Threads do not survive a fork, and their locks stay locked. So if this process has other threads, workers are forked
     from a separate process that has only done the imports.

@@ -100,7 +100,7 @@ def _is_named(lesson: str, text: str) -> bool:
 
 
 def _downloads(results: ClassResults) -> Mapping[str, set[str]]:
-    """Return the words in the names of the folders or zips with each lesson's submissions."""
+    """Return the words in the names of the folders or zips that contain each lesson's submissions."""
     paths: dict[tuple[str, str], list[Path]] = defaultdict(list)
     for student in results.students:
         for notebook in student.notebooks:
@@ -113,7 +113,7 @@ def _downloads(results: ClassResults) -> Mapping[str, set[str]]:
 
 
 def _common_folder(paths: Sequence[Path]) -> str:
-    """Return the name of the deepest folder that contains all paths, or "" if one student owns it or none exists."""
+    """Return the name of the deepest common folder, or "" if there is none or it belongs to a single student."""
     name = ""
     for parts in zip(*(path.parts for path in paths), strict=False):
         if len({*parts}) > 1:

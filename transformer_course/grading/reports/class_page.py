@@ -111,7 +111,7 @@ def shared_mistakes(results: ClassResults) -> list[SharedMistake]:
 
 
 def mistake_counts(results: ClassResults) -> list[dict[str, str | int]]:
-    """Return the number of students for each recognized mistake, in rows without names that can be shared."""
+    """Return the number of students for each recognized mistake, without names, so that the table can be shared."""
     return [
         {
             "exercise": mistake.exercise.name,

@@ -163,7 +163,7 @@ def _similar_students(student: str, pairs: Sequence[SimilarPair]) -> dict[str, l
 
 
 def _written_answers(student: str, lessons: Iterable[LessonResult], rules: ClassRules) -> Iterator[WrittenAnswer]:
-    """Yield the written answers in those of a student's notebooks that count, with their marks."""
+    """Yield the written answers in a student's counted notebooks, with their marks."""
     for lesson in lessons:
         for question, answer in lesson.notebook.submission.written.items() if lesson.notebook else ():
             yield marked(WrittenAnswer(lesson.lesson, question, student, answer), rules.marks, rules.rubric)

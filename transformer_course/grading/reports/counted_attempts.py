@@ -34,7 +34,7 @@ def lesson_result(
     overrides: Mapping[str, Override],
     extensions: Mapping[str, datetime],
 ) -> LessonResult:
-    """Return the result of a lesson from the attempt that counts, which is the latest attempt that lowers no points.
+    """Return the result of a lesson from the attempt that counts, the latest attempt that does not lower any points.
 
     If an attempt contains several notebooks, the choice among the notebooks does not depend on the verdicts. Otherwise,
     a student could guess fifty times by submitting fifty notebooks.

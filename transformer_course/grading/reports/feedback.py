@@ -92,7 +92,7 @@ def _verdict_panel(result: ExerciseResult) -> Panel:
 
 
 def _own_code(result: ExerciseResult, answers: Mapping[str, str]) -> tuple[str, bool]:
-    """Return the student's code as HTML, and whether an expression is marked; empty if the exercise was not started."""
+    """Return the student's code as HTML, or "" if the exercise was not started, and whether an expression is marked."""
     code = answers.get(result.exercise.name)
     if not code or result.graded is None or result.graded.verdict.status == "not_started":
         return "", False

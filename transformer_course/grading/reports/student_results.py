@@ -70,8 +70,8 @@ class LessonResult:
         lateness: The lateness of the notebook.
         points_after: The points for core exercises minus the penalty.
         attempt: All notebooks in the same attempt.
-        held_back: A description of the points that a later attempt would lower, so the later attempt does not count;
-            otherwise empty.
+        held_back: A description of the points that a later, uncounted attempt would lower, or empty without such an
+            attempt.
     """
 
     lesson: str

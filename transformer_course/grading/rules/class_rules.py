@@ -44,7 +44,7 @@ class ClassRules:
         late_policy: Due dates and late penalties.
         overrides: Points and comments entered by hand.
         marks: The written answers with their marks.
-        partial_credit: Whether an answer that passes some cases gets the same fraction of the points.
+        partial_credit: Whether an answer that passes some cases gets the corresponding fraction of the points.
         lessons: The lessons that count, or ``ALL_LESSONS``; empty for all lessons that enough students submit.
         extensions: Later due dates for individual students.
         rubric: The rubric for written answers, by question.
@@ -95,7 +95,8 @@ class RuleChanges:
         lessons: The lessons that count, or ``ALL_LESSONS``.
         roster: A table of all students.
         late_policy: Due dates and penalties.
-        partial_credit: Whether, from now on, an answer that passes some cases gets the same fraction of the points.
+        partial_credit: Whether, from now on, an answer that passes some cases gets the corresponding fraction of the
+            points.
         library_calls: One of ``LIBRARY_CALLS``, or empty.
         own: The instructor's own exercises from ``read_own_exercises``, including earlier exercises.
         roster_columns: The columns of the roster from ``column_titles.parse_columns``.
@@ -188,7 +189,7 @@ def _read_rules(path: Path) -> tuple[LatePolicy, bool, list[str], str, dict[str,
         if library_calls not in LIBRARY_CALLS:
             raise ValueError(f"library_calls must be one of {', '.join(LIBRARY_CALLS)}")
         if type(partial_credit) is not bool or len(lessons) != len(text.get("lessons", [])):
-            raise ValueError("it has unknown lessons, or partial_credit is neither true nor false")
+            raise ValueError("a lesson is unknown, or partial_credit is neither true nor false")
         columns = text.get("roster_columns", {})
         if type(columns) is not dict or not all(type(title) is str for title in columns.values()):
             raise ValueError("roster_columns must be an object whose values are column titles (strings)")

@@ -47,7 +47,7 @@ class LatePolicy:
     """Due dates and late penalties.
 
     Args:
-        due: The due date of each lesson; ``EVERY_LESSON`` is the default.
+        due: The due date of each lesson; the key ``EVERY_LESSON`` stands for all other lessons.
         penalty: Percentage of the points to deduct per day.
         grace: Grace period after the due date in minutes.
         zone: The time zone in which days are counted. None means the local time zone.
@@ -171,7 +171,7 @@ class Extension:
 
 
 def make_extensions_file(out: Path) -> None:
-    """Create an empty table of extensions in a results folder, unless there is one."""
+    """Create an empty table of extensions in a results folder, unless the table exists."""
     if not (out / EXTENSIONS_FILE).exists():
         atomic_write_text(out / EXTENSIONS_FILE, "student,lesson,due\n")
 
@@ -249,5 +249,5 @@ def parse_zone(name: str) -> ZoneInfo:
 
 
 def in_words(moment: datetime, zone: ZoneInfo | None = None) -> str:
-    """Format a time in a zone, or in the local time zone if it is None."""
+    """Format a time in a zone. None means the local time zone."""
     return f"{moment.astimezone(zone):%Y-%m-%d %H:%M}"

@@ -39,7 +39,7 @@ class Override:
 
 
 def make_overrides_file(out: Path) -> None:
-    """Create an empty table of overrides in a results folder, unless there is one."""
+    """Create an empty table of overrides in a results folder, unless the table exists."""
     if not (out / OVERRIDES_FILE).exists():
         atomic_write_text(out / OVERRIDES_FILE, ",".join(COLUMN_TITLES) + "\n")
 

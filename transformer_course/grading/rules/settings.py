@@ -121,7 +121,7 @@ def recorded_settings(out: Path) -> dict[str, Any] | None:
 
 
 def versions() -> dict[str, str]:
-    """Return the versions of everything that affects how an answer is judged."""
+    """Return the versions of all software that affects the judging of answers."""
     return {"transformer-course": _version(), "torch": torch.__version__, "python": python_version()}
 
 
