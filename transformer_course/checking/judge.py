@@ -41,6 +41,7 @@ from transformer_course.running.observation import Observation
 from transformer_course.running.record import call_inputs
 from transformer_course.steps import InSteps, needs
 
+FIX_FIRST = "Fix the first one and run the check again."
 LEFT_STUB = "Delete `raise NotImplementedError` on your line {}: your code stops there."
 
 
@@ -221,7 +222,7 @@ def _recognized(
 
 def _two_bugs(*clauses: str) -> str:
     numbered = [f"{number}. {clause}." for number, clause in enumerate(clauses, 1)]
-    return "\n".join(["Your code has two bugs.", *numbered, "Fix the first one and run the check again."])
+    return "\n".join(["Your code has two bugs.", *numbered, FIX_FIRST])
 
 
 def _next_step(steps: InSteps | None, stops_at: str) -> tuple[str, ...]:

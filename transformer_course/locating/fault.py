@@ -1,6 +1,6 @@
 """A located fault: an expression in the attempt, an explanation of the error, and hints."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from transformer_course.checking.message_panel import code_block
 from transformer_course.running.instrumentation import Expression
@@ -23,6 +23,8 @@ class Fault:
         proven: Whether replacing this expression alone repairs the output.
         is_misplaced: Whether the expression is a name used where another value should be.
         is_certain: Whether the values that the expression uses are correct, so that no earlier line is at fault.
+        kind: The kind of the edit that repairs the code, or "" if the fault was not found by an edit.
+        is_crash: Whether the expression has no value because it crashes, which says little about what is wrong with it.
     """
 
     expression: Expression
@@ -32,6 +34,8 @@ class Fault:
     proven: bool = True
     is_misplaced: bool = False
     is_certain: bool = False
+    kind: str = ""
+    is_crash: bool = False
 
     @property
     def message(self) -> str:
@@ -54,3 +58,10 @@ def marked_line(expression: Expression) -> str:
     displayed = f"{before}{line[first:last]}{' …' * (len(line) > last)}"
     under = " " * (len(before) + begin - first) + "^" * max(1, min(end, len(line), last) - begin)
     return code_block(f"{displayed}\n{under}")
+
+
+def whole_line(expression: Expression) -> Expression:
+    """Return the whole line of an expression as an expression, or the expression itself if the line is too long."""
+    line = expression.source_line
+    begin, end = len(line) - len(line.lstrip()), len(line.rstrip())
+    return expression if end - begin > MAX_LINE_LENGTH else replace(expression, columns=(begin, end))

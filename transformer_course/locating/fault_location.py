@@ -4,6 +4,7 @@ If no mistake was recognized, ``FaultSearch`` finds the fault. Otherwise, the se
 """
 
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -11,11 +12,12 @@ from transformer_course.checking.crash_help import RETURNS_TWO
 from transformer_course.checking.expected_behavior import Behavior, in_isolation
 from transformer_course.checking.explain import NOT_REPEATABLE, ON_LINE
 from transformer_course.checking.general_mistakes import CHANGES_ARGUMENT
+from transformer_course.checking.judge import FIX_FIRST
 from transformer_course.checking.verdict import Verdict
 from transformer_course.exercise import Mistake, capitalized
 from transformer_course.generated_mistakes.generated_mistake import GeneratedMistake
-from transformer_course.locating.code_repairs import LOOP_KINDS
-from transformer_course.locating.fault import Fault, marked_line
+from transformer_course.locating.code_repairs import LOOP_KINDS, NAME_KINDS
+from transformer_course.locating.fault import Fault, marked_line, whole_line
 from transformer_course.locating.fault_search import FaultSearch
 from transformer_course.running.instrumentation import Expression
 from transformer_course.running.isolation import restored_globals
@@ -31,6 +33,16 @@ QUOTING_KINDS = ("argument_for_another", "values_exchanged", "wrong_input", "tak
 values. An attempt may use a number without containing the number: a counter that starts at 256 and is incremented
 before use has the value 257.
 """
+UNPROVEN_KINDS = ("moved",)
+"""Kinds of generated mistakes whose message names two values, of which the located expression proves only one."""
+REPAIRS = {
+    "number": ("number", "index", "dim"), "index": ("number", "index"), "axis": ("dim",), "all_axes": ("no_dim",),
+    "wrong_input": ("name",), "argument_for_another": ("name",), "taken_for": ("name",), "operator": ("operator",),
+    "order": ("swapped",), "inputs_exchanged": ("swapped",), "sibling": ("function",), "sign": ("sign",),
+}  # fmt: skip
+"""For a kind of generated mistake, the kinds of edits that undo it in the learner's code."""
+STOPS_AT = "stops_at_"
+"""Prefix of the name of a half-finished answer, before the step at which it stops."""
 
 
 def can_be_located(verdict: Verdict) -> bool:
@@ -69,8 +81,9 @@ def add_location(
         with restored_globals(), in_isolation(), time_limit(SEARCH_TIME_LIMIT_S, clock, MAX_IDLE_S):
             search = FaultSearch(known, traced, is_random=NOT_REPEATABLE in verdict.message)
             if verdict.status == "half_finished":
-                discarded = search.discarded_result()
-                return replace(verdict, message=discarded.message, hints=discarded.hints) if discarded else verdict
+                stops_at = verdict.mistakes[0].removeprefix(STOPS_AT)
+                unused = search.discarded_result() or search.repair() or search.unused_value(stops_at)
+                return replace(verdict, message=unused.message, hints=unused.hints) if unused else verdict
             if verdict.status == "mistake":
                 return _with_line_of_mistake(verdict, search, named, changed if is_changed else ())
             is_explained = verdict.status == "crashed" and RETURNS_TWO in verdict.message
@@ -105,13 +118,25 @@ def _with_line_of_mistake(
     """
     message, hints = verdict.message, verdict.hints
     if discarded := search.discarded_result():
-        is_composed = len(named) == 1 and isinstance(named[0], GeneratedMistake) and not named[0].has_own_words
+        is_composed = len(named) == 1 and _is_composed(named[0])
         message = discarded.message if is_composed else f"{discarded.message}\n{message}"
         return replace(verdict, message=message, hints=discarded.hints)
     order = sorted(named, key=lambda mistake: verdict.mistakes.index(mistake.name))
+    if len(order) == 2 and any(map(_is_composed, order)) and (slip := search.repair()):
+        # One slip is likelier than two mistakes that together behave the same.
+        others = tuple(name for name in verdict.mistakes if name not in [mistake.name for mistake in order])
+        message = _joined(slip.message, message.partition(f"{FIX_FIRST}\n")[2])
+        return replace(verdict, status="wrong", message=message, mistakes=others, hints=slip.hints)
     found = search.mistake(*order) if order else None
     if len(order) == 1 and isinstance(mistake := order[0], GeneratedMistake):
         reading = mistake.reading(found[1], found[0].text) if found else mistake.reading(code=search.code)
+        is_unproven = not found or reading.edit.kind in UNPROVEN_KINDS
+        slip = search.repair() if _is_composed(mistake) and is_unproven else None
+        if slip and _agree(reading, slip):
+            found = slip.expression, reading.edit.step
+        elif slip and not reading.edit.kind == slip.kind == "number":
+            message = _joined(slip.message, message.partition("\n")[2])
+            return replace(verdict, message=message, hints=slip.hints)
         if reading is not mistake:
             message, hints, order = mistake.reworded(message, reading), tuple(reading.hints), [reading]
         if not found and not reading.fits(search.code):
@@ -125,10 +150,27 @@ def _with_line_of_mistake(
         message = _insert_line(message, order[0], found[0])
     elif len(order) == 1 and (slip := search.repair(LOOP_KINDS)):
         message, hints = _joined(slip.message, verdict.message.partition("\n")[2]), slip.hints
+    elif len(order) == 1 and (slip := search.repair(NAME_KINDS)):
+        sentence, _, case = message.partition("\n")
+        message = _joined(sentence, marked_line(whole_line(slip.expression)), case)
     if change := search.change_of(changed):
         message += f"\n{change.message}"
         hints = hints if order else change.hints
     return replace(verdict, message=message, hints=hints)
+
+
+def _is_composed(mistake: Mistake) -> bool:
+    """Return whether no teacher wrote the message about a mistake."""
+    return isinstance(mistake, GeneratedMistake) and not mistake.has_own_words
+
+
+def _agree(mistake: GeneratedMistake, slip: Fault) -> bool:
+    """Return whether the message about a mistake describes the same slip as an edit that repairs the code."""
+    if slip.kind not in REPAIRS.get(mistake.edit.kind, ()):
+        return False
+    if slip.kind in ("number", "index", "name"):
+        return re.search(rf"(?<![\w.]){re.escape(slip.expression.text)}(?![\w.])", mistake.edit.new) is not None
+    return True
 
 
 def _insert_line(message: str, mistake: Mistake, expression: Expression) -> str:

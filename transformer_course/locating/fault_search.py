@@ -57,7 +57,7 @@ class FaultSearch:
         if found := self._different_at_second_call() or self.discarded_result() or self._wrong_dtype():
             return found
         step = StepSearch(self.runs).first_fault() if failing and self.known.exercise.steps else None
-        if step and step.is_certain:
+        if step and step.is_certain and not step.is_crash:
             return step
         return self.repair() or step
 
@@ -70,6 +70,10 @@ class FaultSearch:
         """Return the first expression whose result is discarded."""
         found = first_discarded(self.traced.expressions, [case.trace for case in self.runs.failing])
         return found and Fault(found[0], found[1], DISCARDED_RESULT_HINTS)
+
+    def unused_value(self, stops_at: str) -> Fault | None:
+        """Return the last expression that computes a step after the one that a half-finished answer returns."""
+        return StepSearch(self.runs).unused_value(stops_at) if self.runs.failing else None
 
     def change_of(self, changed: Sequence[str]) -> Fault | None:
         """Return the first expression that writes into one of the changed arguments.

@@ -78,6 +78,11 @@ def describe_fault(
     return " ".join(report)
 
 
+def unused_value(expression: Expression, noun: str, returned: str) -> str:
+    """Describe a value that the code computes correctly but never uses."""
+    return f"Line {expression.line}: you compute {noun}, but your output doesn't depend on it: you return {returned}."
+
+
 def _should_be(expression: Expression, noun: str, difference: str) -> str:
     """Describe the value that the learner computes in an expression, and the value it should be."""
     is_value = expression.is_name or re.fullmatch(r"-?[\d.]+(?:e-?\d+)?", expression.text) is not None
@@ -86,6 +91,8 @@ def _should_be(expression: Expression, noun: str, difference: str) -> str:
     crash = re.fullmatch(r"it crashes \((\w+)\)", difference)
     if crash and crash[1] == "UnboundLocalError" and expression.is_name:
         name = f"`{expression.text}`"
+        if noun.startswith("`"):
+            return f"{line} {name} has no value yet when this line runs. Use {noun} instead."
         return f"{line} {name} has no value here. It should be {noun}. In which cases does your code set {name}?"
     if crash:
         return f"{line} your code crashes here ({crash[1]}). You should {use} {noun} here."

@@ -1,8 +1,9 @@
 """Describe the fault in a learner's code that an edit repairs, and ask a question about it."""
 
+import re
+
 from transformer_course.checking.message_panel import code_block
 from transformer_course.locating.fault import Fault
-from transformer_course.locating.fault_wording import REST_IS_RIGHT
 from transformer_course.running.code_edits import CodeEdit
 from transformer_course.running.instrumentation import Expression
 
@@ -52,18 +53,36 @@ SENTENCES = {
     "name": ("`{old}` is the wrong value here.", "Which of your other values do you need?"),
 }
 """For each kind of edit, a clause about the fault, and a question or ""."""
+WRONG_DIMENSION = "`{old}` is the wrong dimension here."
+SENTENCES_BEFORE = {
+    r"\.(?:shape\[|size\()$": (WRONG_DIMENSION, "Which dimension has the size that you need?"),
+    r"\.(?:transpose|swapaxes|permute|movedim|(?:un)?squeeze|(?:un)?flatten|gather)\([-\d, ]*$": (
+        WRONG_DIMENSION,
+        "What does each dimension of the tensor stand for?",
+    ),
+}
+"""Sentences about a wrong number after code that takes a dimension."""
 
 
 def fault_of(edit: CodeEdit) -> Fault:
     """Return the fault that an edit repairs."""
-    statement, question = (text.format(**_words(edit)) for text in SENTENCES[edit.kind])
+    statement, question = (text.format(**_words(edit)) for text in _sentences(edit))
     expression = Expression(
         0, "", edit.line, edit.columns, edit.source_line[slice(*edit.columns)], edit.source_line, (), ""
     )
     problem = f"Line {edit.line}: {statement}{f' {question}' if question else ''}"
     in_code = f"In code:\n{code_block(edit.new)}" if edit.new else "Delete the line."
-    hints = (question or f"Look at line {edit.line}. {REST_IS_RIGHT}", REST_IS_RIGHT, in_code)
-    return Fault(expression, problem, hints)
+    hints = (f"Change only line {edit.line}, and your output is right.", in_code)
+    return Fault(expression, problem, hints, kind=edit.kind)
+
+
+def _sentences(edit: CodeEdit) -> tuple[str, str]:
+    before = edit.source_line[: edit.columns[0]]
+    if edit.kind == "number":
+        for pattern, sentences in SENTENCES_BEFORE.items():
+            if re.search(pattern, before):
+                return sentences
+    return SENTENCES[edit.kind]
 
 
 def _words(edit: CodeEdit) -> dict[str, str]:

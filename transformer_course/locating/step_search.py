@@ -17,7 +17,7 @@ from transformer_course.generated_mistakes.generated_mistake import GeneratedMis
 from transformer_course.generated_mistakes.step_words import StepWords
 from transformer_course.locating.candidate_expressions import contains_replaced, is_candidate, is_condition
 from transformer_course.locating.fault import Fault
-from transformer_course.locating.fault_wording import describe_fault, step_hints
+from transformer_course.locating.fault_wording import describe_fault, step_hints, unused_value
 from transformer_course.locating.substituted_runs import SubstitutedRuns, TracedCase
 from transformer_course.locating.value_layouts import has_same_shape, in_layout, is_number, matches, matches_exactly
 from transformer_course.running.instrumentation import Expression
@@ -279,7 +279,28 @@ class StepSearch:
             before=None if supposed else self._correct_before(expression, noun),
         )
         hints = step_hints(runs.steps, expression, step)
-        return Fault(expression, problem, hints, step, proven, is_misplaced, is_certain=proven and is_certain)
+        is_crash = not events and not expression.is_name
+        return Fault(
+            expression, problem, hints, step, proven, is_misplaced, is_certain=proven and is_certain, is_crash=is_crash
+        )
+
+    def unused_value(self, stops_at: str) -> Fault | None:
+        """Return the last expression that computes a later step correctly, although the output does not depend on it.
+
+        Args:
+            stops_at: The step or argument that the attempt returns.
+        """
+        steps, order = self.runs.steps, self.runs.order(self.runs.failing[0].trace)
+        later = [name for name in steps.steps if stops_at not in steps.reached_from[name] and steps.has_noun(name)]
+        for number in reversed(order):
+            expression = self.expressions[number]
+            computed = [name for name in later if all(_computes(case, number, name) for case in self.runs.cases)]
+            if expression.is_name or not computed:
+                continue
+            noun, returned = (StepWords(steps).noun(name) for name in (computed[0], stops_at))
+            hint = f"Your code computes {noun}. Which line should use it?"
+            return Fault(expression, unused_value(expression, noun, returned), (hint, *steps.step_hints(later[-1])))
+        return None
 
     def _is_wrong_after(self, expression: Expression, step: str) -> bool:
         """Return whether the output stays wrong if the expression is replaced by the correct value of the step."""

@@ -37,7 +37,7 @@ def edits_of_call(position: NodePosition, node: ast.Call) -> Iterator[TreeEdit]:
         yield TreeEdit("swapped", node, new, [Assignment(node, "args", swapped)])
     if _is_method(node) and isinstance(node.func, ast.Attribute) and name not in ("append", "extend"):
         yield position.edit("call", node.func.value, name)
-    elif node.args and not _is_method(node):
+    elif node.args and not _is_method(node) and all(map(is_integer, node.args[1:])):
         yield position.edit("call", node.args[0], name)
 
 

@@ -90,10 +90,8 @@ def _edits_of_expression(position: NodePosition, names: Sequence[str]) -> Iterat
         case ast.BoolOp(op=op, values=values):
             [other] = OPERATORS[type(op)]
             yield position.edit("operator", ast.BoolOp(other(), values), SYMBOLS[type(op)])
-        case ast.UnaryOp(op=op, operand=operand) if not isinstance(operand, ast.Constant):
-            yield position.edit("sign" if isinstance(op, ast.USub) else "truth", operand)
-        case ast.Constant(value=value):
-            yield from _edits_of_constant(position, value)
+        case ast.UnaryOp() | ast.Constant():
+            yield from _edits_of_sign_or_constant(position)
         case ast.Name(id=name, ctx=ast.Load()) if name in names:
             for other_name in _nearest_names(name, names):
                 yield position.edit("name", ast.Name(other_name, ast.Load()))
@@ -119,6 +117,21 @@ def _edits_of_operation(position: NodePosition, node: ast.BinOp) -> Iterator[Tre
         yield position.edit("operand", right)
     if isinstance(op, ast.Sub | ast.Div | ast.MatMult):
         yield position.edit("swapped", ast.BinOp(right, op, left))
+
+
+def _edits_of_sign_or_constant(position: NodePosition) -> Iterator[TreeEdit]:
+    """Yield the edits of a sign, a negation or a constant. The minus sign of a number is a part of the number."""
+    match position.node:
+        case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int(value))):
+            yield from _edits_of_constant(position, -value)
+        case ast.UnaryOp(op=op, operand=operand) if not isinstance(operand, ast.Constant):
+            yield position.edit("sign" if isinstance(op, ast.USub) else "truth", operand)
+        case ast.Constant(value=value) if not (type(value) is int and _is_negated(position)):
+            yield from _edits_of_constant(position, value)
+
+
+def _is_negated(position: NodePosition) -> bool:
+    return isinstance(position.parent, ast.UnaryOp) and isinstance(position.parent.op, ast.USub)
 
 
 def _edits_of_constant(position: NodePosition, value: object) -> Iterator[TreeEdit]:

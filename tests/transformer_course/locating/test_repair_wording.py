@@ -21,12 +21,27 @@ def test_every_kind_has_a_sentence():
 def test_sentence_is_complete(kind):
     fault = fault_of(edit(kind))
     assert "{" not in fault.message and "  " not in fault.problem
-    assert fault.problem.endswith((".", "?")) and len(fault.hints) == 3 and all(fault.hints)
+    assert fault.problem.endswith((".", "?")) and len(fault.hints) == 2 and all(fault.hints)
 
 
 def test_sentence_depends_on_direction_of_edit():
     assert "one iteration too early. What" in fault_of(edit("range_stop", by=1)).problem
     assert "one iteration too late. What" in fault_of(edit("range_stop", by=-1)).problem
+
+
+@pytest.mark.parametrize(
+    ("line", "sentence"),
+    [
+        ("d = x.shape[1]", "`1` is the wrong dimension here. Which dimension has the size"),
+        ("d = x.size(1)", "`1` is the wrong dimension here. Which dimension has the size"),
+        ("y = x.transpose(-2, 1)", "`1` is the wrong dimension here. What does each dimension"),
+        ("y = x.reshape(n, 1)", "`1` is the wrong number here. What should it be?"),
+    ],
+)
+def test_wrong_number_may_be_a_dimension(line, sentence):
+    begin = line.index("1")
+    number = CodeEdit(0, "number", 2, (begin, begin + 1), line, "1", "-1")
+    assert sentence in fault_of(number).problem
 
 
 def test_last_hint_shows_edited_code():
