@@ -63,7 +63,7 @@ def add_location(
 ) -> Verdict:
     """Add the line at fault to the message and hints of a verdict, if it can be proven.
 
-    The status and the mistakes stay the same.
+    The status and the mistakes stay the same, unless one edit of the code explains what two mistakes did.
 
     Args:
         verdict: The verdict.

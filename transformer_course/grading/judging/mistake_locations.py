@@ -95,7 +95,7 @@ class SecondRun:
 
 
 def with_location(verdict: Verdict, exercise: Exercise, observed: Any, second_run: SecondRun, seed: int) -> Verdict:
-    """Add the location of the mistake to a verdict if the location can be proven. The status does not change.
+    """Add the location of the mistake to a verdict if it can be proven. A wrong answer stays wrong.
 
     Args:
         verdict: The verdict.
@@ -115,7 +115,7 @@ def with_location(verdict: Verdict, exercise: Exercise, observed: Any, second_ru
         note = "" if verdict.mistakes else OTHER_CASES_NOTE
         clock = CLOCK_FACTOR * SEARCH_TIME_LIMIT_S  # other processes may be using the CPUs
         found = add_location(verdict, second_run.known, second_run.traced, changed, note, clock)
-    return replace(verdict, message=found.message, hints=found.hints)
+    return found
 
 
 def location_seed(seed: int) -> int:
