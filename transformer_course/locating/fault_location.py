@@ -35,10 +35,13 @@ before use has the value 257.
 """
 UNPROVEN_KINDS = ("moved",)
 """Kinds of generated mistakes whose message names two values, of which the located expression proves only one."""
+REMOVED = ("call", "line", "operand")
 REPAIRS = {
     "number": ("number", "index", "dim"), "index": ("number", "index"), "axis": ("dim",), "all_axes": ("no_dim",),
     "wrong_input": ("name",), "argument_for_another": ("name",), "taken_for": ("name",), "operator": ("operator",),
     "order": ("swapped",), "inputs_exchanged": ("swapped",), "sibling": ("function",), "sign": ("sign",),
+    "function": REMOVED, "scaled": REMOVED, "shifted": REMOVED, "added": REMOVED, "transposed": REMOVED,
+    "rounded": REMOVED, "flattened": REMOVED, "squeezed": REMOVED, "done_again": REMOVED, "inverted": REMOVED,
 }  # fmt: skip
 """For a kind of generated mistake, the kinds of edits that undo it in the learner's code."""
 STOPS_AT = "stops_at_"
@@ -153,7 +156,7 @@ def _with_line_of_mistake(
     elif len(order) == 1 and (slip := search.repair(NAME_KINDS)):
         sentence, _, case = message.partition("\n")
         message = _joined(sentence, marked_line(whole_line(slip.expression)), case)
-    if change := search.change_of(changed):
+    if (change := search.change_of(changed)) and marked_line(change.expression) not in message:
         message += f"\n{change.message}"
         hints = hints if order else change.hints
     return replace(verdict, message=message, hints=hints)
@@ -170,7 +173,7 @@ def _agree(mistake: GeneratedMistake, slip: Fault) -> bool:
         return False
     if slip.kind in ("number", "index", "name"):
         return re.search(rf"(?<![\w.]){re.escape(slip.expression.text)}(?![\w.])", mistake.edit.new) is not None
-    return True
+    return mistake.fits(slip.expression.source_line)
 
 
 def _insert_line(message: str, mistake: Mistake, expression: Expression) -> str:

@@ -7,7 +7,7 @@ import ast
 import copy
 import sys
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import ItemsView, Iterator, Mapping, ValuesView
 from typing import Any
 
 from torch import Tensor
@@ -57,6 +57,8 @@ def stored(value: Any, *containers: object) -> Any:
     Raises:
         CyclicContainer: The value is one of the containers or contains one of them.
     """
+    if isinstance(value, Iterator):  # its items are computed while they are stored
+        return (stored(item, *containers) for item in value)
     forbidden = {id(container) for container in containers if isinstance(container, list | dict | set | deque)}
     remaining, seen = [value] if forbidden else [], set()
     while remaining:
@@ -132,7 +134,7 @@ def _parts(value: object) -> list[Any]:
     """List the items of a container."""
     if isinstance(value, Mapping):
         return [*value.values()]
-    return [*value] if isinstance(value, list | tuple | deque) else []
+    return [*value] if isinstance(value, list | tuple | deque | ValuesView | ItemsView) else []
 
 
 def _is_huge(value: object) -> bool:

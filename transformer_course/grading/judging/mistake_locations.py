@@ -95,7 +95,7 @@ class SecondRun:
 
 
 def with_location(verdict: Verdict, exercise: Exercise, observed: Any, second_run: SecondRun, seed: int) -> Verdict:
-    """Add the location of the mistake to a verdict if it can be proven. A wrong answer stays wrong.
+    """Add the location of the mistake to a verdict if the location can be proven. A wrong answer stays wrong.
 
     Args:
         verdict: The verdict.
