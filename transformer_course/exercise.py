@@ -106,7 +106,7 @@ class Wording:
         if not (self.message or self.summary):
             raise ValueError("a wording needs a message, a summary, or both")
         if "{summary}" in self.message and not self.summary:
-            raise ValueError(f"the message {self.message!r} refers to a summary, but there is none")
+            raise ValueError(f"the message {self.message!r} refers to a summary, so pass a summary")
 
     @property
     def sentence(self) -> str:

@@ -311,7 +311,9 @@ def _bounded(function: FunctionType) -> FunctionType:
         value = function(*args, **kwargs)
         size = value.numel() if isinstance(value, Tensor) else len(value) if isinstance(value, Sized) else 1
         if _Evaluation.n_calls > MAX_CALLS or size > MAX_RESULT_SIZE:
-            raise RunawayAnswer(f"call {_Evaluation.n_calls:,} of a function from a step returned {size:,} numbers")
+            raise RunawayAnswer(
+                f"a function from a step exceeded its limits: call {_Evaluation.n_calls:,} returned {size:,} numbers"
+            )
         return value
 
     return bounded  # type: ignore[return-value]

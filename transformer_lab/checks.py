@@ -83,7 +83,7 @@ def check_tensor(name: str, x: object) -> None:
 def check_has_data(x: Tensor) -> None:
     """Raise ValueError if a model's output x is on the meta device, because decoding needs actual numbers."""
     if x.is_meta:
-        raise ValueError("decoding requires a model with data, but this model is on the meta device")
+        raise ValueError("decoding requires a model with data, but this model is on the meta device; load parameters")
 
 
 def check_attention(
@@ -119,7 +119,7 @@ def check_attention(
     for name, x in (("queries", q), ("keys", k), ("values", v)):
         check_tensor(name, x)
         if x.dim() < 2 or not x.is_floating_point():
-            raise ValueError(f"{name} must be floats of shape (…, n, d); got {x.dtype} of shape {tuple(x.shape)}")
+            raise ValueError(f"{name} must be float tensors of shape (…, n, d); got {x.dtype}, {tuple(x.shape)}")
     (*q_batch, _, q_width), (*k_batch, n_key, k_width), (*v_batch, n_value, _) = q.shape, k.shape, v.shape
     if n_key != n_value:
         raise ValueError(f"the numbers of keys and values must be equal; got {n_key} keys, {n_value} values")

@@ -22,7 +22,7 @@ _BEARTYPE = beartype(conf=BeartypeConf(is_pep484_tower=True))
 """Type checks with the numeric tower: an int is accepted as a float."""
 
 _COMPUTED = threading.local()
-"""Its ``result`` is the return value of the call while that value is being checked."""
+"""Thread-local state: ``result`` is the return value of the call while that value is being checked."""
 
 
 class _Unknown(Exception):

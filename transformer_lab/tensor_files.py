@@ -17,7 +17,7 @@ from transformer_lab.device import without_memory
 AnyModel = TypeVar("AnyModel", bound=nn.Module)
 PARAMETERS_FILE = "model.safetensors"
 MAX_SINUSOIDS = 2**24
-"""Maximum number of sinusoids of any model, which take 64 MiB."""
+"""Maximum number of sinusoids in a model, which take up 64 MiB."""
 
 
 def plain_names(named: Iterable[tuple[str, Tensor]]) -> dict[str, Tensor]:

@@ -49,8 +49,8 @@ MAX_UNLIKELINESS_RATIO = 2
 """If pairs with the same behavior share no mistake, only pairs that are up to this many times as unlikely as the best
 pair are considered."""
 BATCH_SIZE = 10
-"""At least this many generated mistakes are evaluated together, which takes half the time. This happens only on cases
-without stored outlines.
+"""Minimum number of generated mistakes to evaluate together, which takes half the time. Mistakes are evaluated together
+only on cases without stored outlines.
 """
 MIN_WRONG_CASES = 3
 """Crashes in some cases are disregarded if the attempt is wrong in at least this many other cases."""

@@ -12,8 +12,9 @@ from torch import Tensor
 from transformer_course.running.observation import Observation
 
 ABSOLUTE_TOLERANCE, RELATIVE_TOLERANCE = 1e-5, 1e-4
-"""Two numbers in tensors agree within ``ABSOLUTE_TOLERANCE + RELATIVE_TOLERANCE · |expected|``, which allows for a
-different order of summation in float32. For plain numbers, which may be tiny, both tolerances are relative.
+"""Two numbers in tensors agree if they differ by at most ``ABSOLUTE_TOLERANCE + RELATIVE_TOLERANCE · |expected|``,
+which allows for a different order of summation in float32. For plain numbers, which may be tiny, both tolerances are
+relative.
 """
 GRADIENT_TOLERANCE = 1e-3
 """Tolerance for gradients, relative to the largest number in a gradient, because each number of a gradient is a sum

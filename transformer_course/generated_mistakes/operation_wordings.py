@@ -49,7 +49,7 @@ CONSEQUENCES = {
     ("sin", "cos"): "For an angle of 0, the sine is 0 and the cosine is 1",
     ("cos", "sin"): "For an angle of 0, the sine is 0 and the cosine is 1",
 }
-"""For each pair of functions (called, correct), a sentence about how they differ, without a final period."""
+"""For each pair of functions (called, correct), a sentence about the difference, without a final period."""
 MAX_ASKED_WORDS = 5
 """Maximum number of words of a value's name in a question."""
 MAX_ASKING_WORDS = 18

@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable
 
 Noun = Callable[[str], str]
-"""Function that returns the noun for a name in the code, or "" if it has none."""
+"""Function that returns the noun for a name in the code, or "" if there is no noun."""
 
 BINARY = {
     "Add": "add {b} to {a}", "Sub": "subtract {b} from {a}", "Mult": "multiply {a} by {b}", "Div": "divide {a} by {b}",

@@ -8,7 +8,7 @@ from transformer_course.steps import InSteps
 MAX_NOUN_WORDS = 9
 """Maximum number of words in a noun that is used inside a phrase."""
 CLAUSES = ("whether ", "which ", "how ", "where ", "for ", "the result of “")
-"""Beginnings of nouns that are really clauses. ``StepWords.noun`` replaces them with "the result of …"."""
+"""Beginnings of nouns that are in fact clauses. ``StepWords.noun`` replaces them with "the result of …"."""
 
 AFTER_HEAD_NOUN = (
     "of|that|in|on|for|to|by|from|where|after|before|with|as|is|at|along|over|per|between|under|into|without"

@@ -36,7 +36,7 @@ OPERATION_PATTERNS = {
 }  # fmt: skip
 """Patterns that find an operation in the words of a step.
 
-They prevent contradictions such as "you never divide when you divide by the sum".
+The patterns prevent contradictions such as "you never divide when you divide by the sum".
 """
 
 NUMBER_PATTERNS = {

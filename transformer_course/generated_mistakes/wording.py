@@ -29,7 +29,7 @@ class Words(NamedTuple):
     summary: str
     """A clause in the second person that must be true even if the attempt has other mistakes."""
     advice: str
-    """A sentence about the correct code, without a final period, or a question, or ""."""
+    """A sentence about the correct code (without a final period), a question, or ""."""
     question: str
     """The first hint, a question."""
 

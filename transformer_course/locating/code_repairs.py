@@ -15,7 +15,7 @@ from transformer_course.running.code_edits import CodeEdit
 LOOP_KINDS = (
     "reset_in_loop", "set_before_loop", "returns_in_loop", "set_back", "overwrites", "range_stop", "range_start",
 )  # fmt: skip
-"""Slips in loops. Quoting the line explains such a slip better than describing its effect on the answer."""
+"""Kinds of slips in loops. Quoting the line explains such a slip better than describing the effect on the answer."""
 NAME_KINDS = ("name",)
 MIN_NUMBERS = 4
 """Minimum total size of the outputs of the small cases. An edit may repair a smaller output by chance."""

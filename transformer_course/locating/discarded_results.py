@@ -26,7 +26,7 @@ METHODS = {
 """torch methods and functions that return a new tensor and leave their arguments unchanged."""
 MODULES = ("torch", "F", "nn", "functional", "np")
 LIBRARY = "parts"
-"""Name under which the lessons import earlier solutions. These functions return new values, too."""
+"""Name under which lessons import earlier solutions, which are functions that also return new values."""
 OPERATIONS = ("BinOp", "Compare", "UnaryOp")
 
 

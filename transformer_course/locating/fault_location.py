@@ -25,8 +25,8 @@ from transformer_course.running.time_limit import MAX_IDLE_S, TookTooLong, time_
 from transformer_course.running.trace import TracedAttempt
 
 SEARCH_TIME_LIMIT_S = 10.0
-"""CPU time limit of the search in seconds. Only very slow attempts reach it: usually, ``MAX_RUNS`` ends the search much
-earlier, so that the result does not depend on the machine.
+"""CPU time limit of the search in seconds. Only very slow attempts reach this limit: usually, ``MAX_RUNS`` ends the
+search much earlier, so that the result does not depend on the machine.
 """
 QUOTING_KINDS = ("argument_for_another", "values_exchanged", "wrong_input", "taken_for", "not_transposed")
 """Kinds of generated mistakes whose message quotes values, which is misleading if the attempt does not contain these

@@ -14,7 +14,8 @@ from transformer_course.running.dependencies import Statement, definitions
 from transformer_course.running.ipython_syntax import parse
 
 MAX_ANSWERS = 4
-"""Maximum number of answers to an exercise that are graded in one notebook. More would reward guessing."""
+"""Maximum number of answers to an exercise that are graded in one notebook. Grading more answers would reward
+guessing."""
 IMPORTS = (ast.Import, ast.ImportFrom)
 CHECK_ALIAS = re.compile(r"\bcheck +as +(\w+)")
 DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)

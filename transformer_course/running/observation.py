@@ -10,7 +10,7 @@ from torch import Tensor
 from transformer_course.running.plain_data import PlainData
 
 Gradients: TypeAlias = dict[str, PlainData]
-"""The gradient of each argument or parameter by name, or None if it receives no gradient."""
+"""The gradient of each argument or parameter by name. The value is None if no gradient arrives."""
 
 
 class CrashReport(TypedDict):

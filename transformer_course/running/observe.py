@@ -23,7 +23,7 @@ KEPT = (
 )  # fmt: skip
 """Fields that an observation copies from the record."""
 MIN_PROBABILITY = 1e-9
-"""If the probability that two draws are so similar is smaller, the draws are not random."""
+"""Two draws are not random if the probability that they are so similar is smaller than this."""
 
 
 def observe(attempt: Any, case: Case) -> Observation:

@@ -1,8 +1,8 @@
 """Plain data: the values in cases and observations, and their serialization for another process.
 
-Plain data consists of tensors, numbers, strings, None, and lists, tuples and string-keyed dicts of these. Plain data is
-serialized as one safetensors file, in which a tensor called ``tree`` contains the JSON of everything that is not a
-tensor. Unlike unpickling, reading such a file runs no code.
+Plain data consists of tensors, numbers, strings and None, and of lists, tuples and string-keyed dicts of plain data.
+Plain data is serialized as one safetensors file, in which a tensor called ``tree`` contains the JSON of everything that
+is not a tensor. Unlike unpickling, reading such a file runs no code.
 """
 
 import json

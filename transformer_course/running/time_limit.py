@@ -39,8 +39,7 @@ class Stopwatch:
 
     @property
     def computing(self) -> float:
-        """CPU time of this process in seconds. Parallel threads count once, so it is never above the wall-clock
-        time."""
+        """CPU time of this process in seconds. Parallel threads count once, so it never exceeds wall-clock time."""
         return min(time.process_time() - self._begun_computing, self.clock)
 
     def left(self, seconds: float, clock: float | None, max_idle: float = math.inf) -> float:

@@ -206,7 +206,7 @@ def _definitions(attempt: Any, not_recorded: Collection[str]) -> list[Definition
     """List the definitions of the notebook functions that the attempt calls, and last, of the attempt."""
     own = functions_of(attempt)
     if not own or not isinstance(attempt, type | types.FunctionType) or "<" in attempt.__qualname__:
-        raise CannotTrace("the attempt is not a plain function or class")
+        raise CannotTrace("the attempt must be a plain function or class")
     found: dict[tuple[str, str], Definition] = {}
     reached: list[Any] = [attempt]
     for function_or_class in reached:  # the list grows during iteration

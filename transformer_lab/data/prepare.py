@@ -145,7 +145,7 @@ def _in_words(origin: Any) -> str:
         files = [f"{file['name']} (SHA-256 {file['sha256'][:8]}…)" for file in origin["files"]]
         words = ", ".join([" and ".join(files), *(f"{name}={origin[name]}" for name in origin if name != "files")])
         return " ".join(words.split())  # on one line, even if a corrupted file contains newlines
-    except (KeyError, TypeError):  # not written by this library
+    except (KeyError, TypeError):  # this library did not write the origin
         return str(origin)
 
 

@@ -96,7 +96,7 @@ class LanguageModel(nn.Module):
         super().__init__()
         self.config = config
         self.embedding = nn.Embedding(config.vocab_size, config.d_model)
-        # The initial embeddings are so small that sinusoids would dominate; the paper scales them, too (section 3.4).
+        # Sinusoids would dominate the small initial embeddings; the paper also scales its embeddings (section 3.4).
         scaled = config.scaled_embeddings or config.positions == "sinusoidal"
         self.scale = math.sqrt(config.d_model) if scaled else 1.0
         self.positions: Tensor | None

@@ -18,7 +18,7 @@ from torch.multiprocessing.spawn import spawn
 from torch.nn import functional as F
 
 THREADS_BY_DEFAULT = sys.platform == "win32"
-"""On Windows, gloo often finds no network device."""
+"""Whether to use threads by default: on Windows, gloo often finds no network device."""
 
 
 class World:
@@ -212,7 +212,7 @@ def _run_threads(work: Callable[..., Any], args: tuple[Any, ...], n_threads: int
             meeting.abort()
 
     torch_threads = torch.get_num_threads()
-    torch.set_num_threads(1)  # as in _work_in_process
+    torch.set_num_threads(1)  # prevents the threads from competing for cores
     threads = [threading.Thread(target=run, args=(rank, copy.deepcopy(args)), daemon=True) for rank in range(n_threads)]
     ends_at = time.monotonic() + seconds
     try:
