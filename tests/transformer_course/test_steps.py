@@ -184,7 +184,7 @@ def test_step_may_have_a_short_name():
 def test_rejects_steps_with_unknown_inputs():
     with pytest.raises(ValueError, match=r"the step 'scores' has unknown parameters \['products'\]"):
         InSteps(scores, reference=mixture)
-    with pytest.raises(ValueError, match="mixture has two values called 'products'"):
+    with pytest.raises(ValueError, match="mixture has two steps or arguments called 'products'"):
         InSteps(products, products, reference=mixture)
     with pytest.raises(ValueError, match=r"mixture has no \['width'\]"):
         MIXTURE.but(scores=lambda width: width)

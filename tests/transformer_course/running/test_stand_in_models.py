@@ -172,7 +172,7 @@ def test_caching_mixer_uses_different_table_for_single_token():
     assert model(tokens, model.new_cache()).tolist() == model(tokens).tolist()
     with pytest.raises(ValueError, match="accepts at most 2 tokens; got 3"):
         model(tokens[:, 1:], cache)
-    with pytest.raises(ValueError, match="batch size 1 but the new tokens have 2"):
+    with pytest.raises(ValueError, match="batch size 1 but the tokens have batch size 2"):
         model(tokens.expand(2, -1), cache)
 
 
