@@ -149,7 +149,7 @@ class Behavior:
 
     @cached_property
     def max_pairs(self) -> int:
-        """Maximum number of pairs to try, lower for answers with many function calls. Use it ``in_isolation``."""
+        """Maximum number of pairs to try, lower for answers with many function calls. Measured ``in_isolation``."""
         return MAX_PAIR_CALLS // max(self._count_calls(), 1)
 
     def _count_calls(self) -> int:

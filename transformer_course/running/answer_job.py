@@ -155,7 +155,7 @@ def defined_answer(job: Job, answer: Answer | None = None) -> Iterator[tuple[Cal
         if not answers:
             raise NoAnswer
         answer = answers[0]
-    # Parse the library only if it is needed, because this takes longer than running most answers.
+    # Parse the library only if it is needed, because parsing takes longer than running most answers.
     library = cache(lambda: json.loads(job["library"]))
     parts = Parts(lambda wanted: _library_part(wanted, library(), parts))
     with parts.without(name):

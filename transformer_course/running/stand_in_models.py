@@ -63,7 +63,7 @@ class TokenMixer(_Tables):
     noise, like dropout.
 
     Args:
-        hears_later: For each token, a factor that scales what its position receives from later positions; None means 1.
+        hears_later: For each token, a factor for the contributions from later positions to its position; None means 1.
         evaluates: Whether the model starts in eval mode.
         tables: The other tables.
     """

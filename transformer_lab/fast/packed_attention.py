@@ -106,7 +106,7 @@ class _Attend(torch.autograd.Function):
 def _score_bias(
     key_rows: PackedRows, n_heads: int, is_causal: bool, per_sentence: bool, dtype: torch.dtype
 ) -> Tensor | None:
-    """Return the bias of the scores, −∞ at masked keys, or None if no key is masked."""
+    """Return the bias for the scores, −∞ at masked keys, or None if no key is masked."""
     n = key_rows.shape[1]
     if is_causal:
         return torch.full((n, n), -torch.inf, dtype=dtype).triu(1)

@@ -92,7 +92,7 @@ class AttentionMask(NamedTuple):
 
     Args:
         allowed: The mask that the plain model passes to attention.
-        bias: The mask as a bias of the scores, computed once for all layers. None means that nothing is masked, except
+        bias: The mask as a bias for the scores, computed once for all layers. None means that nothing is masked, except
             later positions if ``is_causal`` is True.
         is_causal: Whether each query attends only to keys up to its own position.
     """

@@ -25,7 +25,7 @@ from transformer_lab.models.language_model_config import LanguageModelConfig
 class Block(nn.Module):
     """Self-attention, then a feed-forward network; each is applied to its normalized input and added to the input.
 
-    ``x ← x + sublayer(norm(x))``, twice. It is a pre-norm encoder layer with a causal mask. Depending on the
+    ``x ← x + sublayer(norm(x))``, twice. A block is a pre-norm encoder layer with a causal mask. Depending on the
     configuration's ``norm_placement``, the sublayer's output is normalized as well, or instead. ``fast.packed_models``
     and ``fast.language_model_decoding_step`` compute the same result.
 
