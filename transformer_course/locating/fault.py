@@ -65,3 +65,8 @@ def whole_line(expression: Expression) -> Expression:
     line = expression.source_line
     begin, end = len(line) - len(line.lstrip()), len(line.rstrip())
     return expression if end - begin > MAX_LINE_LENGTH else replace(expression, columns=(begin, end))
+
+
+def joined(*parts: str) -> str:
+    """Join the parts of a message that are not empty, each on its own line."""
+    return "\n".join(part for part in parts if part)
