@@ -6,6 +6,7 @@ lesson.
 
 import ast
 import copy
+import re
 from collections.abc import Iterable, Iterator
 
 import nbformat
@@ -14,6 +15,7 @@ from nbformat import NotebookNode
 from docs.site import live_views
 from docs.site.repository import Repository
 from notebooks.verdict_fold import without_fold
+from transformer_course.lesson.final_page import FILE
 from transformer_course.lesson.tables import align_words
 from transformer_course.views.view import STATE
 
@@ -38,7 +40,7 @@ def for_reading(name: str, book: NotebookNode, repository: Repository | None) ->
         cell.outputs = [output for output in map(_without_widget, cell.get("outputs", [])) if not _not_started(output)]
         for output in cell.outputs:
             if "text/html" in output.get("data", {}):
-                output.data["text/html"] = align_words("".join(output.data["text/html"]))
+                output.data["text/html"] = _without_saved_page(align_words("".join(output.data["text/html"])))
         _describe_pictures(cell)
         cell.outputs = [displayed for output in cell.outputs for displayed in (output, *_live_view(output))]
     book.cells.insert(1, nbformat.v4.new_markdown_cell(how_to_run(name, repository), id="run-this-lesson"))
@@ -97,6 +99,11 @@ def _calls(cell: NotebookNode, name: str) -> bool:
     """Return whether a code cell calls a function by its bare name."""
     calls = (node for node in ast.walk(ast.parse(cell.source)) if isinstance(node, ast.Call))
     return any(isinstance(call.func, ast.Name) and call.func.id == name for call in calls)
+
+
+def _without_saved_page(output: str) -> str:
+    """Remove the link to the final page, which exists only next to a notebook that a reader has run."""
+    return re.sub(rf"<p>[^<]*{re.escape(FILE)}.*?</p>", "", output)
 
 
 def _live_view(output: NotebookNode) -> Iterator[NotebookNode]:

@@ -79,6 +79,13 @@ def test_view_state_follows_picture_with_escaped_tokens() -> None:
     assert "</" not in found
 
 
+def test_published_lesson_has_no_link_to_saved_page(books: dict[str, NotebookNode]) -> None:
+    book = books["14_post_training"]
+    stored, published = (json.dumps(one.cells) for one in (book, for_reading("14_post_training", book, None)))
+    assert 'href=\\"my_transformer.html' in stored and 'href=\\"my_transformer.html' not in published
+    assert published.count("<iframe") == stored.count("<iframe") > 0
+
+
 @pytest.mark.parametrize("repository", [None, Repository("owner/course")])
 def test_lesson_links_to_places_where_it_runs(repository: Repository | None) -> None:
     line = how_to_run("01_lookup", repository)
