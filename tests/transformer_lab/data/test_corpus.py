@@ -90,7 +90,7 @@ def test_reports_bad_lines_of_file_pair(tmp_path):
 def test_rejects_files_of_unequal_length(tmp_path):
     short, long = written(tmp_path / "short", b"a\n"), written(tmp_path / "long", b"A\nB\nC\n")
     for paths in ([short, long], [long, short]):
-        with pytest.raises(ValueError, match=r"^long has 3 lines and short 1: line n of one file must translate"):
+        with pytest.raises(ValueError, match=r"^long has 3 lines but short has 1; line n of one file must translate"):
             list(read_pairs(paths, LineErrors()))
 
 

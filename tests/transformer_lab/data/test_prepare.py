@@ -104,7 +104,7 @@ def test_reuses_prepared_corpus(corpus, tmp_path):
 
 def test_rejects_different_corpus_or_vocabulary_size(corpus, tmp_path):
     prepare([corpus], tmp_path / "data", 300, max_length=20, errors=LineErrors())
-    with pytest.raises(ValueError, match=r"vocab_size=300, .*, not from .*vocab_size=301, "):
+    with pytest.raises(ValueError, match=r"vocab_size=300, .*, not corpus.*vocab_size=301, "):
         prepare([corpus], tmp_path / "data", 301, max_length=20, errors=LineErrors())
     with corpus.open("a") as file:
         file.write("a\tb\n")
@@ -163,7 +163,7 @@ def test_reuses_prepared_text_only_with_equal_settings(texts, tmp_path):
     assert errors.counts == {"not UTF-8 (invalid start byte)": 1}
     prepare_text(texts, tmp_path / "data", 300, max_length=7, hold_out=True, errors=errors)
     assert sum(errors.counts.values()) == 1
-    with pytest.raises(ValueError, match=r"hold_out=True, not from .*hold_out=False"):
+    with pytest.raises(ValueError, match=r"hold_out=True, not a.*hold_out=False"):
         prepare_text(texts, tmp_path / "data", 300, max_length=7, hold_out=False, errors=LineErrors())
 
 

@@ -43,7 +43,7 @@ INVALID_CALLS = {
     "MultiHeadAttention(12, 3).attend_heads(torch.ones(4, 3, 5, 4), *torch.ones(2, 2, 3, 5, 4), bias=zeros)":
         "queries of shape (4, 3, 5, 4), keys of shape (2, 3, 5, 4)",
     "attend(*torch.ones(3, 5, 4), is_causal=True, bias=zeros)": "got mask=False, bias=True",
-    "attend(*torch.ones(3, 5, 4), mask=zeros)": "boolean, True where attention is allowed; got torch.float32",
+    "attend(*torch.ones(3, 5, 4), mask=zeros)": "boolean (True where attention is allowed); got torch.float32",
     "scaled_dot_product_attention(*torch.ones(3, 5, 4), mask=zeros.long())": "allowed; got torch.int64",
     "AdditiveAttention(7, 7, 5)(*torch.ones(3, 2, 5, 7), mask=zeros)": "allowed; got torch.float32",
     "MultiHeadAttention(12, 3)(*torch.ones(3, 2, 5, 12), mask=zeros.int())": "allowed; got torch.int32",
