@@ -1,9 +1,9 @@
 # %% [markdown] id="title"
 # # 00 · Before attention: the bottleneck
 #
-# **The question.** A program reads `3 mars 2021` and keeps only 64 numbers. From these numbers alone, it writes
-# `2021-03-03`. Could that also work for a page? And if not, what else should the program keep? Today's language models
-# are built on an answer from 2014.
+# **The question.** Suppose a program reads `3 mars 2021`, keeps only 64 numbers, and has to write `2021-03-03` from
+# these numbers alone. Could that work, and for a whole page? If not, what else should the program keep? Today's
+# language models are built on an answer from 2014.
 #
 # **Afterwards you can** explain how translation models worked before the Transformer, write one step of a recurrent
 # network and the weighted average that is now called attention, and test a popular explanation instead of repeating it.
