@@ -122,7 +122,7 @@ ax = plots.mask(parts.causal_mask(4), queries=words[:4], keys=words[:4])
 
 # %% [markdown]
 # Now all four outputs match the step-by-step runs. One run trains every position, and each position sees exactly what
-# it will see at **inference**, when the trained model generates text. In the picture, the **upper** triangle is hidden.
+# it will see at **inference**, when the trained model generates text.
 
 # %% [markdown]
 # ### The mask at inference
@@ -197,8 +197,7 @@ pd.DataFrame.from_dict(rows, orient="index", columns=["0 after", "0 after, norma
 # $$w_{ij} = \frac{m_{ij}\, e^{s_{ij}}}{\sum_k m_{ik}\, e^{s_{ik}}}, \qquad m_{ij} = 1 \text{ if query } i
 # \text{ may attend to key } j \text{, else } 0$$
 #
-# Here $s$ holds the scores, $w$ the weights and $m$ the mask. In the picture, each hidden score becomes −∞, so its
-# weight is 0, and every row of weights still adds up to 1:
+# Here $s$ holds the scores, $w$ the weights and $m$ the mask:
 
 # %%
 scores = torch.tensor([[0.5, 2.0, 1.0, 0.0], [1.0, 1.5, 3.0, 2.0], [0.0, 1.0, 1.0, 2.0], [1.0, 2.0, 0.0, 1.0]])
@@ -239,8 +238,7 @@ except RuntimeError as error:
 
 # %% [markdown]
 # - **−1e9** gives equal weights. The query attends to *everything* that is hidden, padding and future, and nothing
-#   looks wrong. The data type's lowest number, `torch.finfo(x.dtype).min`, does the same. (In float16, −1e9 raises an
-#   error.)
+#   looks wrong. The data type's lowest number, `torch.finfo(x.dtype).min`, does the same.
 # - **−∞** gives nan.
 #
 # **Predict.** In `<pad> 3 mars 2021` we hide the future and the padding, both with −∞. After one layer, the row of
@@ -287,8 +285,8 @@ pd.DataFrame({recipe: nans_left(recipe) for recipe in recipes}, index=columns).T
 
 # %% [markdown]
 # None of the three outputs contains nan, but two recipes leave nan in a gradient, and one training step would carry it
-# into the parameters. The safe recipe **fills** in −∞ and replaces nan in the **weights**, before multiplying by the
-# values.
+# into the parameters. The safe recipe **fills** in −∞ and replaces nan in the **weights**. (Filling in is safe because
+# its backward pass puts 0 where it filled, whatever arrives there. An addition passes nan on.)
 
 
 # %% [markdown]
@@ -453,8 +451,9 @@ check(mended, "decoder_mask", save=False)
 #
 # Call the function on the same text twice, padded on the left and on the right. In this version, everything after the
 # first real token counts as real, so padding after a text stays visible. Only the queries of the padding can see it;
-# the causal mask hides it from all the others. So a leak test on real tokens finds nothing. The cell below counts how
-# many keys the last query sees.
+# the causal mask hides it from all the others. So a leak test on real tokens finds nothing, and training would not
+# suffer either, because the loss ignores the outputs at the padding. The bug does harm as soon as someone reuses the
+# function without the causal mask. The cell below counts how many keys the last query sees.
 # </details>
 
 # %%
@@ -495,10 +494,12 @@ print("                                         causal_mask(2, 5):  ", (our_weig
 # | this course | may attend | the last query is at the last key |
 # | `F.scaled_dot_product_attention` | may attend | `is_causal=True` puts the *first* query at the first key |
 # | `nn.MultiheadAttention` | must *not* attend | you pass the mask |
+# | a mask of *floats*, in both functions | is *added* to the scores: 0 keeps a key, −∞ hides it | |
 #
-# Neither difference raises an error; you see it only in the weights. When you combine code from two sources, look at
-# one row of the weights first. With 2 new queries and 5 keys in a cache, pass a mask that is aligned at the bottom
-# right, such as your `causal_mask(2, 5)` or torch's `causal_lower_right(2, 5)` (in `torch.nn.attention.bias`).
+# A mistake here raises no error; you see it only in the weights. (A float mask of 0 and 1 hides nothing.) When you
+# combine code from two sources, look at one row of the weights first. With 2 new queries and 5 keys in a cache, pass a
+# mask that is aligned at the bottom right, such as your `causal_mask(2, 5)` or torch's `causal_lower_right(2, 5)` (in
+# `torch.nn.attention.bias`).
 
 # %% [markdown]
 # ## A mask that is off by one
@@ -943,7 +944,8 @@ pd.DataFrame(shapes, columns=["module", "input shapes", "output shape", "paramet
 # <details><summary>What does True mean in a PyTorch attention mask?</summary>
 #
 # In <code>F.scaled_dot_product_attention</code>, it means "may attend". In <code>nn.MultiheadAttention</code>, it means
-# "must not attend". (<i>Two conventions of PyTorch</i>)
+# "must not attend". Both add a mask of floats to the scores: 0 keeps a key, −∞ hides it, and a float mask of 0 and 1
+# hides nothing. (<i>Two conventions of PyTorch</i>)
 # </details>
 #
 # <details><summary>2 queries, 5 keys, <code>is_causal=True</code>. What is wrong?</summary>
