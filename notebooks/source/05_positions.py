@@ -330,15 +330,20 @@ diagrams.positions.rotary_hands([(2, 0), (7, 5)])
 # %% [markdown]
 # The picture shows a fast pair and a slow pair of a query and a key. Two positions ahead of the key, the query turns by
 # 2 in the fast pair, and the shaded angle grows from 0.5 to 2.5. When both positions move by 5, both vectors turn
-# further, but the angle stays the same. If you rotate a query by $m\theta$ and a key by $n\theta$,
-# the angle *between* them changes by $(m - n)\theta$. So the score depends on the positions only through the offset
-# $m - n$, for *any* query and key, whatever the projections learn. Values are not rotated: positions decide where to
-# attend, not what is read there.
+# further, but the angle stays the same.
+#
+# With $R_t$ for the rotation by position $t$,
+#
+# $$(R_m\,q)^\top (R_n\,k) = q^\top R_m^\top R_n\,k = q^\top R_{n-m}\,k$$
+#
+# So the score depends on the positions only through the offset, for *any* query and key, whatever the projections
+# learn. Values are not rotated: positions decide where to attend, not what is read there.
 #
 # <details><summary>Who uses RoPE?</summary>
 #
 # Most open large language models since LLaMA (2023). Some vary it by layer: Gemma 3 has a larger base in its global
-# layers than in its local ones, and Llama 4 and SmolLM3 leave positions out of every fourth layer.
+# layers than in its local ones, and Llama 4 and SmolLM3 leave positions out of every fourth layer. In models of images,
+# half of the pairs often turn with the row of a patch and the other half with its column.
 # </details>
 
 # %% [markdown]
@@ -656,10 +661,18 @@ elsewhere = others.groupby(columns, as_index=False)["four times"].mean()
 elsewhere.assign(rotary_base=elsewhere["rotary_base"].map("{:g}".format)).round(2)
 
 # %% [markdown]
-# Yes, at other lengths, depths and numbers of heads. With one pair, only base 1e6 with 8-wide heads gets there again.
-# With two or more, all do but one: at three times the learning rate, base 1e6 with 32-wide heads, whose second pair
-# just completes its turn. And 8-wide heads with base 1e4, trained on 64 tokens, have two pairs and are right on texts
-# of 256. So "RoPE reaches twice the length" and "a larger base helps" were each the result of one setting.
+# Yes. With one pair, only base 1e6 with 8-wide heads gets there (0.9 or more) again. With two or more, all do but one:
+# at three times the learning rate, base 1e6 with 32-wide heads, whose second pair just completes its turn. And
+# 8-wide heads with base 1e4, trained on 64 tokens, have two pairs and are right on texts of 256. So "RoPE reaches twice
+# the length" and "a larger base helps" were each the result of one setting.
+#
+# <details><summary>Is this known?</summary>
+#
+# Yes. Liu et al. (2023, [arXiv:2310.05209](https://arxiv.org/abs/2310.05209)) call the number of features in such pairs
+# the *critical dimension*. They fine-tuned Llama 2 with other bases, and smaller bases helped there, too. Men et al.
+# (2024, [arXiv:2405.14591](https://arxiv.org/abs/2405.14591)) warn that a model with a base that is too small may keep
+# a low perplexity on long texts without using what stands far back. Our task tests only two tokens back.
+# </details>
 
 # %% [markdown]
 # ## Interpolation and YaRN: longer texts for a trained model
@@ -717,10 +730,10 @@ pd.DataFrame(means).T.map(lambda three: round(three.mean().item(), 2))
 
 # %% [markdown]
 # Interpolation fails even on texts of 16: the fastest pair, which told distance 2 from 1 and 3, now turns a quarter as
-# far. (Chen et al. train further.) The ramps of YaRN and Llama 3.1 fail for the
-# same reason. In 16 tokens, the fastest pair completes 2.5 turns, so both ramps slow it. A ramp that ends at 2 turns
-# leaves it alone, and the models are right at four times their length. So the idea works here and YaRN's numbers do
-# not: they were chosen for a model trained on 4,096 tokens, whose fastest pairs complete 650 turns.
+# far. (Chen et al. and the authors of YaRN fine-tune the model after the change.) The ramps of YaRN and Llama 3.1 fail
+# for the same reason. In 16 tokens, the fastest pair completes 2.5 turns, so both ramps slow it. A ramp that ends at 2
+# turns leaves it alone, and the models are right at four times their length. So the idea works here and YaRN's numbers
+# do not: they were chosen for a model trained on 4,096 tokens, whose fastest pairs complete 650 turns.
 
 # %% [markdown]
 # ## ★ Transfer: relative position bias, a learned number for every distance
@@ -944,10 +957,10 @@ trace_shapes(LanguageModel(rotary), tokens)
 # Let training show the angles that the model will need. You can train on longer texts, or change the base: with 8-wide
 # heads, a base of 1e4 failed at four times the length and a base of 1e6 did not; with 16-wide heads, a base of 100 was
 # right and both others failed; with 64-wide heads, all worked. Nearly all that worked had two pairs that complete a
-# turn in training. Or rescale a trained model like YaRN, which slows the pairs that completed few turns and keeps the
-# fast ones. Position interpolation slows all pairs and needs further training: without it, ours failed at every length.
-# (<i>The best base depends on the width of a head</i>, <i>Count the pairs that complete a turn</i>, <i>Interpolation
-# and YaRN</i>)
+# turn in training. Or change the frequencies of a trained model. Position interpolation slows all pairs; YaRN slows
+# only those that completed few turns. Both are normally followed by a short fine-tuning. Without any, interpolation
+# failed at every length in our task, and so did YaRN's own numbers; a ramp from 1 to 2 turns worked. (<i>The best base
+# depends on the width of a head</i>, <i>Count the pairs that complete a turn</i>, <i>Interpolation and YaRN</i>)
 # </details>
 #
 # <details><summary>Is a decoder without positional encoding order-blind?</summary>
@@ -975,7 +988,8 @@ trace_shapes(LanguageModel(rotary), tokens)
 # - Longer texts: Chen et al. (2023), [arXiv:2306.15595](https://arxiv.org/abs/2306.15595), position interpolation;
 #   Peng et al. (2023), [arXiv:2309.00071](https://arxiv.org/abs/2309.00071), YaRN; the Llama 3 report (2024),
 #   [arXiv:2407.21783](https://arxiv.org/abs/2407.21783), on its base; Liu et al. (2023),
-#   [arXiv:2310.05209](https://arxiv.org/abs/2310.05209), counts the pairs that complete a turn.
+#   [arXiv:2310.05209](https://arxiv.org/abs/2310.05209), counts the pairs that complete a turn; Men et al. (2024),
+#   [arXiv:2405.14591](https://arxiv.org/abs/2405.14591): a lower bound for the base.
 # - `transformer_lab/attention/positions.py`: the library's versions.
 
 # %% [markdown]
