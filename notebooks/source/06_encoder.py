@@ -564,8 +564,8 @@ for where in ("x", "w_q"):
 # - **Norms only.** The gradient at x (first plot) keeps its size, even without sums. But at `w_q` (second plot) the
 #   gradient vanishes from the fifth layer on: the positions have become equal, and no query can change an average of
 #   equal vectors. (Larger `w_q` and `w_k` only delay this.)
-# - **Sums only.** The numbers grow to tens of thousands, and the gradient at x explodes on its way back. The softmax
-#   saturates, and no gradient is left at the last `w_q`.
+# - **Sums only.** The numbers grow to tens of thousands, and the gradient at x explodes on its way back. At the last
+#   `w_q` no gradient is left, probably because such large scores saturate the softmax.
 # - **Neither.** Numbers and gradients both shrink, in the end to less than 0.00001.
 
 # %% [markdown]
@@ -676,8 +676,8 @@ pd.DataFrame(smaller).transpose()
 # %% [markdown]
 # With these matrices, 24 layers are too few to tell post-norm from pre-norm. At 96 layers, they show what our matrices
 # showed at 24. So for stacks with norms, the initialization decides when something goes wrong, not what. Sums alone
-# fail differently: with our matrices, the softmax saturates and the last `w_q` gets no gradient. With torch's, the
-# gradient there grows with the depth.
+# fail differently: with our matrices, the last `w_q` gets no gradient. With torch's, the gradient there grows with the
+# depth.
 
 # %% [markdown]
 # ### Warm-up
@@ -738,8 +738,8 @@ views.ResidualStream(depth=12, step=10)
 
 # %% [markdown]
 # Post-norm without warm-up (blue, dashed) loses its gradient: at the first `w_2` it falls from 1.1 to 0.0005 in ten
-# steps and does not recover (0.00001 after 200 steps; 0.04 with warm-up). Positions that are alike do not explain this:
-# at first, the positions of pre-norm (orange, dashed) are alike, too.
+# steps and does not recover (press *train*: 0.00001 after 200 steps, and 0.04 with warm-up). Positions that are alike
+# do not explain this: at first, the positions of pre-norm (orange, dashed) are alike, too.
 #
 # <details><summary>Why does warm-up help?</summary>
 #
@@ -1132,7 +1132,7 @@ print("predicted:", prediction, " measured:", holds)
 # | part | what it does | without it |
 # |---|---|---|
 # | residual connection | lets a position keep its own vector | positions become alike, and `w_q` gets no gradient |
-# | norm | keeps numbers and gradients at one size | with sums, both explode; without, both vanish; lower rates |
+# | norm | keeps numbers and gradients at one size | in a deep stack, both explode (with sums) or vanish (without) |
 # | FFN | computes at each position | fewer facts in 250 steps, unless attention layers replace its parameters |
 # | ReLU in the FFN | makes the FFN more than one matrix | the FFN adds almost nothing |
 # | attention | moves information between positions | without the half that looks ahead, a gap filler can only guess |
