@@ -654,7 +654,8 @@ pd.Series(repeated, name="repeated").round(2).to_frame()
 print("greedy:", " ".join(stored.tokenizer.decode(generated["greedy"][0, -60:].tolist()).split()))
 
 # %% [markdown]
-# Greedy text repeats itself far more often than real text, and sampled text hardly ever (Holtzman et al.).
+# This model's greedy text repeats itself far more often than real text, and its sampled text hardly ever, like the
+# larger models of Holtzman et al.
 
 # %% [markdown]
 # ## How a model copies: induction heads
@@ -1077,7 +1078,7 @@ for name, mask in {"causal": parts.causal_mask(n), "two-way": torch.ones(n, n).b
 # changes everything before it.
 
 # %% [markdown]
-# Can a prompt state the task? We draw four secret rules; each gives one of ten answers to each of ten questions. A text
+# Can a prompt state the task? We draw four secret rules; each gives ten different answers to ten questions. A text
 # contains five questions and their answers by one of the rules. No question occurs twice, so there is nothing to copy.
 
 # %% id="rules" tags=["hide-input"]
@@ -1135,10 +1136,10 @@ pd.DataFrame(rows).T.rename_axis(columns="examples:").round(2)
 
 # %% [markdown]
 # Without an example, the best guess is the most common answer among the four rules. One example rules out most of the
-# rules, and after two examples a model with two blocks is nearly always right. (With 16 rules instead of 4 and as many
-# steps, it is right a third of the time.) Its parameters do not change: it infers the rule from the prompt. An
-# induction head cannot do this, because the question has not appeared before. But the model only selects among its
-# training rules. For a new rule (last row) the examples only exclude their own answers, so it can only guess.
+# rules, and after two examples a model with two blocks is right 95 times in 100. Its parameters do not change: it
+# infers the rule from the prompt. An induction head cannot do this, because the question has not appeared before. But
+# the model only selects among its training rules. For a new rule (last row) the examples only exclude their own
+# answers, so it can only guess.
 #
 # <details><summary>What is all this called, and how reliable are the numbers?</summary>
 #
@@ -1186,11 +1187,11 @@ print("predicted:", prediction, " measured:", holds)
 # - Compute the baselines first. You can compare perplexities only under the same tokenizer, but bits per byte under
 #   any.
 # - Stored parameters fit into any class with the same names and shapes.
-# - Greedy text repeats itself. Top-p keeps more tokens when the model is less certain.
-# - Our copiers need two layers: one stores the previous token, the next searches for it. A language model learns both
-#   simply by predicting tokens.
-# - Why is prediction enough? To predict the end of `3 + 4 =` you must add; in a translation, translate. Whatever helps
-#   the prediction lowers the loss. We saw it for copying.
+# - Our model's greedy text repeated itself. Top-p keeps more tokens when the model is less certain.
+# - Our copiers need two layers: one stores the previous token, the next searches for it. Our language model learned the
+#   second by predicting tokens.
+# - Why is prediction enough? To predict the end of `3 + 4 =`, adding helps; in a translation, translating. Whatever
+#   helps the prediction lowers the loss. We saw it for copying.
 
 # %%
 table = trace_shapes(gpt, torch.zeros(16, 64, dtype=torch.long)).drop(columns="class")

@@ -199,7 +199,8 @@ show(pretrained, TEXT)
 show(pretrained)
 
 # %% [markdown]
-# In the form of its training text, the pretrained model knew the date. Given the chat form, it has no idea what to do.
+# In the form of its training text, the pretrained model knew the date. Given the chat form, it writes its old form,
+# mostly wrongly.
 
 # %% [markdown]
 # ## Supervised fine-tuning
@@ -443,9 +444,9 @@ for name, each in (("after 4 steps:", by_dpo[0]), ("the last model, after 40:", 
 # %% [markdown]
 # Sometimes a program can judge: a proof checks, tests pass, a date is right. Then the program, a *verifier*, gives the
 # reward: **RLVR**, reinforcement learning with verifiable rewards ([Lambert et al.,
-# 2024](https://arxiv.org/abs/2411.15124)). Today's reasoning models are trained like this. Only the final answer is
-# judged. What comes before it is free and may be as long as it helps: a **chain of thought**. DeepSeek-R1-Zero,
-# rewarded only for right answers and their form, came to write longer and longer ones ([DeepSeek-R1,
+# 2024](https://arxiv.org/abs/2411.15124)). Reasoning models such as DeepSeek-R1 are trained like this. Only the final
+# answer is judged. What comes before it is free and may be as long as it helps: a **chain of thought**.
+# DeepSeek-R1-Zero, rewarded only for right answers and their form, came to write longer and longer ones ([DeepSeek-R1,
 # 2025](https://arxiv.org/abs/2501.12948)). (A *process reward* judges every step instead. It needs a judge of steps.)
 
 # %% [markdown]
@@ -527,8 +528,8 @@ diagrams.post_training.group(
 )
 
 # %% [markdown]
-# A rare success counts for a lot. A group in which all answers are right teaches nothing, nor does one in which all are
-# wrong. So prompts should be neither too easy nor too hard.
+# A rare success counts for a lot. In a group in which all answers are right, or all are wrong, every advantage is 0. So
+# prompts should be neither too easy nor too hard.
 
 # %% [markdown]
 # <details><summary>Why does step 4 raise the mean reward?</summary>
@@ -660,15 +661,15 @@ print("right more often, with each model:", (runs.loc["GRPO", "other"] < runs.lo
 
 # %% [markdown]
 # GRPO showed the policy no right answer: it found them among its own samples. It is right more often than the model it
-# started from. With fewer prompts to a batch, the gradient is noisier: with 6 instead of 24, the reward first falls by
-# 0.1 to 0.2, and the policies end at 0.84 to 0.90 right instead of 0.93 to 0.94.
+# started from. With fewer prompts to a batch, the gradient is noisier: in three other runs with 6 instead of 24, the
+# reward first fell by 0.1 to 0.2, and the policies ended at 0.84 to 0.90 right.
 #
 # In at least one of the three models, one form is dying out, though the judge prefers neither: what is sampled more
 # often is raised more often, so a small lead can grow.
 
 # %% [markdown]
 # This **loss of diversity** (also *mode collapse* or *entropy collapse*) is a price of reinforcement learning, and a
-# reason for β. With β = 0.3 both forms stay, and 0.02 to 0.03 fewer answers are right.
+# reason for β. In three runs with β = 0.3, both forms stayed, and 0.02 to 0.03 fewer answers were right.
 
 # %% [markdown]
 # ### Six losses in one table
@@ -685,10 +686,14 @@ print("right more often, with each model:", (runs.loc["GRPO", "other"] < runs.lo
 # | GSPO | as PPO, ρ of an answer: $(p / p_\text{before})^{1/\lvert y \rvert}$ | as GRPO | answers |
 #
 # Yours averages as [DAPO](https://arxiv.org/abs/2503.14476) does;
-# [GSPO](https://arxiv.org/abs/2507.18071) clips whole answers. Averaging within each answer punishes each token of a
-# long wrong answer less, so wrong answers grow: part of the length of R1-Zero's chains comes from the loss and is no
-# thinking (Liu et al., the paper of Dr. GRPO). Dividing by the standard deviation gives more weight to prompts that are
-# nearly always right or wrong.
+# [GSPO](https://arxiv.org/abs/2507.18071) clips whole answers.
+#
+# <details><summary>What do the divisions change?</summary>
+#
+# Averaging within each answer punishes each token of a long wrong answer less, so wrong answers may grow: Liu et al.
+# (the paper of Dr. GRPO) attribute part of the length of R1-Zero's chains to the loss. Dividing by the standard
+# deviation gives more weight to prompts that are nearly always right or wrong.
+# </details>
 
 # %% [markdown]
 # ## Reward hacking
@@ -774,7 +779,7 @@ show(worst)
 
 # %% [markdown]
 # What does the damage depend on? On the judge *and* on the rate: at this rate, with the exact judge, more answers are
-# right than after SFT. Here is the fraction of right answers after 40 batches, in three runs each:
+# right than after SFT. Here is the fraction of right answers after 40 batches, in three other runs each:
 #
 # | prompts × samples | rate | exact judge | her judge |
 # |---|--:|---|---|
@@ -845,10 +850,9 @@ ax = plots.lines((1, 2, 4, 8, 16), lines, "k", "pass@k")
 runs.groupby(level=0, sort=False).mean().round(2)
 
 # %% [markdown]
-# With 16 tries, the model was right on nearly every date before any reward, so pass@16 had little room to grow. Look
-# where the curves cross. On this task GRPO has mostly made probable what was possible: it raises pass@1, and pass@16
-# less, if at all. Whether it does more for large models is disputed ([Yue et al.,
-# 2025](https://arxiv.org/abs/2504.13837)); in any case, report both.
+# With 16 tries, the model was right on nearly every date before any reward, so pass@16 had little room to grow. On this
+# task GRPO has mostly made probable what was possible: it raises pass@1, and pass@16 less, if at all. Whether it does
+# more for large models is disputed ([Yue et al., 2025](https://arxiv.org/abs/2504.13837)); in any case, report both.
 
 # %% [markdown]
 # ## Room to think
@@ -905,8 +909,8 @@ stored_runs.drop(columns=["reward by batch", "letters by batch", "seed"]).groupb
 # ## A chat with a real model
 #
 # [SmolLM2](https://huggingface.co/HuggingFaceTB/SmolLM2-135M-Instruct) has 135 million parameters, a thousand times as
-# many as yours, and went through pretraining, SFT and DPO. It runs on one core. The first run of the next cell
-# downloads 93 MB; without it, you see stored answers.
+# many as yours, and went through pretraining, SFT and DPO. Ours is a copy in 4 bits (lesson 10). The first run of the
+# next cell downloads 93 MB; without it, you see stored answers.
 
 # %% id="chat-model" tags=["nbval-ignore-output"]
 where = published_in_lesson("smollm2", "14_post_training")
@@ -936,8 +940,8 @@ endless = TextGenerator(chat_model.model, chat_model.tokenizer)  # no token ends
 print("no stop token:", repr(endless.generate([chat_text(capital)], 40, 0.0)[0]))
 
 # %% [markdown]
-# Without the template there is no assistant whose turn it is, and the model ends the text at once. Without the stop
-# token it does not know that it is the user's turn: it invents a new chat and asks itself a question.
+# Without the template there is no assistant whose turn it is, and the model ends the text at once. If nothing
+# stops it at `<|im_end|>`, it invents a new chat and asks itself a question.
 #
 # A **system prompt** is a first turn that says how to behave. A higher temperature makes answers more varied, and
 # finally nonsense.
@@ -1040,8 +1044,8 @@ print("predicted:", prediction, " measured:", holds)
 # - GRPO samples a group of answers, judges each, and makes those that beat their group more probable, within a clip; β
 #   keeps it near the reference.
 # - What is rewarded is learned, gaps in the judge included. Read samples, and keep a second judge.
-# - pass@1 grows more than pass@k, and diversity falls.
-# - With room to think, a policy learns to work out its answers, because worked-out answers are right more often.
+# - Here pass@1 grew, pass@16 hardly; diversity fell.
+# - With room to think, our policy came to work out every answer; worked-out answers are right more often.
 
 # %%
 table = trace_shapes(pretrained, torch.zeros(48, 35, dtype=torch.long)).drop(columns="class")
@@ -1157,7 +1161,7 @@ page.save()
 # <details><summary>What does a chat template do, and what happens if you use another model's?</summary>
 #
 # It makes one text of the messages, with special tokens for the roles and the end of a turn. In a form that it was
-# not tuned on, a model does not know what is wanted, like ours before SFT. (<i>The chat form</i>)
+# not tuned on, a model may go on as its training text does, like ours before SFT. (<i>The chat form</i>)
 # </details>
 #
 # <details><summary>With DPO, the loss falls, and the answers get worse. Why?</summary>
@@ -1172,10 +1176,10 @@ page.save()
 # no value model; if a program judges, no reward model either. (<i>Where rewards come from</i>)
 # </details>
 #
-# <details><summary>In GRPO, all answers to a prompt are right. What is learned from it?</summary>
+# <details><summary>In GRPO without β, all answers to a prompt are right. What is learned from it?</summary>
 #
 # Nothing: all advantages are 0. The same holds where all are wrong, so prompts should be neither too easy nor too hard.
-# (<i>GRPO</i>)
+# With β, the drift still pulls the model toward the reference. (<i>GRPO</i>)
 # </details>
 
 # %% [markdown]
@@ -1207,13 +1211,13 @@ page.save()
 #
 # Each token gets a fixed amount of computation. Written-out steps spread a long computation over many tokens, and later
 # tokens can read the earlier ones. If only the final answer is rewarded, longer chains grow because they are right more
-# often; averaging the loss within each answer adds growth that is not thinking. (<i>Room to think</i>)
+# often; averaging the loss within each answer may add growth that is not thinking. (<i>Room to think</i>)
 # </details>
 #
 # <details><summary>Why does a chat model need a stop token and its own template?</summary>
 #
-# The text of a chat has no other mark of whose turn it is. Without the template the model does not know that it should
-# answer; without the stop token it goes on and writes the user's next turn, too. (<i>A chat with a real model</i>)
+# The text of a chat has no other mark of whose turn it is. Without the template, nothing says that an answer is due; if
+# nothing stops at its token, the model goes on and writes the user's next turn, too. (<i>A chat with a real model</i>)
 # </details>
 
 # %% [markdown]

@@ -72,9 +72,9 @@ for question in questions[:3]:
 # may write anything. We append each option to the question and compare the log-probabilities of the options: how much
 # would the model like to continue like this?
 #
-# We asked SmolLM2-135M-Instruct (lesson 11) and stored the log-probability of every token of every option, because
-# 50 questions take a laptop up to a minute. Each row below is a question, an option and padding; only the tokens of the
-# option count.
+# We asked SmolLM2-135M-Instruct in 4 bits (lesson 10) and stored the log-probability of every token of every option,
+# because 50 questions take a laptop up to a minute. Each row below is a question, an option and padding; only the
+# tokens of the option count.
 #
 # **Exercise.** Return a score for each option: the sum of its log-probabilities or, if `per_token` is set, their mean.
 
@@ -206,8 +206,8 @@ pd.DataFrame({"score": by_template}).round(2)
 
 # %% [markdown]
 # The same model and the same questions: with five examples before each question, SmolLM2 scores 0.70, and if it has to
-# name a letter, 0.26, no better than guessing. (Larger models can name letters. This one can't, whatever it knows.) A
-# score without its prompt says little, so a report should quote the template.
+# name a letter, 0.26, no better than guessing. (Larger models can name letters. This one couldn't here, whatever it
+# knows.) A score without its prompt says little, so a report should quote the template.
 
 # %% [markdown]
 # ## What 50 questions can show
@@ -426,8 +426,8 @@ pd.DataFrame.from_dict(rows, orient="index").round(2)
 # %% [markdown]
 # The numbers are log p(long) − log p(short). This judge prefers answer A in every pair, whichever it is, by more than
 # 1 nat: a **position bias**. Once the orders are averaged, the padding doesn't help, and a wrong long answer does as
-# well as a right one. So with this prompt, a model of this size can't judge at all. Before you trust a judge, swap the
-# answers, pad one, and give it pairs for which you know the better answer.
+# well as a right one. So with this prompt, this model (in 4 bits) can't judge at all. Before you trust a judge, swap
+# the answers, pad one, and give it pairs for which you know the better answer.
 
 # %% [markdown]
 # ## ★ Transfer: leaks and duplicates in training data
@@ -587,7 +587,7 @@ print("predicted:", prediction, " measured:", holds)
 # - A score belongs to a model *and* a prompt. Report the template, the examples and the normalization.
 # - On 50 questions, a score of 0.6 has a 95 % interval more than 0.25 wide. Compare models question by question, with a
 #   paired error.
-# - A leak raises the score on what leaked, often even in other words. Keep questions that no model has seen.
+# - Our leaks raised the scores on what leaked, even in other words. Keep questions that no model has seen.
 # - Deduplicate before you split, or the held-out texts are in the training data.
 
 # %% [markdown]

@@ -452,13 +452,10 @@ sizes_of = {row["model"]: {"vocabulary": f"{row['vocab_size']:,}"} for row in co
 pd.DataFrame.from_dict({model: sizes_of[model] | tokens_of[model] for model in tokens_of}, orient="index")
 
 # %% [markdown]
-# <details><summary>What the table shows</summary>
-#
 # All six need ten tokens for the English sentence. In Hindi, Llama 3 and DeepSeek-V3 need about twice as many, and
 # Qwen3 more than three times as many; GPT-4o and Gemma 3, which have the largest vocabularies, need nine. GPT-2 also
 # needs a third more tokens for the code, because it spends one on each space of an indentation. (This is one sentence,
 # so the ratios are rough.)
-# </details>
 
 # %% [markdown]
 # ## What merges do to numbers
@@ -470,8 +467,8 @@ for number in ("2", "20", "200", "2000", "2001", "2021", "12345", "123456", "123
     print(number.rjust(8), "→", *(tokenizer.decode([token]) for token in tokenizer.encode(number).ids))
 
 # %% [markdown]
-# Numbers that the text repeats are one token; others are cut somewhere: a poor start for carrying. Published tokenizers
-# cut numbers before the merges:
+# Numbers that the text repeats are one token; others are cut somewhere. Published tokenizers cut numbers before the
+# merges:
 
 # %%
 for row in counted["tokenizers"]:
@@ -549,7 +546,7 @@ print("predicted:", prediction, " measured:", holds)
 # - Merges are applied in the order in which they were learned: many sequences decode to the same text, and a model
 #   knows one.
 # - A larger vocabulary makes texts shorter, and the embedding larger. Bits per byte compare tokenizers.
-# - What was rare when the merges were learned costs more tokens: other scripts, names, numbers.
+# - What was rare when the merges were learned costs more tokens: other scripts, for example, and most numbers.
 
 # %% [markdown]
 # ## New words
