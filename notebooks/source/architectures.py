@@ -1,9 +1,9 @@
 # %% [markdown] id="title"
 # # Architectures · what changed until 2026
 #
-# **The question.** Lesson 11 loaded a Llama from 2024. Large open models of 2026 have changed its cache, most of them
-# its feed-forward network, and some, in most layers, even its softmax. What does each change buy, and what does it
-# cost?
+# **The question.** Lesson 11 loaded a Llama from 2024. In large open models of 2026, the cache has changed, most have
+# experts instead of a single feed-forward network, and some have no softmax in most layers. What does each change buy,
+# and what does it cost?
 #
 # **Afterwards you can** write the core of DeepSeek's latent attention, the gated delta rule of Qwen 3.5 and Kimi K3,
 # and the router of a mixture of experts. You can also explain the configuration of a model published in 2026.
@@ -456,7 +456,7 @@ def watched(change: dict, rate: float, seed: int) -> tuple[Tensor, float, float]
     return torch.tensor(scores), losses[-10:].mean().item(), added_by_the_ffn(model, tokens)
 
 
-# %% id="qk-norm-runs" tags=["hide-input", "approximate"]
+# %% id="qk-norm-runs" tags=["hide-input", "words-only"]
 NORMS = {"neither": {}, "QK-norm": {"qk_norm": True}, "norms after": {"norm_placement": "after"}}
 kinds = {f"{name}, rate 0.3": (change, 0.3) for name, change in NORMS.items()}
 kinds |= {f"{name}, rate 0.03": (NORMS[name], 0.03) for name in ("neither", "norms after")}
@@ -727,7 +727,7 @@ print("even start: the smallest load of an expert, with three seeds:", *(min(loa
 # many experts? Choosing 2 of 16 gives 120 combinations; 8 of 64 smaller ones give 4.4 billion
 # ([DeepSeekMoE](https://arxiv.org/abs/2401.06066)).
 #
-# What is new since the end of 2024, and what it is meant to buy:
+# Changes since the end of 2024, and what they are meant to buy:
 #
 # | change | buys | models |
 # |---|---|---|
