@@ -186,7 +186,7 @@ print(f"padding in these batches: {padding(list(islice(epochs(ids), 150))):.2f}"
 diagrams.architecture.transformer()
 
 # %% [markdown]
-# It is made of your parts. If the table says *the library's* where you passed a check, run that check again.
+# The model is made of your parts. If the table shows *the library's* where you passed a check, run that check again.
 
 # %% tags=["hide-input"]
 made_of = ["make_batches", "Encoder", "EncoderLayer", "Decoder", "DecoderLayer", "MultiHeadAttention", "FeedForward"]
@@ -544,9 +544,9 @@ def translate(model: nn.Module, pairs: list, tokenizer: Tokenizer = tokenizer, m
 
 # %% [markdown]
 # On the 200 strings we monitor the loss, the fraction of *tokens* predicted correctly after the true ones (teacher
-# forcing), and that of *dates* generated correctly from end to end (**exact match**). Below them are the weights of
-# cross-attention for `3 mars 2021`, a row for each token that is generated. (Those on eos are left out, so a row does
-# not add up to 1.)
+# forcing), and the fraction of *dates* generated correctly from end to end (**exact match**). Below them are the
+# weights of cross-attention for `3 mars 2021`, a row for each token that is generated. (Those on eos are left out, so a
+# row does not add up to 1.)
 #
 # Decoding calls the model at every step. But its encoder needs to read a source only once, so a folded cell lets it
 # keep what it returned: that halves the time.
@@ -693,8 +693,8 @@ print("with a new AdamW:", losses(step + 1, 7) == once)
 # %% [markdown]
 # ## What does the model attend to?
 #
-# Is it right for a good reason? Weights are a clue, not a proof. Here is the cross-attention again, now with eos. A
-# row's label is what it predicts. Then we change the month alone, and the day alone, and see which digits move.
+# Is it right for a good reason? Attention weights are a clue, not a proof. Here is the cross-attention again, now with
+# eos. A row's label is what it predicts. Then we change the month alone, and the day alone, and see which digits move.
 
 # %% tags=["nbval-ignore-output"]
 crossed = alignment(model, text, iso)
@@ -706,7 +706,7 @@ for written, _, generated in translate(model, [(text, iso), ("3 mai 2021", ""), 
     print(f"{written} → {generated}")
 
 # %% [markdown]
-# Each change changes one digit, the right one. The last digits of the year and the day are read at their own places in
+# Each time, only the right digit changes. The last digits of the year and the day are read at their own places in
 # the source. The month's 3 looks at `mars`, often at its `m`. But `mai` has an `m`, too: some earlier layer must have
 # read on.
 #
@@ -984,8 +984,8 @@ print("probability of the likeliest without smoothing:", *(f"{d:+.2f}" for d in 
 # ## ★ English into French
 #
 # Does the same class translate real sentences? The course stores parameters that fit into *yours*, trained for 20
-# minutes (with Muon: lesson 13) on messages of the smart-home program Home Assistant. The training data held none of
-# the 100 test sentences, nor any with one word changed.
+# minutes (with Muon: lesson 13) on messages of the smart-home program Home Assistant. The training data contained none
+# of the 100 test sentences, and none with one word changed.
 
 # %%
 stored = trained("messages-en-fr")
@@ -1011,7 +1011,7 @@ for name, generated in {"your greedy decoding": greedy, "the library's beam of 4
 #
 # <details><summary>How certain is this gain, and does it come from the beam or from the penalty?</summary>
 #
-# We drew 100 of these 100 sentences with replacement, 200 times. In 95 % of the draws, the gain was between 1.4 and
+# We drew 100 sentences from these 100, with replacement, 200 times. In 95 % of the draws, the gain was between 1.4 and
 # 6.4. Without a penalty, the beam of 4 gains 2.3 (0.3 to 4.6); the penalty adds 1.2 (0.2 to 2.8).
 # </details>
 

@@ -994,10 +994,10 @@ smollm_ax.set_yscale("log")
 print(f"{smollm_bandwidth:.0f} GB/s, {smollm_peak:.0f}·10⁹ operations per second")
 
 # %% [markdown]
-# A pass over n tokens does n operations for each 2 bytes of a 32-bit parameter. It can be no faster than the bytes
-# arrive (the slope) and than the processor computes (the flat part): the *roofline* (lesson 13). Decode is at the left,
-# under the slope: fewer bytes help, and more tokens per pass help more. Prefill is at the right, under the flat part,
-# where fewer bytes do not help.
+# A pass over n tokens does n operations for each 2 bytes of a 32-bit parameter. Its speed is limited by how fast the
+# bytes arrive (the slope) and the processor computes (the flat part): the *roofline* (lesson 13). Decode is at
+# the left, under the slope: fewer bytes help, more tokens per pass help more. Prefill is at the right, under the
+# flat part, where fewer bytes do not help.
 
 # %% [markdown]
 # ## Bug hunt
