@@ -184,8 +184,8 @@ MISTAKES = [
         STEPS.but(second=lambda self: self.b if self.b.any() else torch.ones_like(self.b)),
         summary="your `b` does not start at 0",
         message=(
-            "{summary}, so your module changes the layer's output before any training. Which product should be 0 at "
-            "the start?"
+            "{summary}, so your module changes the layer's output before any training. Which of the two matrices "
+            "should start at 0?"
         ),
         hints=["Before the first training step, how should the output differ from that of the frozen layer?"],
     ),
@@ -195,8 +195,8 @@ MISTAKES = [
         summary="you start both `a` and `b` at 0",
         message="{summary}, so both get a gradient of 0 in every step and your module never learns anything.",
         hints=[
-            "What is the gradient of `a` multiplied by, and that of `b`?",
-            "The change starts at 0 if a single one of the two matrices is 0.",
+            "Which matrix is the gradient of `a` multiplied by? And the gradient of `b`?",
+            "The change starts at 0 even if only one of the two matrices is 0.",
             "Start `b` at 0 and `a` at random.",
         ],
     ),
@@ -216,10 +216,10 @@ MISTAKES = [
         made(lambda module: turned(module, "a", "b")),
         made(lambda module: turned(module, "a")),
         made(lambda module: turned(module, "b")),
-        summary="you swap the two sizes of `a` or `b`",
+        summary="you swap the two dimensions of `a` or `b`",
         message=(
-            "Your `a` or `b` has its two sizes swapped. As in `nn.Linear`, the number of outputs comes first: `a` has "
-            "`rank` outputs and `b` has d_out."
+            "Your `a` or `b` has its two dimensions swapped. As in `nn.Linear`, the output dimension comes first: `a` "
+            "has `rank` outputs and `b` has d_out."
         ),
         hints=[
             "`a` maps d_in numbers to `rank`, and `b` maps these to d_out. How many outputs does each have?",
@@ -233,8 +233,8 @@ MISTAKES = [
         Layers,
         summary="your module has no parameters `a` and `b`",
         message=(
-            "{summary}. An optimizer never gets a plain tensor, and the parameters of a layer have other names, such "
-            "as `a.weight`. Which class makes a tensor a parameter?"
+            "{summary}. `parameters()` doesn't list a plain tensor, and a layer's parameter has a different name, such "
+            "as `a.weight`. Which class turns a tensor into a parameter?"
         ),
         hints=[
             "Which names does `dict(module.named_parameters())` list?",
@@ -252,7 +252,7 @@ MISTAKES = [
     Mistake(
         "everything_scaled",
         STEPS.but(output=lambda scale, base, scaled: scale * base + scaled),
-        summary="you multiply the output of the frozen layer by alpha / rank as well",
+        summary="you also multiply the output of the frozen layer by alpha / rank",
         message=(
             "{summary}, so a different alpha changes the output even before training. What should alpha / rank "
             "multiply?"
@@ -263,8 +263,8 @@ MISTAKES = [
         "merged_in_forward",
         MergesItsChange,
         message=(
-            "You add the change to the frozen weight in every call, so it grows with each call, and no gradient "
-            "reaches `a` and `b`. A call should leave all parameters unchanged."
+            "You add the change to the frozen weight in every call. After two calls, the weight contains the change "
+            "twice, and no gradient reaches `a` and `b`. A call should leave all parameters unchanged."
         ),
         hints=[
             "Call your module twice with the same x and print `linear.weight` before and after. What changes?",
@@ -276,7 +276,7 @@ MISTAKES = [
         "scaled_by_the_root_of_the_rank",
         STEPS.but(scale=lambda self, scale: scale * len(self.a) ** 0.5),
         summary="you divide alpha by the square root of the rank",
-        message="{summary}, as rsLoRA does. Here, as in LoRA, the scale is alpha / rank.",
+        message="{summary}, as rsLoRA does. This exercise uses the scale of the LoRA paper, alpha / rank.",
         hints=["With alpha 6 and rank 4, what should the scale be, and what is yours?"],
     ),
 ]
@@ -310,7 +310,8 @@ EXERCISE = Exercise(
             summary="you add the change without scaling it",
         ),
         "part_left_out_output: base": Wording(
-            "{summary}, so training `a` and `b` has no effect on the output. What should be added to it?",
+            "{summary}, so training `a` and `b` has no effect on the output. What should you add to the frozen "
+            "layer's output?",
             summary="you return the output of the frozen layer alone",
         ),
         "left_out_output: scaled": Wording(

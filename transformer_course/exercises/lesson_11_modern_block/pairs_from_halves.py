@@ -58,8 +58,11 @@ MISTAKES = [
         "one_head",
         STEPS.but(heads=lambda weight: weight[None], halves=lambda heads: heads.unflatten(1, (2, heads.shape[1] // 2))),
         summary="you split the whole matrix into two halves instead of each head",
-        message="Your result is right for one head. With more heads, {summary}. Where do you use `d_k`?",
-        hints=["With 2 heads of 4 rows, which row is the partner of row 0: row 2 or row 4?"],
+        message=(
+            "Your result is right for one head. With more heads, {summary}: in 2 heads of 4 rows, you pair row 0 with "
+            "row 4 instead of row 2. Where do you use `d_k`?"
+        ),
+        hints=["With 2 heads of 4 rows, which rows are the second half of head 0?"],
     ),
     Mistake(
         "columns",
@@ -67,14 +70,22 @@ MISTAKES = [
             heads=lambda weight, d_k: weight.mT.unflatten(0, (-1, d_k)), rows=lambda pairs: pairs.flatten(0, 2).mT
         ),
         summary="you reorder the columns instead of the rows",
-        message="{summary}. A linear layer's weight has shape (d_out, d_in), so each *row* computes one output.",
-        hints=["Which dimension of `weight` counts the features of the query, and which those of the input?"],
+        message=(
+            "{summary}. A linear layer's weight has shape (d_out, d_in), so each *row* computes one output. Which "
+            "dimension should you reorder?"
+        ),
+        hints=[
+            "Which dimension of `weight` counts the features of the query, and which counts the features of the input?"
+        ],
     ),
     Mistake(
         "second_half_first",
         STEPS.but(halves=lambda halves: halves.flip(1)),
         summary="you put the row of the second half first in each pair",
-        message="{summary}. Row i of the file should become row 2i, and its partner row 2i + 1.",
+        message=(
+            "{summary}. In each head, row i should become row 2i, and its partner, row i + d_k/2, should become row 2i "
+            "+ 1."
+        ),
         hints=["In a head of 4 rows, rows 0 and 2 of the file are a pair. Which of them should come first?"],
     ),
 ]
@@ -97,9 +108,8 @@ EXERCISE = Exercise(
     ],
     messages={
         "parts_exchanged_halves: (d_k // 2, 2)": Wording(
-            "{summary}, which is the reverse of the task: rows of different halves should become neighbors. With 4 "
-            "rows "
-            "per head, both give the same order; with 6 they don't.",
+            "{summary}, but rows from different halves should become neighbors. With 4 rows per head, the result "
+            "happens to be the same; with 6, it isn't.",
             summary="you move neighboring rows into different halves",
             hints=[
                 "In a head of 6 rows, which row of the file is the partner of row 0? Is it the second row of your "
@@ -111,7 +121,7 @@ EXERCISE = Exercise(
             summary="you fill every head with the rows of the first head",
         ),
         "call_left_out_pairs: halves": Wording(
-            "{summary}, so you put the rows back in the same order. Which two dimensions should change places?",
+            "{summary}, so you put the rows back in the same order. Which two dimensions should you swap?",
             summary="you never transpose the halves and their rows",
         ),
     },

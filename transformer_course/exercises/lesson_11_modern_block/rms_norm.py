@@ -98,7 +98,7 @@ def rms_norm_cases(seed: int) -> list[Case]:
     ]
 
 
-FIRST_CASE = "In the first case the squares are 4, 0, 0 and 16. What is their mean, and what is yours?"
+FIRST_CASE = "Does the formula of RMSNorm subtract a mean? By which number does it divide the sum of the squares?"
 
 MISTAKES = [
     Mistake(
@@ -110,8 +110,8 @@ MISTAKES = [
         ),
         summary="you use the variance with d − 1 instead of the mean square",
         message=(
-            "You use the variance: `var` and `std` subtract the mean and divide by d − 1. RMSNorm takes the mean of "
-            "the squares of x itself."
+            "You use the variance: `var` and `std` subtract the mean and divide by d − 1. For [2, 0, 0, 4], you get "
+            "3.67, but the mean square is 5. Which squares should you average?"
         ),
         hints=[FIRST_CASE],
     ),
@@ -121,8 +121,8 @@ MISTAKES = [
         STEPS.but(axis=lambda: (-2, -1)).attempt,
         summary="you average the squares over all positions of a sentence",
         message=(
-            "{summary}, so each position depends on the others, and on the padding. Over which dimensions does your "
-            "mean run?"
+            "{summary}, so the output at each position depends on all other positions, including padding. Which "
+            "dimensions does your mean run over?"
         ),
         hints=["If the last vector of a sentence changes, should the output for the first one change?"],
     ),
@@ -132,7 +132,8 @@ MISTAKES = [
         STEPS.but(axis=lambda: -2),
         summary="you average over the positions instead of the features",
         message=(
-            "{summary}, so each position depends on the others. Which `dim` runs over the features of one position?"
+            "{summary}, so the output at each position depends on the other positions. Which `dim` runs over the "
+            "features of one position?"
         ),
         hints=["For x of shape (batch, n, d), which shape should the mean squares have?"],
     ),
@@ -155,7 +156,7 @@ MISTAKES = [
         STEPS.but(squares=lambda wide: wide.clone().square(), normalized=lambda wide, root: wide.div_(root)).attempt,
         message=(
             "You divide x in place. `.float()` doesn't copy a tensor that is already float32, so you overwrite the "
-            "caller's x. What would create a new tensor instead?"
+            "caller's x. Which operation creates a new tensor instead?"
         ),
         hints=[
             "Print x before and after your function. Which line writes into it?",
@@ -190,23 +191,24 @@ EXERCISE = Exercise(
     ],
     messages={
         "shifted_weight: weight + 1": Wording(
-            "{summary}. Gemma does so, because it stores each weight minus 1. Here the weight is stored as it is: with "
-            "a weight of 1, you return twice the normalized vector.",
+            "{summary}. Gemma does this because it stores each weight minus 1. This exercise stores the weight "
+            "itself, so with a weight of 1 you return twice the normalized vector.",
             summary="you multiply by 1 + `weight`",
             hints=["If every weight is 1, which root mean square should your output have?"],
         ),
         "call_left_out_wide": Wording(
-            "{summary}, which overflows in float16: 256² = 65,536 exceeds the float16 maximum of 65,504. At which "
-            "step should you convert x to float32?",
+            "{summary}, which overflows in float16: 256² = 65,536 exceeds the float16 maximum of 65,504. When should "
+            "you convert x to float32?",
             summary="you square x in its own dtype",
         ),
         "centered_wide": Wording(
-            "{summary}. RMSNorm doesn't subtract anything. Which mean does its formula contain?",
+            "{summary}, so x and x + 1 give the same output. RMSNorm doesn't subtract the mean. Which quantity does "
+            "its formula average?",
             summary="you subtract the mean, as LayerNorm does",
         ),
         "centered_narrow": Wording(
-            "You subtract the mean from the vectors, although not when you compute the root mean square. RMSNorm "
-            "doesn't subtract anything.",
+            "Your root mean square is right, but you also subtract the mean from the vectors, so every output has "
+            "mean 0. Does the formula of RMSNorm subtract anything?",
             summary="you subtract the mean from the vectors",
         ),
         "call_left_out_squares": Wording(
@@ -214,7 +216,7 @@ EXERCISE = Exercise(
             summary="you average the features without squaring them",
         ),
         "moved_squares: mean_square": Wording(
-            "{summary}: for [1, −1], you get 0 instead of 1. Which should come first?",
+            "{summary}: for [1, −1], you get 0 instead of 1. Which should come first, squaring or averaging?",
             summary="you square the mean instead of averaging the squares",
         ),
         "moved_with_eps: root": Wording(
@@ -222,15 +224,16 @@ EXERCISE = Exercise(
             summary="you add `eps` after taking the square root",
         ),
         "operator_with_eps: (mean_square) - (eps)": Wording(
-            "{summary}, so you may take the square root of 0 or of a negative number.",
+            "{summary}. For a vector of zeros, you take the square root of −eps, which is nan. Should `eps` make the "
+            "number under the root larger or smaller?",
             summary="you subtract `eps` from the mean square instead of adding it",
         ),
         "sibling_mean_square: squares.sum(dim=axis, keepdim=True)": Wording(
-            "{summary}, so vectors with more features come out smaller. What does the M in RMS stand for?",
+            "{summary}: for [2, 0, 0, 4], you get 20 instead of 5. What does the M in RMS stand for?",
             summary="you add up the squares instead of averaging them",
         ),
         "all_axes_mean_square: squares.mean()": Wording(
-            "{summary}, so all vectors are divided by the same number. Which `dim` runs over the features of one "
+            "{summary}, so you divide every vector by the same number. Which `dim` runs over the features of one "
             "vector?",
             summary="you average the squares over the whole tensor",
         ),
@@ -239,7 +242,7 @@ EXERCISE = Exercise(
             summary="you divide by the mean square without taking its square root",
         ),
         "call_left_out_narrow: normalized": Wording(
-            "{summary}, so for x in float16 you return float32. Which dtype should the result have?",
+            "{summary}, so for a float16 x you return float32. Which dtype should the result have?",
             summary="you never convert the result back to the dtype of x",
         ),
         "part_left_out_with_eps: mean_square": Wording(

@@ -87,9 +87,7 @@ MISTAKES = [
         STEPS.but(up=lambda up: F.silu(up)),
         summary="you apply SiLU to the up projection as well",
         message=(
-            "{summary}, so large negative features of the up projection are lost. Only the gate projection goes "
-            "through "
-            "SiLU."
+            "{summary}, so you lose its negative features: −5 becomes −0.03. Which projection should go through SiLU?"
         ),
         hints=["How many times does SiLU occur in the formula, and how many times in your code?"],
     ),
@@ -98,14 +96,14 @@ MISTAKES = [
         STEPS.but(opened=lambda gate: gate * (-gate).sigmoid()),
         summary="you multiply z by the sigmoid of −z instead of z",
         message="{summary}, so your SiLU of 10 is nearly 0. It should be nearly 10.",
-        hints=["What is sigmoid(10), and which sign does its exponential have?"],
+        hints=["The sigmoid of z is 1 / (1 + e⁻ᶻ). Which sign does z have in your exponent?"],
     ),
     Mistake(
         "no_gate",
         STEPS.but(gated=lambda self, x: F.silu(self.w_up(x))),
         STEPS.but(gated=lambda up: up),
         summary="your output doesn't depend on `w_gate`",
-        message="{summary}, so nothing gates the up projection. What should you multiply it by?",
+        message="{summary}, so nothing gates the up projection. What should you multiply the up projection by?",
         hints=["After `output.sum().backward()`, which layer's `.weight.grad` is None?"],
     ),
     dropped(STEPS, "gated", "output"),
@@ -134,15 +132,16 @@ EXERCISE = Exercise(
             summary="you use a sigmoid instead of SiLU",
         ),
         "sibling_opened: torch.nn.functional.gelu(gate)": Wording(
-            "{summary}. That is GEGLU, the variant that T5 v1.1 and Gemma use.",
+            "{summary}. That is GEGLU, the variant that T5 v1.1 and Gemma use. Which activation does the Swi in "
+            "SwiGLU stand for?",
             summary="you use GELU instead of SiLU",
         ),
         "sibling_opened: torch.nn.functional.relu(gate)": Wording(
-            "{summary}. That is ReGLU: a gate below 0 closes entirely. SiLU lets small negative values through.",
+            "{summary}. That is ReGLU, which turns every negative gate projection into 0. SiLU(−1) is −0.27.",
             summary="you use ReLU instead of SiLU",
         ),
         "done_again_opened: output": Wording(
-            "{summary}, so no output is below −0.28. Where does the formula have SiLU?",
+            "{summary}, so no output is below −0.28. What does the formula apply SiLU to?",
             summary="you apply SiLU to the output of `w_down`",
         ),
         "layers_exchanged_gate: w_up": Wording(
@@ -156,20 +155,21 @@ EXERCISE = Exercise(
             summary="you add the up projection to the gates",
         ),
         "moved_opened: gated": Wording(
-            "{summary}, so nearly all negative products are lost. What should go through SiLU alone?",
+            "{summary}, so you lose the negative products: −5 becomes −0.03. Which of the two projections should go "
+            "through SiLU?",
             summary="you apply SiLU to the product of the two projections",
         ),
         "added_output: x": Wording(
-            "{summary}. The residual connection belongs to the block that calls this network. What should the "
-            "network return?",
+            "{summary}. The block that calls this network has its own residual connection, so x would be added twice. "
+            "What should the network alone return?",
             summary="you add `x` to the output of `w_down`",
         ),
         "call_left_out_opened: gate": Wording(
-            "{summary}, so you multiply two linear projections. Which function opens and closes a gate?",
+            "{summary}, so you multiply two linear projections. Which activation turns the gate projection into gates?",
             summary="you never apply SiLU to the gate projection",
         ),
         "part_left_out_gated: opened": Wording(
-            "{summary}, so `w_up` has no effect. What do the gates let through?",
+            "{summary}, so `w_up` has no effect on the output. Which two tensors should you multiply?",
             summary="you never multiply by the up projection",
         ),
     },

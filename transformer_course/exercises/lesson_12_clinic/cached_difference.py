@@ -166,12 +166,12 @@ MISTAKES = [
         STEPS.but(kept=lambda: lambda cache, new_cache: new_cache()),
         summary="you give every token an empty cache",
         message=(
-            "{summary}, so no token sees the earlier ones, and even a correct model shows a difference. Where do you "
-            "create the cache?"
+            "{summary}, so no token attends to the earlier tokens, and even a correct model shows a difference. Where "
+            "should you create the cache?"
         ),
         hints=[
             "How many tokens does your cache hold before the third call, and how many should it hold?",
-            "All calls for a text need the same cache, which grows by one token per call.",
+            "All calls for a sequence need the same cache, which grows by one token per call.",
             "Call `model.new_cache()` once, before the loop.",
         ],
     ),
@@ -183,12 +183,12 @@ MISTAKES = [
         ),
         summary="you pass all tokens so far in addition to the cache",
         message=(
-            "In every round, you pass *all* tokens so far to the model. The cache already holds the earlier ones, so "
-            "the model reads them several times. Which tokens are new in a round?"
+            "In every call, you pass *all* tokens so far. The cache already holds the earlier tokens, so after 3 calls "
+            "it holds 6 tokens instead of 3. Which token is new in each call?"
         ),
         hints=[
-            "How many tokens does your cache hold after three rounds, and how many should it hold?",
-            "In each round, only the token at the current position is new.",
+            "How many tokens do you pass in the third call, and how many should you pass?",
+            "In each call, only the token at the current position is new.",
             "In the loop, call `model(tokens[:, [position]], cache)`.",
         ],
     ),
@@ -196,10 +196,10 @@ MISTAKES = [
         "the_whole_with_a_cache_too",
         STEPS.but(differences=then_all_with_the_cache),
         STEPS.but(differences=all_with_the_cache_first),
-        summary="you run the model on the whole text with the cache as well",
+        summary="you run the model on the whole sequence with the cache as well",
         message=(
-            "{summary}, so your second run reads tokens that the first one left in the cache. Which of the two runs "
-            "needs no cache?"
+            "{summary}, so the second run also attends to the tokens that the first run left in the cache. Which of "
+            "the two runs needs no cache?"
         ),
         hints=["After both runs, how many tokens does your cache hold?"],
     ),
@@ -208,11 +208,11 @@ MISTAKES = [
         STEPS.but(cached=lambda evaluating, tokens: evaluating(tokens, evaluating.new_cache())).attempt,
         STEPS.but(differences=lambda cached: cached - cached).attempt,
         message=(
-            "You find no difference, not even in a model with a bug, because both of your outputs contain the same "
-            "numbers. Which of the two should come from one call per token, each of which reads the cache?"
+            "You find no difference, even in a model with a bug, because your two outputs always agree. Which of them "
+            "should come from one call per token with a shared cache?"
         ),
         hints=[
-            "With a cache, how many calls do you need for a text of 5 tokens? Which of them read from the cache?",
+            "With a cache, how many calls do you need for a sequence of 5 tokens? Which of them read from the cache?",
             "A call reads from the cache what earlier calls have stored, so each call should get a single token.",
             "In a loop over the positions, call `model(tokens[:, [position]], cache)`, always with the same cache.",
         ],
@@ -221,16 +221,19 @@ MISTAKES = [
         "the_first_token_not_in_the_cache",
         STEPS.but(cached=first_token_without_the_cache),
         STEPS.but(positions=lambda tokens: range(1, tokens.shape[1]), at_once=lambda at_once: at_once[:, 1:]),
-        summary="you never read the first token with the cache",
-        message="{summary}, so the cache lacks it for all later tokens. Where does your loop start?",
-        hints=["What does your cache hold when you read the second token?"],
+        summary="you never pass the first token together with the cache",
+        message="{summary}, so no later token can attend to it. Where does your loop start?",
+        hints=["What does your cache hold when you pass the second token?"],
     ),
     Mistake(
         "only_the_last_position",
         STEPS.but(differences=lambda differences: differences[:, -1]),
         STEPS.but(differences=lambda differences: differences[:, -1:]),
         summary="you compare only the last position",
-        message="{summary}, so you miss an error at any earlier one. Does your code keep the logits of every round?",
+        message=(
+            "{summary}, so you miss errors at earlier positions. Does your code keep the logits from every decoding "
+            "step?"
+        ),
         hints=["If a model is wrong only at its first token, which of your numbers shows it?"],
     ),
     Mistake(
@@ -238,7 +241,9 @@ MISTAKES = [
         STEPS.but(differences=lambda differences: differences[:, :-1]),
         STEPS.but(positions=lambda tokens: range(tokens.shape[1] - 1), at_once=lambda at_once: at_once[:, :-1]),
         summary="you don't compare the last position",
-        message="{summary}, so you miss an error that shows only there. Which is the last position that you compare?",
+        message=(
+            "{summary}, so you miss an error that occurs only there. Which position is the last one that you compare?"
+        ),
         hints=["Which positions does `range(n - 1)` visit?"],
     ),
 ]
@@ -252,9 +257,9 @@ EXERCISE = Exercise(
     verified="You compare one call on all tokens with one call per token and a shared cache, and return the largest "
     "difference at any position.",
     hints=[
-        "A text has 5 tokens. How many calls of the model do you need with a cache, and how many without one?",
+        "A sequence has 5 tokens. How many calls to the model do you need with a cache, and how many without a cache?",
         "Two ways lead to the same logits: `model(tokens)`, and a loop over the positions that passes one token of "
-        "each text at a time, always with the same cache.",
+        "each sequence at a time, always with the same cache.",
         "Create the cache before the loop with `model.new_cache()`. In the loop, `model(tokens[:, [position]], cache)` "
         "returns logits of shape (batch, 1, vocab_size). Join them with `torch.cat(…, dim=1)`.",
         "`(a - b).abs().max().item()` is the largest difference. `model.eval()` switches dropout off. Store "
@@ -262,16 +267,17 @@ EXERCISE = Exercise(
     ],
     messages={
         "option_left_out_call": Wording(
-            "{summary}, so the model treats each token as a separate text. What does a call need to see the earlier "
-            "tokens?",
-            summary="you don't pass the cache when you read single tokens",
+            "{summary}, so the model treats each token as a separate sequence. Which argument gives a call access to "
+            "the earlier tokens?",
+            summary="you don't pass the cache along with single tokens",
         ),
         "number_positions": Wording(
-            "{summary}. `tokens` has shape (batch, n), and the model expects two dimensions as well, even if n is 1.",
+            "{summary}, so your code crashes. `tokens` has shape (batch, n), and the model also expects two "
+            "dimensions, even if n is 1.",
             summary="you use an index with more dimensions than the tensor has",
         ),
         "axis_cached: torch.cat(one_by_one, dim=0)": Wording(
-            "{summary}, which counts the *texts*. Which `dim` counts the tokens?",
+            "{summary}, which counts the *sequences*. Which `dim` counts the positions?",
             summary="you concatenate the logits of the tokens along dim 0",
         ),
     },

@@ -168,7 +168,10 @@ MISTAKES = [
         "those_without_a_gradient_left_out",
         STEPS.but(listed=lambda gradient: lambda name, parameter: gradient(parameter) is not None),
         summary="you leave out the parameters without a gradient",
-        message="{summary}, but those are the ones that you want to find. What should their norm be if `grad` is None?",
+        message=(
+            "{summary}, but these are the parameters that you want to find. Which norm should you return when `grad` "
+            "is None?"
+        ),
         hints=[
             "How many names are in your dict, and how many parameters does the model have?",
             "Every name from `model.named_parameters()` should be a key of your dict, even if `grad` is None.",
@@ -179,7 +182,7 @@ MISTAKES = [
         "mean_of_the_absolute_numbers",
         of_absolute_numbers(lambda sizes: sizes.mean()),
         summary="you take the mean of the absolute values instead of the norm",
-        message="{summary}. For a gradient of [3, 4], you get 3.5. The norm is the length of the vector, 5.",
+        message="{summary}. For a gradient of [3, 4], you get 3.5, but the norm is the length of the vector, 5.",
         hints=[
             "How long is the vector [3, 4]? What do you get?",
             "The Euclidean norm is the square root of the sum of the squared entries.",
@@ -191,7 +194,10 @@ MISTAKES = [
         of_signed_numbers(lambda numbers: numbers.sum()),
         of_signed_numbers(lambda numbers: numbers.mean()),
         summary="you add up the entries of a gradient with their signs",
-        message="{summary}, so a gradient of [3, −3] comes out as 0. What should happen to each entry before the sum?",
+        message=(
+            "{summary}, so for a gradient of [3, −3] you get 0 instead of √18 = 4.24. What should you do to each entry "
+            "before the sum?"
+        ),
         hints=[
             "How long is the vector [3, −3]?",
             "The norm is the square root of the sum of the *squared* entries, so no entries cancel.",
@@ -223,7 +229,7 @@ MISTAKES = [
         hints=[
             "How many names are in your dict, and how many parameters does the model have?",
             "A bias may learn while the weight next to it doesn't, so each needs a norm of its own.",
-            "Add one entry in each round of `for name, parameter in model.named_parameters()`.",
+            "Add one entry in each iteration of `for name, parameter in model.named_parameters()`.",
         ],
     ),
     Mistake(
@@ -237,14 +243,14 @@ MISTAKES = [
         hints=[
             "How many names are in your dict, and how many parameters does the model have?",
             "A frozen parameter has no gradient, so its norm is 0, as for any other parameter without one.",
-            "Leave out the test of `requires_grad`.",
+            "Remove the check of `requires_grad`.",
         ],
     ),
     Mistake(
         "rounded_norms",
         *[STEPS.but(number=rounded(digits)) for digits in (2, 3, 4, 6)],
         summary="you round the norms",
-        message="{summary}, so a gradient of size 10⁻⁸ shows as 0, as if no gradient had arrived.",
+        message="{summary}, so a norm of 10⁻⁸ becomes 0, as if no gradient had arrived.",
         hints=[
             "What does your code return for a norm of 0.00000002? How does that differ from a missing gradient?",
             "Return the norm with all of its digits.",
@@ -283,20 +289,20 @@ EXERCISE = Exercise(
     ],
     messages={
         "sibling_total: squares.amax()": Wording(
-            "{summary}. For a gradient of [3, 4], you get 4, but the length of that vector is 5. Which entries should "
-            "count?",
-            summary="you use only the entry of each gradient that is largest in size",
+            "{summary}. For a gradient of [3, 4], you get 4, but the norm is 5. Which entries should count?",
+            summary="you use only the entry of each gradient with the largest absolute value",
         ),
         "sibling_total: squares.mean()": Wording(
-            "{summary}. For a gradient of [3, 4], you get √12.5 = 3.5, but the length of that vector is 5.",
+            "{summary}. For a gradient of [3, 4], you get √12.5 = 3.5, but the norm is √25 = 5.",
             summary="you average the squared entries of a gradient instead of adding them up",
         ),
         "call_left_out_root": Wording(
-            "{summary}. For a gradient of [3, 4], you get 25, but the length of that vector is 5. What is missing?",
+            "{summary}. For a gradient of [3, 4], you get 25, but the norm is 5. Which operation is missing?",
             summary="you never take the square root of the sum of the squares",
         ),
         "number_missing": Wording(
-            "{summary}, so a parameter that gets no gradient looks as if it had one. Which norm does no gradient have?",
+            "{summary}, so a parameter without a gradient looks as if it had one. Which norm should you return when "
+            "`grad` is None?",
             summary="you use a number other than 0 for a missing gradient",
         ),
     },

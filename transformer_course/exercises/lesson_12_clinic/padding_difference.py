@@ -163,8 +163,11 @@ MISTAKES = [
         "zeros_as_pads",
         STEPS.but(pads=lambda shape: torch.zeros(shape, dtype=torch.int64)),
         summary="you pad with token 0, whatever `pad_id` is",
-        message="{summary}. If `pad_id` is 3, token 0 is a real token, and the model is right to read it.",
-        hints=["If `pad_id` is 3, which tokens should you put to the left, and which tokens do you put there?"],
+        message=(
+            "{summary}. If `pad_id` is 3, token 0 is a real token, so even a correct model attends to it. Which token "
+            "should fill the pads?"
+        ),
+        hints=["If `pad_id` is 3, which tokens should you put on the left, and which tokens do you put there?"],
     ),
     Mistake(
         "pads_of_one_text",
@@ -172,8 +175,8 @@ MISTAKES = [
         STEPS.but(shape=lambda n_pads: (n_pads,)).attempt,
         STEPS.but(shape=lambda tokens, n_pads: (n_pads, len(tokens))).attempt,
         message=(
-            "Your pads have the wrong shape, so you can't join them with the tokens. How many rows and how many "
-            "columns do the pads for 4 texts need?"
+            "Your pads have the wrong shape, so `torch.cat` can't join them with the tokens. For 4 sequences and 3 "
+            "pads each, which shape should the pads have?"
         ),
         hints=[
             "Which shape do your pads have, and which shape do the tokens have?",
@@ -186,29 +189,31 @@ MISTAKES = [
         STEPS.but(longer=over_the_first_tokens, padded=lambda logits: logits),
         summary="your pads replace the first tokens",
         message=(
-            "Your pads *replace* the first tokens of each text, so the model reads a different text. Add them in "
-            "front of the tokens."
+            "Your pads *replace* the first tokens of each sequence, so you compare the logits of two different "
+            "sequences. How long should the padded sequences be?"
         ),
-        hints=["How long is each text before and after you add the pads?"],
+        hints=["How long is each sequence before and after you add the pads?"],
     ),
     Mistake(
         "no_offset",
         STEPS.but(padded=as_many_from_the_left),
         STEPS.but(padded=lambda logits, n_pads: logits[:, :-n_pads]),
-        summary="you read the logits of the padded texts from the left, where the pads are",
+        summary="you take the first logits of the padded sequences, where the pads are",
         message=(
             "{summary}, so you compare the logits of each token with the logits at another position. Where should your "
             "slice start?"
         ),
-        hints=["After you put 3 pads in front of a text, at which index is its first token?"],
+        hints=["After you put 3 pads in front of a sequence, at which index is its first token?"],
     ),
     Mistake(
         "apart_by_one",
         STEPS.but(padded=lambda logits, n_pads: logits[:, n_pads - 1 : -1]),
         STEPS.but(all_differences=lambda padded, alone: padded[:, 1:] - alone[:, :-1], real=lambda real: real[:, 1:]),
-        summary="you compare the logits of each token with those of its neighbor",
-        message="{summary}, because your slices of the two runs are off by one. Where does each text start?",
-        hints=["After you put 3 pads in front of a text, at which index is its first token?"],
+        summary="you compare each token's logits with its neighbor's logits",
+        message=(
+            "{summary}, because one of your slices is off by one. Where should the slice of the padded logits start?"
+        ),
+        hints=["After you put 3 pads in front of a sequence, at which index is its first token?"],
     ),
     Mistake(
         "only_the_last_position",
@@ -216,10 +221,10 @@ MISTAKES = [
         STEPS.but(differences=lambda all_differences, real: all_differences[:, -1][real[:, -1]]),
         summary="you compare only the last position",
         message=(
-            "{summary}, so you miss an error at any other one. In some texts, the last token is padding. Which "
-            "positions should count?"
+            "{summary}, so you miss errors at earlier positions. In some sequences, the last token is even padding. "
+            "Which positions should you compare?"
         ),
-        hints=["If a text has padding at its end, which logits do you compare?"],
+        hints=["If a sequence has padding at its end, which logits do you compare?"],
     ),
 ]
 
@@ -231,38 +236,38 @@ EXERCISE = Exercise(
     points=3,
     verified="You run the same tokens with and without padding, and compare the logits at real tokens only.",
     hints=[
-        "A text of 4 tokens gets 3 pads on its left. Which logits of the padded text should equal those of the text "
-        "alone?",
-        "Run the model twice, on the tokens alone and with `n_pads` pads to the left of each text. Compare only real "
-        "tokens: the logits at padding are never used, so they may be anything.",
+        "You put 3 pads on the left of a sequence of 4 tokens. Which logits of the padded sequence should equal the "
+        "logits without padding?",
+        "Run the model twice, on the tokens alone and with `n_pads` pads on the left of each sequence. Compare only "
+        "real tokens: the logits at padding are never used, so they may be anything.",
         "`torch.full((len(tokens), n_pads), pad_id)` makes the pads, and `torch.cat([pads, tokens], dim=1)` puts them "
-        "to the left. You can index logits with the mask `tokens != pad_id`.",
+        "on the left. You can index logits with the mask `tokens != pad_id`.",
         "`(padded[:, n_pads:] - alone)[tokens != pad_id].abs().max().item()`. Run the model in eval mode, and restore "
         "its mode at the end.",
     ],
     messages={
         "axis_longer: torch.cat([pads, tokens], dim=0)": Wording(
-            "{summary}, so the pads become additional texts. Each text should get its pads in front of its own tokens.",
+            "{summary}, so the pads become additional sequences. Which `dim` runs along the tokens of a sequence?",
             summary="you concatenate pads and tokens along dim 0",
         ),
         "left_out_padded: logits": Wording(
-            "{summary}, so they have `n_pads` more positions than the logits without padding. Where does your slice "
-            "start?",
+            "{summary}, so these logits have `n_pads` more positions than the logits without padding. Which positions "
+            "should you keep?",
             summary="you don't cut off the logits at the new pads",
         ),
         "wrong_input_all_differences": Wording(
             "Your result is 0 for every model, because you compare two outputs for the same tokens. Which two outputs "
-            "do you subtract?",
+            "should you subtract?",
             summary="you compare two runs on the same tokens",
         ),
         "left_out_differences: all_differences": Wording(
-            "{summary}. Those logits are never used, so even a correct model may change them. Which positions "
+            "{summary}. Those logits are never used, so they may change even in a correct model. Which positions "
             "should count?",
             summary="you also compare the logits at padding",
-            hints=["A text begins with 2 pads of its own. Does it matter what the model returns for them?"],
+            hints=["A sequence already begins with 2 pads. Does it matter what the model returns for them?"],
         ),
         "comparison_real": Wording(
-            "{summary}, so you miss every error at a real token. In your mask, which tokens should be True?",
+            "{summary}, so you miss every error at a real token. For which tokens should your mask be True?",
             summary="you compare the logits at padding instead of those at real tokens",
         ),
     },

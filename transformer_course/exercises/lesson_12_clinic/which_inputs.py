@@ -196,7 +196,10 @@ MISTAKES = [
         "adds_the_same_to_all",
         STEPS.but(another=lambda: lambda vector: vector + 1),
         summary="you add the same number to every feature of an input",
-        message="{summary}. A norm removes such a shift, so you miss the dependence. Which change survives a norm?",
+        message=(
+            "{summary}. A norm removes such a shift, so you miss the dependence on this input. Which change survives a "
+            "norm?"
+        ),
         hints=[
             "What does LayerNorm return for x, and for x + 1?",
             "Replace the vector with one that is not a shifted or scaled copy of it.",
@@ -208,9 +211,12 @@ MISTAKES = [
         STEPS.but(another=lambda: lambda vector: 0 * vector),
         STEPS.but(another=lambda: lambda vector: 2 * vector),
         summary="you multiply the old input by a number, such as 0 or 2",
-        message="{summary}. One kind of input doesn't change if you do that. Which kind?",
+        message=(
+            "{summary}, so an input of zeros, such as the embedding of padding, doesn't change at all. Which new "
+            "vector doesn't depend on the old one?"
+        ),
         hints=[
-            "What is your new input if the old one is all zeros, like the embedding of padding?",
+            "What is 2 · 0? And what does LayerNorm return for x and for 2x?",
             "Replace the vector with one that does not depend on it.",
             "`changed[position] = torch.randn_like(x[position])`.",
         ],
@@ -233,10 +239,13 @@ MISTAKES = [
         "changes_pile_up",
         STEPS.but(copy=one_copy_for_all),
         summary="you keep the changes to all earlier inputs",
-        message="{summary}, so an output that changes may depend on any of them. Where do you copy x?",
+        message=(
+            "{summary}, so when an output changes, you can't tell which of these inputs it depends on. Where should "
+            "you copy x?"
+        ),
         hints=[
-            "Print the changed x and the original one in each round. At how many positions do they differ?",
-            "Each round needs a fresh copy of x, in which only one position changes.",
+            "Print the changed x and the original x in each iteration. At how many positions do they differ?",
+            "Each iteration needs a fresh copy of x, in which only one position changes.",
             "Move `x.clone()` into the loop.",
         ],
     ),
@@ -244,11 +253,14 @@ MISTAKES = [
         "writes_into_x",
         STEPS.but(copy=lambda x: lambda: x),
         summary="you change `x` itself instead of a copy",
-        message="{summary}, so the change stays for later positions and for the caller. Which method copies a tensor?",
+        message=(
+            "{summary}, so the change also affects the later positions and the caller's tensor. Which method copies a "
+            "tensor?"
+        ),
         hints=[
             "Print `x` before and after you call your function. Is it the same?",
             "`b = a` makes no copy: both names refer to the same tensor.",
-            "Call `x.clone()` in each round, and change the copy.",
+            "Call `x.clone()` in each iteration, and change the copy.",
         ],
     ),
     Mistake(
@@ -258,7 +270,7 @@ MISTAKES = [
         summary="you sum the features of an output with their signs",
         message=(
             "{summary}, so changes of +1 and −1 cancel. If the sum is constant, as after a norm, you find no "
-            "dependence at all."
+            "dependence at all. Which reduction keeps a change in any feature?"
         ),
         hints=[
             "The two features of an output change by +1 and −1. What is the sum of the changes?",
@@ -269,14 +281,14 @@ MISTAKES = [
     Mistake(
         "one_answer_for_all_outputs",
         STEPS.but(size=lambda: lambda differences: differences.abs().max(), table=lambda columns: torch.stack(columns)),
-        summary="you give one answer for all outputs together",
+        summary="you return one answer for all outputs together",
         message=(
-            "For each input, {summary}, so you can't see which output depends on it. Over which dimensions do you take "
-            "the maximum?"
+            "For each input, {summary}, so you can't tell which output depends on that input. Which dimensions should "
+            "the maximum run over?"
         ),
         hints=[
             "Which shape should the table have, and which shape does yours have?",
-            "Take the largest change over the features of an output, and keep the outputs apart.",
+            "Take the largest change over the features of an output, and keep the outputs separate.",
             "`.amax(dim=-1)` keeps one number for each output.",
         ],
     ),
@@ -291,7 +303,7 @@ MISTAKES = [
         hints=[
             "One of the models depends only on *later* inputs. What does your table show for it?",
             "Fill the table only with what you measure.",
-            "Leave out the triangular mask.",
+            "Remove the triangular mask.",
         ],
     ),
     Mistake(
@@ -299,8 +311,8 @@ MISTAKES = [
         *[STEPS.but(moved=threshold(smallest)) for smallest in (0.1, 0.05)],
         summary="you count only large changes of an output",
         message=(
-            "{summary}, so you miss a weak dependence. A change is real if it is larger than rounding. How large is "
-            "the rounding error of a float32 number near 1?"
+            "{summary}, so you miss weak dependences. Any change larger than rounding error counts. How large is the "
+            "rounding error of a float32 number near 1?"
         ),
         hints=[
             "An output changes by 0.004. Does it depend on the input? What does your table show?",

@@ -34,8 +34,8 @@ def of_the_mode(steps: InSteps, result: str, first: str) -> list[Mistake]:
             steps.but(evaluating=lambda model: model.train()),
             summary="you don't switch the model to eval mode",
             message=(
-                "{summary}, so if it is in training mode, dropout changes its logits at random and you measure that. "
-                "What should you call before the first run?"
+                "{summary}. In training mode, dropout changes the logits at random, and you measure this noise. Which "
+                "method should you call before the first run?"
             ),
             hints=["Print `model.training` right before you call the model. What should it be?"],
         ),
@@ -43,7 +43,7 @@ def of_the_mode(steps: InSteps, result: str, first: str) -> list[Mistake]:
             "two_modes",
             steps.but(**{first: lambda model, tokens: model(tokens)}),
             summary="you run the model once in training mode and once in eval mode",
-            message="{summary}, so dropout alone makes a correct model look broken. When do you switch the mode?",
+            message="{summary}, so dropout alone makes a correct model look broken. When should you switch the mode?",
             hints=["Print `model.training` right before each call of the model."],
         ),
         Mistake(
@@ -66,7 +66,7 @@ def of_the_mode(steps: InSteps, result: str, first: str) -> list[Mistake]:
             ).attempt,
             message=(
                 "Your result is right, but you put the model into training mode at the end, even if it was in eval "
-                "mode before. What do you pass to `model.train()`?"
+                "mode before. What should you pass to `model.train()`?"
             ),
             hints=[
                 "Which mode does `model.train()` set? And `model.train(False)`?",

@@ -69,7 +69,7 @@ def of_the_largest_difference(steps: InSteps, one: str, other: str, *axes: tuple
             several(lambda sizes: sizes),
             *[several(functools.partial(torch.amax, dim=dim)) for dim in axes],
             summary="you return more than one number",
-            message="{summary}. Which single number shows the largest error, at any position of any text?",
+            message="{summary}. Which single number shows the largest error at any position of any sequence?",
             hints=["What type does the annotation after `->` promise?"],
         ),
         Mistake(
@@ -80,8 +80,8 @@ def of_the_largest_difference(steps: InSteps, one: str, other: str, *axes: tuple
             steps.but(sizes=lambda differences: -differences, largest=lambda sizes: sizes.max().abs()),
             summary="you take the maximum of the differences without dropping their signs",
             message=(
-                "{summary}, so a large difference with the wrong sign is lost: the maximum of −5 and 1 is 1. What do "
-                "you do to the differences first?"
+                "{summary}, so you miss large negative differences: the maximum of −5 and 1 is 1. What should you do "
+                "to the differences first?"
             ),
             hints=["Which of −5 and 1 is the larger difference?"],
         ),
@@ -89,8 +89,8 @@ def of_the_largest_difference(steps: InSteps, one: str, other: str, *axes: tuple
             "largest_compared",
             instead(lambda one, other: (one.max() - other.max()).abs()),
             message=(
-                "You compare the largest logit of one output with the largest logit of the other, and these may be "
-                "at different positions. Which comes first, the maximum or the difference?"
+                "You compare the largest logit of one output with the largest logit of the other, but the two may be "
+                "at different positions. Which should come first, the maximum or the difference?"
             ),
             hints=[
                 "If two logits swap places, what do the two maxima show?",
@@ -127,7 +127,8 @@ def of_the_largest_difference(steps: InSteps, one: str, other: str, *axes: tuple
             steps.but(largest=lambda sizes: torch.linalg.vector_norm(sizes, dim=-1).max()),
             summary="you take a norm of the differences instead of the largest",
             message=(
-                "{summary}, so many small differences add up to a large one. Return the largest single difference."
+                "{summary}, so many small differences add up: 10,000 differences of 0.001 give 0.1. Return the largest "
+                "single difference."
             ),
         ),
         Mistake(
@@ -137,8 +138,8 @@ def of_the_largest_difference(steps: InSteps, one: str, other: str, *axes: tuple
             steps.but(sizes=lambda differences: differences.square(), largest=lambda sizes: sizes.mean().sqrt()),
             summary="you square the differences",
             message=(
-                "{summary}, so a difference of 0.001 becomes 0.000001, which looks like rounding. Return the size of "
-                "the difference itself."
+                "{summary}, so a difference of 0.001 becomes 0.000001, which looks like rounding error. Return the "
+                "absolute difference itself."
             ),
             hints=["Which function drops the sign of −0.001 and leaves its size as it is?"],
         ),
@@ -147,8 +148,8 @@ def of_the_largest_difference(steps: InSteps, one: str, other: str, *axes: tuple
             of_both(lambda logits: logits.softmax(dim=-1)),
             summary="you compare the probabilities instead of the logits",
             message=(
-                "{summary}. A softmax hides large errors: a difference of two probabilities is never above 1. Compare "
-                "the model's outputs as they are."
+                "{summary}. A softmax hides large errors, because two probabilities never differ by more than 1. "
+                "Compare the model's outputs directly."
             ),
             hints=["Does your result change if you add 1 to all logits of one of the two outputs? Should it?"],
         ),
@@ -157,8 +158,8 @@ def of_the_largest_difference(steps: InSteps, one: str, other: str, *axes: tuple
             of_both(lambda logits: logits.log_softmax(dim=-1)),
             summary="you compare the log-probabilities instead of the logits",
             message=(
-                "{summary}. They don't change if you add the same number to all logits, so you miss such an error. "
-                "Compare the model's outputs as they are."
+                "{summary}. Log-probabilities don't change if you add the same number to all logits, so you miss such "
+                "an error. Compare the model's outputs directly."
             ),
             hints=["Does your result change if you add 1 to all logits of one of the two outputs? Should it?"],
         ),
@@ -167,8 +168,8 @@ def of_the_largest_difference(steps: InSteps, one: str, other: str, *axes: tuple
             instead(lambda a, b: (a.argmax(dim=-1) != b.argmax(dim=-1)).float().mean()),
             instead(lambda a, b: (a.argmax(dim=-1) != b.argmax(dim=-1)).float().max()),
             message=(
-                "You compare only the most likely tokens. A logit can be far off before another token wins, so "
-                "compare the logits themselves."
+                "You compare only the most likely tokens. A logit can be wrong by a lot before the most likely token "
+                "changes, so compare the logits themselves."
             ),
             hints=[
                 "A logit moves from 2.0 to 2.9, and the largest one is 3.0. Does the most likely token change?",
@@ -181,12 +182,12 @@ def of_the_largest_difference(steps: InSteps, one: str, other: str, *axes: tuple
             instead(lambda a, b: torch.tensor(torch.allclose(a, b))),
             instead(lambda a, b: torch.tensor(not torch.allclose(a, b))),
             message=(
-                "You return True or False, which doesn't show whether a difference is rounding or a bug. Return *how "
-                "large* the largest difference is."
+                "You return True or False, which doesn't show whether a difference is rounding error or a bug. Return "
+                "*how large* the largest difference is."
             ),
             hints=[
                 "What type does the annotation after `->` promise?",
-                "The size of the difference tells rounding from a bug.",
+                "Rounding error is about 10⁻⁶, and most bugs cause much larger differences.",
                 "`(a - b).abs().max().item()`.",
             ],
         ),
@@ -200,7 +201,7 @@ def of_the_largest_difference(steps: InSteps, one: str, other: str, *axes: tuple
             ),
             hints=[
                 "Does your result change if you multiply all logits by 2? Should it?",
-                "Subtract the logits and take the largest absolute value. Nothing has to be divided.",
+                "Subtract the logits and take the largest absolute value. No division is needed.",
                 "`(a - b).abs().max()`, and nothing more.",
             ],
         ),

@@ -126,21 +126,22 @@ EXERCISE = Exercise(
         "length_width: queries.shape[-2]": attention_mistakes.root_of_the_number("keys"),
         "length_width: x.shape[-1]": attention_mistakes.ROOT_OF_D_MODEL,
         "wrong_layer_queries": Wording(
-            "{summary}, so each head is too wide for the keys. Only keys and values have `n_kv_heads` heads.",
+            "{summary}, so each query head is wider than the key heads. Only keys and values have `n_kv_heads` heads.",
             summary="you split the queries into `n_kv_heads` heads",
         ),
         "part_left_out_n_repeats": Wording(
-            "{summary}, so their number doesn't match the query heads. For 6 query heads and 2 key heads, how often "
-            "should each key head be repeated?",
+            "{summary}, so their number doesn't match the number of query heads. For 6 query heads and 2 key heads, "
+            "how often should you repeat each key head?",
             summary="you repeat the key and value heads the wrong number of times",
         ),
         "call_left_out_weights": Wording(
-            "{summary}. Their output should be zeros.",
+            "{summary}. The output of such a query should be all zeros. Which weights give that output?",
             summary="you keep the softmax weights of queries that may attend to nothing",
         ),
         "moved_probabilities: weights": Wording(
-            "Your output is right for queries that may attend to some key. If a query may attend to nothing (padding "
-            "in front of a sentence), you give all keys the same weight. What should the output of such a query be?",
+            "Your output is right for every query that may attend to at least one key. A query that may attend to "
+            "nothing (with padding in front of a sentence) gives all keys the same weight. What should the output of "
+            "such a query be?",
             summary="you give all keys the same weight if a query may attend to nothing",
             hints=[
                 "What is the softmax of three equal numbers? Does it matter how low they are?",
@@ -153,8 +154,8 @@ EXERCISE = Exercise(
             summary="you compute the values with `w_k` instead of `w_v`",
         ),
         "ignored_mask: None": Wording(
-            "{summary}, so every position attends to every other, even to padding. Where should hidden scores become "
-            "−∞?",
+            "{summary}, so every position attends to every other, even to padding. What should happen to the scores "
+            "of masked-out keys?",
             summary="you don't use `mask`",
         ),
         "call_left_out_probabilities: scores": Wording(

@@ -66,7 +66,7 @@ OF_THE_HEADS = [
         summary="you repeat the key and value heads in the order 0 1 0 1 instead of 0 0 1 1",
         message=(
             "Your query heads use the key and value heads in the order 0 1 0 1. Neighboring query heads should share a "
-            "head: 0 0 1 1. Weights trained with one order don't work with the other."
+            "key-value head: 0 0 1 1. Weights trained with one order don't work with the other."
         ),
         hints=["With 4 query heads and 2 key heads, which key head does each of your 4 query heads use?"],
     ),
@@ -76,8 +76,9 @@ OF_THE_HEADS = [
         one_in_turn("values"),
         summary="you repeat keys and values in different orders",
         message=(
-            "You repeat keys and values in different orders: one as 0 0 1 1, the other as 0 1 0 1. A query head then "
-            "averages the values of a head that it didn't compare with. Which order should both have?"
+            "You repeat keys and values in different orders: one as 0 0 1 1, the other as 0 1 0 1. Query head 1 is "
+            "then compared with the keys of one head but averages the values of the other. Which order should both "
+            "have?"
         ),
         hints=[
             "With 4 query heads and 2 key heads, which keys and which values does query head 1 use?",
@@ -101,8 +102,8 @@ OF_THE_HEADS = [
         STEPS.but(repeated=lambda: lambda heads: heads),
         summary="you don't repeat the heads of keys and values",
         message=(
-            "You never repeat the key or value heads, so there are fewer of them than query heads. Your code crashes "
-            "unless there is a single key head or the same number of key heads as query heads."
+            "You never repeat the key or value heads, so there are fewer key-value heads than query heads. Your code "
+            "crashes unless n_kv_heads is 1 or equals n_heads. How many query heads should share each key head?"
         ),
         hints=["In the case that crashes, which shapes do q, k and v have after the split?"],
     ),
@@ -118,8 +119,8 @@ OF_THE_HEADS = [
         ).attempt,
         summary="you split keys and values into `n_heads` heads",
         message=(
-            "{summary}, so the heads are narrower than those of the queries, or the split fails. How many heads "
-            "should the keys have?"
+            "{summary}, so these heads are narrower than the query heads, or the split fails. How many heads should "
+            "the keys have?"
         ),
         hints=["How many features do the projected keys have, and how wide is one head?"],
     ),
@@ -149,7 +150,8 @@ OF_THE_MASK = [
         untreated(),
         summary="you don't handle queries that may attend to nothing",
         message=(
-            "{summary}. All their scores are −∞, and the softmax of such a row is nan. What should such a query get?"
+            "{summary}. All their scores are −∞, and the softmax of such a row is nan. What should the output of such "
+            "a query be?"
         ),
     ),
     Mistake(
@@ -180,7 +182,9 @@ OF_THE_MASK = [
         STEPS.but(hidden=lambda visible: ~visible, weights=lambda probabilities: probabilities).attempt,
         untreated(scores=lambda scaled, visible, fill: scaled.masked_fill(visible == 0, fill)).attempt,
         summary="you use `mask` as a tensor even if it is None",
-        message="{summary}, so your code crashes whenever the caller passes no mask.",
+        message=(
+            "{summary}, so your code crashes whenever the caller passes no mask. What should happen to the scores then?"
+        ),
         hints=["What is `mask` if the caller doesn't pass one?"],
     ),
     *attention_mistakes.of_the_heads(STEPS, "x", "n"),
