@@ -76,36 +76,42 @@ MISTAKES = [
         "every_text_with_every_other",
         STEPS.but(total=lambda weights, states: weights @ states),
         STEPS.but(total=lambda weights, states: (weights @ states).sum(dim=0)),
-        summary="you apply the weights of every text to the states of every text",
+        summary="you apply the weights of every sequence to the states of every sequence",
         message=(
-            "{summary}, as `weights @ states` does. Text i should average only its own states, with its own weights. "
-            "Which dimension of `weights` and `states` is the batch?"
+            "{summary}, as `weights @ states` does: with 2 sequences, that makes 4 averages instead of 2. Each "
+            "sequence should average only its own states. Which dimension of `weights` and `states` is the batch?"
         ),
-        hints=["Suppose that all states of the second of 2 texts are 0. What should its context be?"],
+        hints=["Suppose that all the states of the second sequence are 0. What should its context be?"],
     ),
     Mistake(
         "texts_taken_for_states",
         STEPS.but(total=lambda weights, states: sum(w * h for w, h in zip(weights, states, strict=True))),
-        summary="you sum over the texts instead of the states",
+        summary="you sum over the sequences instead of the states",
         message=(
-            "{summary}: a loop over `states` gives you one whole *text* of shape (n, d) at a time. Your code crashes, "
-            "or mixes the texts if the sizes happen to match. Which dimension holds the states?"
+            "{summary}: a loop over `states` gives you one whole *sequence* of shape (n, d) at a time. Your code "
+            "crashes, or mixes the sequences if n = d. Which dimension holds the states?"
         ),
-        hints=["What shape does one `h` of `for h in states` have?"],
+        hints=["In `for h in states`, what shape does `h` have?"],
     ),
     Mistake(
         "overwritten_in_the_loop",
         STEPS.but(total=lambda weighted: weighted[:, -1]),
-        summary="your context contains only the last of the weighted states",
-        message="{summary}. If you use a loop, does it add to its result, or overwrite it in each iteration?",
-        hints=["How many of the states does your result depend on?"],
+        summary="you keep only the last weighted state",
+        message=(
+            "{summary}: for the states [8] and [4] with weights 0.75 and 0.25, you get 1 instead of 7. If you use a "
+            "loop, does each iteration add to the result or overwrite it?"
+        ),
+        hints=["How many states does your result depend on? How many should it depend on?"],
     ),
     Mistake(
         "returned_in_the_loop",
         STEPS.but(total=lambda weighted: weighted[:, 0]),
-        summary="your context contains only the first of the weighted states",
-        message="{summary}. If you use a loop, does it return during the first iteration?",
-        hints=["How many of the states does your result depend on?"],
+        summary="you keep only the first weighted state",
+        message=(
+            "{summary}: for the states [8] and [4] with weights 0.75 and 0.25, you get 6 instead of 7. If you use a "
+            "loop, does it return during the first iteration?"
+        ),
+        hints=["How many states does your result depend on? How many should it depend on?"],
     ),
     Mistake(
         "not_squeezed",
@@ -113,10 +119,10 @@ MISTAKES = [
         STEPS.but(context=lambda context: context[:, :, None]),
         summary="you leave a dimension of length 1 in the output",
         message=(
-            "{summary}, so it has three dimensions instead of two. A product of shapes (batch, 1, n) and (batch, n, d) "
-            "has shape (batch, 1, d). Which method removes a dimension of length 1?"
+            "{summary}, so it has three dimensions instead of two. For instance, multiplying (batch, 1, n) by (batch, "
+            "n, d) gives (batch, 1, d). Which method removes a dimension of length 1?"
         ),
-        hints=["For 2 texts of width 3, which shape should the result have? Which shape does yours have?"],
+        hints=["For 2 sequences of width 3, what shape should the result have? What shape does yours have?"],
     ),
     Mistake(
         "hard_pick",
@@ -124,7 +130,7 @@ MISTAKES = [
         summary="you use only the state with the largest weight",
         message=(
             "{summary}: with the weights 0.75 and 0.25, you ignore the second state. No gradient reaches the weights, "
-            "so the model can't learn where to attend. Every state should contribute."
+            "so the model can't learn where to attend. Every state should contribute in proportion to its weight."
         ),
         hints=["With the weights 0.75 and 0.25, how much of the second state should be in the context?"],
     ),
@@ -163,12 +169,12 @@ EXERCISE = Exercise(
     cases=context_vector_cases,
     points=2,
     verified=(
-        "Each text averages its own states with its own weights, and the context is as wide as one state for any "
+        "Each sequence averages its own states with its own weights, and the context is as wide as one state for any "
         "number of states."
     ),
     hints=[
-        "Take a single text: n weights, and n states of width d. Multiply each state by its weight and add them up. "
-        "How would you write that as a loop?",
+        "Take a single sequence: n weights, and n states of width d. Multiply each state by its weight and add them "
+        "up. How would you write that as a loop?",
         "Each weight multiplies a whole state. `weights[:, :, None]` has shape (batch, n, 1): how does it broadcast "
         "against (batch, n, d)?",
         "The products have shape (batch, n, d), and the context has shape (batch, d). Which dimension do you sum over?",
@@ -176,51 +182,55 @@ EXERCISE = Exercise(
     ],
     messages={
         "sibling_total: weighted.mean(dim=axis)": Wording(
-            "{summary}, which also divides by n. The weights already sum to 1, so your context is n times too small. "
-            "Should a weighted average divide by anything else?",
+            "{summary}. The weights already sum to 1, so dividing by n makes your context n times too small. Which "
+            "method adds up the weighted states without dividing?",
             summary="you take the mean of the weighted states instead of the sum",
-            hints=["For the states [8] and [8] with weights of 0.75 and 0.25, what should the context be? What is it?"],
+            hints=[
+                ("For the states [8] and [8] with weights 0.75 and 0.25, what should the context be? What do you get?")
+            ],
         ),
         "axis_total: weighted.sum(dim=0)": Wording(
-            "You sum over dim 0, which adds up the *texts* and leaves one vector for each state. Which dimension holds "
-            "the states?",
-            summary="you sum over dim 0, the texts, instead of dim 1, the states",
-            hints=["For 2 texts of 5 states, how many vectors should you return? How many do you return?"],
+            "You sum over dim 0, the batch, so you add up different *sequences* and get one vector per state. You "
+            "should get one vector per sequence. Which dimension holds the states?",
+            summary="you sum over dim 0, the batch, instead of dim 1, the states",
+            hints=["For 2 sequences of 5 states, how many vectors should you return? How many do you return?"],
         ),
         "function_weights: weights.softmax(dim=-1)": Wording(
-            "{summary}: 0.75 and 0.25 become 0.62 and 0.38. Which step is already done when you get `weights`?",
+            "{summary}: 0.75 and 0.25 become 0.62 and 0.38. What should you multiply each state by?",
             summary="you apply a softmax to `weights`, which already sum to 1",
-            hints=["What do the weights of one text sum to before your softmax?"],
+            hints=["What do the weights of one sequence sum to before your softmax?"],
         ),
         "first_for_all_weights": Wording(
-            "{summary}. Text i should average its own states with its own weights. Which dimension of `weights` is the "
-            "batch?",
-            summary="you use the weights of the first text for every text",
-            hints=["If only the weights of the second text change, should its context change?"],
+            "{summary}, so the other sequences average their states with the wrong weights. Which dimension of "
+            "`weights` is the batch?",
+            summary="you use the weights of the first sequence for every sequence",
+            hints=["If only the weights of the second sequence change, should its context change?"],
         ),
         "one_number_states: states[0]": Wording(
-            "{summary}. Text i should average its own states. Which dimension of `states` is the batch?",
-            summary="you use the states of the first text for every text",
-            hints=["If only the states of the second text change, should its context change?"],
+            "{summary}, so the states of the other sequences have no effect on your output. Which dimension of "
+            "`states` is the batch?",
+            summary="you use the states of the first sequence for every sequence",
+            hints=["If only the states of the second sequence change, should its context change?"],
         ),
         "slice_column": Wording(
             "You give the weights the shape (batch, 1, n), so broadcasting pairs the n weights with the d *entries* of "
-            "a state. Your code crashes, or scales the wrong numbers if n = d. Which shape should the weights have?",
+            "a state. Your code crashes, or scales the wrong numbers if n = d. What shape should the weights have?",
             summary="you give the weights the shape (batch, 1, n) instead of (batch, n, 1)",
             hints=["How does shape (2, 1, 5) broadcast against (2, 5, 3)? Which sizes does it line up?"],
         ),
         "number_axis: 2": Wording(
-            "You sum over dim 2, which adds up the entries of each state and leaves one number for each state. The "
-            "context of a text should be a vector. Which dimension holds the states?",
+            "You sum over dim 2, which adds up the entries of each state and leaves one number for each state. Each "
+            "sequence's context should be a vector of width d. Which dimension holds the states?",
             summary="you sum over the entries of each state instead of over the states",
             hints=[
-                "For 2 texts of 5 states with width 3, which shape should the result have? Which shape does yours have?"
+                "For 2 sequences of 5 states with width 3, what shape should the result have? What shape does yours "
+                "have?"
             ],
         ),
         "left_out_column": Wording(
             "You multiply weights of shape (batch, n) by states of shape (batch, n, d), so broadcasting pairs the n "
-            "weights with the d *entries* of a state. Your code crashes, or scales the wrong numbers. Which shape "
-            "should the weights have?",
+            "weights with the d *entries* of a state. Your code crashes, or scales the wrong numbers if the sizes "
+            "happen to match. What shape should the weights have?",
             summary="you multiply the states by the weights without adding a third dimension to the weights",
             hints=["How does shape (2, 5) broadcast against (2, 5, 3)? Which sizes does it line up?"],
         ),

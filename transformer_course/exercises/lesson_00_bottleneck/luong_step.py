@@ -149,63 +149,67 @@ MISTAKES = [
         ),
         summary="you don't sum the products into one score for each state",
         message=(
-            "{summary}, so every *entry* of a state gets its own weight. A text of 5 states should have 5 scores. "
-            "Which shape do your scores have?"
+            "{summary}, so every *entry* of a state gets its own weight. A sequence of 5 states should have 5 scores. "
+            "What shape do your scores have?"
         ),
         hints=["A score is a dot product. Which two operations make up a dot product?"],
     ),
     Mistake(
         "every_state_counts_the_same",
         STEPS.but(weights=lambda weights: torch.full_like(weights, 1 / weights.shape[1])),
-        summary="your context is the plain mean of the encoder's states",
+        summary="you give every encoder state the same weight",
         message=(
-            "{summary}, so it doesn't depend on `state`. Every state gets the weight 1/n. What should the weights be "
-            "computed from?"
+            "{summary}, 1/n, so your context is the plain mean of the states and doesn't depend on `state`. What "
+            "should you compute the weights from?"
         ),
         hints=["How should the context change if `state` changes?"],
     ),
     Mistake(
         "every_weight_is_1",
         STEPS.but(weights=lambda weights: torch.ones_like(weights)),
-        summary="your context is the plain sum of the encoder's states",
+        summary="you give every encoder state the weight 1",
         message=(
-            "{summary}, because every weight is 1. A softmax over a dimension of length 1 always gives 1. Which "
-            "dimension does your softmax run over?"
+            "{summary}, so your context is the plain sum of the states and doesn't depend on `state`. A softmax over a "
+            "dimension of length 1 always gives 1. Which dimension does your softmax run over?"
         ),
         hints=["How should the context change if `state` changes?"],
     ),
     Mistake(
         "last_state_as_context",
         STEPS.but(context=lambda states: states[:, -1]),
-        summary="you use the last of the encoder's states as the context",
-        message="{summary}, so it doesn't depend on `state`. Which average of all the states should it be?",
+        summary="you use the encoder's last state as the context",
+        message=(
+            "{summary}, so the context doesn't depend on `state`. With which weights should you average all n states?"
+        ),
         hints=["How should the context change if `state` changes?"],
     ),
     Mistake(
         "asks_with_the_last_state",
         STEPS.but(row=lambda states: states[:, -1:]),
-        summary="you compare the encoder's states with an encoder state instead of the decoder's state",
-        message=("{summary}, so `state` has no effect on the weights. What should you multiply `states` by?"),
+        summary="you compute the scores with the encoder's last state instead of the decoder's state",
+        message=("{summary}, so `state` has no effect on the weights. Which tensor should you multiply `states` by?"),
         hints=["Do your scores change if `state` changes? Should they?"],
     ),
     Mistake(
         "every_text_asks_every_other",
         STEPS.but(scores=lambda state, states: states @ state.T),
         STEPS.but(row=lambda state: state),
-        summary="you compare each text's decoder state with the encoder states of other texts",
+        summary="you compare each sequence's decoder state with the encoder states of other sequences",
         message=(
-            "{summary}, so your code crashes or mixes the texts. Text i should use only its own states. How do the "
-            "shapes (batch, d) and (batch, n, d) line up in your product?"
+            "{summary}, so your code crashes or mixes the sequences. Each sequence should use only its own states. How "
+            "do the shapes (batch, d) and (batch, n, d) line up in your product?"
         ),
-        hints=["With 2 texts, 5 states and width 3, the scores should have shape (2, 5). Which shape do yours have?"],
+        hints=[
+            "With 2 sequences, 5 states and width 3, the scores should have shape (2, 5). What shape do yours have?"
+        ],
     ),
     Mistake(
         "divided_by_the_root_of_the_width",
         STEPS.but(scores=lambda scores, state: scores / state.shape[-1] ** 0.5),
         summary="you divide the scores by √d",
         message=(
-            "{summary}, so your weights are too even. Lesson 02 explains why scaling can help; here, a score is the "
-            "plain dot product."
+            "{summary}, so your weights are too even: with d = 2, scores of 0 and 2 give 0.20 and 0.80 instead of 0.12 "
+            "and 0.88. Lesson 02 introduces this scaling; here, a score is the plain dot product."
         ),
         hints=["What is the dot product of [1, 2] and [3, 4]? What is your score for them?"],
     ),
@@ -213,7 +217,10 @@ MISTAKES = [
         "divided_by_the_root_of_the_number",
         STEPS.but(scores=lambda scores: scores / scores.shape[-1] ** 0.5),
         summary="you divide the scores by √n, the square root of the number of states",
-        message="{summary}, so your weights are too even. Here, a score is the plain dot product.",
+        message=(
+            "{summary}, so your weights are too even: scores of 0 and 2 give 0.20 and 0.80 instead of 0.12 and 0.88. "
+            "Here, a score is the plain dot product."
+        ),
         hints=["What is the dot product of [1, 2] and [3, 4]? What is your score for them?"],
     ),
 ]
@@ -229,8 +236,8 @@ EXERCISE = Exercise(
     hints=[
         "What comes after the context in tanh(W_c [c; s]), and which steps lead to the context? You wrote some of "
         "them for `context_vector`.",
-        "There are five steps: scores, weights, context, concatenation, tanh of the product with W_c. A score is a "
-        "dot product: `state[:, None, :]` has shape (batch, 1, d), so you can multiply it by every state of its text "
+        "There are five steps: scores, weights, context, concatenation, tanh of the product with W_c. A score is a dot "
+        "product: `state[:, None, :]` has shape (batch, 1, d), so you can multiply it by every state of its sequence "
         "and sum.",
         "The scores have shape (batch, n), and `torch.softmax(scores, dim=-1)` turns each row into weights. Then use "
         "`parts.context_vector`.",
@@ -239,36 +246,41 @@ EXERCISE = Exercise(
     ],
     messages={
         "one_number_states: states[0]": Wording(
-            "{summary}. Text i should average its own states. Which dimension of `states` is the batch?",
-            summary="you use the encoder's states of the first text for every text",
-            hints=["If only the states of the second text change, should its output change?"],
+            "{summary}, so the encoder's states of the other sequences have no effect on your output. Which dimension "
+            "of `states` is the batch?",
+            summary="you use the encoder's states of the first sequence for every sequence",
+            hints=["If only the states of the second sequence change, should its output change?"],
         ),
         "call_left_out_squashed": Wording(
-            "{summary}, so your output can be larger than 1. What is outside the product in the formula?",
+            "{summary}, so your output can be larger than 1. Which function does the formula apply to W_c [c; s]?",
             summary="you never take the tanh",
-            hints=["Which range does a tanh have? Which range does your output have?"],
+            hints=["What is the range of tanh? What is the range of your output?"],
         ),
         "parts_exchanged_both": Wording(
-            "{summary}, so the columns of W_c meant for the context multiply the decoder's state. Which of the two "
-            "comes first in the formula?",
+            "{summary}, so the columns of W_c meant for the context multiply the decoder's state. Which vector comes "
+            "first in the formula?",
             summary="you concatenate [s; c] instead of [c; s]",
             hints=["With width 2, which columns of W_c multiply the context in W_c [c; s]? Which do in your code?"],
         ),
         "axis_weights: torch.softmax(scores, dim=0)": Wording(
-            "You take the softmax over dim 0, the batch, so the weights of one text depend on the other texts. With a "
-            "single text, every weight is 1. Which dimension holds the states?",
+            "You take the softmax over dim 0, the batch, so the weights of one sequence depend on the other sequences. "
+            "With a single sequence, every weight is 1. Which dimension holds the states?",
             summary="you take the softmax over the batch instead of the states",
-            hints=["With 2 texts of 5 states, what should the weights of each text sum to? What do yours sum to?"],
+            hints=[
+                "With 2 sequences of 5 states, what should the weights of each sequence sum to? What do yours sum to?"
+            ],
         ),
         "sibling_context: weighted.mean(dim=1)": Wording(
-            "{summary}, which also divides by n. The weights already sum to 1, so your context is n times too small. "
-            "Should a weighted average divide by anything else?",
+            "{summary}. The weights already sum to 1, so dividing by n makes your context n times too small. Which "
+            "method adds up the weighted states without dividing?",
             summary="you take the mean of the weighted states instead of the sum",
-            hints=["For the states [8] and [8] with weights of 0.75 and 0.25, what should the context be? What is it?"],
+            hints=[
+                "For the states [8] and [8] with weights 0.75 and 0.25, what should the context be? What do you get?"
+            ],
         ),
         "sibling_scores: products.mean(dim=-1)": Wording(
-            "{summary}, so every score is d times too small and your weights are too even. Does a dot product divide "
-            "by anything?",
+            "{summary}, so every score is d times too small and your weights are too even. Which method adds up the "
+            "products without dividing?",
             summary="you take the mean of the products instead of the sum",
             hints=["What is the dot product of [1, 2] and [3, 4]? What is your score for them?"],
         ),
@@ -276,13 +288,13 @@ EXERCISE = Exercise(
             "You average the states with the raw scores, which can be negative and don't sum to 1. Which function "
             "turns scores into weights?",
             summary="you use the raw scores as weights",
-            hints=["Are your weights positive? What do those of one text sum to?"],
+            hints=["Are your weights positive? What do the weights of one sequence sum to?"],
         ),
         "no_softmax_weights: (scores).flatten(-2).softmax(dim=-1).reshape((scores).shape)": Wording(
-            "You take one softmax over all texts, so the weights of the whole batch sum to 1. The weights of each text "
-            "should sum to 1. Which dimension should your softmax run over?",
+            "You take one softmax over all sequences, so the weights of the whole batch sum to 1. The weights of each "
+            "sequence should sum to 1. Which dimension should your softmax run over?",
             summary="you take one softmax over the whole batch",
-            hints=["With 2 texts, what do the weights of each text sum to?"],
+            hints=["With 2 sequences, what do the weights of each sequence sum to?"],
         ),
         "no_softmax_weights: (scores).exp() / (scores).exp().sum(dim=-1, keepdim=True)": Wording(
             "Your output is right for ordinary scores. At 100, `exp` overflows to infinity; at −100, it underflows and "
@@ -292,20 +304,22 @@ EXERCISE = Exercise(
         ),
         "call_left_out_scores": Wording(
             "You don't sum the products of each state, so your scores have three dimensions, (batch, n, d), and your "
-            "code crashes later. Which shape should the scores have?",
+            "code crashes later. What shape should the scores have?",
             summary="you don't sum the products into one score for each state",
-            hints=["How many scores should a text of 5 states have? How many numbers do you compute?"],
+            hints=["How many scores should a sequence of 5 states have? How many numbers do you compute?"],
         ),
         "axis_scores: products.sum(dim=1)": Wording(
             "You sum the products over dim 1, which gives a score for each *entry* instead of each state. Your code "
-            "crashes, or weights the wrong numbers if n = d. Which dimension should disappear?",
+            "crashes, or weights the wrong numbers if n = d. Which dimension holds the entries of a state?",
             summary="you sum the products over the states instead of the entries",
             hints=[
-                "With 2 texts of 5 states and width 3, the scores should have shape (2, 5). Which shape do yours have?"
+                "With 2 sequences of 5 states and width 3, the scores should have shape (2, 5). What shape do yours "
+                "have?"
             ],
         ),
         "moved_combined: squashed": Wording(
-            "You take the tanh of [c; s] before you multiply by W_c. What is inside the tanh in the formula?",
+            "You take the tanh of [c; s] before you multiply by W_c, so entries of your output can be larger than 1. "
+            "What is inside the tanh in the formula?",
             summary="you take the tanh before the product with W_c",
             hints=["In tanh(W_c [c; s]), which comes first: the product or the tanh?"],
         ),

@@ -101,8 +101,8 @@ MISTAKES = [
         STEPS.but(u_columns=lambda u: u.reshape(u.shape[1], u.shape[0])),
         summary="you reshape `u` instead of transposing it",
         message=(
-            "{summary}. `reshape` and `view` give it the right shape but keep the numbers in the same order, so they "
-            "end up in the wrong places. Which attribute or method swaps the two dimensions?"
+            "{summary}: [[1, 2, 3], [4, 5, 6]] becomes [[1, 2], [3, 4], [5, 6]] instead of [[1, 4], [2, 5], [3, 6]]. "
+            "Which attribute or method swaps the two dimensions?"
         ),
         hints=["Compare `torch.arange(6).reshape(2, 3).reshape(3, 2)` with `torch.arange(6).reshape(2, 3).T`."],
     ),
@@ -112,24 +112,24 @@ MISTAKES = [
         STEPS.but(squashed=lambda kept, read: kept + torch.tanh(read)),
         summary="you take the tanh of only one of the two terms",
         message="{summary}, so entries of your state can be larger than 1. What is inside the tanh in the formula?",
-        hints=["What is the largest value that tanh(W h + U x) can have? And tanh(W h) + U x?"],
+        hints=["What is the largest possible value of tanh(W h + U x)? And of tanh(W h) + U x?"],
     ),
     Mistake(
         "tanh_of_each_term",
         STEPS.but(squashed=lambda kept, read: torch.tanh(kept) + torch.tanh(read)),
-        summary="you take the tanh of each term before you add them",
-        message="{summary}, so entries of your state can be larger than 1. What is inside the tanh in the formula?",
-        hints=["What is the largest value that tanh(W h + U x) can have? And tanh(W h) + tanh(U x)?"],
+        summary="you take the tanh of each term before adding the two terms",
+        message="{summary}: for W h = 2 and U x = −1.5, you get 0.06 instead of tanh(0.5) = 0.46. What is inside the tanh in the formula?",
+        hints=["What is the largest possible value of tanh(W h + U x)? And of tanh(W h) + tanh(U x)?"],
     ),
     Mistake(
         "one_text_after_another",
         STEPS.but(squashed=one_text_after_another),
-        summary="you pass the state of each text on to the next text",
+        summary="you pass the new state of each sequence on to the next sequence",
         message=(
-            "{summary}, as if the texts of a batch were the tokens of one text. Row i of `state` belongs to text i. "
-            "Which state should you combine with row i of `token`?"
+            "{summary}, as if the rows of the batch were consecutive tokens of one sequence. Row i of `state` is the "
+            "old state of sequence i. Which state should you combine with row i of `token`?"
         ),
-        hints=["If only the first text changes, should the new state of the second text change?"],
+        hints=["If only the first sequence changes, should the new state of the second sequence change?"],
     ),
 ]
 
@@ -142,44 +142,47 @@ EXERCISE = Exercise(
     points=2,
     verified="The new state combines the old state with the token.",
     hints=[
-        "Which shape does the new state have? How do you get it from `state` and W, and how from `token` and U?",
-        "In the formula, W h has the vector on the right. Each row of `state` is the state of one text, and with "
-        "rows, the vector goes on the left.",
+        "What shape does the new state have? How do you get that shape from `state` and W, and how from `token` and U?",
+        "In the formula, W h has the vector on the right. Each row of `state` is the state of one sequence, and a row "
+        "vector goes on the left.",
         "W is stored as (outputs, inputs), as in `nn.Linear`, so the product with rows is `state @ w.T`. U is stored "
         "in the same way.",
         "Add the two products, and apply `torch.tanh` to the sum.",
     ],
     messages={
         "not_transposed_u_columns": Wording(
-            "{summary}. Weights here have shape (out, in), as in `nn.Linear`: each *row* produces one output. What do "
-            "you have to do to `u` before you multiply the token by it?",
+            "{summary}, so your code crashes, or computes Uᵀ x if the two widths are equal. Weights have shape (out, "
+            "in), as in `nn.Linear`: each *row* produces one output. What should you do to `u` before the product?",
             summary="you use `u` as if its shape were (in, out)",
             hints=["Which dimension of `u` has one entry for each feature of the token?"],
         ),
         "one_number_state: state[0]": Wording(
-            "{summary}. Row i of `state` belongs to text i. Why do you select row 0?",
-            summary="you use the state of the first text for every text",
-            hints=["If only the state of the second text changes, should its new state change?"],
+            "{summary}, so the other sequences continue from the wrong state. Row i of `state` is the state of "
+            "sequence i. Where does your code select row 0?",
+            summary="you use the state of the first sequence for every sequence",
+            hints=["If only the old state of the second sequence changes, should its new state change?"],
         ),
         "one_number_token: token[0]": Wording(
-            "{summary}. Row i of `token` belongs to text i. Why do you select row 0?",
-            summary="you use the token of the first text for every text",
-            hints=["If only the token of the second text changes, should its new state change?"],
+            "{summary}, so the other sequences read the wrong token. Row i of `token` is the token of sequence i. "
+            "Where does your code select row 0?",
+            summary="you use the token of the first sequence for every sequence",
+            hints=["If only the token of the second sequence changes, should its new state change?"],
         ),
         "call_left_out_squashed": Wording(
             "{summary}, so entries of your state can be larger than 1 and can grow with every token. Which function "
             "keeps them between −1 and 1?",
             summary="you never take the tanh of the sum",
-            hints=["What is the largest value that an entry of the new state can have?"],
+            hints=["What is the largest possible value of a tanh? Can an entry of your new state exceed it?"],
         ),
         "operator_kept: (state) * (w_columns)": Wording(
-            "{summary}, so you never add up the products of a row of W. Which operator is the matrix product?",
+            "{summary}: for W = [[0, 2], [0, 0]] and h = [0.5, 1], you get a 2 × 2 matrix instead of W h = [2, 0]. "
+            "Which operator is the matrix product?",
             summary="you multiply the state and W element by element",
-            hints=["What is W h for W = [[0, 2], [0, 0]] and h = [0.5, 1]? What do you get?"],
+            hints=["Each entry of W h is a sum of products. Where does your code add them up?"],
         ),
         "not_transposed_w_columns": Wording(
-            "{summary}. Weights here have shape (out, in), as in `nn.Linear`: each *row* produces one output. What do "
-            "you have to do to `w` before you multiply the state by it?",
+            "{summary}, so you compute Wᵀ h instead of W h. Weights have shape (out, in), as in `nn.Linear`: each "
+            "*row* produces one output. What should you do to `w` before the product?",
             summary="you use `w` as if its shape were (in, out)",
             hints=["Which dimension of `w` has one entry for each feature of the old state?"],
         ),
