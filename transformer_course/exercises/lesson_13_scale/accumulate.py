@@ -76,7 +76,7 @@ MISTAKES = [
         "divides_by_the_micro_batches",
         STEPS.but(count=lambda losses: len(losses)),
         summary="you divide by the number of micro-batches instead of tokens",
-        message="{summary}, so your loss depends on how you cut the batch. Over what should the loss be a mean?",
+        message="{summary}, so your loss depends on how you cut the batch. What should the loss be an average over?",
         hints=["A single micro-batch has 7 tokens and a loss sum of 14. What is the mean loss of a token?"],
     ),
     Mistake(
@@ -84,25 +84,28 @@ MISTAKES = [
         STEPS.but(total=lambda losses, n_tokens: (losses * n_tokens).sum()),
         summary="you multiply the sums by their numbers of tokens before you add them up",
         message=(
-            "You multiply each loss by its number of tokens, as if it were a mean. Each loss is already a sum, so a "
-            "long micro-batch counts too much."
+            "You multiply each loss by its number of tokens, as if it were a mean, but each loss is already a sum. For "
+            "a single micro-batch with 7 tokens and a loss sum of 14, you get 14 instead of 2."
         ),
-        hints=["A single micro-batch has 7 tokens and a loss sum of 14. What is the loss, and what do you get?"],
+        hints=["If each loss is already a sum over tokens, how do you get the sum over all tokens?"],
     ),
     Mistake(
         "last_left_out",
         STEPS.but(losses=lambda losses: losses[:-1], n_tokens=lambda n_tokens: n_tokens[:-1]),
         STEPS.but(losses=lambda losses: losses[:-1]),
         summary="you leave out the loss of the last micro-batch",
-        message="{summary}, so its tokens don't count in your result. Where does your loop or your slice end?",
+        message="{summary}, so its loss is missing from your result. Where should your loop or slice end?",
         hints=["With two micro-batches, how many losses do you add up?"],
     ),
     Mistake(
         "all_as_long_as_the_longest",
         STEPS.but(count=lambda n_tokens: n_tokens.max() * len(n_tokens)),
         summary="you count each micro-batch as if it had as many tokens as the largest",
-        message="{summary}. How many tokens are there in all?",
-        hints=["For micro-batches of 2 and 6 tokens, by which number should you divide? By which do you?"],
+        message=(
+            "{summary}: for micro-batches of 2 and 6 tokens, you divide by 12 instead of 8. How many tokens does the "
+            "batch contain?"
+        ),
+        hints=["How many tokens do you count for the shorter micro-batch, and how many does it have?"],
     ),
 ]
 
@@ -123,14 +126,14 @@ EXERCISE = Exercise(
         "sibling_total: losses.mean()": Wording(
             "You divide the sum by the number of tokens *and* by the number of micro-batches, so with 2 micro-batches "
             "the loss is half of what it should be.",
-            summary="you divide by the number of micro-batches as well",
+            summary="you also divide by the number of micro-batches",
         ),
         "part_left_out_loss: total": Wording(
             "{summary}, so the loss grows with the number of tokens. What turns this sum into a mean?",
             summary="you add up the losses without dividing by the number of tokens",
         ),
         "order_loss": Wording(
-            "{summary}. If the losses double, should the result double or be halved?",
+            "{summary}, so larger losses give a smaller result. Which number should be in the numerator?",
             summary="you divide the number of tokens by the sum of the losses",
         ),
     },

@@ -87,7 +87,7 @@ MISTAKES = [
         summary="you average the workers' gradients as if all had the same number of tokens",
         message=(
             "You give all workers the same weight, so a token of a worker with few tokens counts more than a token of "
-            "a worker with many. Which argument has the weights?"
+            "a worker with many. Which argument contains the weights?"
         ),
         hints=["One worker has 1 token and another has 9. How much does each of the 10 tokens count in your result?"],
     ),
@@ -95,14 +95,20 @@ MISTAKES = [
         "sum_over_the_workers",
         STEPS.but(mean=lambda gradients: gradients.sum(dim=0)),
         summary="you add up the workers' gradients without dividing",
-        message="{summary}, so the step grows with the number of workers. What weight should each gradient have?",
+        message=(
+            "{summary}, so the gradient grows with the number of workers. What weight should each worker's gradient "
+            "have?"
+        ),
         hints=["If two workers have the same texts, should the gradient be twice that of one worker?"],
     ),
     Mistake(
         "divides_by_the_workers",
         STEPS.but(count=lambda gradients: len(gradients)),
         summary="you divide by the number of workers instead of tokens",
-        message="{summary}. Your sum runs over the tokens of all workers. How many tokens are that?",
+        message=(
+            "{summary}. With a single worker of 6 tokens, your gradient is 6 times too large. How many tokens does "
+            "your sum cover?"
+        ),
         hints=["A single worker has 6 tokens. What do you multiply its gradient by, and what do you divide it by?"],
     ),
     Mistake(
@@ -128,18 +134,16 @@ MISTAKES = [
         STEPS.but(reduced=lambda mean, n_tokens: mean.expand(int((n_tokens > 0).sum()), -1)),
         summary="you don't give the mean to every worker",
         message=(
-            "{summary}. Every worker needs the mean to take the same step, even a worker whose batch is all padding."
+            "{summary}, so the models differ after the first step. Every worker needs the mean, even a worker whose "
+            "batch is all padding."
         ),
         hints=["Does your result have one row for every worker, and are all of its rows equal?"],
     ),
     Mistake(
         "running_sums",
         STEPS.but(reduced=lambda of_sums, count: of_sums.cumsum(dim=0) / count),
-        summary="you give each worker only the sum over the workers up to its own row",
-        message=(
-            "{summary}, so only the last worker gets the gradients of all workers, and the models differ after the "
-            "first step."
-        ),
+        summary="you give each worker a running sum of the gradients up to and including its own row",
+        message="{summary}. Only the last worker gets the full sum, so the models differ after the first step.",
         hints=["Are the rows of your result equal, and should they be?"],
     ),
     Mistake(
@@ -149,7 +153,10 @@ MISTAKES = [
         STEPS.but(reduced=lambda of_sums, count: round_the_ring(of_sums, count, 1)),
         STEPS.but(reduced=lambda of_sums, count: round_the_ring(of_sums, count, min(len(of_sums) - 1, 1))).attempt,
         summary="you pass the gradients around the ring too few or too many times",
-        message="{summary}, so some gradients are missing or counted twice.",
+        message=(
+            "{summary}, so some gradients are missing or counted twice. How many other workers does each gradient have "
+            "to reach?"
+        ),
         hints=["With 3 workers, how many times must a gradient be passed on until every worker has it?"],
     ),
     Mistake(
@@ -159,8 +166,11 @@ MISTAKES = [
         STEPS.but(count=lambda n_tokens: n_tokens[0]),
         STEPS.but(count=lambda n_tokens: n_tokens[-1]),
         summary="you use one worker's number of tokens for all workers",
-        message="{summary}. The workers can have different numbers of tokens.",
-        hints=["Three workers have 2, 30 and 5 tokens. How many tokens is that in total, and what do you divide by?"],
+        message=(
+            "{summary}, although the workers can have different numbers of tokens. For workers with 2, 30 and 5 "
+            "tokens, the divisor should be 37."
+        ),
+        hints=["What do you divide by if three workers have 2, 30 and 5 tokens?"],
     ),
     Mistake(
         "softmax_of_the_counts",
@@ -186,8 +196,8 @@ EXERCISE = Exercise(
     hints=[
         "Worker A has 1 token and the gradient 4, worker B has 9 tokens and the gradient 2. What is the gradient of "
         "the mean over all 10 tokens?",
-        "Each worker's gradient is that of the mean over *its* tokens. Multiply it by the number of its tokens to get "
-        "the gradient of a sum. These gradients add up.",
+        "Each worker's gradient is the gradient of the mean loss over *its* tokens. Multiply it by the worker's "
+        "number of tokens to get the gradient of the summed loss. The gradients of sums add up.",
         "`n_tokens[:, None]` multiplies each row by its own number. Divide the sum of the rows by the number of all "
         "tokens.",
         "Give every worker the same row with `repeat(n_workers, 1)` or `expand`.",
@@ -213,13 +223,13 @@ EXERCISE = Exercise(
             hints=["With 2 workers that have the same texts, what should the gradient be? What is it in your code?"],
         ),
         "operator_of_sums: (gradients) / (n_tokens[:, None])": Wording(
-            "{summary}, so a worker with *more* tokens gets less weight. Each gradient belongs to a mean. How do you "
-            "get the gradient of the sum?",
-            summary="you divide each gradient by its worker's number of tokens instead of multiplying by it",
+            "{summary}, so a worker with *more* tokens gets less weight. Each worker's gradient is the gradient of a "
+            "mean loss. How do you turn it into the gradient of the summed loss?",
+            summary="you divide each gradient by its worker's number of tokens",
         ),
         "done_again_reduced: of_sums": Wording(
-            "With 5 workers, your gradient is 5 times too large, as if you divided by the *mean* number of tokens of a "
-            "worker.",
+            "With 5 workers, your gradient is 5 times too large, as if you divided by the *mean* number of tokens per "
+            "worker. How many tokens should you divide by?",
             summary="your gradient is too large by a factor of n_workers",
         ),
     },

@@ -97,8 +97,8 @@ MISTAKES = [
         STEPS.but(products=lambda x, shards: torch.cat([x @ shard for shard in shards], dim=-1)),
         summary="you concatenate the parts of all devices",
         message=(
-            "{summary}, which needs communication between them. Here each device keeps its own part. What should the "
-            "first dimension of your output count?"
+            "{summary}, which needs communication between the devices. Here each device keeps its own part. What "
+            "should the first dimension of your output count?"
         ),
         hints=["Which shape should your output have, and which shape does it have?"],
     ),
@@ -116,7 +116,10 @@ MISTAKES = [
         "devices_second",
         STEPS.but(products=lambda products: products.transpose(0, 1)),
         summary="you put the device dimension second, after the rows of x",
-        message="{summary}, so indexing the output with a device gives you a row of x. Which `dim` do you stack along?",
+        message=(
+            "{summary}, so `output[0]` is the result for row 0 of x instead of the result of device 0. Which `dim` "
+            "should you stack along?"
+        ),
     ),
     Mistake(
         "reshapes_the_product",

@@ -99,7 +99,10 @@ MISTAKES = [
         STEPS.but(size=best_of),
         STEPS.but(size=lambda n_parameters, losses: n_parameters[losses.index(min(losses))]),
         summary="you return the trained size with the lowest loss instead of fitting a parabola",
-        message="{summary}. The best size need not be among the trained ones, and each loss is noisy.",
+        message=(
+            "{summary}. The best size need not be one of the trained sizes, and each loss is noisy. At which x is the "
+            "fitted parabola lowest?"
+        ),
         hints=["If you train only the sizes 1,000 and 10,000, can the best size be 3,000?"],
     ),
     Mistake(
@@ -133,7 +136,9 @@ MISTAKES = [
             size=lambda coefficients, bottom: (coefficients @ torch.stack([bottom**2, bottom, bottom**0])).item()
         ),
         summary="you return the loss at the minimum instead of the size",
-        message="{summary}. A parabola has its minimum at the point (x, loss). Which of the two do you need?",
+        message=(
+            "{summary}. The minimum of the parabola is a point (x, loss). Which of the two coordinates do you need?"
+        ),
         hints=["Which axis of the plot shows what you return, and which one should it be?"],
     ),
     Mistake(
@@ -155,15 +160,18 @@ MISTAKES = [
         "two_points_of_the_axis",
         STEPS.but(size=lambda x: x.mean().exp().item()),
         summary="you return the geometric mean of the sizes, whatever the losses are",
-        message="{summary}. If the largest model has the lowest loss, should your answer move towards it?",
+        message="{summary}. If the largest model has the lowest loss, should your answer move toward it?",
         hints=["If you shuffle the losses, should your result change?"],
     ),
     Mistake(
         "logarithm_of_the_losses",
         STEPS.but(y=lambda losses: floats(losses).log()[:, None]),
         summary="you fit the logarithms of the losses instead of the losses",
-        message="{summary}, which moves the minimum: with 3 points, it is no longer the parabola through their losses.",
-        hints=["Which axis of the plot is logarithmic, that of the sizes or that of the losses?"],
+        message=(
+            "{summary}, which moves the minimum: with 3 points, your curve is no longer the parabola through the "
+            "losses."
+        ),
+        hints=["Which axis of the plot is logarithmic, the axis of the sizes or the axis of the losses?"],
     ),
 ]
 
@@ -184,30 +192,34 @@ EXERCISE = Exercise(
     ],
     messages={
         "index_bottom: coefficients[-1]": Wording(
-            "{summary}. Some functions return the coefficient of x² first, others the constant. What does yours return "
-            "first?",
+            "{summary}. Some functions return the coefficient of x² first, others the constant. Which coefficient "
+            "does yours return first?",
             summary="you mix up the coefficients of the parabola",
             hints=["Fit a parabola that you know, such as x² − 2x. In which order do its coefficients come out?"],
         ),
         "sign_bottom": Wording(
-            "{summary}. The slope of a x² + b x + c is 2a x + b. At which x is it 0?",
+            "{summary}: for x² − 2x, you get −1 instead of 1. The slope of a x² + b x + c is 2a x + b. At which x is "
+            "the slope 0?",
             summary="your minimum is at +b / 2a instead of −b / 2a",
         ),
         "part_left_out_bottom: coefficients[0]": Wording(
-            "{summary}, so your x is twice as large as it should be. The slope of a x² + b x + c is 2a x + b. At which "
-            "x is it 0?",
+            "{summary}, so your x is twice as large as it should be. The slope of a x² + b x + c is 2a x + b. At "
+            "which x is the slope 0?",
             summary="you leave out the 2 in the position of the minimum",
         ),
         "call_left_out_size": Wording(
-            "{summary}. The minimum of the parabola is at log N = 7.3, for example. Which N is that?",
+            "{summary}. If the minimum is at log N = 7.3, you return 7.3 instead of e^7.3 = 1,480. Which function "
+            "undoes a logarithm?",
             summary="you return the logarithm of the size instead of the size",
         ),
         "left_out_size": Wording(
-            "{summary}. The minimum of the parabola is at log N = 7.3, for example. Which N is that?",
+            "{summary}. If the minimum is at log N = 7.3, you return 7.3 instead of e^7.3 = 1,480. Which function "
+            "undoes a logarithm?",
             summary="you return the logarithm of the size instead of the size",
         ),
         "sibling_powers: torch.zeros_like(x)": Wording(
-            "{summary}, so it always passes through a loss of 0 at x = 0.",
+            "{summary}, so your parabola always passes through a loss of 0 at x = 0. Which column does the constant c "
+            "need?",
             summary="you fit a parabola without a constant",
             hints=["How many coefficients does a parabola have?"],
         ),

@@ -84,7 +84,7 @@ def in_larger_units(unit):
 
 WITH_CHECKPOINTING = (
     "A model has 3 layers, `d_model` is 5 and `n_kept` is 41. With checkpointing, which numbers of a token are in "
-    "memory while the last layer is computed again?"
+    "memory while the backward pass recomputes the last layer?"
 )
 WITHOUT_CHECKPOINTING = (
     "A model has 3 layers, and `n_kept` is 41. Without checkpointing, how many numbers does a token keep?"
@@ -98,10 +98,10 @@ MISTAKES = [
     Mistake(
         "divides_activations",
         STEPS.but(activations=lambda activations, n_workers: activations / n_workers),
-        summary="you divide the activations among the workers",
+        summary="you divide the activation memory by the number of workers",
         message=(
-            "{summary}. `n_tokens` already counts only one worker's tokens. Can another worker keep the activations "
-            "of these tokens?"
+            "{summary}, but `n_tokens` already counts only one worker's tokens, so you divide twice. Which worker "
+            "stores the activations for its own tokens?"
         ),
         hints=["Worker 0 reads 7 tokens. Which worker keeps the activations of these tokens?"],
     ),
@@ -109,7 +109,10 @@ MISTAKES = [
         "activations_of_all_workers",
         STEPS.but(activations=lambda activations, n_workers: activations * n_workers),
         summary="you count the activations of all workers instead of one",
-        message="{summary}, so with 8 workers they are 8 times too large. Whose tokens does `n_tokens` count?",
+        message=(
+            "{summary}, so with 8 workers the activation memory is 8 times too large. Whose tokens does `n_tokens` "
+            "count?"
+        ),
         hints=["Worker 0 reads 7 tokens. Which worker keeps the activations of these tokens?"],
     ),
     Mistake(
@@ -129,8 +132,8 @@ MISTAKES = [
         STEPS.but(per_token=per_token_with_checkpointing(lambda n_layers, d_model, n_kept: d_model + n_kept)),
         summary="with checkpointing, you keep the input of only one layer",
         message=(
-            "{summary}. The backward pass computes every layer again from its input. With 3 layers, how many inputs "
-            "are in memory?"
+            "{summary}. The backward pass recomputes every layer from its input. With 3 layers, how many inputs are in "
+            "memory?"
         ),
         hints=[WITH_CHECKPOINTING],
     ),
@@ -138,7 +141,9 @@ MISTAKES = [
         "no_inputs",
         STEPS.but(per_token=per_token_with_checkpointing(lambda n_layers, d_model, n_kept: n_kept)),
         summary="with checkpointing, you leave out the inputs of the layers",
-        message="{summary}. From which numbers does the backward pass compute a layer again?",
+        message=(
+            "{summary}, so the backward pass can't recompute any layer. How many layers' inputs must stay in memory?"
+        ),
         hints=[WITH_CHECKPOINTING],
     ),
     Mistake(
@@ -147,7 +152,10 @@ MISTAKES = [
             per_token=per_token_with_checkpointing(lambda n_layers, d_model, n_kept: (n_layers - 1) * d_model + n_kept)
         ),
         summary="with checkpointing, you keep the inputs of only n_layers − 1 layers",
-        message="{summary}. Which layer could be computed again without its input?",
+        message=(
+            "{summary}: with 3 layers and `d_model` 5, you count 10 numbers instead of 15. Which layer could the "
+            "backward pass recompute without its input?"
+        ),
         hints=[WITH_CHECKPOINTING],
     ),
     Mistake(
@@ -165,7 +173,7 @@ MISTAKES = [
             per_token=per_token_with_checkpointing(lambda n_layers, d_model, n_kept: max(n_layers * d_model, n_kept))
         ),
         summary="with checkpointing, you take the larger of two parts instead of their sum",
-        message="{summary}. While a layer is computed again, are the inputs of the layers still in memory?",
+        message="{summary}. While the backward pass recomputes a layer, are the inputs of all layers still in memory?",
         hints=[WITH_CHECKPOINTING],
     ),
     Mistake(
@@ -183,7 +191,9 @@ MISTAKES = [
         "one_layer_without_checkpointing",
         STEPS.but(per_token=per_token_without_checkpointing(lambda n_layers, d_model, n_kept: n_kept)),
         summary="without checkpointing, you count the activations of only one layer",
-        message="{summary}. The backward pass needs those of every layer. How many numbers do 3 layers keep?",
+        message=(
+            "{summary}. The backward pass needs the activations of every layer. What should you multiply `n_kept` by?"
+        ),
         hints=[WITHOUT_CHECKPOINTING],
     ),
     Mistake(
@@ -192,21 +202,27 @@ MISTAKES = [
             per_token=per_token_without_checkpointing(lambda n_layers, d_model, n_kept: n_layers * (n_kept + d_model))
         ),
         summary="without checkpointing, you count the layers' inputs in addition to `n_kept`",
-        message="{summary}. `n_kept` already counts all numbers that a layer keeps for a token.",
+        message=(
+            "{summary}. `n_kept` already counts every number that a layer keeps for a token, so you count the inputs "
+            "twice."
+        ),
         hints=[WITHOUT_CHECKPOINTING],
     ),
     Mistake(
         "n_kept_times_d_model",
         STEPS.but(n_kept=lambda n_kept, d_model: n_kept * d_model),
         summary="you multiply `n_kept` by `d_model`",
-        message="{summary}. How many numbers does a layer keep for a token, if `n_kept` is 41?",
+        message=(
+            "{summary}, so for `n_kept` 41 and `d_model` 5 you count 205 numbers instead of 41. What does `n_kept` "
+            "count?"
+        ),
         hints=[WITHOUT_CHECKPOINTING],
     ),
     Mistake(
         "parameters_not_sharded",
         STEPS.but(bill=lambda bill, share, n_workers: bill | {"parameters": share * n_workers}),
         summary="you don't divide the parameters among the workers",
-        message="{summary}, which is ZeRO stage 2. Here a worker keeps only its share of the parameters as well.",
+        message="{summary}, which is ZeRO stage 2. Here each worker also keeps only its share of the parameters.",
         hints=[OF_8_WORKERS],
     ),
     Mistake(
@@ -220,14 +236,14 @@ MISTAKES = [
         "optimizer_not_sharded",
         STEPS.but(optimizer=lambda optimizer, n_workers: optimizer * n_workers),
         summary="you don't divide the optimizer state among the workers",
-        message="{summary}. With 8 workers, each keeps the running means of only its own eighth of the parameters.",
+        message="{summary}. With 8 workers, each keeps the moment estimates of only its own eighth of the parameters.",
         hints=[OF_8_WORKERS],
     ),
     Mistake(
         "optimizer_divided_twice",
         STEPS.but(optimizer=lambda optimizer, n_workers: optimizer / n_workers),
         summary="you divide the optimizer state by the number of workers twice",
-        message="{summary}. Is the number that you compute it from already divided?",
+        message="{summary}: with 8 workers, by 64 instead of 8. Which of your variables is already divided?",
         hints=[OF_8_WORKERS],
     ),
     Mistake(
@@ -235,7 +251,7 @@ MISTAKES = [
         STEPS.but(bill=lambda bill, share, n_tokens: bill | {"gradients": share * n_tokens}),
         summary="you count a separate gradient for each token",
         message=(
-            "{summary}. The gradients of all tokens are added up. How many numbers does their sum have for each "
+            "{summary}. The gradients of all tokens are added up. How many numbers does the sum have for each "
             "parameter?"
         ),
         hints=["After `loss.backward()` on 7 tokens, which shape does the `grad` of a parameter have?"],
@@ -251,8 +267,8 @@ MISTAKES = [
         "larger_units",
         *[STEPS.but(bill=in_larger_units(unit)) for unit in (10**9, 10**6, 2**30, 2**20)],
         summary="you convert the bytes to a larger unit",
-        message="{summary}. Return plain bytes, without dividing by a power of 10 or 2.",
-        hints=["How many bytes do 22 float32 numbers take? What do you return for them?"],
+        message="{summary}. Return plain bytes: 22 float32 numbers take 88 bytes.",
+        hints=["By which power of 10 or 2 do you divide?"],
     ),
     Mistake(
         "rounds_down",
@@ -283,9 +299,9 @@ MISTAKES = [
     Mistake(
         "lines_exchanged",
         STEPS.but(bill=lambda bill: bill | {"gradients": bill["optimizer"], "optimizer": bill["gradients"]}),
-        summary="you swap the bytes of the gradients and those of the optimizer state",
-        message="{summary}. Which of the two holds two numbers for each parameter?",
-        hints=["A parameter has one gradient. How many running means does it have?"],
+        summary="you swap the bytes of the gradients and the bytes of the optimizer state",
+        message="{summary}. Which of these items stores two numbers for each parameter?",
+        hints=["A parameter has one gradient. How many moment estimates (running means) does Adam keep for it?"],
     ),
 ]
 
@@ -299,8 +315,8 @@ EXERCISE = Exercise(
     hints=[
         "Start with one worker, one layer and one token. How many numbers does each line hold, and how many bytes does "
         "a number take?",
-        "A parameter has one gradient and two running means. With checkpointing, you keep the input of every layer and "
-        "the `n_kept` numbers of one layer.",
+        "A parameter has one gradient and two moment estimates (running means). With checkpointing, you keep the "
+        "input of every layer and the `n_kept` numbers of one layer.",
         "A token takes `n_layers * d_model + n_kept` numbers with checkpointing, and `n_layers * n_kept` without.",
     ],
     messages={
@@ -318,19 +334,20 @@ EXERCISE = Exercise(
             summary="you count 8 bytes for each number",
         ),
         "number_size: 1": Wording(
-            "{summary}, so your result is how many numbers are stored. How many bytes does a float32 take?",
+            "{summary}, so you return the count of numbers instead of bytes. How many bytes does a float32 take?",
             summary="you count one byte for each number",
         ),
         "number_optimizer: 3": Wording(
-            "{summary}. How many running means does Adam keep for each parameter? The gradient has its own line.",
+            "{summary}, but the gradient has its own line. How many moment estimates (running means) does Adam keep "
+            "for each parameter?",
             summary="you count three numbers per parameter for the optimizer state",
         ),
         "number_optimizer: 4": Wording(
-            "{summary}. How many running means does Adam keep for each parameter?",
+            "{summary}. How many moment estimates (running means) does Adam keep for each parameter?",
             summary="you count four numbers per parameter for the optimizer state",
         ),
         "part_left_out_share: size * n_parameters": Wording(
-            "{summary}. With 8 workers, each keeps only an eighth of them. Which argument do you leave out?",
+            "{summary}. With 8 workers, each keeps only an eighth of these numbers. Which argument do you leave out?",
             summary="you don't divide the parameters, the gradients and the optimizer state among the workers",
         ),
         "part_left_out_share: n_parameters": Wording(
@@ -338,11 +355,12 @@ EXERCISE = Exercise(
             summary="you count the parameters, the gradients and the optimizer state in numbers instead of bytes",
         ),
         "operator_share: (size * n_parameters) * (n_workers)": Wording(
-            "{summary}. If more workers share the model, should each of them keep more of it or less?",
+            "{summary}, so with 8 workers the first three lines are 64 times too large. If more workers share a "
+            "model, does each of them keep more of it or less?",
             summary="you multiply by the number of workers instead of dividing by it",
         ),
         "part_left_out_per_token: n_layers * d_model": Wording(
-            "{summary}. While the backward pass computes a layer again, what else is in memory?",
+            "{summary}. While the backward pass recomputes a layer, which other numbers are in memory?",
             summary="with checkpointing, you count only the inputs of the layers",
         ),
         "condition_per_token": Wording(
@@ -350,7 +368,7 @@ EXERCISE = Exercise(
             summary="you swap the cases with and without checkpointing",
         ),
         "always_one_per_token: n_layers * n_kept": Wording(
-            "{summary}. With checkpointing, which numbers does a layer keep, and which does it compute again?",
+            "{summary}. With checkpointing, which numbers stay in memory, and which does the backward pass recompute?",
             summary="you count the activations as if `checkpointing` were always False",
         ),
         "always_one_per_token: n_layers * d_model + n_kept": Wording(
@@ -358,11 +376,11 @@ EXERCISE = Exercise(
             summary="you count the activations as if `checkpointing` were always True",
         ),
         "part_left_out_activations: per_token": Wording(
-            "{summary}. How many numbers do 7 tokens keep, if one token keeps 41?",
+            "{summary}. How many numbers do 7 tokens keep if one token keeps 41?",
             summary="you count the activations of only one token",
         ),
         "left_out_optimizer: share": Wording(
-            "{summary}. How many running means does Adam keep for each parameter?",
+            "{summary}. How many moment estimates (running means) does Adam keep for each parameter?",
             summary="you count one number per parameter for the optimizer state",
         ),
         "part_left_out_activations: per_token * n_tokens": Wording(

@@ -234,8 +234,8 @@ MISTAKES = [
         STEPS.but(room=lambda n_stages: lambda stage: n_stages - stage - 1),
         summary="you let each stage hold one micro-batch too few",
         message=(
-            "{summary}, so the last stage holds none and never starts. Stages are counted from 0. What is "
-            "n_stages − stage for the last?"
+            "{summary}, so the last stage can't hold any and never starts. Stages are counted from 0. What is n_stages "
+            "− stage for the last stage?"
         ),
     ),
     Mistake(
@@ -244,8 +244,8 @@ MISTAKES = [
         STEPS.but(room=last_room_first, ticks=ticks_until_done()),
         summary="you let the first stage hold one micro-batch and the last stage the most",
         message=(
-            "{summary}. A micro-batch comes back to the first stage last, so this stage is idle in between. Which "
-            "stage needs the highest limit?"
+            "{summary}. The first stage waits longest for a micro-batch to come back, so with a limit of 1 it is idle "
+            "most of the time. Which stage needs the highest limit?"
         ),
     ),
     Mistake(
@@ -279,8 +279,8 @@ MISTAKES = [
         STEPS.but(returned=own_forward, ticks=ticks_until_done()),
         summary="you run a stage's backward pass without waiting for the next stage",
         message=(
-            "{summary}, which sends back the gradient that it needs. When has the next stage finished with this "
-            "micro-batch?"
+            "{summary}. A stage needs the gradient that the next stage sends back. Which pass must the next stage "
+            "finish first?"
         ),
         hints=["Where does the first stage get the gradient of its outputs from?"],
     ),
@@ -288,10 +288,7 @@ MISTAKES = [
         "ends_with_the_last_stage",
         STEPS.but(n_ticks=lambda n_stages, n_microbatches: n_stages + 2 * n_microbatches - 1),
         summary="you end the schedule when the *last* stage has run all of its backward passes",
-        message=(
-            "{summary}. The gradients still have to go back through the earlier stages. Which stage runs the last "
-            "backward pass of all?"
-        ),
+        message="{summary}. The gradients still have to go back through the earlier stages. Which stage finishes last?",
     ),
     Mistake(
         "forward_in_every_tick",
@@ -325,7 +322,7 @@ MISTAKES = [
         "backward_without_minus",
         STEPS.but(schedule=lambda schedule: schedule.abs()),
         summary="you write the backward passes without a minus sign",
-        message="{summary}, so they look like forward passes. How does the schedule tell the two apart?",
+        message="{summary}, so they look like forward passes. Which sign marks a backward pass?",
     ),
 ]
 
@@ -349,8 +346,8 @@ EXERCISE = Exercise(
     ],
     messages={
         "comparison_may_forward: (held) <= (room(stage))": Wording(
-            "{summary}: with 4 stages, the first one may hold 5 instead of 4. Before a stage starts another, how many "
-            "may it hold?",
+            "{summary}: with 4 stages, the first stage may hold 5 instead of 4. How many may it hold *before* it "
+            "starts another micro-batch?",
             summary="you let each stage hold one micro-batch too many",
         ),
         "not_transposed_schedule": Wording(
@@ -358,12 +355,13 @@ EXERCISE = Exercise(
             summary="you return one row per tick instead of one row per stage",
         ),
         "part_left_out_room": Wording(
-            "{summary}. The last stage gets each micro-batch back at once. How many does it need to hold?",
+            "{summary}. The last stage can run each backward pass right after the forward pass. How many "
+            "micro-batches does it need to hold?",
             summary="you let every stage hold up to n_stages micro-batches at a time",
         ),
         "part_left_out_may_forward: -(backwards[stage])": Wording(
-            "{summary}. The first stage starts one in every tick until its first backward pass, and its memory fills "
-            "up. How many may it hold?",
+            "{summary}. With 4 stages, the first stage starts 7 micro-batches before its first backward pass instead "
+            "of 4. How many may a stage hold at a time?",
             summary="you let a stage start as many micro-batches as it can get",
         ),
     },

@@ -75,8 +75,8 @@ MISTAKES = [
         STEPS.but(output=lambda partial, bias: side_by_side(partial) + bias.repeat(len(partial))),
         summary="you concatenate the devices' parts instead of adding them up",
         message=(
-            "{summary}, so your output has too many columns. Concatenate shards of *columns*. With rows, a device "
-            "has a part of every sum."
+            "{summary}, so with 2 devices your output has twice as many columns as it should. Concatenation is right "
+            "for shards of *columns*. With shards of rows, each device has a part of every sum."
         ),
         hints=["Which shape does one device's part have, and which shape should the output have?"],
     ),
@@ -108,7 +108,9 @@ MISTAKES = [
         STEPS.but(total=lambda partial: partial),
         STEPS.but(output=lambda partial: partial * 1.0),
         summary="you don't add up the devices' parts",
-        message="{summary}, so each device keeps a partial sum, and none has the output. Over which `dim` do you sum?",
+        message=(
+            "{summary}, so each device keeps a partial sum, and none has the output. Over which `dim` should you sum?"
+        ),
         hints=["Which shape should the output have, and which shape does yours have?"],
     ),
     Mistake(
@@ -124,8 +126,8 @@ MISTAKES = [
         STEPS.but(total=lambda x_shards, matrix: x_shards.reshape(x_shards.shape[1], -1) @ matrix),
         summary="you join the shards of x by a reshape, which mixes its rows",
         message=(
-            "{summary}: the second half of a row then comes from another row. You don't need to join them. What can "
-            "each device multiply its own features by?"
+            "{summary}: with 2 devices, the second half of a row comes from another row. You don't need to join the "
+            "shards. What can each device multiply its own features by?"
         ),
         hints=["Print `torch.arange(8).view(2, 2, 2).reshape(2, -1)`. Does its first row hold the first row of x?"],
     ),
@@ -178,7 +180,7 @@ EXERCISE = Exercise(
             summary="you never add the bias",
         ),
         "axis_rows: matrix.chunk(len(x_shards), dim=1)": Wording(
-            "{summary}. A device has d_shard features of x. Which entries of the matrix are they multiplied by?",
+            "{summary}. A device has d_shard features of x. Which part of the matrix should it multiply them by?",
             summary="you split the matrix along its columns instead of its rows",
             hints=["Each feature of x is multiplied by one row of the matrix. Which rows does device 1 need?"],
         ),

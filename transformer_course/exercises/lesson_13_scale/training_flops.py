@@ -60,8 +60,8 @@ MISTAKES = [
         STEPS.but(of_a_token=lambda n_parameters: 8 * n_parameters),
         summary="you count 8 operations for each parameter and token",
         message=(
-            "{summary}. The forward pass takes 2, a multiplication and an addition. If no pass runs twice, how many "
-            "does the backward pass take?"
+            "{summary}. That is the count with checkpointing, which runs the forward pass twice. How many operations "
+            "do one forward pass and one backward pass take?"
         ),
     ),
     count_mistakes.a_float(STEPS.but(flops=lambda flops: float(flops)), "Operations"),
@@ -71,7 +71,7 @@ MISTAKES = [
         summary="you count 4 operations for each parameter and token",
         message=(
             "{summary}. The forward pass takes 2. The backward pass computes two gradients: of the inputs and of the "
-            "parameters. How much is that in total?"
+            "parameters. How many operations do both passes take in total?"
         ),
         hints=["Which passes does a training step have, and which one costs more?"],
     ),
@@ -92,7 +92,7 @@ EXERCISE = Exercise(
     ],
     messages={
         "operator_flops: (of_a_token) + (n_tokens)": Wording(
-            "{summary}. *Each* token passes through all parameters.",
+            "{summary}. A model of 1,000 parameters does 6,000 operations for *each* token. How do you count 5 tokens?",
             summary="you add the number of tokens instead of multiplying by it",
         ),
         "part_left_out_flops: of_a_token": Wording(
@@ -100,7 +100,7 @@ EXERCISE = Exercise(
             summary="you count the operations of only one token",
         ),
         "brackets_flops": Wording(
-            "{summary}, and the other counts for a single token. Where do you need parentheses?",
+            "{summary}, so you count the other pass for only one token. Where do you need parentheses?",
             summary="you multiply only one of the passes by the number of tokens",
         ),
         "left_out_forward: n_parameters": Wording(

@@ -150,8 +150,8 @@ MISTAKES = [
         STEPS.but(gradient=own_parts),
         summary="you take each worker's shard from its *own* gradient instead of the average",
         message=(
-            "{summary}. A worker sees only part of the batch, so the rest of the batch has no effect on its shard. "
-            "What should come before the split?"
+            "{summary}. A worker processes only part of the batch, so the rest of the batch has no effect on its "
+            "shard. What should you do before the split?"
         ),
         hints=["If the gradient of worker 1 changes, should the shard of worker 0 change?"],
     ),
@@ -165,7 +165,7 @@ MISTAKES = [
         summary="you give each worker every n_workers-th number",
         message=(
             "{summary}, so the numbers don't line up with the rows of `means`. Each worker should get *neighboring* "
-            "numbers: worker 0 the first n_shard of them."
+            "numbers: worker 0 gets the first n_shard."
         ),
         hints=["With 6 parameters and 2 workers, which parameters does row 0 of `means` describe?"],
     ),
@@ -177,7 +177,7 @@ MISTAKES = [
         ),
         STEPS.but(cut=lambda n_padding, means: lambda x: F.pad(x, (n_padding, 0)).view(means.shape)),
         summary="you pad with zeros in front of the numbers instead of behind them",
-        message="{summary}, so the numbers no longer line up with the running means. Where should the zeros be?",
+        message="{summary}, so the numbers no longer line up with `means`. Where should the zeros be?",
         hints=["Which worker's shard should be padded, the first one's or the last one's?"],
     ),
     Mistake(
@@ -185,8 +185,8 @@ MISTAKES = [
         STEPS.but(unbiased=lambda new_means: new_means, unbiased_squares=lambda new_mean_squares: new_mean_squares),
         summary="you apply no bias correction",
         message=(
-            "{summary}. Both running means start at 0, so in the first step they are a tenth and a thousandth of what "
-            "they should be. What do you divide them by?"
+            "{summary}. Both moment estimates start at 0, so after the first step they are only 0.1 · g and 0.001 · "
+            "g². What should you divide them by?"
         ),
         hints=["In the first step, what is 0.9 · 0 + 0.1 · g? What should the mean of a single gradient g be?"],
     ),
@@ -200,8 +200,8 @@ MISTAKES = [
     Mistake(
         "old_state_returned",
         STEPS.but(result=lambda gathered, means, mean_squares: (gathered, means, mean_squares)),
-        summary="you return the old running means",
-        message="{summary}, so the optimizer forgets each gradient after its step. Which means should it keep?",
+        summary="you return the old moment estimates",
+        message="{summary}, so this gradient has no effect on later steps. Which means should you return?",
         hints=["Which of your tensors contain the new gradient after the step?"],
     ),
     Mistake(
@@ -212,7 +212,10 @@ MISTAKES = [
             )
         ),
         summary="you square the workers' gradients before you average them",
-        message="{summary}. A single device would square the gradient of the whole batch. Which should come first?",
+        message=(
+            "{summary}. A single device would square the gradient of the whole batch. Which should come first, "
+            "averaging or squaring?"
+        ),
         hints=["For the gradients 1 and −1, what is the square of the mean, and what is the mean of the squares?"],
     ),
     Mistake(
@@ -224,7 +227,8 @@ MISTAKES = [
         STEPS.but(new_mean_squares=lambda mean_squares, gradient: 0.9 * mean_squares + 0.1 * gradient**2),
         summary="you use 0.9 for the mean square instead of 0.999",
         message=(
-            "{summary}, so it averages over about 10 steps instead of about 1,000. Adam has a second decay for it, β₂."
+            "{summary}, so it averages over about 10 steps instead of about 1,000. Adam uses a separate decay rate, "
+            "β₂, for the squared gradients."
         ),
         hints=["How much of a new squared gradient should go into the running mean square?"],
     ),
@@ -255,7 +259,7 @@ MISTAKES = [
         "another_decay_for_the_squares",
         *[STEPS.but(**other_decay(beta)) for beta in (0.99, 0.98, 0.95)],
         *[STEPS.but(new_mean_squares=other_decay(beta)["new_mean_squares"]) for beta in (0.99, 0.98, 0.95)],
-        summary="you use a decay other than 0.999 for the mean square",
+        summary="you use a decay rate other than 0.999 for the mean square",
         message=(
             "{summary}. Large models are often trained with a smaller β₂, but here it is 0.999: the new square has "
             "weight 0.001."
@@ -279,27 +283,26 @@ EXERCISE = Exercise(
         "There are four parts: average the gradients over the workers, split the average and the parameters into "
         "shards, take Adam's step on each shard, and concatenate the shards of the parameters.",
         "Adam works on a shard as on the whole: update both running means, then divide each by 1 − βˢᵗᵉᵖ. Use the "
-        "corrected means for the update, and return the others.",
+        "corrected means for the update, and return the uncorrected means.",
         "`F.pad(x, (0, k)).view(n_workers, n_shard)` puts k zeros behind x and splits it. `x.flatten()[:n]` "
         "concatenates the shards and drops the zeros.",
     ],
     messages={
         "sibling_averaged: gradients.sum(dim=0)": Wording(
             (
-                "{summary}. Adam's update hides the error because it doesn't depend on the scale of the gradient, "
-                "but the running means show it."
+                "{summary}. Adam's update barely changes because it doesn't depend on the scale of the gradient, but "
+                "the moment estimates you return are wrong."
             ),
             summary="you add up the workers' gradients instead of averaging them",
             hints=["If two workers have the same gradient, what is the gradient of the whole batch?"],
         ),
         "part_left_out_unbiased_squares: 1": Wording(
-            "{summary}. It starts at 0, so after t steps it is too small by a factor of 1 − 0.999ᵗ. What do you do "
-            "with the running mean?",
+            "{summary}. `mean_squares` starts at 0, so after the first step it is only 0.001 · g². What should you "
+            "divide it by?",
             summary="you don't apply the bias correction to the running mean square",
         ),
         "part_left_out_unbiased: 1": Wording(
-            "{summary}. It starts at 0, so after t steps it is too small by a factor of 1 − 0.9ᵗ. What do you do with "
-            "the running mean square?",
+            "{summary}. `means` starts at 0, so after the first step it is only 0.1 · g. What should you divide it by?",
             summary="you don't apply the bias correction to the running mean",
         ),
         "not_indexed_gathered": Wording(
@@ -307,28 +310,29 @@ EXERCISE = Exercise(
             summary="you don't drop the zeros that pad the last shard",
         ),
         "shifted_step: step + 1": Wording(
-            "{summary} in the bias correction, so the first step is corrected like the second. `step` already counts "
-            "from 1.",
+            "{summary} in the bias correction, but `step` already starts at 1. The first step then divides by 1 − "
+            "0.9² = 0.19 instead of 0.1. Which exponent should you use?",
             summary="you use `step + 1` instead of `step`",
             hints=["In the first step, `step` is 1. What should 1 − βˢᵗᵉᵖ be?"],
         ),
         "shifted_step: step - 1": Wording(
-            "{summary} in the bias correction, so in the first step you divide by 1 − β⁰ = 0. `step` already counts "
-            "from 1.",
+            "{summary} in the bias correction, but `step` already starts at 1. The first step then divides by 1 − β⁰ "
+            "= 0. Which exponent should you use?",
             summary="you use `step - 1` instead of `step`",
             hints=["In the first step, `step` is 1. What should 1 − βˢᵗᵉᵖ be?"],
         ),
         "call_left_out_update: unbiased_squares": Wording(
-            "{summary}, so the size of a step depends on the scale of the gradient: with gradients ten times as large, "
-            "your steps are a tenth as large.",
+            "{summary}, so the size of a step depends on the scale of the gradient: with gradients ten times as "
+            "large, your steps are a tenth of the size.",
             summary="you divide by the mean square instead of its square root",
         ),
         "part_left_out_new_mean_squares: gradient": Wording(
-            "{summary}, so it can become negative, and then its root is NaN. A mean *square* averages which numbers?",
+            "{summary}, so the mean square can become negative, and its square root is nan. Which numbers should a "
+            "mean *square* average?",
             summary="you update the mean square with the gradient instead of its square",
         ),
         "call_left_out_averaged: gradients": Wording(
-            "{summary}. One row of `gradients` comes from one worker. Which `dim` counts the workers?",
+            "{summary}. Each row of `gradients` comes from one worker. Which `dim` counts the workers?",
             summary="you never average the gradients over the workers",
         ),
         "call_left_out_gathered: updated": Wording(
