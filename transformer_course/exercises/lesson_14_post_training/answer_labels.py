@@ -85,7 +85,9 @@ MISTAKES = [
         STEPS.but(ends=lambda prompt_lengths: prompt_lengths.max()),
         STEPS.but(ends=lambda prompt_lengths: prompt_lengths.min()),
         summary="you use one prompt length for all rows",
-        message="{summary}, so a row with another prompt length loses part of its answer or keeps part of its prompt.",
+        message=(
+            "{summary}, so a row with a different prompt length loses part of its answer or keeps part of its prompt."
+        ),
         hints=["Print the labels of two rows whose prompts have 2 and 5 tokens. Where does each answer start?"],
     ),
     Mistake(
@@ -94,12 +96,12 @@ MISTAKES = [
         STEPS.but(labels=lambda tokens, prompt_lengths: tokens[:, int(prompt_lengths.max()) :]).attempt,
         STEPS.but(labels=lambda tokens, prompt_lengths: tokens[:, int(prompt_lengths[0]) :]).attempt,
         message=(
-            "You cut the prompts off, so your labels are shorter than the logits. Which shape should the labels have?"
+            "You cut off the prompts, so your labels are shorter than the logits. Which shape should the labels have?"
         ),
         hints=[
             "Which shape do the tokens have, and which shape do your labels have?",
             "The loss compares labels and logits position by position, so no token may move.",
-            "Keep the tokens of the answers, and replace those of the prompts with `pad_id`.",
+            "Keep the tokens of the answers, and replace the tokens of the prompts with `pad_id`.",
         ],
     ),
     Mistake(
@@ -108,7 +110,8 @@ MISTAKES = [
         STEPS.but(ends=slice_to_one_before),
         summary="you keep the last token of each prompt in the labels",
         message=(
-            "{summary}. The loss takes care of the shift by one. Here, each label is the token at its own position."
+            "{summary}, so the model is also trained to predict it. The loss function does the shift by one. Here, "
+            "each label is the token at its own position."
         ),
         hints=["Is the last token of the prompt part of the answer?"],
     ),
@@ -135,8 +138,8 @@ MISTAKES = [
         STEPS.but(labels=lambda tokens, in_prompt, pad_id: tokens.masked_fill(in_prompt | (tokens == pad_id), -100)),
         summary="you use −100 instead of `pad_id`",
         message=(
-            "{summary}. That is the `ignore_index` of PyTorch and Hugging Face. Here the loss leaves out `pad_id`, so "
-            "the prompt should become padding."
+            "{summary}. That is the default `ignore_index` of PyTorch and Hugging Face. Here the loss ignores "
+            "`pad_id`, so the prompt should become padding."
         ),
         hints=["Which token does `next_token_loss(logits, tokens, pad_id)` leave out?"],
     ),
@@ -150,7 +153,7 @@ EXERCISE = Exercise(
     points=2,
     verified="You replace each row's own prompt and nothing of its answer, and the caller's tokens stay unchanged.",
     hints=[
-        "Which positions of a row belong to a prompt of 3 tokens, and which belong to a prompt of 5?",
+        "Which positions of a row does a prompt of 3 tokens occupy? And a prompt of 5 tokens?",
         "Compare a row of positions with a column of prompt lengths. Broadcasting makes that a mask of shape "
         "(batch, n).",
         "`torch.arange(n)` is the row of positions, and `prompt_lengths[:, None]` is the column.",

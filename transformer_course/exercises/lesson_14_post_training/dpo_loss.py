@@ -95,8 +95,8 @@ MISTAKES = [
         ),
         summary="you compare probabilities instead of log-probabilities",
         message=(
-            "{summary}. The probability of a long answer, such as e⁻⁶⁰, is too small to compare. What can you do with "
-            "the log-probabilities directly?"
+            "{summary}. The probability of a long answer, such as e⁻⁶⁰, is too small to compare. Which operation on "
+            "two log-probabilities gives the logarithm of the ratio?"
         ),
         hints=["How large is e⁻⁶⁰, and what is left of the difference of two such numbers?"],
     ),
@@ -117,15 +117,18 @@ MISTAKES = [
         "no_reference",
         STEPS.but(margin=lambda chosen, rejected: chosen - rejected),
         summary="your loss doesn't depend on the reference model",
-        message="{summary}, so a model that already preferred the chosen answer before training gets credit for it.",
+        message=(
+            "{summary}, so a model that already preferred the chosen answer before training gets credit for it. What "
+            "should you compare each log-probability with?"
+        ),
         hints=["By how much did each answer gain over the reference, if the model *is* the reference?"],
     ),
     Mistake(
         "hinge",
         STEPS.but(losses=lambda scaled: (1 - scaled).relu()),
         STEPS.but(losses=lambda scaled: (-scaled).relu()).attempt,
-        summary="you use a hinge loss, a straight line that is cut off at 0",
-        message="{summary}, so beyond that point a pair has no gradient. The loss of DPO is −log σ(β · margin).",
+        summary="you use a hinge loss, which is exactly 0 above some margin",
+        message="{summary}, so a pair above that margin has no gradient. The loss of DPO is −log σ(β · margin).",
         hints=["What should the loss be at a margin of 0, and what is yours?"],
     ),
     Mistake(
@@ -135,7 +138,7 @@ MISTAKES = [
         summary="you compute the log-sigmoid in several steps",
         message=(
             "{summary}. For β · margin = −600, σ = e⁻⁶⁰⁰ is too small for float32, and your loss becomes infinite. "
-            "Which function of torch computes log σ directly?"
+            "Which PyTorch function computes log σ directly?"
         ),
         hints=["In a new cell, try `torch.tensor(-300.0).sigmoid().log()`. What should it be?"],
     ),
@@ -145,8 +148,8 @@ MISTAKES = [
         *[guarded(tiny).attempt for tiny in (1e-6, 1e-7, 1e-8, 1e-10, 1e-12)],
         summary="you add a tiny number to the sigmoid before you take its logarithm",
         message=(
-            "{summary}, so the loss is cut off: with 10⁻⁹, it is never above 20.7. Which function of torch computes "
-            "log σ directly?"
+            "{summary}, which puts a ceiling on the loss: with 10⁻⁹, it is never above 20.7. Which PyTorch function "
+            "computes log σ directly?"
         ),
         hints=["In a new cell, try `torch.tensor(-300.0).sigmoid().log()`. What should it be?"],
     ),
@@ -154,9 +157,7 @@ MISTAKES = [
         "without_the_gradient",
         STEPS.but(loss=lambda loss: loss.detach()).attempt,
         STEPS.but(loss=lambda loss: loss.item()).attempt,
-        message=(
-            "Your number is right, but it is cut off from the log-probabilities, so no gradient reaches the model."
-        ),
+        message="Your number is right, but you detach it from the log-probabilities, so no gradient reaches the model.",
         hints=[
             "Which line of your code returns something that `.backward()` can't follow?",
             "`.item()`, `.detach()` and `torch.no_grad()` cut the path of the gradient.",
@@ -182,13 +183,14 @@ EXERCISE = Exercise(
     ],
     messages={
         "operator_rejected_gain: (rejected) + (reference_rejected)": Wording(
-            "{summary}. A minus in front of parentheses flips the sign of each term in them.",
+            "{summary}, so a model that is its own reference has a margin other than 0. A minus sign in front of "
+            "parentheses flips the sign of each term inside.",
             summary="you give `reference_rejected` the wrong sign",
         ),
         "values_exchanged_reference_chosen": Wording(
             (
-                "{summary}. Check its sign and the order of its two log-probabilities: should a margin that the "
-                "reference already has make the loss smaller?"
+                "{summary}, so a pair that the reference already ranks correctly lowers the loss before any training. "
+                "Check the sign of the reference's margin and the order of its two log-probabilities."
             ),
             summary="you add the reference model's margin instead of subtracting it",
             hints=["If the model is its own reference, what should the margin be? What is it in your code?"],
@@ -198,12 +200,13 @@ EXERCISE = Exercise(
             summary="you subtract the gain of the chosen answer from the gain of the rejected one",
         ),
         "operator_margin: (chosen_gain) + (rejected_gain)": Wording(
-            "{summary}, so the loss also falls when the *rejected* answer becomes likelier. What should happen to its "
-            "gain?",
+            "{summary}, so the loss also falls when the *rejected* answer becomes likelier. Which sign should its "
+            "gain have?",
             summary="you add the gain of the rejected answer instead of subtracting it",
         ),
         "moved_loss: scaled": Wording(
-            "{summary}, so a pair that is right by far hides a pair that is wrong. What should you average?",
+            "{summary}, so one pair with a large margin can hide a pair that is wrong. What should you average "
+            "instead?",
             summary="you average the margins of the pairs before you take the log-sigmoid",
         ),
         "sibling_loss: losses.sum()": Wording(
@@ -219,8 +222,8 @@ EXERCISE = Exercise(
             summary="you never multiply the margin by β",
         ),
         "call_left_out_log_probabilities": Wording(
-            "{summary}, so the loss of a pair is −β · margin, which has no lower limit. Which function flattens it for "
-            "pairs that are already right?",
+            "{summary}, so the loss of a pair is −β · margin, which has no lower limit. Which function keeps the loss "
+            "above 0?",
             summary="you never take the log-sigmoid",
         ),
         "wrong_input_losses: margin": Wording(
@@ -228,12 +231,13 @@ EXERCISE = Exercise(
             summary="you use minus the margin as the loss of a pair",
         ),
         "sign_losses": Wording(
-            "{summary}, so an optimizer makes the margin as small as it can. A log-sigmoid is never above 0. Should a "
-            "loss be?",
+            "{summary}, so training makes the margin as small as possible. A log-sigmoid is never above 0. Which sign "
+            "should the loss have?",
             summary="your loss has the wrong sign",
         ),
         "moved_log_probabilities: margin": Wording(
-            "{summary}. Should β scale the loss, or the argument of the sigmoid?",
+            "{summary}. With β = 0.1, a pair with a margin of 20 then gets almost no gradient. Should β scale the "
+            "loss or the argument of the sigmoid?",
             summary="you multiply the loss by β instead of multiplying the margin by β",
         ),
     },

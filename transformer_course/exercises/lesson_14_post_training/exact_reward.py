@@ -139,7 +139,7 @@ MISTAKES = [
         "averages_the_forms",
         STEPS.but(rewards=lambda whole: whole.float().mean(dim=-1)),
         summary="you average over the accepted forms",
-        message="{summary}, so a right answer gets 0.5 if there are two forms. How many of them does it have to match?",
+        message="{summary}, so a right answer gets 0.5 if there are two forms. How many forms must an answer match?",
         hints=["A date is written with dashes. Can it match a form with slashes as well?"],
     ),
     Mistake(
@@ -166,7 +166,10 @@ MISTAKES = [
         STEPS.but(right=lambda whole: whole[:, :-1].any(dim=-1)),
         STEPS.but(right=lambda whole: whole[:, 1:].any(dim=-1)),
         summary="you leave out some of the accepted forms",
-        message="{summary}, so an answer that matches only one of these forms gets 0.",
+        message=(
+            "{summary}, so an answer that matches only one of these forms gets 0. Which forms should you compare each "
+            "answer with?"
+        ),
         hints=["With 4 accepted forms, how many of them do you compare an answer with?"],
     ),
     Mistake(
@@ -215,7 +218,7 @@ EXERCISE = Exercise(
             hints=["A date is written with dashes. Can it match a form with slashes as well?"],
         ),
         "sibling_whole": Wording(
-            "{summary}. A date with one right digit is a wrong date.",
+            "{summary}, so a date with a single right digit gets 1. How many tokens should match?",
             summary="you accept an answer that has a single token in common with a form",
             hints=["How many tokens of a right answer may differ from its form?"],
         ),

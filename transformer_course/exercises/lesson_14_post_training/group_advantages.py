@@ -112,7 +112,7 @@ MISTAKES = [
         STEPS.but(deviation=lambda rewards: rewards.std()),
         summary="you take the standard deviation of the whole batch instead of each group",
         message=(
-            "{summary}, so the advantages of one prompt depend on the rewards of the others. Which shape should the "
+            "{summary}, so the advantages of one prompt depend on the rewards of other prompts. Which shape should the "
             "standard deviations have?"
         ),
         hints=["If you add a prompt to the batch, should the advantages of the other prompts change?"],
@@ -122,7 +122,7 @@ MISTAKES = [
         STEPS.but(deviation=lambda rewards: rewards.std(dim=0, keepdim=True, correction=0)),
         STEPS.but(deviation=lambda rewards: rewards.std(dim=0, keepdim=True)),
         summary="you take the standard deviation over the prompts instead of the samples",
-        message="{summary}. Each *row* is a group. Which `dim` runs along a row?",
+        message="{summary}, so you mix different prompts. Each *row* is a group. Which `dim` runs along a row?",
         hints=["In the shape (n_prompts, n_samples), which dimension counts the samples of one prompt?"],
     ),
     Mistake(
@@ -134,7 +134,7 @@ MISTAKES = [
         ],
         summary="you normalize the advantages a second time, over the whole batch",
         message=(
-            "{summary}, so the advantages of one prompt depend on the rewards of the others. GRPO normalizes only "
+            "{summary}, so the advantages of one prompt depend on the rewards of other prompts. GRPO normalizes only "
             "within each group."
         ),
         hints=["If you add a prompt to the batch, should the advantages of the other prompts change?"],
@@ -143,14 +143,17 @@ MISTAKES = [
         "fixed_eps",
         *[STEPS.but(eps=constant(number)) for number in (1e-8, 1e-6, 1e-5, 1e-4, 1e-3, 1e-12)],
         summary="you add a fixed number instead of the argument `eps`",
-        message="{summary}. In one of the cases, `eps` is 0.5.",
+        message="{summary}, so your result is the same for every `eps`. In one of the cases, `eps` is 0.5.",
         hints=["Does your result change if `eps` changes?"],
     ),
     Mistake(
         "divides_by_one_plus_eps",
         STEPS.but(divisor=lambda eps: 1 + eps),
         summary="you divide by 1 + eps instead of the standard deviation plus eps",
-        message="{summary}. For the rewards 3, 1, 1 and 1, what is the standard deviation?",
+        message=(
+            "{summary}, so the advantages grow with the spread of the rewards. For the rewards 3, 1, 1 and 1, what is "
+            "the standard deviation?"
+        ),
         hints=["If all differences in a group become ten times larger, should its advantages change?"],
     ),
 ]
@@ -200,12 +203,13 @@ EXERCISE = Exercise(
             summary="you add `eps` to the variance, inside the square root",
         ),
         "moved_divisor: advantages": Wording(
-            "{summary}. If all rewards of a group are equal, you divide 0 by 0. To what should you add `eps`?",
+            "{summary}. If all rewards of a group are equal, you divide 0 by 0 and get nan. What should you add `eps` "
+            "to?",
             summary="you add `eps` to the advantages instead of the standard deviation",
         ),
         "all_axes_variance": Wording(
-            "{summary}, so the advantages of one prompt depend on the rewards of the others. Which `dim` runs along a "
-            "group?",
+            "{summary}, so the advantages of one prompt depend on the rewards of other prompts. Which `dim` "
+            "runs along a group?",
             summary="you average the squared differences over the whole batch instead of each group",
         ),
         "axis_baseline": Wording(
@@ -213,7 +217,7 @@ EXERCISE = Exercise(
             summary="you take the mean over the prompts instead of the samples",
         ),
         "axis_variance": Wording(
-            "{summary}. Each *row* is a group. Which `dim` runs along a row?",
+            "{summary}, so you mix different prompts. Each *row* is a group. Which `dim` runs along a row?",
             summary="you average the squared differences over the prompts instead of the samples",
         ),
         "part_left_out_advantages: above": Wording(

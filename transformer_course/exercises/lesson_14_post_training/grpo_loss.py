@@ -126,7 +126,10 @@ MISTAKES = [
         "clips_before_the_advantage",
         STEPS.but(gain=lambda ratio, clipped, of_answers: torch.minimum(ratio, clipped) * of_answers),
         summary="you take the smaller ratio before you multiply by the advantage",
-        message="{summary}. With a negative advantage, the smaller *ratio* gives the larger product.",
+        message=(
+            "{summary}. With a negative advantage, the smaller *ratio* gives the larger product. Which two numbers "
+            "should you compare?"
+        ),
         hints=["For the ratios 1.5 and 1.2 and the advantage −1, which product is smaller?"],
     ),
     Mistake(
@@ -143,7 +146,10 @@ MISTAKES = [
         "ratio_of_log_probabilities",
         STEPS.but(ratio=lambda log_p, log_p_before: log_p / log_p_before),
         summary="you divide one log-probability by the other",
-        message="{summary}. The ratio of two probabilities is e to the *difference* of their logarithms.",
+        message=(
+            "{summary}, so a token that has become likelier gets a ratio *below* 1. The ratio of two probabilities is "
+            "e to the *difference* of their logarithms."
+        ),
         hints=["log a − log b is the logarithm of which number?"],
     ),
     Mistake(
@@ -171,13 +177,16 @@ MISTAKES = [
         STEPS.but(mean=lambda objective: objective.mean()),
         STEPS.but(mean=lambda objective, real: (objective * real).mean()),
         summary="you include prompts and padding in the mean",
-        message="{summary}. Only the tokens that the model wrote should count: those where `real` is True.",
+        message=(
+            "{summary}. Only the tokens that the model generated should count, and `real` is True for those. How do "
+            "you select them?"
+        ),
         hints=["Which number do you divide the sum by, and which should it be?"],
     ),
     Mistake(
         "mean_of_means",
         STEPS.but(mean=lambda objective, real: ((objective * real).sum(dim=1) / real.sum(dim=1)).mean()),
-        summary="you average each answer first and then the answers",
+        summary="you average over each answer first and then over the answers",
         message=(
             "{summary}, so a token of a long answer counts less than a token of a short one. The first paper on GRPO "
             "did this, but here all real tokens count the same."
@@ -204,23 +213,26 @@ EXERCISE = Exercise(
     ],
     messages={
         "sibling_gain": Wording(
-            "{summary}, so a move beyond the limit always pays. Clipping should prevent that.",
+            "{summary}, so moving the ratio beyond the clipping range still increases the gain. Which of the two "
+            "products limits the gain?",
             summary="you take the larger of the two products instead of the smaller",
             hints=["With advantage 1, ratio 1.5 and clip 0.2, how much should the token gain?"],
         ),
         "call_left_out_clipped": Wording(
-            "{summary}, so nothing limits how much a token gains by moving far from the model that sampled.",
+            "{summary}, so nothing limits how much a token gains by moving far from the policy that sampled it. "
+            "Between which two values should the ratio stay?",
             summary="you never clip the ratio",
         ),
         "order_ratio": Wording(
-            "{summary}. A token that gets likelier then has a smaller ratio, and training makes good answers rarer.",
+            "{summary}. A token that becomes likelier then has a smaller ratio, and training makes good answers rarer.",
             summary="you divide the old probabilities by the new ones",
             hints=["If a token has become twice as likely, what should the ratio be?"],
         ),
         "call_left_out_ratio": Wording(
-            "{summary}. For a token that is as likely as before, you get 0.",
-            summary="you leave the ratio as a difference of logarithms",
-            hints=["If log_p equals log_p_before, what should the ratio be?"],
+            "{summary}. For a token that is as likely as before, you get 0, but the ratio should be 1. Which function "
+            "turns the difference into a ratio?",
+            summary="you use the difference of the log-probabilities as the ratio",
+            hints=["For which function f is f(log a − log b) equal to a / b?"],
         ),
         "order_behind": Wording(
             "{summary}, which has the wrong sign. The answers were sampled from the model, so d should be the "
@@ -229,7 +241,7 @@ EXERCISE = Exercise(
             hints=["With log_p = −1 and log_p_reference = −3, what should d be, and what is yours?"],
         ),
         "part_left_out_objective: gain": Wording(
-            "{summary}, so nothing keeps the model near the reference.",
+            "{summary}, so nothing keeps the model near the reference. What should you subtract from the gain?",
             summary="you leave out the drift",
         ),
         "operator_objective: (gain) + (beta * drift)": Wording(
@@ -238,11 +250,11 @@ EXERCISE = Exercise(
             hints=["When the drift grows, should the loss grow or shrink?"],
         ),
         "part_left_out_drift: behind.exp() - behind": Wording(
-            "{summary}. For d = 0, the drift should be 0. What is it in your code?",
+            "{summary}, so for d = 0 your drift is 1. Which value should it have there?",
             summary="you leave out the 1 in exp(d) − d − 1",
         ),
         "part_left_out_drift: behind.exp()": Wording(
-            "{summary}. Your drift is negative for every d below 0, and exp(d) − d − 1 never is.",
+            "{summary}, so your drift is negative for every d below 0, but exp(d) − d − 1 is never negative.",
             summary="you leave out the d in exp(d) − d − 1",
         ),
         "call_left_out_drift: behind": Wording(
@@ -250,16 +262,16 @@ EXERCISE = Exercise(
             summary="you leave out the exponential in exp(d) − d − 1",
         ),
         "sign_loss": Wording(
-            "{summary}, so the optimizer makes the gain as small as it can.",
+            "{summary}, so training makes the gain as small as possible. Should a larger gain raise or lower the loss?",
             summary="your loss has the wrong sign",
         ),
         "sibling_mean: objective[real].sum()": Wording(
-            "{summary}, so the loss grows with the number of tokens.",
-            summary="you add up the tokens instead of averaging them",
+            "{summary}, so the loss grows with the number of tokens. What should you divide the sum by?",
+            summary="you add up the objective over the tokens instead of averaging it",
         ),
         "part_left_out_clipped: -(clip)": Wording(
-            "{summary}. What is the smallest ratio that clip 0.2 allows?",
-            summary="you clip the ratio above 1 + clip and not below 1 − clip",
+            "{summary}, so with clip 0.2 a ratio of 0.1 stays 0.1. Which ratio should be the smallest?",
+            summary="you clip the ratio at 1 + clip and not at 1 − clip",
         ),
     },
     mistakes=MISTAKES,

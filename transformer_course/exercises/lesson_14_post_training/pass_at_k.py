@@ -69,10 +69,10 @@ MISTAKES = [
     Mistake(
         "drawn_with_putting_back",
         STEPS.but(missed=lambda n, c, k: (1 - c / n) ** k),
-        summary="you let the same sample be drawn several times",
+        summary="you draw with replacement, so the same sample can be drawn twice",
         message=(
-            "{summary}: 1 − (1 − c/n)^k is the probability if you put each sample back after drawing it. As an "
-            "estimate, it is too low on average."
+            "{summary}. For n = 2, c = 1 and k = 2, your formula 1 − (1 − c/n)^k gives 0.75, but the probability is 1. "
+            "After the first draw, how many samples are left?"
         ),
         hints=["With 2 samples, one of them right, and k = 2, can both draws be wrong?"],
     ),
@@ -88,7 +88,7 @@ MISTAKES = [
         "all_right",
         STEPS.but(passed=lambda n, c, k: math.comb(c, k) / math.comb(n, k)),
         summary="you require all k samples to be right",
-        message="{summary}. A single right sample is enough.",
+        message="{summary}, so for c = 1 and k = 2 you get 0. How many right samples are enough?",
         hints=["With c = 1 and k = n, is at least one of the k samples right?"],
     ),
     Mistake(
@@ -102,7 +102,10 @@ MISTAKES = [
         "zero_if_few_are_wrong",
         STEPS.but(passed=lambda passed, n_wrong, k: 0.0 if n_wrong < k else passed),
         summary="you return 0 if there are fewer than k wrong samples",
-        message="{summary}. In that case, can all k samples be wrong? Which probability of a right sample follows?",
+        message=(
+            "{summary}. In that case, the k samples can't all be wrong. What is the probability of at least one right "
+            "sample?"
+        ),
         hints=["With n = 2, c = 1 and k = 2, which samples do you draw?"],
     ),
     Mistake(
@@ -111,7 +114,7 @@ MISTAKES = [
             missed=lambda n_wrong, n, k: math.prod((max(n_wrong - i, 0) / (n - i) for i in range(1, k)), start=1.0)
         ),
         summary="you leave out the first of the k draws",
-        message="{summary}, so for k = 1 your product is empty and you get 0. Which i belongs to the first draw?",
+        message="{summary}, so for k = 1 your product is empty and you get 0. At which i should the product start?",
         hints=["How many factors does your product have for k = 1, and how many should it have?"],
     ),
     Mistake(
@@ -122,7 +125,9 @@ MISTAKES = [
             )
         ),
         summary="you leave out the last factor of the product, 1 − k/n",
-        message="{summary}, so with a single right sample your product is empty and you get 0. Where does `range` end?",
+        message=(
+            "{summary}, so with a single right sample your product is empty and you get 0. Where should `range` end?"
+        ),
         hints=["With n = 4 and c = 1, which values does your `range` give?"],
     ),
     Mistake(
@@ -141,8 +146,8 @@ MISTAKES = [
         STEPS.but(choices=lambda n, k: math.perm(n, k)),
         summary="you count ordered choices in one of the two numbers and unordered choices in the other",
         message=(
-            "{summary}, so (A, B) and (B, A) are two choices in one of them, and only one "
-            "choice in the other. Which two functions do you use?"
+            "{summary}, so (A, B) and (B, A) count as two choices in one number but as one choice in the other. Which "
+            "two functions do you use?"
         ),
     ),
 ]
@@ -168,7 +173,7 @@ EXERCISE = Exercise(
             hints=["With n = 10, c = 1 and k = 1, how probable is a right sample?"],
         ),
         "shifted_k: k - 1": Wording(
-            "{summary}, so for k = 1 you get 0. How many factors or samples should there be?",
+            "{summary}, so for k = 1 you get 0. Does a loop in your code end one iteration too early?",
             summary="you draw only k − 1 samples",
         ),
         "left_out_passed: missed": Wording(
