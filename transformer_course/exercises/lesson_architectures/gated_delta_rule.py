@@ -184,8 +184,8 @@ MISTAKES = [
         ),
         summary="you multiply the whole state by 1 − β",
         message=(
-            "{summary}, as in a moving average or a GRU. A write should change only what is stored under its key. What "
-            "happens to the other keys?"
+            "{summary}, as in a moving average or a GRU. With β = 1, a write then erases everything stored under other "
+            "keys. Which part of the state should a write change?"
         ),
         hints=["The keys (1, 0) and (0, 1) each get a value, with β = 1. What should (1, 0) return at the end?"],
     ),
@@ -196,14 +196,19 @@ MISTAKES = [
             written=lambda: lambda state, key, error, beta: state + torch.outer(key, error),
         ),
         summary="you multiply only the value by β, not what you subtract from it",
-        message="{summary}. β is how much of the *error* is written. Which two terms does it multiply?",
+        message=(
+            "{summary}, so with β = 0 you still change the state. β should scale the whole *error*. Which two terms "
+            "does the error have?"
+        ),
         hints=["With β = 0 nothing should be written. What do you write?"],
     ),
     Mistake(
         "one_minus_decay",
         STEPS.but(decay=lambda decay: 1 - decay),
         summary="you multiply the state by 1 − decay",
-        message="{summary}. Here `decay` is the fraction of the state that is *kept*. What should a decay of 1 do?",
+        message=(
+            "{summary}, so a decay of 1 erases the state. Here `decay` is the fraction of the state that is *kept*."
+        ),
         hints=["In the first case, `decay` is 1. How much of the state should be left?"],
     ),
     Mistake(
@@ -222,8 +227,8 @@ MISTAKES = [
         STEPS.but(written=lambda: lambda state, key, error, beta: state + beta * torch.outer(error, key)),
         summary="your outer product has the error first",
         message=(
-            "{summary}, so its shape is (d_v, d_k). It fits the state only if both widths are the same. Which "
-            "dimension does `key @ state` sum over?"
+            "{summary}, so its shape is (d_v, d_k). This shape fits the state only if d_v equals d_k. Which dimension "
+            "does `key @ state` sum over?"
         ),
         hints=[
             "With d_k = 2 and d_v = 4, what is the shape of the state, and what is the shape of your outer product?"
@@ -237,7 +242,7 @@ MISTAKES = [
             ]
         ),
         summary="you read the state only after all tokens are written",
-        message=("{summary}, so early tokens read what later ones have written. When should each token read?"),
+        message="{summary}, so early tokens read what later tokens have written. When should each token read?",
         hints=["In the first case, should the first token's output depend on the value 5?"],
     ),
     Mistake(
@@ -250,7 +255,7 @@ MISTAKES = [
         STEPS.but(output=lambda outputs: outputs[-1]),
         summary="you return the last state, or only the last output",
         message="{summary}, but every token needs its own output, (n, d_v). Where do you collect the outputs?",
-        hints=["How many outputs does a text of 5 tokens have?"],
+        hints=["How many outputs does a sequence of 5 tokens have?"],
     ),
 ]
 

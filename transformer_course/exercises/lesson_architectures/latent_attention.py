@@ -97,8 +97,8 @@ MISTAKES = [
         STEPS.but(keys=lambda latent, w_k: latent[:, None] @ w_k[:1]),
         summary="you use the first head's matrix for all heads",
         message=(
-            "{summary}, as in multi-query attention, so all heads have the same keys. Which matrix belongs to which "
-            "head?"
+            "{summary}, as in multi-query attention, so all heads have the same keys. Which matrix of `w_k` should "
+            "head h use?"
         ),
         hints=["`w_k` has one matrix for each head. Which of them affect your result?"],
     ),
@@ -107,7 +107,7 @@ MISTAKES = [
         STEPS.but(keys=lambda latent, w_k: latent[:, None] @ w_k.mean(dim=0)),
         STEPS.but(keys=lambda latent, w_k: latent[:, None] @ w_k.sum(dim=0)),
         summary="you sum or average the key matrices of all heads",
-        message="{summary}, so every head has the same keys. Which matrix belongs to which head?",
+        message="{summary}, so every head has the same keys. Which matrix of `w_k` should head h use?",
         hints=["If only the first matrix of `w_k` changes, should the output of the second head change?"],
     ),
     Mistake(
@@ -115,14 +115,14 @@ MISTAKES = [
         STEPS.but(output=lambda weights, values: (weights @ values).mean(dim=1)),
         STEPS.but(output=lambda weights, values: (weights @ values).sum(dim=1)),
         summary="you sum or average the outputs of the heads",
-        message="{summary}, so only one output is left. Which dimension should stay?",
+        message="{summary}, so only one output is left. Which dimension should your output keep?",
         hints=["How many dimensions should the output have, and how many does yours have?"],
     ),
     Mistake(
         "merges_the_heads",
         STEPS.but(output=lambda weights, values: (weights @ values).transpose(1, 2).flatten(2)),
         summary="you concatenate the heads",
-        message="{summary}. A full layer does that later. Which shape should the output have here?",
+        message="{summary}. A full attention layer does that in a later step. Which shape should the output have here?",
         hints=["How many dimensions should the output have, and how many does yours have?"],
     ),
     Mistake(
@@ -145,7 +145,7 @@ MISTAKES = [
         "turned_matrices",
         STEPS.but(keys=lambda latent, w_k: latent[:, None] @ w_k.reshape(len(w_k), w_k.shape[2], -1).mT),
         summary="you reshape and transpose the key matrices",
-        message="{summary}, which scrambles their entries. They already have the right shape, (r, d).",
+        message="{summary}, which scrambles their entries. Each matrix already has the right shape, (r, d).",
         hints=["Which dimension of `w_k` should be multiplied with the latent vector, the one of size r or of size d?"],
     ),
     Mistake(
@@ -156,8 +156,8 @@ MISTAKES = [
         ),
         summary="you put the heads' matrices side by side with `reshape`",
         message=(
-            "{summary}, which keeps the numbers in order and so mixes the heads: (n_heads, r, d) becomes (r, n_heads · "
-            "d) without a transposition. Which dimension should come first?"
+            "{summary}. Without a transpose, the reshape from (n_heads, r, d) to (r, n_heads · d) keeps the numbers in "
+            "order, so it mixes the heads. Which dimension should come first?"
         ),
         hints=["What is `torch.arange(8).reshape(2, 2, 2).reshape(2, 4)`? Which numbers belong to the first matrix?"],
     ),
@@ -190,12 +190,14 @@ EXERCISE = Exercise(
             hints=["Where do you use `w_v`?"],
         ),
         "values_exchanged_w_k": Wording(
-            "{summary}, so you compare the queries with the values and average the keys. Which matrix makes the keys?",
+            "{summary}, so you compare the queries with the values and average the keys. Which matrix should produce "
+            "the keys?",
             summary="you swap `w_k` and `w_v`",
-            hints=["Which matrix makes the vectors that you compare with the queries?"],
+            hints=["Which matrix produces the vectors that you compare with the queries?"],
         ),
         "part_left_out_values": Wording(
-            "{summary}. You may average them first, but what do you still have to do with the result?",
+            "{summary}, so your output has r features instead of d. You may average the latent vectors first. Which "
+            "matrix turns the result into values?",
             summary="you average the latent vectors and never apply `w_v`",
             hints=["How wide is your output, and how wide is a value?"],
         ),

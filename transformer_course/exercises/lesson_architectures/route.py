@@ -92,7 +92,10 @@ MISTAKES = [
         STEPS.but(experts=lambda logits, k: logits.topk(k, dim=-1, largest=False).indices),
         STEPS.but(logits=lambda logits: -logits),
         summary="you choose the experts with the smallest logits",
-        message="{summary}, so each token goes to the experts that fit it worst. Which end should you take?",
+        message=(
+            "{summary}, so each token goes to the experts that fit it worst. Which end of the sorted logits should you "
+            "take?"
+        ),
         hints=[BEST],
     ),
     Mistake(
@@ -142,7 +145,7 @@ MISTAKES = [
         "sorted_without_the_weights",
         STEPS.but(output=lambda weights, experts: (weights, sorted_alone(experts))),
         summary="you return the experts in a different order from their weights",
-        message="{summary}, so an expert gets the wrong weight. Do you sort one without the other?",
+        message="{summary}, so an expert gets the wrong weight. Do you sort the experts without their weights?",
         hints=["What determines the order of your experts, and what determines the order of your weights?"],
     ),
     Mistake(
@@ -166,7 +169,7 @@ MISTAKES = [
         summary="you apply a sigmoid to the logits",
         message=(
             "{summary}, which treats each logit separately. Some newer models do that, but here, as in Mixtral, the "
-            "weights of a token sum to 1. Which function gives such weights?"
+            "expert weights for each token sum to 1. Which function produces weights that sum to 1?"
         ),
         hints=["The logits 2 and 1 should get weights of about 0.73 and 0.27. What do you get?"],
     ),
@@ -184,7 +187,7 @@ MISTAKES = [
         STEPS.but(output=lambda logits, weights, experts: (table(logits, weights, experts), experts)),
         STEPS.but(output=table),
         summary="you return a weight for every expert, 0 if it is not chosen",
-        message="{summary}, so your weights don't line up with the k experts. How many weights does a token need?",
+        message="{summary}, so your weights don't line up with the k experts. How many weights should each token have?",
         hints=["Which shape should the weights have, and which shape do yours have?"],
     ),
 ]
@@ -206,7 +209,7 @@ EXERCISE = Exercise(
     ],
     messages={
         "reversed_weights: §.flip(-1)": Wording(
-            "{summary}, so an expert gets the wrong weight. Do you sort one without the other?",
+            "{summary}, so an expert gets the wrong weight. Do you reorder the weights without their experts?",
             summary="you return the weights in a different order from their experts",
         ),
         "moved_weights": Wording(

@@ -147,7 +147,8 @@ MISTAKES = [
         ),
         summary="you choose one set of tokens for all queries",
         message=(
-            "{summary}, but each row of `index_scores` belongs to one query. Along which `dim` should you choose?"
+            "{summary}, but each row of `index_scores` has the scores for one query. How many sets of tokens should "
+            "you choose for n queries?"
         ),
         hints=["How many rows does your tensor of chosen indices have?"],
     ),
@@ -160,8 +161,8 @@ MISTAKES = [
         ),
         summary="you keep the tokens with the smallest index scores",
         message=(
-            "{summary}, but the indexer gives the largest score to the token that matters most. Which end of the order "
-            "should you take?"
+            "{summary}, but the indexer gives the largest score to the token that matters most. Which end of the "
+            "sorted scores should you take?"
         ),
         hints=["In the first case, the last query has the index scores 2, 9 and 4. Which token should it keep?"],
     ),
@@ -170,8 +171,8 @@ MISTAKES = [
         STEPS.but(masked=lambda index_scores, mask: index_scores.masked_fill(~mask, -torch.inf)),
         summary="you take the softmax of the index scores",
         message=(
-            "{summary}, which should only choose the tokens. The weights of the chosen tokens come from the queries "
-            "and keys. Where do you use `q`?"
+            "{summary}, but the index scores should only choose the tokens. The weights of the chosen tokens come from "
+            "the queries and keys. Where do you use `q`?"
         ),
         hints=["If only `q` changes, should the output change? Does yours?"],
     ),
@@ -182,7 +183,9 @@ MISTAKES = [
             output=lambda weights, mask, v: (weights * mask) @ v,
         ),
         summary="you mask out the tokens that are not chosen only after the softmax",
-        message="{summary}, so the remaining weights sum to less than 1. Which should come first?",
+        message=(
+            "{summary}, so the remaining weights sum to less than 1. Which should come first, the mask or the softmax?"
+        ),
         hints=["What do the weights of the last query sum to after you remove the other tokens?"],
     ),
 ]
@@ -197,8 +200,8 @@ EXERCISE = Exercise(
     verified="Each query attends to its best past tokens only, and never to later ones.",
     hints=[
         "In the first case, the first query has the index scores 0, 5 and 4, and may keep one token. Which one?",
-        "Exclude the later tokens first, choose the best of the others for each query, and then attend with a mask. "
-        "Early queries have fewer than n_kept past tokens.",
+        "Exclude the later tokens first, choose the best of the past tokens for each query, and then attend with a "
+        "mask. Early queries have fewer than n_kept past tokens.",
         "`topk(n_kept, dim=-1).indices` names the best tokens of each query, and `torch.zeros_like(past).scatter(-1, "
         "best, True)` turns these indices into a mask. Combine it with the causal mask.",
         "`best = index_scores.masked_fill(~past, -torch.inf).topk(n_kept, dim=-1).indices`, and attend with the mask "

@@ -87,7 +87,7 @@ MISTAKES = [
         STEPS.but(known=lambda others, n: {tuple(others[i : i + n]) for i in range(0, len(others) - n + 1, n)}),
         summary="you cut a text into pieces of n words that don't overlap",
         message=(
-            "{summary}, so one more word at the beginning would shift all of these pieces. At which words does an "
+            "{summary}, so an extra word at the beginning would shift all of these pieces. At which words does an "
             "n-gram begin?"
         ),
         hints=["Which pairs does `the cat sat` have?"],
@@ -132,7 +132,8 @@ EXERCISE = Exercise(
         "Which pairs of neighboring words does `the cat sat` have? Which of them occur in `the cat ran`?",
         "An n-gram begins at every word that has n − 1 words after it. Tuples can be put into a set, lists cannot.",
         "`[tuple(words[i : i + n]) for i in range(len(words) - n + 1)]` lists the n-grams of a text.",
-        "Count the n-grams that are in the set of the other text's, and divide by their number, unless it is 0.",
+        "Count the n-grams of the text that are in the set of the other text's n-grams, and divide by the number of "
+        "n-grams of the text, unless that number is 0.",
     ],
     mistakes=MISTAKES,
 )

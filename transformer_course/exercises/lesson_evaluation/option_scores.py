@@ -105,8 +105,7 @@ MISTAKES = [
         STEPS.but(n_tokens=lambda is_option: is_option.sum(dim=(-2, -1), keepdim=True)[..., 0]),
         summary="you divide all options of a question by the same number",
         message=(
-            "{summary}, which doesn't change the order of their scores. Which number makes short and long options "
-            "comparable?"
+            "{summary}, which doesn't change which option wins. Which number makes short and long options comparable?"
         ),
         hints=["Can dividing all four scores of a question by the same number change which of them is the largest?"],
     ),
@@ -120,14 +119,16 @@ EXERCISE = Exercise(
     points=2,
     verified="You count only the tokens of the option, and per token each option is divided by its own length.",
     hints=[
-        "A row holds a prompt, an option and padding. Which of its log-probabilities say how well the model likes the "
-        "option?",
-        "Set the others to 0, and sum over the tokens. The mask also counts the tokens of each option.",
+        "A row holds a prompt, an option and padding. Which of its log-probabilities should count toward the option's "
+        "score?",
+        "Set the log-probabilities outside the option to 0, and sum over the tokens. The mask also counts the tokens "
+        "of each option.",
         "`log_p.masked_fill(~is_option, 0.0)` keeps the option, and `is_option.sum(dim=-1)` is its number of tokens.",
     ],
     messages={
         "call_left_out_of_options": Wording(
-            "{summary}, although all options share the prompt, and padding is not text. Which positions should count?",
+            "{summary}, so the score of an option changes with the amount of padding in its row. Which positions "
+            "should count?",
             summary="you sum over the whole row, prompt and padding included",
             hints=["Which tokens of the row would be different if the option were a different one?"],
         ),

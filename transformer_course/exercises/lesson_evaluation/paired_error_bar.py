@@ -105,14 +105,17 @@ MISTAKES = [
         summary="you divide the squared deviations by n instead of n − 1",
         message=(
             "{summary}. You measure the deviations from the mean of the same questions, so their squares are slightly "
-            "too small. With 2 questions, the standard deviation is too small by a factor of √2."
+            "too small. With 2 questions, your standard deviation is too small by a factor of √2."
         ),
     ),
     Mistake(
         "as_a_95_percent_interval",
         *[STEPS.but(error=half_interval(factor)) for factor in (1.96, 2, 1.645, 2.576)],
         summary="you multiply the standard error by the factor of a confidence interval",
-        message="{summary}, so your error bar is too long. Which factor doesn't belong to one standard error?",
+        message=(
+            "{summary}: with 1.96, your error bar is almost twice as long as one standard error. Which factor should "
+            "you remove?"
+        ),
     ),
 ]
 
@@ -127,7 +130,7 @@ EXERCISE = Exercise(
         "On four questions, the first model scores 1, 1, 0, 1 and the second 1, 0, 0, 0. By how much is the first "
         "better on each question?",
         "The standard error of a mean is the standard deviation of the numbers, divided by the square root of their "
-        "number. Which numbers have the mean that you compare?",
+        "number. Which numbers are averaged in the difference between the models?",
         "`differences = first - second`; their `.mean()` and their `.std()` are all you need, with the number of "
         "questions.",
     ],
