@@ -94,8 +94,8 @@ MISTAKES = [
         STEPS.but(firsts=lambda ids: ids[: len(ids) // 2 * 2 : 2], seconds=lambda ids: ids[1::2]),
         summary="you cut the text into separate pairs and skip every second pair of neighbors",
         message=(
-            "{summary}: from the tokens 0, 1, 2, 3 you count (0, 1) and (2, 3), but not (1, 2). By how much should "
-            "your position grow?"
+            "{summary}: from the tokens 0, 1, 2, 3 you count (0, 1) and (2, 3), but not (1, 2). By how much should you "
+            "advance after each pair?"
         ),
         hints=["How many pairs of neighbors does a text of 4 tokens have?"],
     ),
@@ -112,9 +112,9 @@ MISTAKES = [
         summary="you count each pair in both orders",
         message=(
             "{summary}, so your table is symmetric. The tokens 0, 1 contain the pair (0, 1), but not (1, 0). Which "
-            "token of a pair is its row?"
+            "token of a pair should determine the row?"
         ),
-        hints=["For the tokens 0, 1, how many entries of the table should be different from 0?"],
+        hints=["For the tokens 0, 1, how many entries of the table should be nonzero?"],
     ),
     Mistake(
         "whether_not_how_often",
@@ -131,7 +131,7 @@ MISTAKES = [
         STEPS.but(firsts=lambda ids: ids, seconds=lambda ids: ids.roll(-1)),
         summary="you also count the last token and the first one as a pair",
         message=(
-            "{summary}, as if the text were a circle: `roll` moves the first token to the end. How many pairs does a "
+            "{summary}, as if the text were circular: `roll` moves the first token to the end. How many pairs does a "
             "text of n tokens have?"
         ),
         hints=["For the tokens 0, 1, 2, which pairs do you count? Which of them are neighbors in the text?"],
@@ -185,7 +185,7 @@ EXERCISE = Exercise(
     ],
     messages={
         "inputs_exchanged_numbers: firsts": Wording(
-            "{summary}, so your table is transposed. Which of the two tokens should choose the row?",
+            "{summary}, so your table is transposed. Which of the two tokens should determine the row?",
             summary="you use the second token of each pair as the row and the first as the column",
         ),
     },

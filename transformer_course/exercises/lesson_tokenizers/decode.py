@@ -104,7 +104,7 @@ MISTAKES = [
         summary="you let invalid bytes raise an error",
         message=(
             "{summary}. A model can generate any tokens, such as the first byte of é alone. Which argument of "
-            "`bytes.decode` puts a � there?"
+            "`bytes.decode` inserts a � instead?"
         ),
         hints=["What is `bytes([195]).decode(errors='replace')`?"],
     ),
@@ -125,7 +125,7 @@ MISTAKES = [
     Mistake(
         "one_replacement_for_several",
         STEPS.but(text=lambda text: re.sub("�+", "�", text)),
-        summary="you turn several � in a row into one",
+        summary="you replace several � in a row with a single �",
         message=("{summary}. In [255, 255], each byte is invalid. How many � does `bytes.decode` return?"),
         hints=['What is `bytes([255, 255]).decode("utf-8", errors="replace")`?'],
     ),

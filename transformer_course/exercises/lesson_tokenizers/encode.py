@@ -149,8 +149,8 @@ MISTAKES = [
         STEPS.but(octets=lambda text: [ord(character) for character in text]),
         summary="you start from the code points of the characters instead of the bytes",
         message=(
-            "Your output is right for ASCII, but {summary}: 日 becomes 26085, although the token IDs from 256 on "
-            "belong to merges. Which bytes does 日 have in UTF-8?"
+            "Your output is right for ASCII, but {summary}: 日 becomes 26085, although the IDs from 256 on are merged "
+            "tokens. Which bytes does 日 have in UTF-8?"
         ),
         hints=["What is `ord('é')`, and what is `list('é'.encode('utf-8'))`?"],
     ),
@@ -173,7 +173,7 @@ MISTAKES = [
             )
         ),
         summary="you apply only the first merge",
-        message="{summary}, and none of the others. Is there a `return` or `break` inside your loop?",
+        message="{summary}, and none of the later merges. Is there a `return` or `break` inside your loop?",
         hints=["How many times does your loop run for three merges?"],
     ),
     Mistake(
@@ -184,7 +184,7 @@ MISTAKES = [
             "Only your last merge has an effect, as if you applied every merge to the bytes. What do you pass to "
             "`merge` in the second iteration of your loop?"
         ),
-        hints=["After the first merge, where are its tokens? Does the second merge get them?"],
+        hints=["In which variable do you store the result of the first merge? Do you pass it to the second call?"],
     ),
     Mistake(
         "most_frequent_first",
@@ -232,8 +232,11 @@ MISTAKES = [
     Mistake(
         "each_merge_once",
         STEPS.but(tokens=each_merge_once),
-        summary="you apply each merge only at the first place where its pair occurs",
-        message="{summary}. Which tokens should 'abab' become with the merge (97, 98)?",
+        summary="you apply each merge only to the first occurrence of its pair",
+        message=(
+            "{summary}: with the merge (97, 98), 'abab' becomes 256, 97, 98 instead of 256, 256. Where should the "
+            "search continue after a match?"
+        ),
         hints=["What ends your inner loop after the first merge? What if the pair occurs again later in the text?"],
     ),
     Mistake(
@@ -273,7 +276,7 @@ EXERCISE = Exercise(
         'Encode "the" with the single merge (116, 104) by hand. Which numbers do you start from, and which are left?',
         'Start from the bytes: `list(text.encode("utf-8"))` is a list of numbers from 0 to 255. Then apply the '
         "merges one after the other with `parts.merge(tokens, pair, new_id)`. In which order?",
-        "The first merge makes token 256, the next 257: `enumerate(merges, start=256)` numbers them like that.",
+        "The first merge makes token 256, the next 257: `enumerate(merges, start=256)` numbers the merges that way.",
     ],
     messages={
         "part_left_out_made: first_id": Wording(
@@ -282,7 +285,7 @@ EXERCISE = Exercise(
             hints=["Which tokens should `the hat` become with the merges (116, 104) and (256, 101)?"],
         ),
         "part_left_out_made: i": Wording(
-            "{summary}, but the IDs from 0 to 255 belong to the bytes. Which ID is the first one that is free?",
+            "{summary}, but the IDs from 0 to 255 are the bytes. Which is the first free ID?",
             summary="you number the merges from 0",
             hints=["How many different bytes are there, and which IDs do they have?"],
         ),

@@ -125,8 +125,8 @@ MISTAKES = [
         ),
         summary="you also group the digits of other scripts, such as ٣",
         message=(
-            "{summary}. `\\d`, `isdigit` and `isdecimal` accept them, but this exercise groups only 0 to 9. How can "
-            "you match only these ten?"
+            "{summary}. `\\d`, `isdigit` and `isdecimal` accept these digits, but this exercise groups only 0 to 9. "
+            "How can you match only these ten?"
         ),
         hints=["Which characters of ٣4 does `\\d` match?"],
     ),
@@ -135,8 +135,8 @@ MISTAKES = [
         STEPS.but(grouped=lambda grouped: lambda number: grouped(number)[::-1]),
         summary="you return the groups of a number in reverse order",
         message=(
-            "{summary}: 1234 becomes 234, 1. You find the groups from the right, but the pieces should follow the "
-            "text. Where does each new group belong?"
+            "{summary}: 1234 becomes 234, 1. You find the groups from the right, but the pieces should be in the order "
+            "of the text. Where should you insert each new group?"
         ),
         hints=["For 1234, what do your pieces give if you join them?"],
     ),

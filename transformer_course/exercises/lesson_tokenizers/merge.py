@@ -97,7 +97,7 @@ MISTAKES = [
         summary="you merge only the first occurrence of the pair",
         message=(
             "{summary}: with the pair (1, 2) and the new ID 9, the tokens 1, 2, 1, 2 become 9, 1, 2 instead of 9, 9. "
-            "Do you leave your loop too early?"
+            "Does your loop end too early?"
         ),
         hints=["How many times does the pair (1, 2) occur in 1, 2, 3, 1, 2?"],
     ),
@@ -106,7 +106,7 @@ MISTAKES = [
         STEPS.but(merged=lambda starts, written, tokens: [written(i) for i in starts if i < len(tokens) - 1]),
         summary="you lose the last token unless it is part of a pair",
         message="{summary}: with the pair (1, 2), the tokens 1, 2, 3 lose the 3. Where does your loop end?",
-        hints=["At which position is the 3 of the tokens 1, 2, 3? Does your loop get there?"],
+        hints=["At which position is the 3 of the tokens 1, 2, 3? Does your loop reach that position?"],
     ),
     Mistake(
         "in_either_order",
@@ -187,7 +187,8 @@ EXERCISE = Exercise(
             summary="you advance by one token after a pair instead of two",
         ),
         "always_one_used: 2": Wording(
-            "{summary}, so you skip a token. How far should you move if there is no pair?",
+            "{summary}: with the pair (1, 2), the tokens 3, 4, 5 become 3, 5. How far should you advance if there is "
+            "no pair?",
             summary="you advance by two tokens even where there is no pair",
         ),
         "call_left_out_merged": Wording(
