@@ -8,7 +8,7 @@ network connection or the model.
 import json
 import random
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
@@ -44,8 +44,12 @@ VERBS = ("chased", "followed", "found", "heard", "pushed", "helped", "watched")
 ENDINGS = ("ran away", "fell down", "came back", "went home", "sat down", "woke up")
 QUESTION = " The animal that ran away was the"
 ANIMALS = ("cat", "dog")
+Head = tuple[int, int]
+"""The layer and the index of a head."""
 HEAD = (13, 8)
-"""Layer and index of the head that lesson 03 tests."""
+"""The head that lesson 03 tests."""
+N_GROUP, N_DRAWS = 5, 5
+"""Number of heads that are removed together, and number of random groups of other heads."""
 AGREEMENT_TEMPLATES = ("The {a} that the {b} {verb}", "The {a} that {verb} the {b}", "The {a} next to the {b}")
 """Beginnings of sentences. The next word, "was" or "were", has to agree with the first noun."""
 N_AGREEMENT_SENTENCES = 96
@@ -106,24 +110,25 @@ def self_attention(layer: int) -> Any:
 
 
 @contextmanager
-def without(head: tuple[int, int] | None) -> Iterator[None]:
-    """Set the output of one head to zero while the block runs. None removes no head."""
-    if head is None:
-        yield
-        return
-    layer, index = head
-    attention = self_attention(layer)
+def without(heads: Sequence[Head]) -> Iterator[None]:
+    """Set the outputs of some heads to zero while the block runs."""
 
-    def remove(_: torch.nn.Module, inputs: tuple[Tensor]) -> tuple[Tensor]:
-        merged = inputs[0].clone()  # (batch, n, n_heads · d_k)
-        merged.chunk(attention.n_heads, dim=-1)[index].zero_()
-        return (merged,)
+    def remove_from(layer: int, index: int) -> Any:
+        attention = self_attention(layer)
 
-    hook = attention.w_o.register_forward_pre_hook(remove)
+        def remove(_: torch.nn.Module, inputs: tuple[Tensor]) -> tuple[Tensor]:
+            merged = inputs[0].clone()  # (batch, n, n_heads · d_k)
+            merged.chunk(attention.n_heads, dim=-1)[index].zero_()
+            return (merged,)
+
+        return attention.w_o.register_forward_pre_hook(remove)
+
+    hooks = [remove_from(*head) for head in heads]
     try:
         yield
     finally:
-        hook.remove()
+        for hook in hooks:
+            hook.remove()
 
 
 def agreement_sentences(template: str) -> Iterator[tuple[str, str, str]]:
@@ -136,14 +141,14 @@ def agreement_sentences(template: str) -> Iterator[tuple[str, str, str]]:
         yield template.format(a=a, b=b, verb=verb), *(("were", "was") if is_plural else ("was", "were"))
 
 
-def agreement(template: str, head: tuple[int, int] | None) -> float:
-    """Return the fraction of sentences in which the agreeing form is more probable, with a head removed."""
+def agreement(template: str, heads: Sequence[Head]) -> float:
+    """Return the fraction of sentences in which the agreeing form is more probable, with some heads removed."""
     model, tokenizer = loaded()
     texts, right, wrong = zip(*agreement_sentences(template), strict=True)
     ids = torch.tensor([tokenizer.encode(text).ids for text in texts])  # all have the same number of tokens
     token = {form: tokenizer.encode(f" {form}").ids[0] for form in ("was", "were")}
     forms = torch.tensor([[token[form] for form in pair] for pair in zip(right, wrong, strict=True)])
-    with without(head), torch.no_grad():
+    with without(heads), torch.no_grad():
         logits = model(ids)[:, -1].gather(1, forms)  # (sentence, [right, wrong])
     return round((logits[:, 0] > logits[:, 1]).float().mean().item(), 3)
 
@@ -151,9 +156,44 @@ def agreement(template: str, head: tuple[int, int] | None) -> float:
 def removed_heads() -> dict[str, dict[str, float]]:
     """Return the agreement with all heads, and with each head in the layer of ``HEAD`` removed."""
     layer, _ = HEAD
-    heads = {"none": None} | {f"{layer}, {i}": (layer, i) for i in range(self_attention(layer).n_heads)}
+    heads: dict[str, list[Head]] = {"none": []}
+    heads |= {f"{layer}, {i}": [(layer, i)] for i in range(self_attention(layer).n_heads)}
     return {
-        template: {name: agreement(template, head) for name, head in heads.items()} for template in AGREEMENT_TEMPLATES
+        template: {name: agreement(template, removed) for name, removed in heads.items()}
+        for template in AGREEMENT_TEMPLATES
+    }
+
+
+def subject_heads(to_nouns: Tensor) -> list[Head]:
+    """Return the heads that give the subject more weight than the other noun in the most sentences, best first.
+
+    Args:
+        to_nouns: The weights from the verb to the two nouns (n_templates, n_sentences, n_layers, n_heads, 2).
+    """
+    n_right = (to_nouns[..., 0] > to_nouns[..., 1]).sum(dim=(0, 1))  # (n_layers, n_heads)
+    order = n_right.flatten().argsort(descending=True, stable=True)[:N_GROUP].tolist()
+    return [divmod(head, n_right.shape[1]) for head in order]
+
+
+def removed_groups(to_nouns: Tensor) -> dict[str, Any]:
+    """Return the agreement without the ``N_GROUP`` best subject heads together, and without random heads of the same
+    layers.
+    """
+    best, draw = subject_heads(to_nouns), random.Random(2)
+    others = []
+    for _ in range(N_DRAWS):
+        group: set[Head] = set()
+        for layer, _ in best:
+            choices = [(layer, i) for i in range(self_attention(layer).n_heads)]
+            group.add(draw.choice([head for head in choices if head not in best and head not in group]))
+        others.append(sorted(group))
+    return {
+        "best": best,
+        "others": others,
+        "agreement": {
+            template: {"best": agreement(template, best), "others": [agreement(template, group) for group in others]}
+            for template in AGREEMENT_TEMPLATES
+        },
     }
 
 
@@ -180,6 +220,7 @@ def main() -> None:
         "words": list(filled()),
         "words_to_nouns": {template: words_to_nouns(template) for template in TEMPLATES},
         "agreement_without_head": removed_heads(),
+        "agreement_without_groups": removed_groups(torch.stack(to_nouns)),
         "question": QUESTION,
         "answers": {sentence: answers(sentence) for sentence in (SENTENCE, swapped)},
     }

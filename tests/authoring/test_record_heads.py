@@ -65,16 +65,33 @@ def test_agreement_sentences_have_one_singular_and_plural_noun(template):
         assert (right == "were") == is_plural[1]
 
 
-@pytest.mark.parametrize(("head", "removed"), [(None, slice(0)), ((1, 2), slice(6, 9))])
-def test_without_zeroes_output_of_one_head(monkeypatch, head, removed):
+@pytest.mark.parametrize(
+    ("heads", "removed"), [([], slice(0)), ([(1, 2)], slice(6, 9)), ([(1, 3), (1, 2)], slice(6, 12))]
+)
+def test_without_sets_outputs_of_heads_to_zero(monkeypatch, heads, removed):
     attention = SimpleNamespace(n_heads=4, w_o=torch.nn.Identity())
     blocks = [SimpleNamespace(self_attention=None), SimpleNamespace(self_attention=attention)]
     monkeypatch.setattr(record_heads, "loaded", lambda: (SimpleNamespace(blocks=blocks), None))
     expected = torch.ones(1, 5, 12)
     expected[..., removed] = 0
-    with record_heads.without(head):
+    with record_heads.without(heads):
         torch.testing.assert_close(attention.w_o(torch.ones(1, 5, 12)), expected)
     torch.testing.assert_close(attention.w_o(torch.ones(1, 5, 12)), torch.ones(1, 5, 12))
+
+
+def test_subject_heads_prefer_the_subject_most_often():
+    to_nouns = torch.zeros(2, 3, 4, 5, 2)  # (template, sentence, layer, head, [subject, other noun])
+    to_nouns[:, :, 2, 3, 0] = 1.0
+    to_nouns[0, :, 1, 4, 0] = 1.0
+    assert record_heads.subject_heads(to_nouns)[:2] == [(2, 3), (1, 4)]
+
+
+def test_random_groups_have_other_heads_of_the_same_layers():
+    groups = CARD["agreement_without_groups"]
+    layers = sorted(layer for layer, _ in groups["best"])
+    for group in groups["others"]:
+        assert sorted(layer for layer, _ in group) == layers
+        assert not {*map(tuple, group)} & {*map(tuple, groups["best"])}
 
 
 def test_from_verb_to_nouns_puts_subject_first(monkeypatch):
