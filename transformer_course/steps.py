@@ -335,6 +335,8 @@ def identity(value: Any) -> Hashable:
     if value is None or kind in (bool, int, float, str):
         return kind, value
     if isinstance(value, nn.Module):
+        if getattr(value, "is_trained", False):
+            return None  # each call changes its parameters
         return id(value), value.training  # a module computes a different function in train mode
     return id(value) if kind is FunctionType else None
 

@@ -8,8 +8,8 @@
 # **Afterwards you can** work out the shape of a result before you run the line, let PyTorch compute any gradient, and
 # read and write the training loop that all lessons share.
 #
-# Reading: 38 minutes. With all predictions, runs and questions: about 60 minutes. If you know PyTorch, try the
-# [self-check](#Self-check); if nothing in it surprises you, go on to [lesson 00](00_bottleneck.ipynb).
+# Reading: 40 minutes. Exercises: 10 minutes. With all predictions, runs and questions: about 70 minutes. If you know
+# PyTorch, try the [self-check](#Self-check); if nothing in it surprises you, go on to [lesson 00](00_bottleneck.ipynb).
 
 # %% [markdown]
 # Run every cell in order with **Shift+Enter**. Where a cell contains `...`, replace it with what you expect *before*
@@ -28,7 +28,7 @@ from babel.dates import get_month_names
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from transformer_course import compare, plots, tally
+from transformer_course import check, compare, plots, tally
 from transformer_lab import trace_shapes
 from transformer_lab.data.dates import LOCALES
 
@@ -444,7 +444,33 @@ compare(prediction, measured=x.grad)
 # %% [markdown]
 # Gradients are *added* to the ones that are already there. That is useful when several small batches should count as a
 # large one, and a trap everywhere else: you have to set the gradients to zero before each step.
+
+# %% [markdown] id="chain"
+# A model has many steps, one after another. Here are two: $u = 2x + 1$, then $y = u^2$. At $x = 3$, $u$ is 7.
 #
+# **Predict.** If $x$ grows by a tiny amount, how many times as much does $y$ grow?
+
+# %% id="chain-prediction" tags=["prediction"]
+prediction = ...
+
+# %% id="chain-rule"
+x = torch.tensor(3.0, requires_grad=True)
+u = 2 * x + 1
+u.retain_grad()  # keep the gradient at this step as well
+y = u**2
+y.backward()
+compare(prediction, measured=x.grad)
+print(f"y grows {u.grad:g} times as much as u, and u {torch.autograd.grad(2 * x + 1, x)[0]:g} times as much as x")
+print("by trying:", round(((2 * 3.001 + 1) ** 2 - 7**2) / 0.001, 1))
+
+# %% [markdown] id="chain-drawn"
+# The factors of the steps are multiplied, 14 · 2 = 28. This is the **chain rule**, and `backward` applies it step by
+# step, from the result to the input:
+#
+# $$x = 3 \;\xrightarrow{\;2x + 1\;}\; u = 7 \;\xrightarrow{\;u^2\;}\; y = 49 \qquad\qquad
+# \texttt{x.grad} = 28 \;\xleftarrow{\;\cdot\, 2\;}\; 14 \;\xleftarrow{\;\cdot\, 2u\;}\; 1$$
+
+# %% [markdown] id="descent"
 # A gradient points uphill, so it also shows the way down. Let's find a number whose square is 2 by **gradient
 # descent**. All we have is a **loss** that measures how wrong we are, $(x^2 - 2)^2$. If a larger $x$ makes the loss
 # larger, $x$ should shrink, so each step goes *against* the gradient, times a **learning rate**. The learning rate is
@@ -645,11 +671,11 @@ by_step = {(what, group): [of[group][i] for i in at] for what, of in curves.item
 pd.DataFrame(by_step, index=[i + 1 for i in at]).round(2)
 
 # %% [markdown] id="overfitting"
-# The accuracy changes little, and yet the loss doubles! The model grows more and more confident, even where it is
-# wrong, and the loss punishes confident mistakes. Getting better on the training data but not on held-out data is
+# The accuracy changes little, and yet the loss more than doubles! The model grows more and more confident, even where
+# it is wrong, and the loss punishes confident mistakes. Getting better on the training data but not on held-out data is
 # called **overfitting**. So judge a model by its held-out set, and look at loss *and* accuracy. If you need reliable
-# probabilities, stop when the held-out loss is lowest (*early stopping*). A loop that runs without an error proves
-# nothing.
+# probabilities, stop when the held-out loss is lowest (*early stopping*). If only the answers count, training longer
+# did no harm here. A loop that runs without an error proves nothing.
 #
 # And `srma`? All that the model sees of a name is the *mean* of the embeddings of its letters and the padding.
 
@@ -670,10 +696,10 @@ print("equal logits:", torch.allclose(mars, srma, atol=1e-4))
 #
 # <details><summary>Larger data and a GPU</summary>
 #
-# Our training set fits into one batch. For larger data, a `DataLoader` shuffles the examples in every epoch and returns
-# them in batches. A model and its data also have to be on the same **device**, the CPU or a GPU; `.to(device)` moves
-# them. Some modules behave differently during training and evaluation, and `train()` and `eval()` switch between the
-# two (lesson 06 has an example). This is the same loop with all three:
+# For larger data, a `DataLoader` shuffles the examples in every epoch and returns them in batches. A model and its data
+# also have to be on the same **device**, the CPU or a GPU; `.to(device)` moves them. Some modules behave differently
+# during training and evaluation, and `train()` and `eval()` switch between the two (lesson 06 has an example). This is
+# the same loop with all three:
 #
 # ```python
 # device = "cuda" if torch.cuda.is_available() else "cpu"
@@ -690,6 +716,24 @@ print("equal logits:", torch.allclose(mars, srma, atol=1e-4))
 # model.eval()
 # ```
 # </details>
+
+# %% [markdown] id="loop"
+# ## Write the loop
+#
+# Our training set fits into one batch. Larger data come in batches, and the model takes one step for each.
+#
+# **Exercise.** Write one epoch of training: create an Adam optimizer, take a step for each batch, and return the losses
+# as Python numbers, each computed before the step on its batch.
+
+
+# %% id="train_epoch" tags=["exercise"]
+def train_epoch(model: nn.Module, batches: list[tuple[Tensor, Tensor]], learning_rate: float) -> list[float]:
+    """Train on each batch, a pair of names and months, in turn. Return the losses."""
+    raise NotImplementedError
+
+
+# %% id="check-train_epoch"
+check(train_epoch)
 
 # %% [markdown]
 # ## Your experiment
@@ -786,6 +830,7 @@ tally()
 # - **cosine similarity**: the dot product of two vectors, divided by both of their lengths.
 # - **gradient**: how fast a result changes with each number that it depends on.
 # - **backpropagation**: computing gradients by going back through a calculation, from the result to its inputs.
+# - **chain rule**: the derivative of several steps is the product of the derivatives of the steps.
 # - **loss**: one number that measures how wrong a model is.
 # - **gradient descent**: reducing a loss by repeated small steps against its gradient.
 # - **learning rate**: the factor that scales each step of gradient descent.
@@ -866,8 +911,8 @@ tally()
 #
 # <details><summary>Accuracy still rises on the training set, but not on the held-out set. What is happening?</summary>
 #
-# Overfitting: the model memorizes what does not generalize. Only a held-out set shows it, and its loss shows it
-# earlier than its accuracy: ours doubled while the accuracy changed little. More data, a smaller model, dropout or
+# Overfitting: the model memorizes what does not generalize. Only a held-out set shows it, and its loss shows it earlier
+# than its accuracy: ours more than doubled while the accuracy changed little. More data, a smaller model, dropout or
 # early stopping may help. (<i>The training loop</i>)
 # </details>
 

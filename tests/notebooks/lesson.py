@@ -14,6 +14,7 @@ from authoring.lesson_text import section
 from notebooks.build import FOLDER, SKIP_TAG, text_of
 from transformer_course.exercise import Exercise
 from transformer_course.exercises import NOTEBOOKS, exercises_of
+from transformer_course.lesson_order import PRIMER
 
 
 @dataclass(frozen=True)
@@ -37,6 +38,11 @@ class Lesson:
     def number(self) -> str:
         """The two digits at the start of the lesson's name, or "" if the lesson has no number."""
         return self.name[:2] if self.name[0].isdigit() else ""
+
+    @property
+    def is_full_lesson(self) -> bool:
+        """Whether the notebook has all parts of a lesson; the primer has an exercise, but no bug hunt, for example."""
+        return bool(self.exercises) and self.name != PRIMER
 
     @property
     def cells(self) -> list[NotebookNode]:

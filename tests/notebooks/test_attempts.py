@@ -15,9 +15,9 @@ from tests.notebooks.attempts import each_attempt_checked, first_mistakes, saved
 from tests.notebooks.lesson import Lesson, displayed
 from tests.notebooks.rules.execution import no_cell_raised_or_warned
 from transformer_course.exercises import UNGRADED
-from transformer_course.lesson_order import PRACTICE_BANK
+from transformer_course.lesson_order import PRACTICE_BANK, PRIMER
 
-WITH_EXERCISES = [*(name for name in lessons() if name not in UNGRADED), PRACTICE_BANK]
+WITH_EXERCISES = [*(name for name in lessons() if name not in UNGRADED), PRIMER, PRACTICE_BANK]
 SHORT_LESSON = "01_lookup"
 """The only lesson that every test run executes. Thorough runs execute all lessons, which can take minutes each."""
 
@@ -53,7 +53,11 @@ def solved(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
 
 
 def earlier(lesson: Lesson) -> list[Lesson]:
-    return [Lesson.stored(name) for name in WITH_EXERCISES if name < lesson.name and name != PRACTICE_BANK]
+    if lesson.name == PRIMER:
+        return []
+    return [
+        Lesson.stored(name) for name in WITH_EXERCISES if name < lesson.name and name not in (PRACTICE_BANK, PRIMER)
+    ]
 
 
 def test_solved_lesson_runs_and_passes_every_check(solved: Solved) -> None:

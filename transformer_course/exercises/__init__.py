@@ -1,9 +1,9 @@
 """The exercises. Each lesson has a folder with one module per exercise, or a package if the exercise is large.
 
-``practice_bank`` contains exercises that no lesson requires. Each module defines, in this order, the reference, the
-reference split into steps, the cases, the mistakes and the ``EXERCISE``. Each lesson lists its exercises by name in
-``EXERCISES``. Each module is named after its exercise, in snake case, and is imported on first use. Code that several
-lessons share is in ``shared``. Uses ``exercise``, and the library for references.
+``primer`` and ``practice_bank`` contain exercises that no lesson requires. Each module defines, in this order, the
+reference, the reference split into steps, the cases, the mistakes and the ``EXERCISE``. Each lesson lists its exercises
+by name in ``EXERCISES``. Each module is named after its exercise, in snake case, and is imported on first use. Code
+that several lessons share is in ``shared``. Uses ``exercise``, and the library for references.
 """
 
 import re
@@ -23,8 +23,8 @@ LESSONS = tuple(  # ignores the folder of a deleted lesson that still contains c
 )
 """Names of the lessons with exercises, such as ``04_masks``, in order. Each lesson has a folder in this package."""
 
-NOTEBOOKS = (*LESSONS, PRACTICE_BANK)
-"""Names of all notebooks with exercises: the lessons and the practice bank."""
+NOTEBOOKS = (PRIMER, *LESSONS, PRACTICE_BANK)
+"""Names of all notebooks with exercises: the primer, the lessons and the practice bank."""
 
 UNGRADED = (PRIMER, PRACTICE_BANK, "interview_questions", "glossary", "page_to_keep")
 """Notebooks that are distributed with the lessons but not graded."""
@@ -39,7 +39,7 @@ def every_lesson() -> tuple[str, ...]:
 
 
 def exercise_names(lesson: str) -> tuple[str, ...]:
-    """List the exercise names of a lesson or the practice bank, in order, without importing the exercises."""
+    """List the exercise names of a lesson, the primer or the practice bank, in order, without importing them."""
     if lesson in _own:
         return tuple(exercise.name for exercise in _own[lesson])
     names: tuple[str, ...] = import_module(_package(lesson)).EXERCISES
@@ -47,12 +47,12 @@ def exercise_names(lesson: str) -> tuple[str, ...]:
 
 
 def exercises_of(lesson: str) -> tuple[Exercise, ...]:
-    """List the exercises of a lesson or of the practice bank, in order."""
+    """List the exercises of a lesson, the primer or the practice bank, in order."""
     return _own[lesson] if lesson in _own else tuple(_of_the_course(lesson, name) for name in exercise_names(lesson))
 
 
 def _package(lesson: str) -> str:
-    return f"{__name__}.{lesson if lesson == PRACTICE_BANK else f'lesson_{lesson}'}"
+    return f"{__name__}.{lesson if lesson in (PRIMER, PRACTICE_BANK) else f'lesson_{lesson}'}"
 
 
 @cache
@@ -86,7 +86,7 @@ class _Exercises(Mapping[str, Exercise]):
 
 @cache
 def every_exercise() -> Mapping[str, Exercise]:
-    """Return a mapping from names to exercises for all lessons and the practice bank. An exercise is imported on first
+    """Return a mapping from names to exercises for all notebooks. An exercise is imported on first
     lookup, because a lesson or a class needs only a few.
     """
     return _Exercises()
@@ -111,5 +111,5 @@ def remove_own_lessons(*lessons: str) -> None:
 
 
 def lesson_of(name: str) -> str:
-    """Return the name of the notebook that contains an exercise: a lesson or the practice bank."""
+    """Return the name of the notebook that contains an exercise: a lesson, the primer or the practice bank."""
     return next(notebook for notebook in (*NOTEBOOKS, *_own) if name in exercise_names(notebook))

@@ -71,11 +71,16 @@ def observation_of(observed: Record, case: Case) -> Observation:
 
 
 def _changed(given: Mapping[str, Any], left: Mapping[str, Any]) -> list[str]:
-    """List the arguments that a call modified. For a model, list changed tables and, for its mode, ``training``."""
+    """List the arguments that a call modified. For a model, list changed tables and, for its mode, ``training``.
+
+    A model that the call should train is not listed.
+    """
     changed = []
     for name, before in given.items():
         if not stand_in_models.is_description(before):
             changed += [] if same(left[name], to_plain_data(before)) else [name]
+            continue
+        if stand_in_models.is_trained(before):
             continue
         was, now = stand_in_models.state_of(stand_in_models.build_model(before)), left[name]
         if stand_in_models.is_only_called(before):  # the sandbox does not have the model's tables

@@ -35,6 +35,11 @@ def is_only_called(description: Mapping[str, Any]) -> bool:
     return isinstance(kind, type) and issubclass(kind, _Tables)
 
 
+def is_trained(description: Mapping[str, Any]) -> bool:
+    """Return whether attempts train a model, so that they should change its parameters."""
+    return getattr(STAND_INS[description["stand_in"]], "is_trained", False)
+
+
 def build_model(description: Mapping[str, Any]) -> nn.Module:
     """Build the model from its description."""
     return STAND_INS[description["stand_in"]](**{name: t.clone() for name, t in description["tables"].items()})
@@ -159,6 +164,27 @@ class LinearLayer(nn.Linear):
         super().__init__(weight.shape[1], weight.shape[0], bias=bias is not None)
         self.weight = nn.Parameter(weight)
         self.bias = None if bias is None else nn.Parameter(bias)  # type: ignore[assignment]
+
+
+class MonthReader(nn.Module):
+    """The primer's model, which attempts train: the mean of a name's embeddings, followed by a linear layer."""
+
+    is_trained = True
+
+    def __init__(
+        self,
+        embedding: Float[Tensor, "n_characters d"],
+        weight: Float[Tensor, "n_months d"],
+        bias: Float[Tensor, " n_months"],
+    ) -> None:
+        super().__init__()
+        self.embedding = nn.Embedding(*embedding.shape, _weight=embedding)
+        self.output = LinearLayer(weight, bias)
+
+    def forward(self, names: Int[Tensor, "batch n"]) -> Float[Tensor, "batch n_months"]:
+        """Return a logit for each month."""
+        logits: Tensor = self.output(self.embedding(names).mean(dim=1))
+        return logits
 
 
 class Affine(nn.Module):
@@ -379,6 +405,7 @@ STAND_INS: dict[str, Callable[..., nn.Module]] = {
     "fixed_noise_sampler": FixedNoiseSampler,
     "table_translator": TableTranslator,
     "linear_layer": LinearLayer,
+    "month_reader": MonthReader,
     "affine": Affine,
     "tied_parameters": TiedParameters,
     "after_backward": AfterBackward,

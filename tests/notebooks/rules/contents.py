@@ -19,8 +19,8 @@ ORDER = [
     "Interview questions",
     "What to read next",
 ]
-ORDER_WITHOUT_EXERCISES = ["In short", "Self-check", "New words", "Interview questions", "What to read next"]
-"""The sections of the primer, which has no checked exercises."""
+PRIMER_ORDER = ["In short", "Self-check", "New words", "Interview questions", "What to read next"]
+"""The sections of the primer, which has one exercise and no bug hunt."""
 EXPERIMENT_PARTS = ["**Claim.**", "**Prediction.**", "**Verdict.**"]
 WITHOUT_EXPERIMENT: set[str] = set()
 TITLE = [
@@ -52,7 +52,7 @@ def last_code_cell_counts_predictions(lesson: Lesson) -> Iterator[str]:
 
 
 def sections_are_in_order(lesson: Lesson) -> Iterator[str]:
-    positions, order = [], ORDER if lesson.exercises else ORDER_WITHOUT_EXERCISES
+    positions, order = [], ORDER if lesson.is_full_lesson else PRIMER_ORDER
     for part in order:
         found = [i for i, heading in enumerate(lesson.headings) if heading.startswith(part)]
         if len(found) != 1:
@@ -73,7 +73,7 @@ def first_code_cells_import_and_seed(lesson: Lesson) -> Iterator[str]:
 
 
 def questions_have_answers(lesson: Lesson) -> Iterator[str]:
-    for heading, n_min in (("Before you start", 3 if lesson.exercises else 0), ("Interview questions", 6)):
+    for heading, n_min in (("Before you start", 3 if lesson.is_full_lesson else 0), ("Interview questions", 6)):
         found = DETAILS.findall(lesson.section(heading))
         if len(found) < n_min:
             yield f"{heading}: {len(found)} questions with a collapsed answer; there should be at least {n_min}"
@@ -131,7 +131,7 @@ def every_prediction_is_compared(lesson: Lesson) -> Iterator[str]:
 def has_predictions_bug_hunt_and_transfer_task(lesson: Lesson) -> Iterator[str]:
     if len(lesson.tagged("prediction")) < 2:
         yield "there should be at least two experiments with a prediction"
-    if not lesson.exercises:
+    if not lesson.is_full_lesson:
         return
     if len(lesson.tagged("bug-hunt")) != 1:
         yield f"there should be one cell tagged bug-hunt; found {len(lesson.tagged('bug-hunt'))}"

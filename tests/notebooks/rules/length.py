@@ -35,7 +35,7 @@ def lesson_can_be_read_in_time(lesson: Lesson) -> Iterator[str]:
 
 
 def exercises_are_close_together(lesson: Lesson) -> Iterator[str]:
-    if not lesson.exercises:
+    if not lesson.is_full_lesson:
         return
     n_words = 0
     for cell in lesson.cells:

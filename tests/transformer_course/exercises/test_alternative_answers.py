@@ -26,6 +26,7 @@ from tests.transformer_course.exercises.alternatives import (
     lesson_evaluation,
     lesson_tokenizers,
     practice_bank,
+    primer,
 )
 from transformer_course.exercises import every_exercise
 from transformer_course.lesson import notebook, session
@@ -594,6 +595,7 @@ UNUSUAL = {
     **lesson_architectures.UNUSUAL,
     **lesson_12.UNUSUAL,
     **practice_bank.UNUSUAL,
+    **primer.UNUSUAL,
 }
 
 SLOW = {

@@ -223,6 +223,21 @@ def test_detects_global_generator_and_constant_output():
     assert not observe(lambda logits, generator: logits.argmax(-1), ROWS)["varies_with_seed"]
 
 
+def test_training_a_model_is_no_change_if_the_attempt_should_train_it():
+    tables = {"embedding": torch.ones(3, 2), "weight": torch.ones(4, 2), "bias": torch.ones(4)}
+    case = Case({"model": describe_model("month_reader", **tables), "names": torch.tensor([[0, 2]])}, "")
+
+    def train(model, names):
+        with torch.no_grad():
+            model.output.bias += 1
+        names += 1
+        return model.output.bias.tolist()
+
+    observed = observe(train, case)
+    assert observed["output"] == [2.0, 2.0, 2.0, 2.0]
+    assert observed["changed"] == ["names"]
+
+
 def test_detects_arguments_changed_by_sampler():
     def writes(logits, generator):
         logits /= 2

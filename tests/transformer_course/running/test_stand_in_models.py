@@ -134,6 +134,13 @@ def test_linear_layer_matches_torch():
     assert build_model(describe_model("linear_layer", weight=tables["weight"])).bias is None
 
 
+def test_month_reader_averages_embeddings():
+    tables = {"embedding": torch.tensor([[1.0], [3.0]]), "weight": torch.tensor([[1.0], [2.0]])}
+    model = build_model(describe_model("month_reader", **tables, bias=torch.tensor([0.0, 10.0])))
+    assert model(torch.tensor([[0, 1], [1, 1]])).tolist() == [[2.0, 14.0], [3.0, 16.0]]
+    assert [name for name, _ in model.named_parameters()] == ["embedding.weight", "output.weight", "output.bias"]
+
+
 def test_parameters_have_given_gradients():
     tables = {"embedding.weight": torch.ones(3, 2), "embedding.weight.grad": torch.full((3, 2), 5.0)}
     tables |= {"layers.0.w.weight": torch.ones(4, 2), "layers.0.w.bias": torch.ones(4), "scale": torch.tensor(2.0)}

@@ -1,0 +1,3 @@
+"""The primer: the training loop."""
+
+EXERCISES = ("train_epoch",)
