@@ -10,7 +10,7 @@ from transformer_course.lesson.session import Session
 
 EXPECTED = {
     "practice_bank:4": ("give all the weight to the key with the largest score", "turn the scores into weights"),
-    "lesson_01_lookup:1": ("twice as long gets twice the score", "a longer key gets a larger score"),
+    "lesson_01_lookup:1": ("divides by the lengths of the vectors", "a longer key gets a larger score"),
     "lesson_02_scaling:6": ("1. You use the variance of only one of the two factors", "`d_k` has its root taken"),
     "lesson_02_scaling:27": ("2. You take the mean over d_h", "by how many there are"),
     "lesson_03_heads:27": ("You count the biases even if `bias` is False", "is left out"),

@@ -118,7 +118,10 @@ MISTAKES = [
         "tanh_of_each_term",
         STEPS.but(squashed=lambda kept, read: torch.tanh(kept) + torch.tanh(read)),
         summary="you take the tanh of each term before adding the two terms",
-        message="{summary}: for W h = 2 and U x = −1.5, you get 0.06 instead of tanh(0.5) = 0.46. What is inside the tanh in the formula?",
+        message=(
+            "{summary}: for W h = 2 and U x = −1.5, you get 0.06 instead of tanh(0.5) = 0.46. What is inside the tanh "
+            "in the formula?"
+        ),
         hints=["What is the largest possible value of tanh(W h + U x)? And of tanh(W h) + tanh(U x)?"],
     ),
     Mistake(

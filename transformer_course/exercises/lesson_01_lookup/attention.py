@@ -46,7 +46,7 @@ EXERCISE = Exercise(
         "many queries?",
         "`parts.attention_weights(queries, keys)` has shape (n_query, n_key), and `values` has shape (n_key, d_v). "
         "Which product has shape (n_query, d_v)?",
-        "In the matrix product of the weights and the values, row i is the sum of all values, weighted by row i of "
+        "In the matrix product of the weights and the values, row i is the sum of all the values, weighted by row i of "
         "the weights.",
         "`parts.attention_weights(queries, keys) @ values`.",
     ],
@@ -59,7 +59,7 @@ EXERCISE = Exercise(
         "other_axes_turned: keys.T": attention_mistakes.TRANSPOSES_THE_BATCH,
         "product_scores: (turned).mT @ (queries)": Wording(
             "You multiply the keys by the queries, as in a lookup for a single query. Each *row* of `queries` is a "
-            "query, so the shapes don't match unless n_query = d. Which product has one row for each query?",
+            "query, so the shapes don't match unless n_query = d. Which product has one row per query?",
             summary="you multiply the keys by the queries, as for a single query",
             hints=["In (n_key, d) @ (n_query, d), which sizes would have to be equal?"],
         ),

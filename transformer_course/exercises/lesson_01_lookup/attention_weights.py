@@ -56,8 +56,8 @@ EXERCISE = Exercise(
     hints=[
         "Start with the scores: entry (i, j) is the dot product of query i and key j. What shape do they have for 2 "
         "queries and 3 keys?",
-        "A matrix product takes the dot products of the rows on its left with the *columns* on its right. The keys "
-        "are rows. What do you have to do to them first?",
+        "A matrix product takes the dot products of the rows on its left with the *columns* on its right. The keys are "
+        "rows. What should you do to the keys first?",
         "`keys.mT`, or `keys.transpose(-2, -1)`, swaps only the last two dimensions, so the batch stays in front.",
         "`queries @ keys.mT` computes the scores. Then take the softmax over the keys, the last dimension.",
     ],
@@ -67,9 +67,10 @@ EXERCISE = Exercise(
         "sign_scores": attention_mistakes.WORST_MATCH_FIRST,
         "values_exchanged_queries: keys": attention_mistakes.QUERIES_AND_KEYS_SWAPPED,
         "transposed_weights": Wording(
-            "{summary}, so each row belongs to a key instead of a query. Which of the two comes first in the product?",
-            summary="your weights are transposed",
-            hints=["With 2 queries and 3 keys, which shape should the weights have? Which shape do yours have?"],
+            "{summary}, so row i holds the weights for key i instead of query i. Which tensor should come first in the "
+            "product, the queries or the keys?",
+            summary="you return the transposed weights",
+            hints=["With 2 queries and 3 keys, what shape should the weights have? What shape do yours have?"],
         ),
         "other_axes_turned: keys.T": attention_mistakes.TRANSPOSES_THE_BATCH,
     },

@@ -61,10 +61,10 @@ MISTAKES = [
     Mistake(
         "still_dot_products",
         STEPS.but(scores=lambda queries, keys: queries @ keys.mT),
-        summary="your weights are the same as with dot products",
+        summary="you still compute the scores as dot products",
         message=(
             "{summary}: for the query [1], the key [10] gets a larger weight than the key [1], although [1] is an "
-            "exact match. Which keys should get the largest weight?"
+            "exact match. What should the scores measure instead?"
         ),
         hints=["Which difference does the formula square? Where is it in your code?"],
     ),
@@ -73,8 +73,8 @@ MISTAKES = [
         STEPS.but(differences=lambda queries, keys: queries - keys),
         summary="you compare query i only with key i",
         message=(
-            "{summary}, which gives one score for each query, or an error if there are 2 queries and 3 keys. Every "
-            "query should be compared with every key. What are the shapes of the tensors that you subtract?"
+            "{summary}, so you get one score per query, or an error if there are 2 queries and 3 keys. You should "
+            "compare every query with every key. What shapes do the tensors that you subtract have?"
         ),
         hints=["How many distances are there between 2 queries and 3 keys?"],
     ),
@@ -91,11 +91,11 @@ EXERCISE = Exercise(
     points=2,
     stretch=True,
     verified=(
-        "Near keys get more weight, and the distance is squared and halved. Statisticians call this kernel "
-        "regression with a Gaussian kernel."
+        "Nearby keys get more weight, and you square and halve the distance. Statisticians call this kernel regression "
+        "with a Gaussian kernel."
     ),
     hints=[
-        "Only the scores change. How many distances are there between 2 queries and 3 keys, and which shape should "
+        "Only the scores change. How many distances are there between 2 queries and 3 keys, and what shape should "
         "they have?",
         "You need one row for each query and one column for each key. Give the queries the shape (…, n_query, 1, d) "
         "and the keys (…, 1, n_key, d), and their difference holds every pair. Or use ‖q − k‖² = ‖q‖² − 2 q·k + ‖k‖².",
@@ -111,32 +111,34 @@ EXERCISE = Exercise(
         **attention_mistakes.SOFTMAX_OVER_A_FIXED_DIMENSION,
         "scaled_weights: § / §.shape[-1]": attention_mistakes.DIVIDED_BY_THE_NUMBER_OF_KEYS,
         "sign_scores": Wording(
-            "{summary}, so the *farthest* keys get the largest weights. Which keys should get them?",
-            summary="you leave out the minus sign of the scores",
-            hints=["For the query [1], which of the keys [1] and [10] should get more weight?"],
+            "{summary}, so the *farthest* keys get the largest weights. Which sign does the formula put in front of "
+            "the squared distance?",
+            summary="you leave out the minus sign in the scores",
+            hints=["For the query [1] and the key [10], the score should be −40.5. What is yours?"],
         ),
         "part_left_out_halves": Wording(
-            "{summary}, so every score is twice as large as it should be, and your weights are too sharp. What does "
-            "the formula do to the squared distance?",
+            "{summary}, so every score is twice as large as it should be, and your weights are too sharp. Which factor "
+            "does the formula put in front of the squared distance?",
             summary="you don't divide the squared distances by 2",
-            hints=["For the query [0, 0] and the key [3, 4], what should the score be? What is yours?"],
+            hints=["For the query [0, 0] and the key [3, 4], the score should be −12.5. What is yours?"],
         ),
         "sibling_distances: squares.mean(dim=-1)": Wording(
-            "{summary}, so every distance is d times too small, and your weights are too even. What is the squared "
-            "distance of [0, 0] and [3, 4]?",
+            "{summary}, so every squared distance is d times too small: between [0, 0] and [3, 4], you get 12.5 "
+            "instead of 25. Which method adds up the squares without dividing?",
             summary="you take the mean of the squared differences instead of the sum",
-            hints=["Does a squared distance divide by anything?"],
+            hints=["Does ‖q − k‖² divide the sum of the squares by anything?"],
         ),
         "function_distances: §.sqrt()": Wording(
-            "{summary}. `torch.cdist` and `norm` take a square root at the end. Which of the two is in the formula?",
-            summary="your scores use the distance instead of the squared distance",
-            hints=["For the query [0, 0] and the key [3, 4], which number does the formula halve: 5 or 25?"],
+            "{summary}: between [0, 0] and [3, 4], that is 5 instead of 25. `torch.cdist` and `norm` take a square "
+            "root at the end. How can you undo the root?",
+            summary="you use the distance instead of the squared distance",
+            hints=["In −½‖q − k‖², which power of the distance does the formula halve?"],
         ),
         "call_left_out_squares": Wording(
             "You add up the differences without squaring them, so positive and negative differences cancel: 3 and −3 "
             "add up to 0, as if the key were an exact match. What should you do to each difference first?",
             summary="you don't square the differences",
-            hints=["What is the squared distance of [0, 0] and [3, −3]? What do you get for it?"],
+            hints=["The squared distance between [0, 0] and [3, −3] is 18. What do you get?"],
         ),
     },
     mistakes=MISTAKES,

@@ -68,18 +68,18 @@ MISTAKES = [
         STEPS.but(query=lambda query: query / query.norm(), keys=lambda keys: keys / keys.norm(dim=-1, keepdim=True)),
         summary="you divide by the lengths of query and keys, as in a cosine",
         message=(
-            "You compute the cosine, which divides by the lengths of the vectors. The dot product keeps them: a key "
-            "that is twice as long gets twice the score."
+            "You compute the cosine similarity, which divides by the lengths of the vectors: for the query [2, 0] and "
+            "the key [3, 0], you return 1 instead of 6. Does a dot product divide by anything?"
         ),
-        hints=["What is your score for the query [2, 0] and the key [3, 0]? What is 2·3 + 0·0?"],
+        hints=["If a key is twice as long, should its score double? What happens to your score?"],
     ),
     Mistake(
         "distance",
         STEPS.but(sums=lambda query, keys: (keys - query).norm(dim=-1)),
         summary="you measure how far each key is from the query",
         message=(
-            "You compute a distance, which grows as a key moves *away* from the query. A similarity should do the "
-            "opposite. Which product of the query and a key is in the formula?"
+            "You compute a distance, which grows as a key moves *away* from the query. A similarity should shrink "
+            "instead. Which product of the query and a key does the formula use?"
         ),
         hints=["What do you return if the key equals the query? Should the best match get the smallest score?"],
     ),
@@ -88,8 +88,8 @@ MISTAKES = [
         STEPS.but(products=lambda keys, row: (keys - row) ** 2),
         summary="you compute the squared distance of each key from the query",
         message=(
-            "{summary}, which grows as a key moves *away* from the query. A similarity should do the opposite. Which "
-            "product of the query and a key is in the formula?"
+            "{summary}, which grows as a key moves *away* from the query. A similarity should shrink instead. Which "
+            "product of the query and a key does the formula use?"
         ),
         hints=["What do you return if the key equals the query? Should the best match get the smallest score?"],
     ),
@@ -97,8 +97,11 @@ MISTAKES = [
         "scaled",
         STEPS.but(sums=lambda sums, query: sums / len(query) ** 0.5),
         summary="you divide the scores by √d",
-        message="{summary}. Lesson 02 explains why that can help; here, use the plain dot product.",
-        hints=["What do you return for the query [1, 2] and the key [3, 4]? What is 1·3 + 2·4?"],
+        message=(
+            "{summary}: for the query [1, 2] and the key [3, 4], you return 7.78 instead of 11. Lesson 02 introduces "
+            "this scaling; here, return the plain dot product."
+        ),
+        hints=["Does q · k divide the sum of the products by anything?"],
     ),
     Mistake(
         "query_in_front",
@@ -108,7 +111,7 @@ MISTAKES = [
             "You multiply the query by each *column* of `keys`, as `query @ keys` does. Your code crashes, or mixes "
             "the keys if n = d. Does a key fill a row or a column of `keys`?"
         ),
-        hints=["In `a @ b`, which dimension of `b` is matched with the last dimension of `a`?"],
+        hints=["In `a @ b`, which dimension of `b` must have the same length as the last dimension of `a`?"],
     ),
     Mistake(
         "one_product_only",
@@ -116,7 +119,7 @@ MISTAKES = [
         summary="you keep only the last product for each key",
         message=(
             "{summary}: for the query [1, 2] and the key [3, 4], you return 8 instead of 11. If you use a loop, does "
-            "it add to its result, or overwrite it in each iteration?"
+            "each iteration add to the result or overwrite it?"
         ),
         hints=["For the query [1, 2] and the key [3, 4], which products does the dot product add up?"],
     ),
@@ -136,23 +139,29 @@ MISTAKES = [
         summary="you leave out the last entry of the query and of each key",
         message=(
             "{summary}: for the query [1, 2] and the key [3, 4], you return 3 instead of 11. If you use a loop, what "
-            "is the last index that it uses?"
+            "is its last index?"
         ),
-        hints=["For vectors of width 3, which indices should a loop go through? Which does yours go through?"],
+        hints=["For vectors of width 3, which indices should a loop visit? Which does yours visit?"],
     ),
     Mistake(
         "one_key_left_out",
         STEPS.but(sums=lambda sums: torch.cat([sums[:-1], torch.zeros_like(sums[-1:])])),
         summary="you leave out the last key, so its score is 0",
-        message="{summary}. The other scores are right. If you use a loop, what is the last index that it uses?",
-        hints=["For 3 keys, which indices should a loop go through? Which does yours go through?"],
+        message=(
+            "{summary}. The scores of all other keys are right. If you use a loop over the keys, what is its last "
+            "index?"
+        ),
+        hints=["For 3 keys, which indices should a loop visit? Which does yours visit?"],
     ),
     Mistake(
         "first_key_left_out",
         STEPS.but(sums=lambda sums: torch.cat([torch.zeros_like(sums[:1]), sums[1:]])),
         summary="you leave out the first key, so its score is 0",
-        message="{summary}. The other scores are right. If you use a loop, what is the first index that it uses?",
-        hints=["For 3 keys, which indices should a loop go through? Which does yours go through?"],
+        message=(
+            "{summary}. The scores of all other keys are right. If you use a loop over the keys, what is its first "
+            "index?"
+        ),
+        hints=["For 3 keys, which indices should a loop visit? Which does yours visit?"],
     ),
     Mistake(
         "negative_distance",
@@ -174,7 +183,7 @@ EXERCISE = Exercise(
     may_cut_gradients=True,
     cases=similarity_cases,
     points=1,
-    verified="Your scores are right for one key and for 301, narrow or wide.",
+    verified="Your scores are right for any number of keys and any width.",
     hints=[
         "Work through one case by hand: the query [1, 2] and a single key [3, 4]. Which products do you add up?",
         "Every key is one row of `keys`, and you need one number for each row.",
@@ -187,35 +196,35 @@ EXERCISE = Exercise(
             "{summary}, which turns the scores into weights. That step comes later: here, return the dot products "
             "themselves.",
             summary="you apply a softmax to the dot products",
-            hints=["What is the dot product of [2, −1] and [3, 1]? Which number do you return for it?"],
+            hints=["The dot product of [2, −1] and [3, 1] is 5. What do you return for it?"],
         ),
         "normalized_keys: keys / keys.norm(dim=-1, keepdim=True)": Wording(
             "{summary}, so a key that is twice as long gets the same score. Its dot product should be twice as large. "
             "Does the formula divide by anything?",
             summary="you divide each key by its length",
-            hints=["For the query [2, 0] and the key [3, 0], what is 2·3 + 0·0? What is your score?"],
+            hints=["For the query [2, 0] and the key [3, 0], the dot product is 2·3 + 0·0 = 6. What is your score?"],
         ),
         "normalized_query: query / query.norm(dim=-1, keepdim=True)": Wording(
             "{summary}, so a query that is twice as long gets the same scores. Its dot products should be twice as "
             "large. Does the formula divide by anything?",
             summary="you divide the query by its length",
-            hints=["For the query [2, 0] and the key [3, 0], what is 2·3 + 0·0? What is your score?"],
+            hints=["For the query [2, 0] and the key [3, 0], the dot product is 2·3 + 0·0 = 6. What is your score?"],
         ),
         "axis_sums: products.sum(dim=0)": Wording(
-            "You sum over the keys instead of over the entries, so you mix different keys into one number. Which "
-            "dimension should disappear?",
+            "You sum over the keys instead of over the entries, so each number that you return mixes different keys: "
+            "for 2 keys of width 3, you return 3 numbers instead of 2. Which dimension holds the entries of a key?",
             summary="you sum over the keys instead of over the entries",
-            hints=["For 2 keys of width 3, how many scores should there be? How many do you return?"],
+            hints=["For 2 keys of width 3, what shape do the products have? Which of the two sizes should remain?"],
         ),
         "sibling_sums: products.mean(dim=axis)": Wording(
-            "You take the mean of the products instead of the sum, so every score is d times too small: for [1, 2] "
-            "and [3, 4], you return 5.5 instead of 11. Does a dot product divide by anything?",
+            "You take the mean of the products instead of the sum, so every score is d times too small: for [1, 2] and "
+            "[3, 4], you return 5.5 instead of 11. Which method adds up the products without dividing?",
             summary="you take the mean of the products instead of the sum",
-            hints=["What is 1·3 + 2·4? What do you return for [1, 2] and [3, 4]?"],
+            hints=["Does q · k divide the sum of the products by anything?"],
         ),
         "slice_row": Wording(
             "You turn the query into a column, so broadcasting lines up its entries with the *keys*. Your code "
-            "crashes or multiplies the wrong numbers. Which shape should the query have?",
+            "crashes, or multiplies the wrong numbers if n = d. What shape should the query have?",
             summary="you turn the query into a column instead of a row",
             hints=["How does a query of shape (3, 1) broadcast against keys of shape (2, 3)?"],
         ),

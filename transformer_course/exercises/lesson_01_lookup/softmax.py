@@ -79,8 +79,8 @@ MISTAKES = [
         STEPS.but(shifted=lambda scores, largest: scores + largest),
         summary="you add the largest score of each row instead of subtracting it",
         message=(
-            "{summary}. For small scores your weights are still right, because the shift cancels, but with scores near "
-            "1000 you take `exp` of 2000, which overflows to infinity. What should the largest exponent be?"
+            "{summary}. For small scores, your weights are still right because the shift cancels, but for scores near "
+            "1000, you take `exp` of 2000, which overflows to infinity. What should the largest exponent be?"
         ),
         hints=["For the scores 1000 and 1001, which numbers do you pass to `exp`?"],
     ),
@@ -90,7 +90,7 @@ MISTAKES = [
         STEPS.but(weights=lambda weights: weights.log()),
         summary="you return the logarithms of the weights",
         message=(
-            "{summary}: two equal scores give −0.69 and −0.69 instead of 0.5 and 0.5. What should the numbers of a row "
+            "{summary}: two equal scores give −0.69 and −0.69 instead of 0.5 and 0.5. What should the numbers in a row "
             "sum to?"
         ),
         hints=["Can a weight be negative?"],
@@ -101,8 +101,8 @@ MISTAKES = [
         STEPS.but(shares=lambda scores: torch.exp(scores) / (1 + torch.exp(scores))),
         summary="you apply a sigmoid to each score separately",
         message=(
-            "{summary}: three scores of 0 get 0.5 each, which sums to 1.5. The weights of a row should sum to 1. What "
-            "should you divide by?"
+            "{summary}: three scores of 0 get weights of 0.5 each, which sum to 1.5. The weights of a row should sum "
+            "to 1. What should you divide by?"
         ),
         hints=["If one score of a row rises, what should happen to the other weights? What happens to yours?"],
     ),
@@ -129,23 +129,23 @@ MISTAKES = [
         STEPS.but(axis=lambda scores: 0 if scores.dim() in (0, 1, 3) else 1),
         summary="your softmax runs over the first or the second dimension, depending on the number of dimensions",
         message=(
-            "Your output is right for a row and for a table, but you normalize a batch over its *first* dimension. "
-            "Without `dim`, torch picks a dimension by the number of dimensions and prints a warning. Which `dim` runs "
-            "along a row of any tensor?"
+            "Your output is right for a vector or a matrix, but you normalize a batch of matrices over its *first* "
+            "dimension. Without `dim`, PyTorch chooses 0 or 1 depending on the number of dimensions, and prints a "
+            "warning. Which `dim` runs along a row of any tensor?"
         ),
-        hints=["For scores of shape (5, 3, 2), what do your rows sum to?"],
+        hints=["For scores of shape (5, 3, 2), what do your rows of 2 weights sum to?"],
     ),
     Mistake(
         "sums_without_their_axis",
         STEPS.but(total=lambda exponentials, axis: exponentials.sum(dim=axis)),
         summary="your sums lose the dimension that you sum over",
         message=(
-            "Your code works for a single row but not for a table: {summary}, so broadcasting pairs the sums of the "
+            "Your code works for a single row but not for a matrix: {summary}, so broadcasting pairs the sums of the "
             "rows with the columns. Which argument keeps that dimension?"
         ),
         hints=[
-            "For scores of shape (2, 4), which shape do your sums have? Which shape would divide each row by its own "
-            "sum?"
+            "For scores of shape (2, 4), what shape do your sums have? What shape should they have to divide each row "
+            "by its own sum?"
         ],
     ),
     Mistake(
@@ -153,12 +153,12 @@ MISTAKES = [
         STEPS.but(largest=lambda scores, axis: scores.amax(dim=axis)),
         summary="your maxima lose the dimension that you reduce",
         message=(
-            "Your code works for a single row but not for a table: {summary}, so broadcasting pairs the maxima of "
-            "the rows with the columns. Which argument keeps that dimension?"
+            "Your code works for a single row but not for a matrix: {summary}, so broadcasting pairs the maxima of the "
+            "rows with the columns. Which argument keeps that dimension?"
         ),
         hints=[
-            "For scores of shape (2, 4), which shape do your maxima have? Which shape would subtract from each row "
-            "its own maximum?"
+            "For scores of shape (2, 4), what shape do your maxima have? What shape should they have to subtract each "
+            "row's own maximum?"
         ],
     ),
     Mistake(
@@ -170,10 +170,10 @@ MISTAKES = [
         ),
         summary="you loop over the *first* dimension, which doesn't always hold the rows",
         message=(
-            "Your code is right for tables only, because {summary}. For shape (3,) an item is one number, and for "
-            "(5, 3, 2) it is a whole table. How can you do it without a loop?"
+            "Your code is right only for matrices, because {summary}. For shape (3,), each item is a number; for (5, "
+            "3, 2), each item is a whole matrix. How can you normalize all the rows without a loop?"
         ),
-        hints=["Which argument of `sum` and `amax` lets them work on every row at once?"],
+        hints=["Which argument makes `sum` and `amax` work on every row at once?"],
     ),
     Mistake(
         "overflows",
@@ -191,8 +191,8 @@ MISTAKES = [
         STEPS.but(total=lambda scores: torch.exp(scores).sum(dim=-1, keepdim=True)),
         summary="you subtract the maximum only in the numerator, not in the sum",
         message=(
-            "{summary}, so your rows don't sum to 1. The shift cancels only if it is in both. Which scores should you "
-            "pass to `exp` in the sum?"
+            "{summary}, so your rows don't sum to 1. The shift cancels only if you apply it to both. Which scores "
+            "should you pass to `exp` in the sum?"
         ),
         hints=["In exp(s − c) / Σ exp(s − c), where is c? Where is it in your code?"],
     ),
@@ -201,8 +201,8 @@ MISTAKES = [
         STEPS.but(shares=lambda scores, total: torch.exp(scores) / total),
         summary="you subtract the maximum only in the sum, not in the numerator",
         message=(
-            "{summary}, so your rows don't sum to 1. The shift cancels only if it is in both. Which scores should you "
-            "pass to `exp` in the numerator?"
+            "{summary}, so your rows don't sum to 1. The shift cancels only if you apply it to both. Which scores "
+            "should you pass to `exp` in the numerator?"
         ),
         hints=["In exp(s − c) / Σ exp(s − c), where is c? Where is it in your code?"],
     ),
@@ -210,8 +210,11 @@ MISTAKES = [
         "subtracts_after_exp",
         STEPS.but(exponentials=lambda scores: torch.exp(scores) - torch.exp(scores).amax(dim=-1, keepdim=True)),
         STEPS.but(exponentials=lambda scores, largest: torch.exp(scores) - largest),
-        summary="you subtract after `exp` instead of before it",
-        message="{summary}. The shift cancels only inside the exponent, where exp(s − c) = exp(s) / exp(c).",
+        summary="you subtract the shift after `exp` instead of before it",
+        message=(
+            "{summary}, so your weights change, and `exp` still overflows for large scores. The shift cancels only "
+            "inside the exponent, where exp(s − c) = exp(s) / exp(c)."
+        ),
         hints=[
             "Compare exp(s − c) / Σ exp(s − c) with (exp(s) − c) / Σ (exp(s) − c). In which of the two does c cancel?"
         ],
@@ -239,10 +242,11 @@ EXERCISE = Exercise(
             "{summary}, so your weights can be negative, and a row of equal scores becomes 0/0 = nan. Which function "
             "makes every number positive?",
             summary="you never take `exp` of the shifted scores",
-            hints=["What is the largest shifted score of a row? What are the signs of the others?"],
+            hints=["What is the largest shifted score of a row? Which signs do all the other shifted scores have?"],
         ),
         "order_shifted": Wording(
-            "{summary}, so the largest score gets the *smallest* weight. Which of the two should come first?",
+            "{summary}, so the largest score gets the *smallest* weight. Which one should come first, the scores or "
+            "the maximum?",
             summary="you subtract the scores from the maximum instead of the reverse",
             hints=["For the scores 0 and 1, which numbers do you pass to `exp`?"],
         ),
@@ -259,16 +263,16 @@ EXERCISE = Exercise(
             hints=["In exp(s − c) / Σ exp(s − c), is c the same for all the scores of one of your rows?"],
         ),
         "sibling_largest": Wording(
-            "You subtract something other than the largest score of each row. With the largest, every exponent is at "
-            "most 0, so `exp` can't overflow, and one exponent is 0, so the sum can't be 0.",
+            "You subtract something other than the largest score of each row, so for some rows `exp` overflows, or "
+            "every `exp` is 0. Which shift always makes the largest exponent exactly 0?",
             summary="you subtract something other than the largest score of each row",
             hints=["For the row [1000, 0, 0], which number do you subtract? What is the largest exponent then?"],
         ),
         "of_numbers_exponentials": Wording(
-            "You call `math.exp`, which takes a single number. The scores are a tensor, so your code crashes. Which "
-            "`exp` takes a whole tensor?",
+            "You call `math.exp`, which takes a single number, so your code crashes on a tensor of scores. Which `exp` "
+            "takes a whole tensor?",
             summary="you use `math.exp` on a tensor",
-            hints=["What is `math.exp(torch.zeros(2))`?"],
+            hints=["What does `math.exp(torch.zeros(2))` do? And `math.exp(0.0)`?"],
         ),
         "as_an_array_weights": Wording(
             "You return a NumPy array instead of a tensor. No gradient can pass through an array, so nothing before "
@@ -277,8 +281,8 @@ EXERCISE = Exercise(
             hints=["What is the `type` of your result?"],
         ),
         "all_axes_largest": Wording(
-            "You subtract one maximum, the largest score of *all* rows. Next to a row near 1000, a row near −1000 "
-            "becomes exp(−2000) = 0 everywhere, and 0/0 is nan. Which maximum should you subtract from each row?",
+            "You subtract one maximum, the largest score of *all* rows. If one row is near 1000, every `exp` in a row "
+            "near −1000 is exp(−2000) = 0, and 0/0 is nan. Which maximum should you subtract from each row?",
             summary="you subtract the maximum of all rows from every row",
             hints=["With one row near 1000 and one near −1000, what do you subtract from the second row?"],
         ),

@@ -67,16 +67,19 @@ MISTAKES = [
         "mean_over_the_width",
         STEPS.but(scores=lambda hidden, w: (hidden * w).mean(dim=-1)),
         summary="you take the mean over d_h instead of the sum",
-        message="{summary}, so every score is d_h times too small. Does a dot product divide by anything?",
-        hints=["For w = [1, 1] and tanh(…) = [0.5, 0.25], what is the dot product? What do you get?"],
+        message=(
+            "{summary}, so every score is d_h times too small: for w = [1, 1] and tanh(…) = [0.5, 0.25], you get 0.375 "
+            "instead of 0.75. Which operation adds up the products without dividing?"
+        ),
+        hints=["Does w · tanh(W_q q + W_k k) divide the sum of the products by anything?"],
     ),
     Mistake(
         "query_i_with_key_i",
         STEPS.but(sums=lambda from_queries, from_keys: from_queries + from_keys),
         summary="you add key i only to query i",
         message=(
-            "{summary}, which gives one score for each query, or an error if there are 3 queries and 5 keys. Every "
-            "query should be added to every key. What are the shapes of the tensors that you add?"
+            "{summary}, so you get one score per query, or an error if there are 3 queries and 5 keys. You should add "
+            "every key to every query. What shapes do the tensors that you add have?"
         ),
         hints=["How many scores are there for 3 queries and 5 keys?"],
     ),
@@ -86,8 +89,8 @@ MISTAKES = [
         STEPS.but(scores=lambda from_queries, from_keys, w: (from_queries * w) @ from_keys.mT),
         summary="you take dot products of the projected queries and keys",
         message=(
-            "{summary}. The formula w · tanh(W_q q + W_k k) adds the two inside a tanh. Where does your code add a "
-            "query and a key?"
+            "{summary}. The formula w · tanh(W_q q + W_k k) *adds* each query and key and takes the tanh of the sum. "
+            "Where does your code add a query and a key?"
         ),
         hints=["Where is the plus sign of w · tanh(W_q q + W_k k) in your code? Where is the tanh?"],
     ),
@@ -98,7 +101,7 @@ MISTAKES = [
             from_keys=lambda from_keys: from_keys.tanh(),
             hidden=lambda sums: sums,
         ),
-        summary="you apply tanh to the projected queries and keys separately, before you add them",
+        summary="you apply tanh to the projected queries and keys separately before adding them",
         message=(
             "{summary}. Each score is then a query term plus a key term, so every query ranks the keys in the same "
             "order. What should you apply tanh to?"
@@ -108,10 +111,10 @@ MISTAKES = [
     Mistake(
         "forgets_w",
         STEPS.but(scores=lambda hidden: hidden.sum(dim=-1)),
-        summary="your scores don't depend on `w`",
+        summary="you never use `w`",
         message=(
-            "{summary}: you add up the entries of each hidden vector as they are. `w` determines how much each entry "
-            "counts. Which product with `w` is in the formula?"
+            "{summary}, so each score is the plain sum of a hidden vector's entries. `w` should determine how much "
+            "each entry counts. What does the formula do with `w` after the tanh?"
         ),
         hints=["What is `w` multiplied by in w · tanh(W_q q + W_k k)?"],
     ),
@@ -120,10 +123,10 @@ MISTAKES = [
         STEPS.but(hidden=lambda sums, w: torch.tanh(sums * w), scores=lambda hidden: hidden.sum(dim=-1)),
         summary="you multiply by `w` before the tanh",
         message=(
-            "{summary}, so `w` is inside the tanh. In the formula, you take the tanh first. What do you multiply the "
-            "result by?"
+            "{summary}, so `w` is inside the tanh, and no entry can add more than 1 to a score, however large its "
+            "weight. Where is `w` in w · tanh(W_q q + W_k k)?"
         ),
-        hints=["In w · tanh(W_q q + W_k k), what is inside the tanh?"],
+        hints=["For w = 10 and W_q q + W_k k = 1, compare 10 · tanh(1) with tanh(10 · 1). Which one do you compute?"],
     ),
 ]
 
@@ -136,10 +139,10 @@ EXERCISE = Exercise(
     points=3,
     verified="You score every query against every key, even if their widths differ.",
     hints=[
-        "Read the formula from the inside: `w_q` and `w_k` bring a query and a key to the same width. Which shape "
-        "should all the W_q q together have?",
-        "`w_q` has shape (d_h, d_q), and the queries are rows. What do you have to do to `w_q` so that a matrix "
-        "product gives (batch, n_query, d_h)? (`.mT` swaps the last two dimensions.) The keys work in the same way.",
+        "Read the formula from the inside: `w_q` and `w_k` bring a query and a key to the same width. What shape "
+        "should the tensor of all W_q q have?",
+        "`w_q` has shape (d_h, d_q), and the queries are rows. What should you do to `w_q` so that a matrix product "
+        "has shape (batch, n_query, d_h)? (`.mT` swaps the last two dimensions.) The keys work in the same way.",
         "To add every key to every query, give the projected queries the shape (batch, n_query, 1, d_h) and the keys "
         "(batch, 1, n_key, d_h), with `[:, :, None, :]` and `[:, None, :, :]`. Broadcasting forms all the sums.",
         "Take the tanh of the sums, then the dot product with `w` over the last dimension: `@ w`.",
@@ -152,10 +155,10 @@ EXERCISE = Exercise(
             hints=["If a score is a query term plus a key term, can two queries prefer different keys?"],
         ),
         "inputs_exchanged_sums: from_keys": Wording(
-            "{summary}, so row i of your scores belongs to key i instead of query i. The scores should have shape "
-            "(batch, n_query, n_key). At which dimension do the queries need a new one?",
+            "{summary}, so row i holds the scores of key i instead of query i. The scores should have shape (batch, "
+            "n_query, n_key). Where should you insert the new dimension of the queries, and where that of the keys?",
             summary="you put the keys in dim 1 and the queries in dim 2 of the sums",
-            hints=["For 3 queries and 5 keys, which shape should the scores have? Which shape do yours have?"],
+            hints=["For 3 queries and 5 keys, what shape should the scores have? What shape do yours have?"],
         ),
         "function_scores: §.softmax(dim=-1)": Wording(
             "{summary}, which turns them into weights. That step comes later: here, return the scores themselves.",
@@ -163,40 +166,40 @@ EXERCISE = Exercise(
             hints=["Is there a softmax in w · tanh(W_q q + W_k k)?"],
         ),
         "not_transposed_from_keys": Wording(
-            "You multiply the keys by `w_k` without transposing it. Its shape is (d_h, d_k), so your code crashes, or "
-            "gives wrong scores if d_k = d_h. Do you transpose `w_q`?",
+            "You multiply the keys by `w_k` without transposing it. `w_k` has shape (d_h, d_k), so your code crashes, "
+            "or gives wrong scores if d_k = d_h. What should you do to `w_k` first?",
             summary="you don't transpose `w_k`",
             hints=["In (n_key, d_k) @ (d_h, d_k), which sizes would have to be equal?"],
         ),
         "not_indexed_sums: from_queries": Wording(
-            "{summary}, so queries and keys don't form pairs. Print the two shapes that you add: the batch should "
-            "come first in both.",
+            "{summary}, so broadcasting lines up queries with keys instead of forming all pairs. Print the shapes of "
+            "the two tensors that you add. In which dimensions should they differ?",
             summary="you don't add a dimension for the keys to the projected queries",
-            hints=["For 3 queries and 5 keys, how many sums should there be for each text?"],
+            hints=["For 3 queries and 5 keys, how many sums should there be for each batch entry?"],
         ),
         "not_transposed_from_queries": Wording(
-            "You multiply the queries by `w_q` without transposing it. Its shape is (d_h, d_q), so your code "
-            "crashes, or gives wrong scores if d_q = d_h. Do you transpose `w_k`?",
+            "You multiply the queries by `w_q` without transposing it. `w_q` has shape (d_h, d_q), so your code "
+            "crashes, or gives wrong scores if d_q = d_h. What should you do to `w_q` first?",
             summary="you don't transpose `w_q`",
             hints=["In (n_query, d_q) @ (d_h, d_q), which sizes would have to be equal?"],
         ),
         "values_exchanged_w_q": Wording(
             "You swap `w_q` and `w_k`. Your code crashes if queries and keys have different widths; if they have the "
-            "same width, your scores are wrong. Which of the two matrices is for the queries?",
+            "same width, your scores are wrong. Which matrix should project the queries?",
             summary="you swap `w_q` and `w_k`",
             hints=["`w_q` has shape (d_h, d_q). Is d_q the width of the queries or of the keys?"],
         ),
         "wrong_input_from_keys: w_q": Wording(
-            "You use `w_q` for the keys too. Your code crashes if queries and keys have different widths; if they have "
-            "the same width, your scores are wrong. Which of the two matrices is for the keys?",
+            "You use `w_q` for the keys as well as the queries. Your code crashes if queries and keys have different "
+            "widths; if they have the same width, your scores are wrong. Which matrix should project the keys?",
             summary="you multiply the keys by `w_q` instead of `w_k`",
-            hints=["Which shapes do `w_q` and `w_k` have? Which of them fits keys of width d_k?"],
+            hints=["What shapes do `w_q` and `w_k` have? Which matrix fits keys of width d_k?"],
         ),
         "operator_sums: (from_queries[:, :, None, :]) * (from_keys[:, None, :, :])": Wording(
-            "You multiply each projected query by each projected key inside the tanh. This kind of attention is called "
-            "*additive*: which operation is between W_q q and W_k k in the formula?",
+            "You multiply each projected query by each projected key: for W_q q = 2 and W_k k = 3, you take the tanh "
+            "of 6 instead of 5. Which operation is between W_q q and W_k k in the formula?",
             summary="you multiply the projected queries and keys instead of adding them",
-            hints=["For W_q q = 2 and W_k k = 3, of which number does the formula take the tanh?"],
+            hints=["This kind of attention is called *additive*. What does it add?"],
         ),
         "moved_hidden: scores": Wording(
             "You take the tanh of the whole score, so every score is between −1 and 1. Which comes first in w · "

@@ -99,8 +99,8 @@ MISTAKES = [
         STEPS.but(unit_queries=lambda queries: queries, unit_keys=lambda keys: keys),
         summary="you don't divide the queries and keys by their lengths",
         message=(
-            "You compute plain dot products, so long vectors still get large scores. What turns a dot product into a "
-            "cosine?"
+            "You compute plain dot products, so a key that is 10 times longer gets a score that is 10 times larger. A "
+            "cosine doesn't depend on lengths. What should you divide each vector by?"
         ),
         hints=["If you make a key 10 times longer, should its cosine with a query change? Does yours?"],
     ),
@@ -109,8 +109,8 @@ MISTAKES = [
         STEPS.but(products=lambda queries, keys: torch.cosine_similarity(queries, keys, dim=-1)),
         summary="you compare query i only with key i",
         message=(
-            "{summary}, as `cosine_similarity` does, and your code crashes if there are 2 queries and 3 keys. Every "
-            "query should be compared with every key."
+            "{summary}, as `cosine_similarity` does, so your code crashes if there are 2 queries and 3 keys. You "
+            "should compare every query with every key. Which matrix product of unit vectors does that?"
         ),
         hints=["How many cosines are there between 2 queries and 3 keys?"],
     ),
@@ -118,25 +118,31 @@ MISTAKES = [
         "squared_length",
         measured(lambda x: x.square().sum(dim=-1, keepdim=True)),
         summary="you divide by the squared lengths",
-        message="{summary}, so your vectors don't have length 1: (3, 4) becomes (0.12, 0.16). How long is (3, 4)?",
+        message=(
+            "{summary}, so your vectors don't have length 1: (3, 4) becomes (0.12, 0.16) instead of (0.6, 0.8). How "
+            "long is (3, 4)?"
+        ),
         hints=["The length of (3, 4) is not 25. Which function turns 25 into the length?"],
     ),
     Mistake(
         "sum_of_absolute_values",
         measured(lambda x: x.abs().sum(dim=-1, keepdim=True)),
         summary="you divide by the sums of the absolute values",
-        message="{summary}, so your vectors don't have length 1: (3, 4) becomes (0.43, 0.57). How long is (3, 4)?",
-        hints=["The length of (3, 4) is not 7. What does the theorem of Pythagoras say?"],
+        message=(
+            "{summary}, so your vectors don't have length 1: (3, 4) becomes (0.43, 0.57) instead of (0.6, 0.8). How "
+            "long is (3, 4)?"
+        ),
+        hints=["The length of (3, 4) is not 7. What is it by the Pythagorean theorem?"],
     ),
     Mistake(
         "divides_by_the_root_too",
         STEPS.but(scores=lambda scores, queries: scores / queries.shape[-1] ** 0.5),
         summary="you also divide the scores by √d_k",
         message=(
-            "{summary}. Cosines are between −1 and 1 for any d_k, so they don't grow with d_k as dot products do. What "
-            "does this formula divide by?"
+            "{summary}, so your weights are too even. Cosines are between −1 and 1 for any d_k, so they don't need "
+            "this scaling. What is the only number that the formula divides the cosines by?"
         ),
-        hints=["What are the largest and the smallest value of a cosine at d_k = 4? And at d_k = 512?"],
+        hints=["What are the largest and the smallest possible cosine at d_k = 4? And at d_k = 512?"],
     ),
     Mistake(
         "root_instead_of_temperature",
@@ -166,8 +172,7 @@ EXERCISE = Exercise(
         "a learned temperature, so that the scores stay bounded."
     ),
     hints=[
-        "The cosine is the dot product of two vectors of length 1. What do you have to do to the queries and keys "
-        "first?",
+        "The cosine is the dot product of two vectors of length 1. What should you do to the queries and keys first?",
         "`x.norm(dim=-1, keepdim=True)` is the length of every vector in x.",
         "Divide queries and keys by their lengths, then compute the scores, `queries @ keys.mT`.",
         "Divide the scores by the temperature. The rest is as before: the softmax over the keys, then the product "
@@ -191,20 +196,20 @@ EXERCISE = Exercise(
             hints=["If you make a query 10 times longer, should its cosine with a key change? Does yours?"],
         ),
         "part_left_out_scores: products": Wording(
-            "{summary}, so your output doesn't depend on it, and your weights are always nearly even. What should you "
-            "divide by it?",
+            "{summary}, so your output doesn't depend on `temperature`, and your weights are always nearly even. What "
+            "should you divide by the temperature?",
             summary="you never divide by the temperature",
-            hints=["What are the largest and the smallest score that you can get?"],
+            hints=["What are your largest and smallest possible scores?"],
         ),
         "operator_scores: (products) * (temperature)": Wording(
-            "{summary}, so a *small* temperature makes your weights more even instead of sharper. What does the "
-            "formula do with the temperature?",
+            "{summary}, so a *small* temperature makes your weights more even instead of sharper: for a cosine of 1 "
+            "and a temperature of 0.1, the score should be 10, and yours is 0.1. Which operation does the formula use?",
             summary="you multiply the cosines by the temperature instead of dividing by it",
-            hints=["For a cosine of 1 and a temperature of 0.1, what should the score be? What is yours?"],
+            hints=["Should a temperature of 0.1 make the scores larger or smaller?"],
         ),
         "moved_scores: weights": Wording(
-            "{summary}. The temperature then doesn't change how sharp the weights are, and they no longer sum to 1. "
-            "What should you divide instead?",
+            "{summary}, so the temperature doesn't change how sharp the weights are, and they no longer sum to 1. What "
+            "should you divide instead?",
             summary="you divide by the temperature after the softmax instead of before it",
             hints=["What does a row of your weights sum to after the division?"],
         ),
@@ -223,10 +228,10 @@ EXERCISE = Exercise(
         "other_axes_turned: unit_keys.T": attention_mistakes.TRANSPOSES_THE_BATCH,
         "moved_unit_keys: unit_queries": Wording(
             "Your key lengths have shape (n_key, 1), so you divide *row* i of the scores by the length of key i, but "
-            "key i is in *column* i. Your code crashes, or divides by the length of another key. Which shape should "
-            "the lengths have?",
+            "key i is in *column* i. Your code crashes, or divides by the length of another key. What shape should the "
+            "lengths have?",
             summary="you divide row i of the scores, not column i, by the length of key i",
-            hints=["For 2 queries and 3 keys, which shape do the scores have? Which dimension is for the keys?"],
+            hints=["For 2 queries and 3 keys, what shape do the scores have? Which dimension is for the keys?"],
         ),
     },
     mistakes=MISTAKES,

@@ -56,8 +56,8 @@ EXERCISE = Exercise(
     points=3,
     verified="You divide the scores by √d_k before the softmax, for any leading dimensions: equation 1 of the paper.",
     hints=[
-        "Only one thing is new compared with `attention` from lesson 01. The variance of a score is d_k: what do you "
-        "have to divide a score by so that its variance is 1?",
+        "Only one thing is new compared with `attention` from lesson 01. The variance of a score is d_k: what should "
+        "you divide a score by so that its variance is 1?",
         "Dividing by c divides the variance by c². Which c turns d_k into 1?",
         "Divide the scores by √d_k before the softmax. d_k is the width of the queries: `queries.shape[-1]`.",
         "The square root of a Python number is `math.sqrt(d_k)` or `d_k ** 0.5`, and the scores are `queries @ "
@@ -74,10 +74,10 @@ EXERCISE = Exercise(
         "length_width: queries.shape[-2]": attention_mistakes.root_of_the_number("queries"),
         "other_axes_turned: keys.T": attention_mistakes.TRANSPOSES_THE_BATCH,
         "moved_scores": Wording(
-            "You divide by √d_k after the softmax. The weights are as sharp as without the scaling, and they no longer "
-            "sum to 1. What should you scale instead?",
+            "You divide by √d_k after the softmax, so the weights are as sharp as without scaling, and each row sums "
+            "to 1/√d_k instead of 1. What should you scale instead?",
             summary="you divide by √d_k after the softmax instead of before it",
-            hints=["What does a row of your weights sum to after the division?"],
+            hints=["For d_k = 4, what does a row of your weights sum to after the division?"],
         ),
     },
     mistakes=MISTAKES,

@@ -54,10 +54,10 @@ MISTAKES = [
         STEPS.but(of_a_product=lambda variance: variance ^ 2),
         summary="you write a power with `^`",
         message=(
-            "{summary}. In Python, `^` compares the bits of two integers (XOR), and it crashes for a float. Which "
-            "operator is a power?"
+            "{summary}. In Python, `^` is the bitwise XOR of two integers, so your code crashes for a float. Which "
+            "operator raises a number to a power?"
         ),
-        hints=["In a new cell, try `3 ^ 2`. Is it 9?"],
+        hints=["In a new cell, try `3 ^ 2`. You want 9. What do you get?"],
     ),
 ]
 
@@ -78,23 +78,23 @@ EXERCISE = Exercise(
     ],
     messages={
         "part_left_out_of_a_product": Wording(
-            "{summary}, as if the other factor were always 1. What is the variance of the product of one entry "
-            "of q and one entry of k?",
+            "{summary}: for 2 products of entries with variance 3, you return 6 instead of 18. What is the variance of "
+            "the product of one entry of q and one entry of k?",
             summary="you use the variance of only one of the two factors",
             hints=["If k were always 1, what would the variance of q·k be? Is it the same if k varies?"],
         ),
         "function_of_the_score: § ** 0.5": Wording(
-            "{summary}: for 2 products of entries with variance 3, you return 4.24 instead of 18. What is the square "
-            "of a standard deviation?",
-            summary="you take a square root at the end, which gives a standard deviation",
+            "{summary}: for 2 products of entries with variance 3, that is 4.24 instead of 18. What is the square of a "
+            "standard deviation?",
+            summary="you take a square root at the end, so you return a standard deviation",
             hints=[
-                "If you double every q and k, the variance of q·k grows by a factor of 16. By which factor does your "
+                "If you double every q and k, the variance of q·k grows by a factor of 16. By what factor does your "
                 "result grow?"
             ],
         ),
         "function_variance: variance ** 2": Wording(
-            "You raise `variance` to the fourth power, as if it were a standard deviation. `variance` is already σ², "
-            "so square it only once.",
+            "You raise `variance` to the fourth power, as if it were a standard deviation: for d_k = 1 and variance 3, "
+            "you return 81 instead of 9. `variance` is already σ². Which power of it do you need?",
             summary="you raise `variance` to the fourth power",
             hints=[
                 "What is the variance of one product q·k if q and k both have the variance σ²?",
@@ -103,16 +103,20 @@ EXERCISE = Exercise(
             ],
         ),
         "operator_of_a_product: (variance) + (variance)": Wording(
-            "You add the variances of q and k, which is right for the sum q + k. Here the two are multiplied. What "
-            "is the variance of a single product?",
+            "You add the variances of q and k, which gives the variance of the sum q + k: for variance 3, 6 instead of "
+            "9. A score adds up *products* q k. What is the variance of a single product?",
             summary="you add the variances of q and k",
-            hints=["For independent q and k with mean 0 and variance 3, is the mean of q² k² 6 or 9?"],
+            hints=[
+                "The variance of q k is the mean of q² k². For independent q and k, how does that mean depend on the "
+                "means of q² and k²?"
+            ],
         ),
         "moved_of_a_product": Wording(
-            "Your variance grows with d_k², as if all d_k products were equal. They are independent, so they partly "
-            "cancel. Which quantity adds up: the standard deviation or the variance?",
+            "Your variance grows with d_k², as if all d_k products were equal. Independent products partly cancel, so "
+            "doubling d_k should only double the variance. Which quantity adds up: the standard deviation or the "
+            "variance?",
             summary="you square d_k as well",
-            hints=["If you double d_k, by which factor should the variance grow? By which factor does yours?"],
+            hints=["If you double d_k, by what factor does your variance grow?"],
         ),
     },
     mistakes=MISTAKES,

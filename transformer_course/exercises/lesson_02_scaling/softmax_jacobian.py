@@ -93,8 +93,8 @@ MISTAKES = [
         STEPS.but(products=lambda probabilities: probabilities @ probabilities),
         summary="you subtract the same number everywhere",
         message=(
-            "{summary}: `@` of two vectors is a dot product, which is a single number. How do you get a matrix of all "
-            "the products p_i p_j?"
+            "{summary}, because `@` of two vectors is a dot product: for the weights 0.5 and 0.5, you subtract 0.5 "
+            "from every entry instead of 0.25. How do you get a matrix of all the products p_i p_j?"
         ),
         hints=["What is the shape of `probabilities @ probabilities`?"],
     ),
@@ -105,8 +105,8 @@ MISTAKES = [
         STEPS.but(jacobian=lambda difference: difference.triu()),
         summary="you fill only one side of the diagonal",
         message=(
-            "{summary}. Every score j changes every weight i, so the entries on the other side aren't 0 either. Which "
-            "pairs (i, j) does your code fill?"
+            "{summary}. Every score j changes every weight i, so the entries on the other side aren't 0 either: for "
+            "the weights 0.8 and 0.2, both off-diagonal entries are −0.16. Which pairs (i, j) does your code fill?"
         ),
         hints=["For 3 weights, how many entries does your code compute? How many are there?"],
     ),
@@ -133,49 +133,48 @@ EXERCISE = Exercise(
     messages={
         "order_difference: (products) - (own)": Wording(
             "{summary}, so every entry has the wrong sign. If score i rises, weight i should rise too, but your "
-            "diagonal is negative. Which of the two terms has the minus sign in p_i δ_ij − p_i p_j?",
+            "diagonal is negative. Which term has the minus sign in p_i δ_ij − p_i p_j?",
             summary="you subtract p_i δ_ij from p_i p_j instead of the reverse",
             hints=["For the weights 0.8 and 0.2, should the first entry be positive or negative?"],
         ),
         "part_left_out_own: column": Wording(
-            "{summary}: for the weights 0.8 and 0.2, row 0 should start from 0.8 and 0, not from 0.8 and 0.8. What is "
-            "δ_ij off the diagonal?",
-            summary="your first term is p_i in every column instead of only on the diagonal",
-            hints=["What do the rows of your matrix sum to? They should sum to 0."],
+            "{summary}: for the weights 0.8 and 0.2, its row 0 is 0.8 and 0.8 instead of 0.8 and 0. What is δ_ij off "
+            "the diagonal?",
+            summary="you fill every column of the first term with p_i instead of only the diagonal",
+            hints=["Each row of the Jacobian should sum to 0. What do your rows sum to?"],
         ),
         "function_probabilities: probabilities.softmax(dim=-1)": Wording(
-            "{summary}: 0.8 and 0.2 become 0.65 and 0.35. Which step is already done when you get `probabilities`?",
+            "{summary}: 0.8 and 0.2 become 0.65 and 0.35. Which p_i should the formula use?",
             summary="you apply a softmax to `probabilities`, which already sum to 1",
             hints=["What do the probabilities sum to before your softmax?"],
         ),
         "part_left_out_difference: -(products)": Wording(
-            "Your entries −p_i p_j are right off the diagonal. On the diagonal, the numerator of p_i depends on s_i "
-            "as well. Which term does that add?",
+            "Your entries −p_i p_j are right off the diagonal. On the diagonal, they should be p_i − p_i², because the "
+            "numerator of p_i depends on s_i as well. Which term of the formula adds p_i there?",
             summary="you leave out the term p_i δ_ij",
-            hints=["What do the rows of your matrix sum to? They should sum to 0."],
+            hints=["Each row of the Jacobian should sum to 0. What do your rows sum to?"],
         ),
         "wrong_input_products: own": Wording(
-            "{summary}, as if each weight depended only on its own score. If score j rises, what happens to weight i?",
+            "{summary}, as if each weight depended only on its own score: for the weights 0.8 and 0.2, the other two "
+            "entries should be −0.16. If score j rises, what happens to weight i?",
             summary="you fill only the diagonal",
             hints=["If one score rises and the weights still sum to 1, what happens to the other weights?"],
         ),
         "left_out_own": Wording(
-            "Your diagonal is 1 − p_i², because you use δ_ij without its factor p_i. What is the first term of p_i "
-            "δ_ij − p_i p_j on the diagonal?",
+            "Your diagonal is 1 − p_i² instead of p_i − p_i², because you use δ_ij without its factor p_i. What is the "
+            "first term of p_i δ_ij − p_i p_j on the diagonal?",
             summary="you leave out the factor p_i of δ_ij",
-            hints=["For the weights 0.5 and 0.5, what is your first entry? It should be 0.25."],
+            hints=["For the weights 0.5 and 0.5, the first entry should be 0.25. What is yours?"],
         ),
         "slice_row: probabilities[:, None]": Wording(
-            "You use p_i for both factors of the product p_i p_j, so all the products in a row are p_i². Which index "
-            "should the second factor have?",
+            "You use p_i for both factors of p_i p_j, so every product in row i is p_i²: for the weights 0.8 and 0.2, "
+            "row 0 holds 0.64 and 0.64 instead of 0.64 and 0.16. Which index should the second factor have?",
             summary="you multiply each weight only by itself",
-            hints=[
-                "For the weights 0.8 and 0.2, which product should be at row 0, column 1? Which one do you have there?"
-            ],
+            hints=["Which index stays the same along a row of the matrix, and which one changes?"],
         ),
         "call_left_out_delta: probabilities": Wording(
-            "You pass the weights themselves to `torch.eye`. It takes a number, the size of the matrix. How many rows "
-            "should the matrix have?",
+            "You pass the weights themselves to `torch.eye`, which expects the number of rows, so your code crashes. "
+            "How many rows should the matrix have?",
             summary="you pass the weights to `torch.eye` instead of their number",
             hints=["What is `torch.eye(3)`?"],
         ),

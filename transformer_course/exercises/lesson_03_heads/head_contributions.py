@@ -165,7 +165,7 @@ EXERCISE = Exercise(
         "number_terms: -1": Wording(
             "Your numbers are right, but you put the head dimension last. Which `dim` puts it right after the batch?",
             summary="you put the head dimension last instead of after the batch",
-            hints=["Which shape do you return? Where in it are the heads?"],
+            hints=["What shape do you return? Where in it are the heads?"],
         ),
     },
     mistakes=MISTAKES,

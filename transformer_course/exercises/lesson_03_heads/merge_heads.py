@@ -74,8 +74,7 @@ MISTAKES = [
             "features of both heads. Along which dimension should you concatenate?"
         ),
         hints=[
-            "For 2 heads of 3 positions and 4 features, which shape should the result have? Which shape does yours "
-            "have?"
+            "For 2 heads of 3 positions and 4 features, what shape should the result have? What shape does yours have?"
         ],
     ),
     Mistake(

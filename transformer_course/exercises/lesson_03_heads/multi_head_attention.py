@@ -233,9 +233,9 @@ MISTAKES = [
         summary="you don't move the head dimension in front of the positions",
         message=(
             "{summary}, so your code crashes, or compares the heads of one position with each other instead of "
-            "comparing positions. Which shape do your scores have?"
+            "comparing positions. What shape do your scores have?"
         ),
-        hints=["The scores should have shape (batch, n_heads, n_query, n_key). Which shape do yours have?"],
+        hints=["The scores should have shape (batch, n_heads, n_query, n_key). What shape do yours have?"],
     ),
     Mistake(
         "one_big_head",

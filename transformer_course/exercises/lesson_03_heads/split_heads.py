@@ -96,7 +96,7 @@ EXERCISE = Exercise(
     points=2,
     verified="Head i holds features i·d_k to (i + 1)·d_k − 1 of every position.",
     hints=[
-        "Take 2 positions of 4 features, and 2 heads. Which numbers should head 0 hold, and which shape should the "
+        "Take 2 positions of 4 features, and 2 heads. Which numbers should head 0 hold, and what shape should the "
         "result have?",
         "First split the last dimension, d_model, into n_heads pieces of d_model / n_heads features. `view` and "
         "`reshape` can do that in place: (batch, n, d_model) becomes (batch, n, n_heads, d_k). Which two dimensions "
@@ -108,15 +108,14 @@ EXERCISE = Exercise(
             "{summary}, in shape (batch, n_heads, d_k, n). Each *row* of a head should hold the features of one "
             "position. In which order do you need the dimensions?",
             summary="you put the positions after the features of each head",
-            hints=["For x of shape (2, 5, 12) and 3 heads, which shape should the result have? Which is yours?"],
+            hints=["For x of shape (2, 5, 12) and 3 heads, what shape should the result have? Which is yours?"],
         ),
         "other_axes_heads: cut.transpose(-2, -1)": Wording(
             "You return shape (batch, n, d_k, n_heads), with the head dimension last. It should come right after the "
             "batch. Which two dimensions should you swap?",
             summary="you put the head dimension after the position dimension instead of before it",
             hints=[
-                "For x of shape (2, 5, 12) and 3 heads, which shape should the result have? Which shape does yours "
-                "have?"
+                "For x of shape (2, 5, 12) and 3 heads, what shape should the result have? What shape does yours have?"
             ],
         ),
         "parts_exchanged_sizes": Wording(

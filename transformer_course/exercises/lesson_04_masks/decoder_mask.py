@@ -126,9 +126,9 @@ EXERCISE = Exercise(
     points=2,
     verified="A key may be attended to if it is a real token *and* doesn't come later.",
     hints=[
-        "You have written both halves: `parts.padding_mask(tokens, pad_id)` and `parts.causal_mask(n)`. Which shapes "
+        "You have written both halves: `parts.padding_mask(tokens, pad_id)` and `parts.causal_mask(n)`. What shapes "
         "do they have?",
-        "(batch, 1, 1, n) and (n, n) broadcast together. Which shape do they give?",
+        "(batch, 1, 1, n) and (n, n) broadcast together. What shape do they give?",
         "A key may be attended to if the first mask *and* the second mask allow it. For boolean tensors, `&` means "
         "and.",
     ],

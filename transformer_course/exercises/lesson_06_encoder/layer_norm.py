@@ -125,7 +125,7 @@ MISTAKES = [
         STEPS.but(axis=lambda: -2),
         summary="you compute the mean and variance over the positions, the second-to-last dimension",
         message="{summary}, so the output at one position depends on the others. Which `dim` runs over the features?",
-        hints=["For x of shape (batch, n, d), which shape should the means have?"],
+        hints=["For x of shape (batch, n, d), what shape should the means have?"],
     ),
     axis_from_the_front(STEPS),
     Mistake(
@@ -222,7 +222,7 @@ EXERCISE = Exercise(
                 "You normalize over dim 0, across the batch, as BatchNorm does. The output for one sentence then "
                 "depends on the others. Which `dim` runs over the features of one vector?",
                 summary="you normalize over dim 0",
-                hints=["For x of shape (batch, n, d), which shape should the means have?"],
+                hints=["For x of shape (batch, n, d), what shape should the means have?"],
             )
         ),
         "mean_by_variance: squares.sum(dim=axis, keepdim=True) / (squares.shape[-1] - 1)": (

@@ -124,7 +124,7 @@ def of_the_heads(steps: InSteps, queries: str, n_query: str) -> list[Mistake]:
                 f"{n_query.replace('query', 'key')}) as it is. What shape does it have after your change?"
             ),
             hints=[
-                "Which shapes do the masks of the cases have? Which do they have after you add a dimension?",
+                "What shapes do the masks of the cases have? Which do they have after you add a dimension?",
                 "Broadcasting adds leading dimensions that are missing and expands dimensions of length 1.",
                 "Use the mask as it is, without `unsqueeze` or `None`.",
             ],

@@ -11,7 +11,7 @@ SCALING_MESSAGES = {
         "You divide the scores by d_k instead of √d_k. Their variance shrinks from d_k to 1/d_k instead of 1, so for "
         "large d_k the weights become nearly uniform. Which power of d_k keeps the variance at 1?",
         summary="you divide by d_k instead of √d_k",
-        hints=["If you divide all scores by c, by which number do you divide their variance?"],
+        hints=["If you divide all the scores by c, what do you divide their variance by?"],
     ),
     "operator_divisor: (width) / (0.5)": Wording(
         "You divide the scores by 2 · d_k instead of √d_k. Python computes `**` before `/`, so in `d_k ** 1 / 2` or "
@@ -23,10 +23,10 @@ SCALING_MESSAGES = {
 """Messages for generated mistakes in the divisor."""
 ROOT_MESSAGES = {
     "power_divisor: (width) ** (-(0.5))": Wording(
-        "{summary}. Their variance grows from d_k to d_k² instead of shrinking to 1. Dividing by `d_k ** -0.5` has the "
-        "same effect.",
+        "{summary}, so their variance grows from d_k to d_k² instead of shrinking to 1. Dividing by `d_k ** -0.5` has "
+        "the same effect. Which sign should the exponent have?",
         summary="you multiply the scores by √d_k instead of dividing by it",
-        hints=["For d_k = 64, by which number do you multiply the scores? By which number should you divide them?"],
+        hints=["For d_k = 64, you should divide the scores by 8. What do you do to them?"],
     ),
     "operator_divisor: (width) * (0.5)": Wording(
         "{summary}: for d_k = 64, by 32 instead of 8. Which operator raises a number to the power 0.5?",
@@ -37,7 +37,7 @@ ROOT_MESSAGES = {
 """Messages for generated mistakes in the square root, in exercises that divide by √d_k themselves."""
 ROOT_OF_D_MODEL = Wording(
     "{summary}. Each head compares vectors of width d_k = d_model / n_heads, so each score is a sum of only d_k "
-    "products. Your scores become too small and your weights too even.",
+    "products. Dividing by √d_model makes your scores too small and your weights too even.",
     summary="you divide by √d_model instead of √d_k",
     hints=["With d_model = 12 and 3 heads, how many products does each score add up?"],
 )
@@ -53,7 +53,10 @@ def no_scaling(steps: InSteps) -> Mistake:
             "You don't divide the scores by √d_k. For large d_k, the scores become so large that most rows put nearly "
             "all their weight on one key. How does the variance of a score grow with d_k?"
         ),
-        hints=["`score_variance` of lesson 02 computes the variance of q·k. What do you have to divide by to get 1?"],
+        hints=[
+            "`score_variance` from lesson 02 computes the variance of q·k. What should you divide q·k by to make its "
+            "variance 1?"
+        ],
     )
 
 
@@ -76,10 +79,10 @@ def of_scaling_too_early(steps: InSteps) -> list[Mistake]:
             steps.but(scores=lambda scores, queries: scores / queries.shape[-1] ** 0.5),
             summary="you divide the scores by √d",
             message=(
-                "{summary}, which makes the weights more even. Transformers do that, and lesson 02 explains why; here, "
-                "use the plain dot products."
+                "{summary}, so your weights are too even: with d = 2, scores of 0 and 2 give 0.20 and 0.80 instead of "
+                "0.12 and 0.88. Lesson 02 introduces this scaling; here, use the plain dot products."
             ),
-            hints=["The formula of this lesson is softmax(q kᵀ). Is anything divided in it?"],
+            hints=["The formula in this lesson is softmax(q kᵀ). Does it divide the scores by anything?"],
         ),
         Mistake(
             "cosines",
@@ -87,8 +90,8 @@ def of_scaling_too_early(steps: InSteps) -> list[Mistake]:
             steps.but(scores=lambda queries, keys: _unit(queries) @ _unit(keys).mT),
             summary="you divide queries and keys by their lengths",
             message=(
-                "{summary}, so your scores are cosines, and a query that is 10 times longer gets the same weights. "
-                "Here, use the plain dot products."
+                "{summary}, so your scores are cosines, and a query that is 10 times longer gets the same weights. It "
+                "should get sharper weights. Here, use the plain dot products."
             ),
             hints=["What is the dot product of [1, 2] and [3, 4]? What is your score for them?"],
         ),

@@ -14,10 +14,10 @@ def first_of(steps: InSteps, *names: str) -> str:
 
 
 TRANSPOSES_THE_BATCH = Wording(
-    "Your code is right for a single matrix. With a batch, you reverse *all* the dimensions of the keys, or torch "
-    "raises an error. Which dimensions should you swap, and which should stay?",
+    "Your code is right for a single matrix. With a batch, you reverse *all* the dimensions of the keys, or PyTorch "
+    "raises an error. Which two dimensions should you swap?",
     summary="you transpose the keys as if there were no batch",
-    hints=["Which shape does `.T` give for keys of shape (7, 3, 4)?"],
+    hints=["For keys of shape (7, 3, 4), what shape should the transposed keys have? What does `.T` do?"],
 )
 """The message for ``.T`` instead of ``.mT``."""
 
@@ -34,8 +34,8 @@ def of_the_transposition(steps: InSteps, keys: str = "keys") -> list[Mistake]:
             turned(lambda keys: keys.reshape(*keys.shape[:-2], keys.shape[-1], keys.shape[-2])),
             summary="you reshape the keys instead of transposing them",
             message=(
-                "{summary}. `reshape` and `view` keep the numbers in the same order and only cut them into rows of "
-                "another length, so each column mixes several keys. Which method swaps two dimensions?"
+                "{summary}. `reshape` and `view` keep the numbers in the same order and only cut them into rows of a "
+                "different length, so each column mixes several keys. Which method swaps two dimensions?"
             ),
             hints=["Compare `torch.arange(6).reshape(2, 3).reshape(3, 2)` with `torch.arange(6).reshape(2, 3).mT`."],
         ),
@@ -55,8 +55,8 @@ def of_the_products(steps: InSteps) -> list[Mistake]:
             _product(steps, lambda queries, keys: (queries * keys).sum(dim=-1)),
             summary="you compare query i only with key i",
             message=(
-                "{summary}, which gives one score for each query, or an error if there are 2 queries and 3 keys. "
-                "Every query should be compared with every key."
+                "{summary}, so you get one score per query, or an error if there are 2 queries and 3 keys. You should "
+                "compare every query with every key. Which matrix product does that?"
             ),
             hints=["How many scores are there for 2 queries and 3 keys?"],
         ),
@@ -79,15 +79,19 @@ WEIGHT_MESSAGES = {
     ),
     "axis_weights: scores.softmax(dim=-2)": SOFTMAX_OVER_THE_QUERIES,
     "not_transposed_turned": Wording(
-        "{summary}. A matrix product pairs the rows on its left with the *columns* on its right, and here the keys are "
-        "rows. What do you have to do to the keys before the product?",
+        "{summary}, so the shapes (n_query, d) and (n_key, d) don't match unless n_key = d. A matrix product pairs the "
+        "rows on its left with the *columns* on its right. What should you do to the keys first?",
         summary="you don't transpose the keys",
-        hints=["In (n_query, d) @ (n_key, d), which sizes would have to be equal?"],
+        hints=["Is each key a row or a column of the matrix on the right?"],
     ),
     "twice_weights": Wording(
-        "{summary}, which makes them much too even. Which of the functions that you call already returns weights?",
+        "{summary}, which makes them too even: 0.9 and 0.1 become 0.69 and 0.31. Which function that you call already "
+        "returns weights?",
         summary="you apply the softmax twice, the second time to the weights",
-        hints=["What do you get if you take the softmax of the weights 0.9 and 0.1?"],
+        hints=[
+            "How many times does the formula take a softmax? How many times does your code, including the functions "
+            "that it calls?"
+        ],
     ),
 }
 """Messages for generated mistakes in the weights, in exercises without a mask."""
@@ -99,29 +103,30 @@ SOFTMAX_OVER_A_FIXED_DIMENSION = {
         hints=["Scores have the shape (…, n_query, n_key). Which dimension holds the keys?"],
     ),
     "axis_weights: scores.softmax(dim=1)": Wording(
-        "You take the softmax over dim 1. In a matrix, dim 1 holds the keys, but in a batch of shape "
-        "(batch, n_query, n_key), it holds the queries. Which `dim` runs over the keys in both?",
+        "You take the softmax over dim 1. In a matrix, dim 1 holds the keys, but in a batch of shape (batch, n_query, "
+        "n_key), it holds the queries. Which `dim` runs over the keys in both cases?",
         summary="you take the softmax over dim 1, which in a batch holds the queries",
         hints=["Scores have the shape (…, n_query, n_key). Which dimension holds the keys, counted from the end?"],
     ),
 }
 """Messages for a softmax over a dimension counted from the front, for scores with 2 or 3 dimensions."""
 DIVIDED_BY_THE_NUMBER_OF_KEYS = Wording(
-    "{summary}. The weights of a query already sum to 1, so your output is n_key times too small. Should a weighted "
-    "average divide by anything else?",
+    "{summary}. The weights of each query already sum to 1, so your output is n_key times too small: if all the values "
+    "are 8 and there are 4 keys, you return 2. Where do you divide by n_key?",
     summary="you also divide by the number of keys",
-    hints=["If all the values are 8, what should the output be? What is yours?"],
+    hints=["What do the weights of one query sum to before you divide by n_key? And after?"],
 )
 WORST_MATCH_FIRST = Wording(
-    "{summary}, so the keys that match *worst* get the largest weights. Which keys should get them?",
+    "{summary}, so the keys that match *worst* get the largest weights: for the query [1], the key [−2] gets more "
+    "weight than the key [2]. Where do you negate the scores?",
     summary="you flip the sign of the scores",
-    hints=["For the query [1], which of the keys [2] and [−2] should get more weight?"],
+    hints=["Does a good match have a large or a small dot product? Which one should get more weight?"],
 )
 QUERIES_AND_KEYS_SWAPPED = Wording(
-    "{summary}, so each row of your weights belongs to a key instead of a query. Which of the two comes first in the "
+    "{summary}, so row i of your weights is for key i instead of query i. Which tensor should come first in the "
     "product?",
     summary="you swap the queries and the keys",
-    hints=["With 2 queries and 3 keys, which shape should the scores have? Which shape do yours have?"],
+    hints=["With 2 queries and 3 keys, what shape should the scores have? What shape do yours have?"],
 )
 
 
@@ -155,9 +160,9 @@ def overflows(steps: InSteps) -> Mistake:
         made(lambda scores: scores.exp() / (scores.exp().sum(dim=-1, keepdim=True) + 1e-9)),
         summary="your softmax overflows or underflows for extreme scores",
         message=(
-            "Your code is right for ordinary scores. But `exp` of a score above 89 is infinite, and if all scores of a "
-            "row are far below 0, every `exp` is 0. What does the `softmax` of lesson 01 subtract from the scores "
-            "first?"
+            "Your code is right for ordinary scores, but `exp` of a score above 89 overflows to infinity, and if all "
+            "the scores of a row are far below 0, every `exp` underflows to 0. What does `softmax` from lesson 01 "
+            "subtract from the scores first?"
         ),
         hints=["What is `torch.exp(torch.tensor(100.0))`? And infinity divided by infinity?"],
     )
@@ -171,8 +176,8 @@ def of_the_mixture(steps: InSteps) -> list[Mistake]:
             steps.but(mixture=lambda weights, values: weights.mT @ values),
             summary="you transpose the weights before you average the values",
             message=(
-                "{summary}, which swaps queries and keys. Your code crashes unless there are as many queries as keys. "
-                "Over which dimension of the weights should the product sum, the queries or the keys?"
+                "{summary}, which swaps queries and keys. Your code crashes unless n_query = n_key. Which dimension of "
+                "the weights should the product sum over, the queries or the keys?"
             ),
             hints=["In (n_key, n_query) @ (n_key, d_v), which sizes have to be equal?"],
         ),
@@ -181,8 +186,8 @@ def of_the_mixture(steps: InSteps) -> list[Mistake]:
             steps.but(mixture=lambda weights, keys: weights @ keys),
             summary="you average the keys instead of the values",
             message=(
-                "{summary}. The keys only determine how much weight each position gets. Which tensor holds what a "
-                "query should get from these positions?"
+                "{summary}, so the values have no effect on your output. The keys only determine how much weight each "
+                "position gets. Which tensor should you multiply the weights by?"
             ),
             hints=[
                 "If only `value` changes, should your output change?"
