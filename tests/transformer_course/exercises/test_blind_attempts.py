@@ -23,7 +23,7 @@ from transformer_course.exercises import every_exercise
 from transformer_course.lesson.session import Session
 
 ATTEMPTS = list(read(FOLDER))
-MIN_REPORTED_FRACTION = {"one": 0.95, "two": 0.75}
+MIN_REPORTED_FRACTION = {"one": 0.97, "two": 0.85}
 """Minimum fraction of explained attempts. A single mistake must be named or located, and two must both be named."""
 
 

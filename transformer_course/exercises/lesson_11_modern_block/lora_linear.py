@@ -250,6 +250,13 @@ MISTAKES = [
         hints=["If the rank doubles and alpha stays the same, what should happen to the scale?"],
     ),
     Mistake(
+        "scaled_by_alpha_times_rank",
+        STEPS.but(scale=lambda self, scale: scale * len(self.a) ** 2),
+        summary="you multiply alpha by the rank instead of dividing by it",
+        message="{summary}. With alpha 6 and rank 2, your scale is 12, but it should be 3.",
+        hints=["If the rank doubles and alpha stays the same, what should happen to the scale?"],
+    ),
+    Mistake(
         "everything_scaled",
         STEPS.but(output=lambda scale, base, scaled: scale * base + scaled),
         summary="you also multiply the output of the frozen layer by alpha / rank",

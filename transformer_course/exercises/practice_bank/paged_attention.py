@@ -116,6 +116,11 @@ def in_used_pages(key_pages, keys, lengths):
     return torch.arange(keys.shape[1]) < n_slots[:, None]
 
 
+def values_by_request_number(value_pages, block_table):
+    requests = torch.arange(len(block_table))[:, None].expand_as(block_table)
+    return value_pages[requests].flatten(1, 2)
+
+
 MISTAKES = [
     Mistake(
         "ignores_the_table",
@@ -162,6 +167,14 @@ MISTAKES = [
         message="You attend to one token too many: with length 3, the slots 0, 1 and 2 count. Which comparison gives 3 "
         "slots?",
         hints=["For a length of 1, which slots are cached?"],
+    ),
+    Mistake(
+        "values_by_request_number",
+        STEPS.but(values=values_by_request_number),
+        summary="you look up the pages of values by the number of the request",
+        message="{summary}, so request 0 always gets page 0. The keys use the block table. Which pages hold the values "
+        "of request 0?",
+        hints=["If row 0 of the block table is [2, 5], which pages of values does request 0 need?"],
     ),
     Mistake(
         "zeros_instead_of_minus_infinity",
