@@ -131,17 +131,20 @@ MISTAKES = [
         STEPS.but(predictions=lambda logits: logits, targets=lambda tokens: tokens),
         summary="you compare the logits at t with the token at t itself",
         message=(
-            "You don't shift the targets, so each position has to predict the token that it has just read. A model "
-            "quickly learns to copy that token, but it never learns to continue a text."
+            "You don't shift the targets, so each position has to predict the token that it has just read. The model "
+            "quickly learns to copy that token instead of continuing the text. Which token should position 0 predict?"
         ),
-        hints=["Which token should the logits at position 0 predict?"],
+        hints=["In the sequence 5, 6, 7, which token should the logits at position 0 predict?"],
     ),
     Mistake(
         "shifted_the_wrong_way",
         STEPS.but(predictions=lambda logits: logits[:, 1:], targets=lambda tokens: tokens[:, :-1]),
         summary="you compare the logits at t with the token at t − 1",
-        message="You shift in the wrong direction: each position has to predict the token *before* it.",
-        hints=["In the text 5, 6, 7, which token should the logits at position 1 predict?"],
+        message=(
+            "You shift in the wrong direction: in the sequence 5, 6, 7, the logits at position 1 have to predict 5 "
+            "instead of 7. Which slice of the tokens holds the targets?"
+        ),
+        hints=["In the sequence 5, 6, 7, which token should the logits at position 1 predict?"],
     ),
     Mistake(
         "runs_on_into_the_next_text",
@@ -149,12 +152,15 @@ MISTAKES = [
             predictions=lambda logits: logits.flatten(0, 1)[None, :-1],
             targets=lambda tokens: tokens.flatten()[None, 1:],
         ),
-        summary="you join the texts before you shift, so the end of one text predicts the beginning of the next",
-        message=(
-            "You join the texts into one long sequence before you shift, so the last position of each text has to "
-            "predict the first token of the *next* text."
+        summary=(
+            "you concatenate the sequences before you shift, so the end of one sequence predicts the beginning of the "
+            "next"
         ),
-        hints=["How many predictions should 2 texts of 4 tokens give? How many does your code make?"],
+        message=(
+            "You concatenate the sequences before you shift, so the last position of each sequence has to predict the "
+            "first token of the *next* sequence. Along which dimension should you shift?"
+        ),
+        hints=["How many predictions should 2 sequences of 4 tokens give? How many does your code make?"],
     ),
     Mistake(
         "an_axis_too_many",
@@ -164,8 +170,8 @@ MISTAKES = [
         ),
         summary="you keep the last dimension of what `gather` returns",
         message=(
-            "{summary}, so your losses have the shape (batch, n − 1, 1). With a mask of shape (batch, n − 1), that "
-            "shape crashes or pairs each loss with the wrong positions."
+            "{summary}, so your losses have shape (batch, n − 1, 1). With a mask of shape (batch, n − 1), your code "
+            "crashes or combines each loss with the wrong positions. Which method removes a dimension of length 1?"
         ),
         hints=["Print the shapes of your losses and of your mask. Both should be (batch, n − 1)."],
     ),
@@ -176,8 +182,11 @@ MISTAKES = [
         "padding_of_the_inputs",
         STEPS.but(real=lambda tokens, pad_id: tokens[:, :-1] != pad_id),
         summary="you check the input tokens for padding instead of the targets",
-        message="{summary}, so the last real token of each text still has to predict the padding after it.",
-        hints=["A text has 3 tokens, followed by 2 padding tokens. How many predictions should count?"],
+        message=(
+            "{summary}, so the last real token of each sequence has to predict the padding after it. Which tensor "
+            "should you compare with `pad_id`?"
+        ),
+        hints=["A sequence has 3 tokens, followed by 2 padding tokens. How many predictions should count?"],
     ),
     *which_targets(STEPS, "`targets != pad_id`.", below="tokens_below_the_padding_left_out"),
     Mistake(
@@ -187,50 +196,63 @@ MISTAKES = [
             real=lambda targets: torch.ones_like(targets, dtype=torch.bool),
         ),
         summary="you set the logits at padding to 0, and still count the padding",
-        message="{summary}. With equal logits, the loss there is log V instead of 0.",
+        message=(
+            "{summary}. Equal logits give a loss of log V at each padding position instead of 0. Which positions "
+            "should count?"
+        ),
         hints=["How much does one padding position add to your loss? How much should it add?"],
     ),
     Mistake(
         "mean_of_means",
         STEPS.but(loss=lambda losses, real: (row_sums(losses, real) / real.sum(dim=1)).mean()),
-        summary="you average the losses within each text and then average over the texts",
+        summary="you average the losses within each sequence and then average over the sequences",
         message=(
-            "{summary}, so a token in a short text counts more than a token in a long one. How many divisions does one "
-            "mean need?"
+            "{summary}, so a token in a short sequence counts more than a token in a long sequence. Over which tokens "
+            "should you take a single mean?"
         ),
         hints=[
-            "Two texts have 1 and 9 predictions. How much should each of the 10 count? How much does it in your code?",
+            "Two sequences have 1 and 9 predictions. How much should each of the 10 predictions count? How much does "
+            "it count in your code?",
         ],
     ),
     Mistake(
         "counts_the_first_tokens",
         STEPS.but(n_tokens=lambda tokens, pad_id: (tokens != pad_id).sum()),
-        summary="you divide by the number of real *tokens*, including the first of each text",
-        message=("{summary}. Nothing predicts the first token, so each text has one prediction fewer than tokens."),
-        hints=["How many predictions does a text of 4 tokens give?"],
+        summary="you divide by the number of real *tokens*, including the first token of each sequence",
+        message=(
+            "{summary}. No position predicts the first token, so a sequence of 4 tokens has only 3 losses. What "
+            "should you count instead of the tokens?"
+        ),
+        hints=["Which tensor holds the tokens that your model predicts?"],
     ),
     Mistake(
         "divides_by_the_length",
         STEPS.but(n_tokens=lambda tokens: tokens.shape[1]),
         STEPS.but(n_tokens=lambda targets: targets.shape[1]),
-        summary="you divide the sum by the length of the texts",
-        message="{summary}, not by the number of real targets in the batch.",
-        hints=["Put the same texts into the batch twice. Should the loss change? Does yours?"],
+        summary="you divide the sum by the length of the sequences",
+        message=(
+            "{summary} instead of the number of real targets, so a larger batch gives a larger loss. How many losses "
+            "do you add up?"
+        ),
+        hints=["Put the same sequences into the batch twice. Should the loss change? Does your loss change?"],
     ),
-    *of_the_mean(STEPS, "text", lambda targets: targets.numel(), lambda tokens: tokens.numel()),
+    *of_the_mean(STEPS, "text", lambda targets: targets.numel(), lambda tokens: tokens.numel(), noun="sequence"),
     Mistake(
         "first_token_after_the_last",
         STEPS.but(predictions=lambda logits: logits, targets=lambda tokens: tokens.roll(-1, dims=1)),
-        summary="your last position has to predict the first token of the text",
+        summary="your last position has to predict the first token of the sequence",
         message="{summary}, because `roll` wraps that token around to the end. Which position has no next token?",
         hints=["For the tokens 5, 6 and 7, what is `.roll(-1)`? Which of the three targets is not a next token?"],
     ),
     Mistake(
         "first_text_only",
         STEPS.but(total=lambda losses, real: losses[0][real[0]].sum(), n_tokens=lambda real: real[0].sum()),
-        summary="you compute the loss of the first text only",
-        message="{summary}. Is your `return` inside the loop over the texts?",
-        hints=["Does your loss change if the second text of a batch changes?"],
+        summary="you compute the loss of only the first sequence",
+        message=(
+            "{summary}, so the other sequences don't affect your result. Is your `return` inside the loop over the "
+            "sequences?"
+        ),
+        hints=["Does your loss change if the second sequence of a batch changes?"],
     ),
 ]
 
@@ -244,8 +266,8 @@ EXERCISE = Exercise(
         "Each position predicts the token after it, every real token counts the same, and padding doesn't count."
     ),
     hints=[
-        "In the text 5, 6, 7, which logits predict the 6 and which the 7? Which logits have no next token, and "
-        "which token has no logits before it?",
+        "In the sequence 5, 6, 7, which logits predict the 6, and which predict the 7? Which logits have no next "
+        "token, and which token has no logits before it?",
         "`logits[:, :-1]` and `tokens[:, 1:]` line up, position by position.",
         "The rest is the loss of lesson 08 without smoothing: the log-softmax, the log-probability of each target, "
         "and minus the mean over the targets that aren't `pad_id`.",

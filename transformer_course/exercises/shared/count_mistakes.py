@@ -16,8 +16,8 @@ def a_float(variant: Variant, what: str) -> Mistake:
         variant,
         summary="you return a float",
         message=(
-            f"Your number is right, but you return a float. {what} are counted in whole numbers. Where does yours "
-            "become a float?"
+            f"Your number is right, but you return a float. {what} are counted in whole numbers, so return an int. "
+            "Which operation turns your result into a float?"
         ),
-        hints=["What is the `type` of your result? What does the annotation after `->` promise?"],
+        hints=["What is the `type` of your result, and which type does the annotation after `->` specify?"],
     )

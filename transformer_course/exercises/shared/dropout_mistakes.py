@@ -21,7 +21,10 @@ def dropped(steps: InSteps, *names: str, name: str = "dropout") -> Mistake:
     return Mistake(
         name,
         *[drops(step, p, in_both) for in_both, p in ((False, 0.1), (False, 0.5), (True, 0.1)) for step in names],
-        message="Your output is random, because you use dropout. This exercise uses no dropout.",
+        message=(
+            "You apply dropout, so two calls with the same input return different outputs. This exercise uses no "
+            "dropout."
+        ),
         hints=[
             "Call your module twice with the same input, in training mode and in eval mode. What differs?",
             "Nothing in the formula is random.",

@@ -34,8 +34,8 @@ def of_the_mode(steps: InSteps, result: str, first: str) -> list[Mistake]:
             steps.but(evaluating=lambda model: model.train()),
             summary="you don't switch the model to eval mode",
             message=(
-                "{summary}. In training mode, dropout changes the logits at random, and you measure this noise. Which "
-                "method should you call before the first run?"
+                "{summary}. In training mode, dropout changes the logits at random, so your result also measures "
+                "dropout. Which method should you call before you run the model?"
             ),
             hints=["Print `model.training` right before you call the model. What should it be?"],
         ),
@@ -43,7 +43,10 @@ def of_the_mode(steps: InSteps, result: str, first: str) -> list[Mistake]:
             "two_modes",
             steps.but(**{first: lambda model, tokens: model(tokens)}),
             summary="you run the model once in training mode and once in eval mode",
-            message="{summary}, so dropout alone makes a correct model look broken. When should you switch the mode?",
+            message=(
+                "{summary}, so dropout makes the two outputs differ even if the model is correct. When should you "
+                "switch the mode?"
+            ),
             hints=["Print `model.training` right before each call of the model."],
         ),
         Mistake(
@@ -51,7 +54,7 @@ def of_the_mode(steps: InSteps, result: str, first: str) -> list[Mistake]:
             steps.but(**{steps.last: with_inputs(torch.Tensor.item, result)}).attempt,
             message=(
                 "Your result is right, but you leave the model in eval mode, so a training loop that calls your "
-                "function would go on without dropout. What should you do after the last call?"
+                "function continues without dropout. What should you do after you last call the model?"
             ),
             hints=[
                 "Print `model.training` before and after you call your function.",
@@ -65,8 +68,8 @@ def of_the_mode(steps: InSteps, result: str, first: str) -> list[Mistake]:
                 **{steps.last: with_inputs(lambda model, value: (model.train(), value.item())[1], "model", result)}
             ).attempt,
             message=(
-                "Your result is right, but you put the model into training mode at the end, even if it was in eval "
-                "mode before. What should you pass to `model.train()`?"
+                "Your result is right, but at the end you always switch the model to training mode, even if it was in "
+                "eval mode before. What should you pass to `model.train()`?"
             ),
             hints=[
                 "Which mode does `model.train()` set? And `model.train(False)`?",

@@ -69,8 +69,11 @@ def of_the_largest_difference(steps: InSteps, one: str, other: str, *axes: tuple
             several(lambda sizes: sizes),
             *[several(functools.partial(torch.amax, dim=dim)) for dim in axes],
             summary="you return more than one number",
-            message="{summary}. Which single number shows the largest error at any position of any sequence?",
-            hints=["What type does the annotation after `->` promise?"],
+            message=(
+                "{summary}. Your result should be a single number: the largest difference at any position of any "
+                "sequence. Over which dimensions should you take the maximum?"
+            ),
+            hints=["Which type does the annotation after `->` specify?"],
         ),
         Mistake(
             "signs_left_in",
@@ -89,11 +92,11 @@ def of_the_largest_difference(steps: InSteps, one: str, other: str, *axes: tuple
             "largest_compared",
             instead(lambda one, other: (one.max() - other.max()).abs()),
             message=(
-                "You compare the largest logit of one output with the largest logit of the other, but the two may be "
-                "at different positions. Which should come first, the maximum or the difference?"
+                "You subtract the largest logits of the two outputs, which may be at different positions: for [1, 5] "
+                "and [5, 1], you get 0 instead of 4. Which should come first, the maximum or the subtraction?"
             ),
             hints=[
-                "If two logits swap places, what do the two maxima show?",
+                "Which logit of the second output should you subtract from each logit of the first?",
                 "Subtract logit by logit first, then take the maximum.",
                 "`(a - b).abs().max()`.",
             ],
@@ -107,28 +110,28 @@ def of_the_largest_difference(steps: InSteps, one: str, other: str, *axes: tuple
         Mistake(
             "mean_of_the_differences",
             steps.but(largest=lambda sizes: sizes.mean()),
-            summary="you average the differences instead of taking the largest",
+            summary="you average the differences instead of taking their maximum",
             message=(
                 "{summary}, so a bug at a single position almost disappears: if one of 1,000 logits is off by 5, the "
                 "mean is only 0.005."
             ),
-            hints=["If only one of 1,000 logits is wrong, which should decide your result: all of them or that one?"],
+            hints=["If 999 of 1,000 differences are 0 and one is 5, what should your result be?"],
         ),
         Mistake(
             "median_of_the_differences",
             steps.but(largest=lambda sizes: sizes.median()),
-            summary="you take the median of the differences instead of the largest",
+            summary="you take the median of the differences instead of their maximum",
             message="{summary}, so you miss a bug completely if it changes fewer than half of the logits.",
-            hints=["If only one of 1,000 logits is wrong, which should decide your result: all of them or that one?"],
+            hints=["If 999 of 1,000 differences are 0 and one is 5, what should your result be?"],
         ),
         Mistake(
             "length_of_the_difference",
             steps.but(largest=lambda sizes: torch.linalg.vector_norm(sizes)),
             steps.but(largest=lambda sizes: torch.linalg.vector_norm(sizes, dim=-1).max()),
-            summary="you take a norm of the differences instead of the largest",
+            summary="you take a norm of the differences instead of their maximum",
             message=(
-                "{summary}, so many small differences add up: 10,000 differences of 0.001 give 0.1. Return the largest "
-                "single difference."
+                "{summary}, so many small differences add up to a large one: 10,000 differences of 0.001 have a norm "
+                "of 0.1. Return the largest single difference."
             ),
         ),
         Mistake(
@@ -136,10 +139,10 @@ def of_the_largest_difference(steps: InSteps, one: str, other: str, *axes: tuple
             steps.but(sizes=lambda differences: differences.square()),
             steps.but(sizes=lambda differences: differences.square(), largest=lambda sizes: sizes.mean()),
             steps.but(sizes=lambda differences: differences.square(), largest=lambda sizes: sizes.mean().sqrt()),
-            summary="you square the differences",
+            summary="you square the differences instead of taking their absolute values",
             message=(
-                "{summary}, so a difference of 0.001 becomes 0.000001, which looks like rounding error. Return the "
-                "absolute difference itself."
+                "{summary}. The square of 0.001 is only 0.000001, which looks like a rounding error. Return the "
+                "largest absolute difference."
             ),
             hints=["Which function drops the sign of −0.001 and leaves its size as it is?"],
         ),
@@ -149,7 +152,7 @@ def of_the_largest_difference(steps: InSteps, one: str, other: str, *axes: tuple
             summary="you compare the probabilities instead of the logits",
             message=(
                 "{summary}. A softmax hides large errors, because two probabilities never differ by more than 1. "
-                "Compare the model's outputs directly."
+                "Compare the logits themselves."
             ),
             hints=["Does your result change if you add 1 to all logits of one of the two outputs? Should it?"],
         ),
@@ -158,8 +161,8 @@ def of_the_largest_difference(steps: InSteps, one: str, other: str, *axes: tuple
             of_both(lambda logits: logits.log_softmax(dim=-1)),
             summary="you compare the log-probabilities instead of the logits",
             message=(
-                "{summary}. Log-probabilities don't change if you add the same number to all logits, so you miss such "
-                "an error. Compare the model's outputs directly."
+                "{summary}. Log-probabilities don't change if the model adds 1 to all logits at a position, so you "
+                "miss that error. Compare the logits themselves."
             ),
             hints=["Does your result change if you add 1 to all logits of one of the two outputs? Should it?"],
         ),
@@ -168,12 +171,12 @@ def of_the_largest_difference(steps: InSteps, one: str, other: str, *axes: tuple
             instead(lambda a, b: (a.argmax(dim=-1) != b.argmax(dim=-1)).float().mean()),
             instead(lambda a, b: (a.argmax(dim=-1) != b.argmax(dim=-1)).float().max()),
             message=(
-                "You compare only the most likely tokens. A logit can be wrong by a lot before the most likely token "
-                "changes, so compare the logits themselves."
+                "You compare only the most likely tokens, so you miss errors that don't change the most likely token. "
+                "Which values should you compare?"
             ),
             hints=[
                 "A logit moves from 2.0 to 2.9, and the largest one is 3.0. Does the most likely token change?",
-                "Compare the logits, not the tokens that you would pick.",
+                "Compare the logits, not the most likely tokens.",
                 "Leave out the `argmax`: `(a - b).abs().max()`.",
             ],
         ),
@@ -182,12 +185,12 @@ def of_the_largest_difference(steps: InSteps, one: str, other: str, *axes: tuple
             instead(lambda a, b: torch.tensor(torch.allclose(a, b))),
             instead(lambda a, b: torch.tensor(not torch.allclose(a, b))),
             message=(
-                "You return True or False, which doesn't show whether a difference is rounding error or a bug. Return "
-                "*how large* the largest difference is."
+                "You return True or False, so a rounding error of 0.0001 and a bug that changes a logit by 5 look the "
+                "same. Return the largest absolute difference."
             ),
             hints=[
-                "What type does the annotation after `->` promise?",
-                "Rounding error is about 10⁻⁶, and most bugs cause much larger differences.",
+                "Which type does the annotation after `->` specify?",
+                "The size of the difference shows whether it is a rounding error or a bug.",
                 "`(a - b).abs().max().item()`.",
             ],
         ),
@@ -196,12 +199,12 @@ def of_the_largest_difference(steps: InSteps, one: str, other: str, *axes: tuple
             instead(lambda a, b: ((a - b).abs() / b.abs()).max()),
             instead(lambda a, b: (a - b).abs().max() / b.abs().max()),
             message=(
-                "You divide the difference by the size of the logits, so the same error looks smaller if the logits "
-                "are large. Return the difference itself."
+                "You divide the difference by the size of the logits, so an error of 1 counts as only 0.01 if the "
+                "logits are near 100. Return the absolute difference."
             ),
             hints=[
                 "Does your result change if you multiply all logits by 2? Should it?",
-                "Subtract the logits and take the largest absolute value. No division is needed.",
+                "Subtract the logits and take the largest absolute value. Don't divide by anything.",
                 "`(a - b).abs().max()`, and nothing more.",
             ],
         ),

@@ -95,24 +95,25 @@ SLICE = "`self.positions[: tokens.shape[1]]`."
 INPUT_MESSAGES = {
     "part_left_out_scaled: embedded": Wording(
         "You don't multiply the embeddings by √d_model. With d_model = 512 and variance 1/d_model, a typical entry is "
-        "about 0.04, but the positional encodings reach 1. What should you do before you add them?",
+        "about 0.04, so the positional encodings, which reach 1, dominate the sum. Where should you apply the factor?",
         summary="you don't multiply the embeddings by √d_model",
         hints=["How large is a typical entry of an embedding with variance 1/d_model, and how large is a sinusoid?"],
     ),
     "call_left_out_factor": Wording(
-        "{summary}. With d_model = 512, the embeddings are then about 23 times as large as they should be next to the "
-        "positional encodings. What should the factor be?",
+        "{summary}, so you multiply the embeddings by d_model. With d_model = 512, they become about 23 times as "
+        "large as they should be. What should the factor be?",
         summary="you never take the square root of d_model",
         hints=["If the embeddings have variance 1/d_model, which factor makes it 1?"],
     ),
     "part_left_out_first_input: scaled": Wording(
-        "{summary}, so the layers can't use the order of the tokens. Where do you use `self.positions`?",
+        "{summary}, so the layers can't use the order of the tokens. Where should you use `self.positions`?",
         summary="you never add the positional encodings",
         hints=["Does your encoding of `dog bites man` contain the same vectors as that of `man bites dog`?"],
     ),
     "moved_scaled: first_input": Wording(
-        "{summary}, so their entries reach √d_model instead of 1. Do you multiply before or after you add?",
-        summary="you multiply the positional encodings by √d_model too",
+        "{summary}, so their entries reach √d_model instead of 1. Should you multiply before or after you add the "
+        "positional encodings?",
+        summary="you also multiply the positional encodings by √d_model",
         hints=["For an embedding of zeros, what should the input of the first layer be?"],
     ),
 }
@@ -120,13 +121,13 @@ INPUT_MESSAGES = {
 
 LAYER_MESSAGES = {
     "index_outputs: found[0]": Wording(
-        "Only your last layer has an effect: you pass it the embedded tokens instead of the output of the layer "
-        "before it. What should each layer get as its input?",
+        "You pass your last layer the embedded tokens instead of the previous layer's output, so the earlier layers "
+        "have no effect. What should each layer get as its input?",
         summary="you pass the last layer the embedded tokens instead of the output of the layer before it",
         hints=["With two layers, what does your second layer get as its x?"],
     ),
     "index_output: outputs[1]": Wording(
-        "{summary}, so the other layers have no effect. Where is your `return`, and which layers do you call?",
+        "{summary}, so the other layers have no effect. Is your `return` inside the loop?",
         summary="you return the output of the first layer",
         hints=["How many times does a loop run if it contains a `return`?"],
     ),
@@ -137,8 +138,7 @@ LAYER_MESSAGES = {
 def inverted(mask: str) -> Wording:
     """Return the message for inverting ``mask`` before passing it to attention or to a layer."""
     return Wording(
-        "{summary} before you pass it on. The layers and attention use the same convention: True means *may attend "
-        "to*.",
+        "{summary} before you pass it on. The layers and attention use the same convention: True means *may attend*.",
         summary=f"you invert `{mask}`",
         hints=["What does True mean in this course, and what does it mean in `nn.MultiheadAttention`?"],
     )
@@ -152,7 +152,7 @@ def of_the_positions(steps: InSteps) -> list[Mistake]:
             steps.but(encodings=lambda self, length: self.positions[length - 1]),
             steps.but(encodings=lambda self, length: self.positions[length]).attempt,
             summary="you add the same row of `positions` to all tokens",
-            message="{summary}, so they all get the same position. Which rows of the table should n tokens get?",
+            message="{summary}, so every token gets the same position. Which rows of the table should n tokens get?",
             hints=["What is `table[3]`, and what is `table[:3]`?"],
         ),
         Mistake(
@@ -198,17 +198,18 @@ def input_mistakes(steps: InSteps) -> list[Mistake]:
                 "{summary}, so a larger vocabulary makes the embeddings larger. Where can you read the width of an "
                 "embedding?"
             ),
-            hints=["The embedding table has the shape (vocab_size, d_model). Which of these sizes do you use?"],
+            hints=["The embedding table has shape (vocab_size, d_model). Which of these sizes do you use?"],
         ),
         Mistake(
             "scaled_by_the_root_of_max_length",
             steps.but(width=lambda self: len(self.positions)).attempt,
             message=(
                 "You multiply by √max_length, the square root of the number of rows of `positions`, instead of "
-                "√d_model. Where can you read the width of an embedding?"
+                "√d_model, so a larger `max_length` makes the embeddings larger. Where can you read the width of an "
+                "embedding?"
             ),
             hints=[
-                "The table `positions` has the shape (max_length, d_model). Which of these sizes do you use?",
+                "The table `positions` has shape (max_length, d_model). Which of these sizes do you use?",
                 "The factor is the square root of the width d_model.",
                 "`math.sqrt(self.embedding.embedding_dim)`.",
             ],
@@ -234,8 +235,8 @@ def input_mistakes(steps: InSteps) -> list[Mistake]:
             "columns_of_the_table",
             steps.but(encodings=lambda self, length: self.positions[:, :length]).attempt,
             message=(
-                "You slice the table along its width, so you take columns instead of rows. Where in the brackets is "
-                "your slice?"
+                "You slice columns of `positions` instead of rows, so the shapes don't match. Which index selects the "
+                "rows of a table?"
             ),
             hints=[
                 "`self.positions` has shape (max_length, d_model). Which dimension do you slice?",
@@ -247,8 +248,8 @@ def input_mistakes(steps: InSteps) -> list[Mistake]:
             "positions_called",
             steps.but(encodings=lambda self, tokens: self.positions(tokens)).attempt,
             message=(
-                "You call `self.positions` as if it were a module. It is a table with one row for each position. How "
-                "do you select rows of a table?"
+                "You call `self.positions` as if it were a module, but it is a tensor, so your code crashes. It has "
+                "one row for each position. How do you select the first n rows of a tensor?"
             ),
             hints=["What does `__init__` assign to `self.positions`?", ROW_BY_ROW, SLICE],
         ),
@@ -272,10 +273,10 @@ def layer_mistakes(steps: InSteps) -> list[Mistake]:
             steps.but(kept=lambda: lambda before, after: before + after),
             summary="you add the output of each layer to its input",
             message=(
-                "{summary}, which adds another residual connection. Each layer already has its own inside. What should "
-                "the next layer get as its input?"
+                "{summary}, but each layer already contains residual connections, so you add its input once too "
+                "often. What should the next layer get as its input?"
             ),
-            hints=["Which sums does a layer compute inside? How many more does your loop compute?"],
+            hints=["Which residual sums does a layer compute? How many more does your loop compute?"],
         ),
         Mistake(
             "positions_in_every_layer",
@@ -285,8 +286,8 @@ def layer_mistakes(steps: InSteps) -> list[Mistake]:
             steps.but(layer_input=lambda encodings: lambda number, previous: previous + encodings),
             summary="you add the positional encodings inside the loop over the layers",
             message=(
-                "{summary}, so every layer adds them again. Some models do that, but here you add them once. Where "
-                "should that line be?"
+                "{summary}, so you add them again in every layer. Some models do that, but here you should add them "
+                "only once, to the embeddings. Where should that line be?"
             ),
             hints=["With three layers, how many times do you add the positional encodings?"],
         ),
@@ -295,8 +296,8 @@ def layer_mistakes(steps: InSteps) -> list[Mistake]:
             steps.but(output=lambda outputs: F.layer_norm(outputs[-1], outputs[-1].shape[-1:])),
             summary="you normalize the output of the last layer again",
             message=(
-                "{summary}. Post-norm layers have already normalized it, and a pre-norm stack needs exactly one norm "
-                "at the end. Which norm is one too many?"
+                "{summary}. Post-norm layers already end with a norm, and a pre-norm stack needs exactly one norm "
+                "after its last layer. Which norm should you remove?"
             ),
             hints=["How many times do you normalize after the last residual sum? How many times should you?"],
         ),
@@ -309,7 +310,7 @@ def all_outputs(steps: InSteps) -> Mistake:
         "all_outputs",
         steps.but(output=lambda outputs: outputs[1:]),
         summary="you return the outputs of all layers",
-        message="{summary}, so your result is a list or has one dimension too many. Which output should you return?",
+        message="{summary}, so your result is a list or has an extra dimension. Which output should you return?",
         hints=["What is the type or the shape of your result?"],
     )
 
@@ -328,7 +329,10 @@ def mask_mistakes(steps: InSteps, step: str, mask: str) -> list[Mistake]:
             steps.but(**{step: with_inputs(lambda given: lambda number: None if number else given, mask)}),
             steps.but(**{step: with_inputs(lambda given: lambda number: given if number else None, mask)}).attempt,
             summary=f"you pass `{mask}` to only some of the layers",
-            message="{summary}, so the other layers attend to what it should hide. Which layers need it?",
+            message=(
+                "{summary}, so the other layers attend to positions that the mask should hide. Which layers should "
+                "get the mask?"
+            ),
             hints=[f"With three layers, which of them get `{mask}`?"],
         ),
     ]
@@ -342,10 +346,10 @@ def own_mask(steps: InSteps, whose: str) -> Mistake:
         steps.but(layer_mask=lambda mask, tokens: lambda number: _causal(tokens) if mask is None else mask),
         summary=f"your {whose} creates its own causal mask",
         message=(
-            "{summary}. The caller decides what to hide: without a mask, every position may attend to every other. "
-            "Where does your mask come from?"
+            "{summary}. The caller decides which positions to hide: without a mask, every position may attend to "
+            "every other one. What should you pass to the layers when `mask` is None?"
         ),
-        hints=["What should happen if `mask` is None?"],
+        hints=["With 3 tokens and no mask, may position 0 attend to position 2? Does it in your code?"],
     )
 
 

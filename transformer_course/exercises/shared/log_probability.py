@@ -24,15 +24,15 @@ def vocabulary_axis():
 
 MESSAGES = {
     "call_left_out_log_probabilities": Wording(
-        "{summary}. At each position, the `exp` of the log-probabilities sums to 1. What does the `exp` of your "
-        "logits sum to?",
+        "{summary}. At each position, the `exp` of the log-probabilities should sum to 1, but the `exp` of the logits "
+        "1 and 2 sums to 10.1. Which function normalizes logits?",
         summary="you use the logits as if they were log-probabilities",
         hints=["Can a log-probability be positive?"],
     ),
     "function_logits: logits.softmax(dim=-1)": Wording(
-        "{summary}. After the first softmax, all numbers are between 0 and 1, so the second one makes the "
-        "probabilities nearly equal. Which one should you leave out?",
-        summary="you take a softmax of the logits, and then a second softmax of the probabilities",
+        "{summary}. The second softmax makes the probabilities too uniform: (1, 0, 0) becomes about (0.58, 0.21, "
+        "0.21). Which softmax should you leave out?",
+        summary="you take a softmax of the logits and then a log-softmax of the resulting probabilities",
         hints=[
             "What is `torch.tensor([1.0, 0.0, 0.0]).log_softmax(-1)`? For these probabilities, the first entry "
             "should be log 1 = 0."
@@ -44,15 +44,15 @@ MESSAGES = {
 GIVEN_TARGET_MESSAGES = {
     **MESSAGES,
     "number_vocabulary_axis: 0": Wording(
-        "{summary}, so the probabilities at a position don't sum to 1. Which dimension of the logits is the "
+        "{summary}, so the probabilities at each position don't sum to 1. Which dimension of the logits is the "
         "vocabulary?",
-        summary="you take the softmax over the sentences of the batch instead of the vocabulary",
+        summary="you take the softmax over the batch instead of the vocabulary",
         hints=["Sum the `exp` of your log-probabilities over the vocabulary. Is the result 1 everywhere?"],
     ),
     "number_vocabulary_axis: 1": Wording(
-        "{summary}, so the probabilities at a position don't sum to 1. Which dimension of the logits is the "
+        "{summary}, so the probabilities at each position don't sum to 1. Which dimension of the logits is the "
         "vocabulary?",
-        summary="you take the softmax over the positions of a sentence instead of the vocabulary",
+        summary="you take the softmax over the positions instead of the vocabulary",
         hints=["Sum the `exp` of your log-probabilities over the vocabulary. Is the result 1 everywhere?"],
     ),
 }
@@ -83,10 +83,10 @@ def of_the_log_probabilities(
             made(_guarded(1e-9)),
             *[made(_guarded(tiny)).attempt for tiny in (1e-7, 1e-8, 1e-10, 1e-12)],
             *also(lambda logits: logits.softmax(-1).log()),
-            summary="you take the logarithm of a softmax, which underflows to 0",
+            summary="you take the logarithm of a softmax, which can underflow to 0",
             message=(
-                "{summary}. For the logits 0 and 200, the first probability becomes 0, so its logarithm is −∞, or the "
-                "logarithm of a small constant if you add one. Which function computes both in one step?"
+                "{summary}. For the logits 0 and 200, the first probability becomes 0, so its logarithm is −∞ (or log "
+                "ε if you add a small ε). Which function computes the softmax and the logarithm in one step?"
             ),
             hints=["What is `torch.tensor([0.0, 200.0]).softmax(-1).log()`? What should it be?"],
         ),
@@ -97,8 +97,8 @@ def of_the_log_probabilities(
             *also(lambda logits: logits - logits.exp().sum(-1, keepdim=True).log()),
             summary="you take `exp` of the raw logits, which overflows",
             message=(
-                "{summary}. For logits of 89 or more, `exp` is infinite, and your result is infinite or nan. What can "
-                "you subtract from the logits first?"
+                "{summary}. For logits of 89 or more, `exp` is infinite, so your result is infinite or nan. What "
+                "should you subtract from the logits first?"
             ),
             hints=["What is `torch.tensor(1000.0).exp()`?"],
         ),
@@ -123,18 +123,18 @@ def of_given_targets(steps: InSteps, **also_right: Step) -> list[Mistake]:
             steps.but(logits=lambda logits: logits.reshape(logits.shape[2], -1).T.reshape(logits.shape)),
             summary="you reorder the dimensions of the logits with `view` or `reshape`",
             message=(
-                "{summary}. Both keep the numbers in the same order, so the logits of one position don't stay "
-                "together. Which method swaps two dimensions?"
+                "{summary}. Both methods keep the numbers in the same order, so you mix the logits of different "
+                "positions. Which method swaps two dimensions?"
             ),
             hints=["Compare `torch.arange(6).reshape(2, 3).reshape(3, 2)` with `torch.arange(6).reshape(2, 3).mT`."],
         ),
         Mistake(
             "shifts_once_more",
             steps.but(logits=lambda logits: logits[:, :-1], targets=lambda targets: targets[:, 1:]),
-            summary="you shift the targets, which are already shifted",
+            summary="you shift the targets a second time",
             message=(
-                "{summary}: `targets[:, t]` is the token that the logits at position t predict. Which position of the "
-                "logits do you compare with `targets[:, 1]`?"
+                "{summary}: the logits at position t already predict `targets[:, t]`, and you compare them with "
+                "`targets[:, t + 1]`. Which target should you use for position 0?"
             ),
             hints=["With 5 targets for a sentence, how many losses should there be, and how many do you compute?"],
         ),
@@ -156,8 +156,8 @@ def over_several_positions(steps: InSteps, logits: str = "logits") -> Mistake:
         over(1),
         summary="you take one softmax over several positions at once",
         message=(
-            "{summary}, so their probabilities *together* sum to 1. Over which `dim` should the probabilities of one "
-            "position sum to 1?"
+            "{summary}, so the probabilities of all these positions *together* sum to 1. The probabilities at each "
+            "position should sum to 1. Over which `dim` should you take the softmax?"
         ),
         hints=["What do the probabilities at a single position sum to in your code?"],
     )
@@ -172,8 +172,11 @@ def another_base(steps: InSteps, step: str) -> Mistake:
             for base in (2, 10)
         ],
         summary="you use a logarithm with a base other than e",
-        message="{summary}, so your result is wrong by a constant factor. Which base does `torch.log` have?",
-        hints=["By which factor are your numbers wrong? Is it the same in every case?"],
+        message=(
+            "{summary}, so your result is wrong by a constant factor: 1.44 for base 2 and 0.43 for base 10. Which "
+            "function computes the natural logarithm?"
+        ),
+        hints=["What is `torch.log2(torch.tensor(8.0))`, and what is `torch.log(torch.tensor(8.0))`?"],
     )
 
 
@@ -195,18 +198,15 @@ def of_the_pick(steps: InSteps, picked: str, source: str, *everywhere: Any) -> l
             "gathers_with_too_few_axes",
             pick(lambda table, targets: table.gather(-1, targets)),
             summary="you pass `gather` an index with two dimensions, although its input has three",
-            message=(
-                "{summary}. `gather` needs an index with as many dimensions as its input. How can you add one to the "
-                "targets?"
-            ),
-            hints=["Which shape do the targets have? Which shape does the tensor have that you gather from?"],
+            message=("{summary}, so `gather` raises an error. How can you add a dimension to the targets?"),
+            hints=["What is the shape of the targets, and what is the shape of the tensor that you index?"],
         ),
         Mistake(
             "gathers_along_the_positions",
             pick(lambda table, targets: table.gather(1, targets.unsqueeze(-1)).squeeze(-1)),
             summary="you look up the targets along the positions instead of the vocabulary",
             message=(
-                "{summary}. At each position, pick the entry of its target. Which `dim` of the tensor that you index "
+                "{summary}, so target 2 picks position 2 instead of token 2. Which `dim` of the tensor that you index "
                 "is the vocabulary?"
             ),
             hints=["The log-probabilities have shape (batch, n, vocab_size). What does dim 1 stand for?"],
@@ -216,10 +216,10 @@ def of_the_pick(steps: InSteps, picked: str, source: str, *everywhere: Any) -> l
             *everywhere,
             summary="you don't pick exactly one entry for each position",
             message=(
-                "{summary}: indexing with `[…, targets]` picks *all* the targets at every position, and `[targets]` "
-                "picks along another dimension. What shape should the result have?"
+                "{summary}: `[…, targets]` picks *all* the targets at every position, and `[targets]` indexes the "
+                "batch. Which function picks one entry for each position?"
             ),
-            hints=["Print the shape of what you pick. It should be (batch, n)."],
+            hints=["Print the shape of the result of your indexing. It should be (batch, n)."],
         ),
     ]
 

@@ -15,15 +15,15 @@ NOT_ITSELF = Wording(
     summary="your mask hides each position from itself",
     hints=[
         "Which positions may the first position attend to?",
-        "A position may attend to itself: the diagonal on which a query meets its own key stays True.",
+        "A position may attend to itself, so the main diagonal of the mask is True.",
         "Compare with `<=` instead of `<`, or keep one more diagonal with `.tril`.",
     ],
 )
 """The message for ``<`` instead of ``<=``, or for ``.tril(-1)``."""
 
 THE_NEXT_TOO = Wording(
-    "{summary}, so it can read the token that it should predict. Which key is the last one that the first position may "
-    "attend to?",
+    "{summary}, so each position can read the token that it should predict. Which key is the last one that the first "
+    "position may attend to?",
     summary="your mask also lets each position attend to the next one",
     hints=[
         "For 3 positions, what should the first row of the mask be? What is yours?",
@@ -35,36 +35,36 @@ THE_NEXT_TOO = Wording(
 
 ADDED_TO_THE_SCORES = Wording(
     "{summary}. Such a mask is added to the scores, but in this course a mask is boolean: True means *may attend*. "
-    "Which comparison gives it?",
-    summary="your mask has 0 and −∞ instead of True and False",
-    hints=["What is the `.dtype` of your mask? What does the annotation after `->` promise?"],
+    "Which comparison returns True where a query may attend?",
+    summary="your mask contains 0 and −∞ instead of True and False",
+    hints=["What is the `.dtype` of your mask, and which dtype does the annotation after `->` specify?"],
 )
 """The message for an additive mask."""
 
 OF_FLOATS = Wording(
-    "{summary}. `~` and `masked_fill` need a boolean mask. Which dtype does your matrix get?",
-    summary="your mask has floats instead of True and False",
+    "{summary}, so `~` and `masked_fill` raise an error. How do you create a boolean matrix?",
+    summary="your mask contains floats instead of True and False",
     hints=["What is `torch.ones(2, 2).dtype`?"],
 )
 """The message for a matrix of ones without a dtype."""
 
 PADDED_ROWS = Wording(
-    "{summary}, so the other queries can still attend to padding. The scores have shape (batch, n_heads, n_query, "
-    "n_key). Which of these dimensions should the tokens be in?",
+    "{summary}, so real tokens can still attend to padding. The scores have shape (batch, n_heads, n_query, n_key). "
+    "Along which of these dimensions should your mask vary?",
     summary="you hide padding in the dimension of the queries instead of the keys",
     hints=["If the last token is padding, should the last row or the last column of the mask be False?"],
 )
 """The message for a padding mask of shape (batch, 1, n, 1)."""
 
 PADDING_ALLOWED = Wording(
-    "{summary}. In this course, True means *may attend*. Which tokens should get True?",
+    "{summary}. In this course, True means *may attend*. For which tokens should the mask be True?",
     summary="you allow the padding and hide the real tokens",
-    hints=["For the tokens 8, 6, 0 and a `pad_id` of 0, which three values should the comparison give?"],
+    hints=["For the tokens 8, 6, 0 and a `pad_id` of 0, which three values should the comparison return?"],
 )
 """The message for ``==`` instead of ``!=``."""
 
 PAD_ID_UNUSED = Wording(
-    "{summary}, so your mask is right only if `pad_id` is 0. With a `pad_id` of 5, which tokens should it hide?",
+    "{summary}, so your mask is right only if `pad_id` is 0. With a `pad_id` of 5, which tokens should your mask hide?",
     summary="you don't use `pad_id`",
     hints=["If `pad_id` is 5, is token 0 a real token?"],
 )

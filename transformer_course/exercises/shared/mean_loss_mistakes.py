@@ -11,9 +11,9 @@ from transformer_course.steps import InSteps, Step
 
 MESSAGES = {
     "wrong_input_real: vocabulary_axis": Wording(
-        "{summary}. Which targets should be left out of the mean?",
+        "{summary}, so padding changes your loss. Which targets should you leave out of the mean?",
         summary="you count padding like any other token",
-        hints=["Which value does a target have where there is padding?"],
+        hints=["What value do the targets have at padding?"],
     ),
 }
 """Messages for generated mistakes in the mean loss."""
@@ -24,14 +24,16 @@ def row_sums(losses: Tensor, real: Tensor) -> Tensor:
     return (losses * real).sum(dim=1)
 
 
-def of_the_mean(steps: InSteps, row: str, *n_positions: Step) -> list[Mistake]:
+def of_the_mean(steps: InSteps, row: str, *n_positions: Step, noun: str | None = None) -> list[Mistake]:
     """Return the mistakes in the mean loss.
 
     Args:
         steps: An answer with the steps listed at the top of this module.
-        row: The noun for a row of the batch: "sentence" or "text".
+        row: The word for a row of the batch in the mistakes' names: "sentence" or "text".
         n_positions: Ways to count all positions, including padding.
+        noun: The word for a row of the batch in the messages, if it is not ``row``.
     """
+    noun = noun or row
     return [
         Mistake(
             "divides_by_all_positions",
@@ -48,17 +50,17 @@ def of_the_mean(steps: InSteps, row: str, *n_positions: Step) -> list[Mistake]:
             steps.but(n_tokens=lambda losses, real: (losses * real != 0).sum()),
             summary="you divide by the number of losses that are not 0",
             message=(
-                "{summary}. If the model is certain of a real token, its loss is exactly 0, and you don't count it. "
-                "What makes a token real?"
+                "{summary}. If the model is certain of a real token, its loss can be exactly 0, and you don't count "
+                "that token. Which condition identifies a real token?"
             ),
-            hints=["What is the loss of a token whose logit is 200 above all the others?"],
+            hints=["What is the loss of a token whose logit is 200 larger than all other logits?"],
         ),
         Mistake(
             f"divides_by_the_{row}s",
             steps.but(n_tokens=lambda targets: len(targets)),
-            summary=f"you divide by the number of {row}s",
-            message=f"{{summary}}, so longer {row}s give a larger loss. What is the mean taken over?",
-            hints=[f"Should the loss depend on how long the {row}s are, if every token is predicted equally well?"],
+            summary=f"you divide by the number of {noun}s",
+            message=f"{{summary}}, so longer {noun}s give a larger loss. How many losses do you add up?",
+            hints=[f"If every token is predicted equally well, should the loss depend on the length of the {noun}s?"],
         ),
         Mistake(
             "a_loss_for_each_token",
@@ -75,7 +77,7 @@ def of_the_mean(steps: InSteps, row: str, *n_positions: Step) -> list[Mistake]:
             steps.but(loss=lambda losses, real: row_sums(losses, real) / real.sum(dim=1)),
             steps.but(loss=lambda losses, real: row_sums(losses, real)),
             steps.but(loss=lambda losses, real: (losses * real).mean(dim=1)).attempt,
-            summary=f"you return one number for each {row}",
+            summary=f"you return one number for each {noun}",
             message="{summary}, but training needs a single number. Over which tokens should you take the mean?",
             hints=["What shape should the result have?"],
         ),
@@ -83,7 +85,10 @@ def of_the_mean(steps: InSteps, row: str, *n_positions: Step) -> list[Mistake]:
             "perplexity",
             steps.but(loss=lambda loss: loss.exp()),
             summary="you take `exp` of the mean loss",
-            message="You return the perplexity, exp(loss). Which number does training minimize?",
-            hints=["If a model gives every target a probability of 1, what is its loss? What do you return?"],
+            message=(
+                "You return the perplexity, exp(loss), so a perfect model gets 1 instead of 0. Which number should "
+                "training minimize?"
+            ),
+            hints=["Which function do you apply after you take the mean?"],
         ),
     ]

@@ -56,8 +56,8 @@ def weighted_first(*variants: Variant | Callable[..., Any], bias: bool = False) 
         *variants,
         summary="you multiply `x` by the weight before you normalize it",
         message=(
-            "{summary}, so the weight also changes what you divide by. Which should come first, normalizing or "
-            "multiplying by the weight?"
+            "{summary}, so the weight also changes the number that you divide by. Which should come first, "
+            "normalizing or multiplying by the weight?"
         ),
         hints=[f"If you double all the weights, {doubled}"],
     )

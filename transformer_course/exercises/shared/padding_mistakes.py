@@ -17,8 +17,8 @@ def which_tokens(steps: InSteps) -> list[Mistake]:
             steps.but(real=lambda tokens, pad_id: tokens > pad_id),
             summary="you treat only token IDs greater than `pad_id` as real",
             message=(
-                "{summary}, which is right only if `pad_id` is 0. With a `pad_id` of 5, you also hide token 3. Which "
-                "comparison is False for padding alone?"
+                "{summary}, which is right only if `pad_id` is 0: with a `pad_id` of 5, you also hide token 3. Which "
+                "comparison is False only for padding?"
             ),
             hints=["Which tokens are real if `pad_id` is 5?"],
         ),
@@ -27,8 +27,8 @@ def which_tokens(steps: InSteps) -> list[Mistake]:
             steps.but(real=lambda real: torch.arange(real.shape[1]) < real.sum(dim=1, keepdim=True)),
             summary="you count the real tokens and allow that many from the left",
             message=(
-                "{summary}. If the padding comes first, you hide real tokens and let queries attend to padding. Which "
-                "entries should be True for the tokens 0, 0, 7, 8 and a `pad_id` of 0?"
+                "{summary}. If the padding comes first, you hide real tokens and let queries attend to padding. For "
+                "the tokens 0, 0, 7, 8 and a `pad_id` of 0, which entries should be True?"
             ),
             hints=["What does your code return for a sentence that begins with padding?"],
         ),
@@ -50,11 +50,11 @@ def which_targets(steps: InSteps, *last_hint: str, below: str) -> list[Mistake]:
             summary="you count only tokens with an ID above `pad_id`",
             message=(
                 "{summary}, but real tokens can have smaller IDs: with a `pad_id` of 2, you leave out tokens 0 and 1. "
-                "Which comparison is False for padding alone?"
+                "Which comparison is False only for padding?"
             ),
             hints=[
                 "Which tokens are real if `pad_id` is 2?",
-                "Only the token `pad_id` is padding. All the others are real.",
+                "Only the token `pad_id` is padding. All other tokens are real.",
                 *last_hint,
             ],
         ),

@@ -50,32 +50,34 @@ def of_the_mask(steps: InSteps) -> list[Mistake]:
             steps.but(fill=lambda: -1e4),
             steps.but(fill=lambda: -10.0),
             filled(lambda scaled, visible: scaled + ~visible * -1e4),
-            summary="you give hidden keys low scores instead of −∞",
+            summary="you set the scores of hidden keys to a low number instead of −∞",
             message=(
-                "{summary}. If a visible key scores just as low, the hidden keys get weight too. Which score always "
-                "gives a weight of 0?"
+                "{summary}. If all visible keys have scores that low, the hidden keys also get weight. Which score "
+                "always gives a weight of 0?"
             ),
-            hints=["Suppose that the only visible key scores lower than your hidden keys. Which keys get the weight?"],
+            hints=[
+                "Suppose that the only visible key has a lower score than your hidden keys. Which keys get the weight?"
+            ],
         ),
         Mistake(
             "smallest_visible_score",
             filled(lambda scaled, visible: torch.where(visible, scaled, scaled.amin(dim=-1, keepdim=True))),
             filled(lambda scaled, visible: torch.where(visible, scaled, scaled.amin())),
-            summary="you give hidden keys the smallest score instead of −∞",
-            message="{summary}, so they still get weight. Which score gives a weight of exactly 0?",
-            hints=["If all scores of a row are equal, which weight do your hidden keys get?"],
+            summary="you set the scores of hidden keys to the smallest score instead of −∞",
+            message="{summary}, so hidden keys still get some weight. Which score gives a weight of exactly 0?",
+            hints=["If all scores in a row are equal, what weight do your hidden keys get?"],
         ),
         Mistake(
             "infinity_times_zero",
             steps.but(scores=adding_infinity).attempt,
             steps.but(scores=adding_infinity, weights=lambda scores: scores.softmax(dim=-1)).attempt,
             message=(
-                "Your output is nearly all nan, because you multiply infinity by 0. For which keys do you do that, the "
-                "visible or the hidden ones?"
+                "You multiply infinity by 0, which is nan, so your output is nearly all nan. For which keys does this "
+                "happen, the visible keys or the hidden keys?"
             ),
             hints=[
                 "What is `-torch.inf * 0`?",
-                "You can't select entries by multiplying them with infinity. Choose entry by entry instead.",
+                "Multiplying by infinity can't select entries. Choose the score of each entry instead.",
                 "`scores.masked_fill(~mask, -torch.inf)` fills without multiplying.",
             ],
         ),
@@ -84,13 +86,10 @@ def of_the_mask(steps: InSteps) -> list[Mistake]:
             afterwards(lambda weights, visible: weights * visible),
             summary="you mask the weights after the softmax instead of the scores before it",
             message=(
-                "{summary}, so a row sums to less than 1: the better a hidden key matches, the less weight is left for "
-                "the others. At which step should you apply the mask?"
+                "{summary}, so the rows sum to less than 1: if a hidden key has a weight of 0.9, the visible keys "
+                "share only 0.1. At which step should you apply the mask?"
             ),
-            hints=[
-                "If a hidden key has half of the weight before you mask it, what do the other weights of its row sum "
-                "to?"
-            ],
+            hints=["Print `weights.sum(dim=-1)`. What should each row sum to?"],
         ),
         Mistake(
             "renormalized_after_the_softmax",
@@ -99,8 +98,8 @@ def of_the_mask(steps: InSteps) -> list[Mistake]:
             steps.but(weights=_exponentials_times_mask),
             summary="you mask after `exp` and renormalize",
             message=(
-                "{summary}. Mathematically, that is right, but next to a hidden score of 200, the weight of a visible "
-                "score of 0 underflows to 0, or `exp` overflows. What could you mask instead?"
+                "{summary}. That is right mathematically, but next to a hidden score of 200, the weight of a visible "
+                "score of 0 underflows to 0, or `exp` overflows. What should you mask before `exp`?"
             ),
             hints=["What is the softmax of the scores 200 and 0? What is left once you mask the first?"],
         ),
@@ -110,8 +109,8 @@ def of_the_mask(steps: InSteps) -> list[Mistake]:
             steps.but(visible=transposed, fill=lambda: -1e9),  # in fully masked rows, −∞ gives nan but −1e9 does not
             summary="you transpose the mask",
             message=(
-                "{summary}, but its rows already correspond to queries and its columns to keys. Your code crashes, "
-                "or hides the wrong keys. Where do you swap the two?"
+                "{summary}, but its rows already correspond to queries and its columns to keys, so your code crashes "
+                "or hides the wrong keys. Where do you transpose the mask?"
             ),
             hints=["Which dimension of the mask corresponds to the keys?"],
         ),

@@ -14,12 +14,12 @@ def of_a_mask_that_may_be_none(steps: InSteps) -> list[Mistake]:
             "mask_asked_for_its_truth",
             steps.but(visible=lambda mask: mask if mask else None).attempt,
             message=(
-                "You use the mask as a condition, but a tensor with several entries is neither true nor false, so "
-                "Python raises an error. What do you need to find out about the mask there?"
+                "You use the mask as a condition. A tensor with several entries is neither true nor false, so PyTorch "
+                "raises an error. What should your condition check instead?"
             ),
             hints=[
                 "What does `bool(torch.tensor([True, False]))` do?",
-                "You need to know whether there is a mask at all. Without one, `mask` is None.",
+                "Check whether there is a mask at all. Without one, `mask` is None.",
                 "`if mask is not None:`.",
             ],
         ),
@@ -45,10 +45,10 @@ def of_the_merging(steps: InSteps, queries: str) -> list[Mistake]:
         Mistake(
             "merged_by_view",
             steps.but(merged=lambda mixture: mixture.reshape(len(mixture), mixture.shape[2], -1)),
-            summary="you merge the heads by reshaping, without a transposition",
+            summary="you merge the heads with a reshape and no transpose",
             message=(
-                "{summary}, so each row of your result mixes several positions. How do you move the positions in front "
-                "of the heads?"
+                "You merge the heads with a reshape but no transpose, so each row of your result mixes several "
+                "positions. Which two dimensions should you swap before the reshape?"
             ),
             hints=["`parts.merge_heads` has two steps. Which of them is missing in your code?"],
         ),
@@ -56,8 +56,8 @@ def of_the_merging(steps: InSteps, queries: str) -> list[Mistake]:
             "transposed_then_viewed",
             *[variant.attempt for variant in transposed],
             message=(
-                "You call `view` on a transposed tensor, whose numbers are no longer stored in that order, so `view` "
-                "raises an error. What does its message suggest?"
+                "You call `view` on a transposed tensor, which is not contiguous in memory, so `view` raises an "
+                "error. What does the error message suggest?"
             ),
             hints=[
                 "What is `x.transpose(1, 2).is_contiguous()`?",
@@ -70,8 +70,8 @@ def of_the_merging(steps: InSteps, queries: str) -> list[Mistake]:
             steps.but(merged=lambda mixture: mixture.permute(0, 2, 3, 1).flatten(2)),
             summary="you interleave the features of the heads",
             message=(
-                "{summary}: with 2 heads, head 0 fills columns 0, 2, 4 … instead of neighboring ones. In which order "
-                "are the dimensions when you merge them?"
+                "{summary}: with 2 heads, head 0 fills columns 0, 2, 4 … instead of the first half of the columns. "
+                "What should the order of the dimensions be when you merge the heads?"
             ),
             hints=["With 2 heads of width 2, which columns of the merged table should head 0 fill?"],
         ),
@@ -83,10 +83,10 @@ def split_by_view(*variants: Variant | Callable[..., Any]) -> Mistake:
     return Mistake(
         "split_by_view",
         *variants,
-        summary="you split into heads by reshaping, without a transposition",
+        summary="you split the features into heads with a reshape and no transpose",
         message=(
-            "{summary}, so a head gets some of the positions instead of some of the features. What should come after "
-            "the reshape?"
+            "You split the features into heads with a reshape but no transpose, so each head gets some of the "
+            "positions instead of some of the features. What should come after the reshape?"
         ),
         hints=["`parts.split_heads` has two steps. Which of them is missing in your code?"],
     )
@@ -121,10 +121,10 @@ def of_the_heads(steps: InSteps, queries: str, n_query: str) -> list[Mistake]:
             steps.but(visible=lambda mask: None if mask is None else mask[:, None, None, :]).attempt,
             message=(
                 f"You add a dimension to the mask, but it already broadcasts to (batch, n_heads, {n_query}, "
-                f"{n_query.replace('query', 'key')}) as it is. What shape does it have after your change?"
+                f"{n_query.replace('query', 'key')}) without that. What shape does the mask have after your change?"
             ),
             hints=[
-                "What shapes do the masks of the cases have? Which do they have after you add a dimension?",
+                "What shapes do the masks in the cases have? What shapes do they have after you add a dimension?",
                 "Broadcasting adds leading dimensions that are missing and expands dimensions of length 1.",
                 "Use the mask as it is, without `unsqueeze` or `None`.",
             ],

@@ -36,8 +36,8 @@ ROOT_MESSAGES = {
 }
 """Messages for generated mistakes in the square root, in exercises that divide by √d_k themselves."""
 ROOT_OF_D_MODEL = Wording(
-    "{summary}. Each head compares vectors of width d_k = d_model / n_heads, so each score is a sum of only d_k "
-    "products. Dividing by √d_model makes your scores too small and your weights too even.",
+    "{summary}. Each head compares vectors of width d_k = d_model / n_heads, so with 4 heads your scores are only "
+    "half as large as they should be. What is the width of the vectors in each dot product?",
     summary="you divide by √d_model instead of √d_k",
     hints=["With d_model = 12 and 3 heads, how many products does each score add up?"],
 )
@@ -79,8 +79,8 @@ def of_scaling_too_early(steps: InSteps) -> list[Mistake]:
             steps.but(scores=lambda scores, queries: scores / queries.shape[-1] ** 0.5),
             summary="you divide the scores by √d",
             message=(
-                "{summary}, so your weights are too even: with d = 2, scores of 0 and 2 give 0.20 and 0.80 instead of "
-                "0.12 and 0.88. Lesson 02 introduces this scaling; here, use the plain dot products."
+                "{summary}, so your weights are too uniform: with d = 2, scores of 0 and 2 give 0.20 and 0.80 instead "
+                "of 0.12 and 0.88. Lesson 02 introduces this scaling; here, use the plain dot products."
             ),
             hints=["The formula in this lesson is softmax(q kᵀ). Does it divide the scores by anything?"],
         ),

@@ -17,7 +17,7 @@ TRANSPOSES_THE_BATCH = Wording(
     "Your code is right for a single matrix. With a batch, you reverse *all* the dimensions of the keys, or PyTorch "
     "raises an error. Which two dimensions should you swap?",
     summary="you transpose the keys as if there were no batch",
-    hints=["For keys of shape (7, 3, 4), what shape should the transposed keys have? What does `.T` do?"],
+    hints=["What shape does `.T` return for keys of shape (7, 3, 4)?"],
 )
 """The message for ``.T`` instead of ``.mT``."""
 
@@ -85,13 +85,10 @@ WEIGHT_MESSAGES = {
         hints=["Is each key a row or a column of the matrix on the right?"],
     ),
     "twice_weights": Wording(
-        "{summary}, which makes them too even: 0.9 and 0.1 become 0.69 and 0.31. Which function that you call already "
-        "returns weights?",
+        "{summary}, which makes the weights too uniform: 0.9 and 0.1 become 0.69 and 0.31. Which of the functions "
+        "that you call already returns weights?",
         summary="you apply the softmax twice, the second time to the weights",
-        hints=[
-            "How many times does the formula take a softmax? How many times does your code, including the functions "
-            "that it calls?"
-        ],
+        hints=["How many softmaxes do your scores go through before you average the values?"],
     ),
 }
 """Messages for generated mistakes in the weights, in exercises without a mask."""
@@ -123,10 +120,10 @@ WORST_MATCH_FIRST = Wording(
     hints=["Does a good match have a large or a small dot product? Which one should get more weight?"],
 )
 QUERIES_AND_KEYS_SWAPPED = Wording(
-    "{summary}, so row i of your weights is for key i instead of query i. Which tensor should come first in the "
-    "product?",
+    "{summary}, so each row of your weights corresponds to a key instead of a query. Which tensor should come first "
+    "in the product?",
     summary="you swap the queries and the keys",
-    hints=["With 2 queries and 3 keys, what shape should the scores have? What shape do yours have?"],
+    hints=["With 2 queries and 3 keys, what shape should the scores have? What shape do your scores have?"],
 )
 
 
