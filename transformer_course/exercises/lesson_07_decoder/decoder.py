@@ -159,8 +159,8 @@ MISTAKES = [
         ),
         summary="you pass the output of the previous layer as the memory, from the second layer on",
         message=(
-            "From the second layer on, you pass the output of the previous layer as the memory. Every layer should "
-            "read the same memory. Which variable should your loop update?"
+            "From the second layer on, you pass the previous layer's output as the memory, so these layers don't read "
+            "the source. Every layer should read the same memory. Which variable should your loop update?"
         ),
         hints=[
             "Two arguments of a layer are `x` and `memory`. Which of them should change from one layer to the next?"
@@ -175,10 +175,10 @@ MISTAKES = [
         ),
         summary="you swap `x` and the memory when you call the layers",
         message=(
-            "{summary}, so your output has as many positions as the source. In which order does a decoder layer take "
-            "its arguments?"
+            "{summary}, so your output has one vector for each source position instead of each target position. In "
+            "which order does a decoder layer take its arguments?"
         ),
-        hints=["With 2 target tokens and a memory of 3 positions, which shape should your output have?"],
+        hints=["With 2 target tokens and a memory of 3 positions, what shape should your output have?"],
     ),
     Mistake(
         "reads_itself",
@@ -195,8 +195,8 @@ MISTAKES = [
         STEPS.but(memory=lambda self, memory: memory + self.positions[: memory.shape[1]]),
         summary="you add positional encodings to the memory",
         message=(
-            "{summary}. The memory is the output of the encoder, which has already added them to its own input. What "
-            "should the layers get as their memory?"
+            "{summary}. The memory is the output of the encoder, which already added positional encodings to its own "
+            "input, so you add them a second time. What should you pass to the layers as the memory?"
         ),
         hints=["Where does lesson 06 add the positional encodings of the source?"],
     ),
@@ -210,7 +210,9 @@ MISTAKES = [
             "{summary}, so the padding of the source decides which target positions are hidden. In which order does a "
             "decoder layer take its masks?"
         ),
-        hints=["In `layer(x, memory, …, …)`, which mask comes first: the one of the target, or the one of the memory?"],
+        hints=[
+            "In `layer(x, memory, …, …)`, which mask comes first: the mask of the target or the mask of the memory?"
+        ],
     ),
     Mistake(
         "shifted_inside",
@@ -218,10 +220,10 @@ MISTAKES = [
         STEPS.but(tokens=lambda tokens: tokens.roll(1, 1)).attempt,
         summary="you shift the tokens inside the decoder",
         message=(
-            "{summary}. During training, the caller has already shifted them; during generation, they must not be "
-            "shifted at all. Which tokens should your decoder embed?"
+            "{summary}. During training, the caller has already shifted them, so you shift them twice: for the labels "
+            "[5, 6, 7], position 2 reads 5 instead of 6. Which tokens should your decoder embed?"
         ),
-        hints=["For the tokens [[5, 6, 7]], which token's embedding should your decoder have at position 0?"],
+        hints=["For the tokens [[5, 6, 7]], which token should your decoder embed at position 0?"],
     ),
 ]
 
@@ -234,14 +236,14 @@ EXERCISE = Exercise(
     verified="You embed the tokens and add their positions, and every layer reads the same memory.",
     hints=[
         "How did the encoder of lesson 06 turn tokens into the input of its first layer?",
-        "Multiply the embeddings by √d_model and add one row of `self.positions` for each token. Then call the "
-        "layers in turn, each on the output of the previous one. What do all of them get unchanged?",
+        "Multiply the embeddings by √d_model and add one row of `self.positions` for each token. Then call the layers "
+        "in turn, each on the output of the previous one. Which arguments are the same for every layer?",
         "`for layer in self.layers:`, and inside the loop `x = layer(x, memory, mask, memory_mask)`.",
     ],
     messages={
         "length_length: memory.shape[-2]": Wording(
-            "You take one row of `positions` for each position of the *memory* and add these rows to the target. "
-            "With 2 target tokens and a memory of 3, the shapes don't match. How many rows do you need?",
+            "You take one row of `positions` for each position of the *memory* and add these rows to the target. With "
+            "2 target tokens and a memory of 3, the shapes don't match. How many rows should you take?",
             summary="you take one row of `positions` for each position of the memory instead of the target",
             hints=["To which sequence do you add the positions, and how long is it?"],
         ),
@@ -250,17 +252,17 @@ EXERCISE = Exercise(
         "inverted_mask": stack.inverted("mask"),
         "inverted_memory_mask": stack.inverted("memory_mask"),
         "ignored_mask": Wording(
-            "You don't pass `mask` to the layers, so target positions attend to positions that it should hide. Which "
-            "arguments does a decoder layer take?",
+            "You don't pass `mask` to the layers, so target positions attend to positions that `mask` should hide. "
+            "Which arguments does a decoder layer take?",
             summary="you don't pass `mask` to the layers",
-            hints=["A decoder layer takes `x`, the memory and two masks. What does yours get instead of `mask`?"],
+            hints=["A decoder layer takes `x`, the memory and two masks. What do you pass instead of `mask`?"],
         ),
         "ignored_memory_mask": (
             Wording(
-                "You don't pass `memory_mask` to the layers, so they read source positions that it should hide. Which "
-                "arguments does a decoder layer take?",
+                "You don't pass `memory_mask` to the layers, so they attend to source positions that `memory_mask` "
+                "should hide. Which arguments does a decoder layer take?",
                 summary="you don't pass `memory_mask` to the layers",
-                hints=["A decoder layer takes `x`, the memory and two masks. What does yours get as its second mask?"],
+                hints=["A decoder layer takes `x`, the memory and two masks. What do you pass as the second mask?"],
             )
         ),
     },

@@ -113,8 +113,11 @@ MISTAKES = [
         STEPS.but(shown=lambda start: lambda target: start),
         # equivalent, because no position attends to later positions
         STEPS.but(next_logits=lambda: lambda logits: logits[:, 0]),
-        summary="you choose every token from the logits after bos",
-        message=("{summary}, as if it were the first token. Which position of the target predicts the next token?"),
+        summary="you choose every token from the logits at bos, the first position",
+        message=(
+            "{summary}, so no token depends on the tokens generated before it. Which position of the target predicts "
+            "the next token?"
+        ),
         hints=[
             "The target is bos, 5, 8. What should you pass to the model, and which position predicts the token after 8?"
         ],
@@ -135,7 +138,7 @@ MISTAKES = [
         summary="you choose a token at every position instead of only at the last one",
         message=(
             "{summary}. The earlier positions predict tokens that you have already generated. How many tokens should "
-            "one iteration add?"
+            "you append to each row in one iteration?"
         ),
         hints=["With 2 sources, how many tokens should `choose` return in the third iteration?"],
     ),
@@ -144,8 +147,11 @@ MISTAKES = [
         "probabilities",
         STEPS.but(next_logits=lambda: lambda logits: logits[:, -1].softmax(dim=-1)),
         summary="you pass probabilities to `choose` instead of logits",
-        message="{summary}, so it chooses different tokens. According to the docstring, what does `choose` take?",
-        hints=["Which numbers does the model return, and which does `choose` take?"],
+        message=(
+            "{summary}, so `choose` may pick a different token. Which input does the docstring of `generate_target` "
+            "describe for `choose`?"
+        ),
+        hints=["Which function do you apply to the logits before you call `choose`?"],
     ),
     Mistake(
         "choose_not_used",
@@ -155,23 +161,25 @@ MISTAKES = [
         ).attempt,
         summary="you choose the tokens yourself instead of calling `choose`",
         message=(
-            "You choose the tokens yourself, by taking the likeliest ones or by sampling. The caller decides how to "
-            "choose. Which argument picks tokens from logits?"
+            "You choose the tokens yourself, by taking the likeliest ones or by sampling, so the caller's `choose` "
+            "has no effect. Which argument should pick tokens from the logits?"
         ),
-        hints=["Where do you use the argument `choose`?"],
+        hints=["If the caller passes a `choose` that always returns token 0, which tokens should you append?"],
     ),
     Mistake(
         "counts_bos",
         STEPS.but(n_rounds=lambda n_tokens: max(n_tokens - 1, 0)),
-        summary="you generate one token too few, as if bos counted",
-        message="{summary}. With n_tokens = 1, how many tokens should you return?",
-        hints=["With n_tokens = 1, how often should your loop run?"],
+        summary="you generate one token too few, as if bos were one of the generated tokens",
+        message="{summary}: with n_tokens = 1, you generate nothing. How many times should your loop run?",
+        hints=["Does bos count as one of the n_tokens tokens that you should return?"],
     ),
     Mistake(
         "last_column_cut_off",
         STEPS.but(output=lambda written: written[:, :-1]),
         summary="you drop the newest token of each row instead of bos",
-        message="{summary}. Which column of the target did the model not generate?",
+        message=(
+            "{summary}: with n_tokens = 1, you return only bos. Which column of the target did the model not generate?"
+        ),
         hints=["With n_tokens = 1, which token should you return: bos or the new one?"],
     ),
     Mistake(
@@ -181,7 +189,7 @@ MISTAKES = [
             output=lambda written, n_tokens: written[:, 1:] if n_tokens else None,
         ),
         summary="your loop ends after its first iteration",
-        message="{summary}, so you return only one token. Is your `return` inside the loop?",
+        message="{summary}, so you return only one token for each source. Is your `return` inside the loop?",
         hints=[
             "With `n_tokens=4`, how many tokens should you return? How many do you return?",
             "A `return` ends the function, even in the middle of a loop.",
@@ -209,13 +217,14 @@ EXERCISE = Exercise(
     ],
     messages={
         "left_out_output": Wording(
-            "You return bos too, although the model did not generate it. Which column should you leave out?",
-            summary="you return bos too",
+            "You return bos along with the generated tokens, so each row has n_tokens + 1 tokens. Which column should "
+            "you leave out?",
+            summary="you also return bos",
             hints=["With n_tokens = 1, how many tokens should you return for each source?"],
         ),
         "order_logits": Wording(
-            "You pass the target as the first argument of the model and the source as the second. Which one does "
-            "the encoder read?",
+            "You pass the target as the first argument of the model and the source as the second, so the encoder "
+            "reads the target. In which order does the model take its arguments?",
             summary="you swap the source and the target when you call the model",
             hints=["In `model(source, target)`, which argument does the encoder read?"],
         ),
@@ -223,22 +232,22 @@ EXERCISE = Exercise(
             "Your target is empty in the first iteration, so the model has no last position to predict from. Which "
             "token should every target start with?",
             summary="you start with an empty target",
-            hints=["For 3 sources, which shape should the target have before the first iteration?"],
+            hints=["For 3 sources, what shape should the target have before the first iteration?"],
         ),
         "not_indexed_extended": Wording(
-            "You append a tensor of shape (batch,) to a target of shape (batch, n). Append one token for each "
-            "source, as a column. Which shape does a column have?",
+            "You append a tensor of shape (batch,) to a target of shape (batch, n), so `torch.cat` raises an error. "
+            "The new tokens should form a column. What shape does a column have?",
             summary="you append a tensor of shape (batch,) instead of a column",
             hints=[
-                "The target of 3 sources has the shape (3, 2). Which shape should the new tokens have, so that "
-                "it becomes (3, 3)?",
+                "A target has shape (3, 2). What shape should the new tokens have so that the extended target has "
+                "shape (3, 3)?",
             ],
         ),
         "axis_extended: torch.cat([target, new_tokens[:, None]], dim=0)": Wording(
-            "You append the tokens along dim 0, below the target, as if they belonged to additional sources. Along "
-            "which `dim` does a target grow?",
+            "You append the tokens along dim 0, below the target, so they become additional rows. Along which `dim` "
+            "should a target grow?",
             summary="you append the tokens along dim 0 instead of dim 1",
-            hints=["With 2 sources, which shape should the target have after the first iteration?"],
+            hints=["With 2 sources, what shape should the target have after the first iteration?"],
         ),
     },
     mistakes=MISTAKES,

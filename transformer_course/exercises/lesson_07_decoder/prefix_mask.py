@@ -94,22 +94,22 @@ MISTAKES = [
         STEPS.but(lengths=lambda prefix_lengths: prefix_lengths[:, None, None]),
         summary="you leave out the dimension for the heads",
         message=(
-            "{summary}, so the batch dimension of your mask lines up with the heads of the scores, (batch, n_heads, "
-            "length, length). Which shape should the mask have?"
+            "{summary}, so the batch dimension of your mask lines up with the heads of the scores, which have shape "
+            "(batch, n_heads, length, length). What shape should the mask have?"
         ),
         hints=[
-            "With 2 sentences and 4 heads, which dimension of the scores would the 2 of a mask of shape (2, 5, 5) "
-            "meet?",
+            "With 2 sentences and 4 heads, which dimension of the scores does the 2 line up with in a mask of shape "
+            "(2, 5, 5)?",
         ],
     ),
     Mistake(
         "lengths_meet_positions",
         STEPS.but(lengths=lambda prefix_lengths: prefix_lengths[:, None]),
         STEPS.but(lengths=lambda prefix_lengths: prefix_lengths, mask=lambda mask: mask[None, None]),
-        summary="you line up the prefix lengths with positions instead of with the rows of the batch",
+        summary="you broadcast the prefix lengths along the positions instead of the batch",
         message=(
-            "{summary}, so your code runs only for a single sentence, or if the batch has as many sentences as "
-            "positions. Which shape should the lengths have?"
+            "{summary}, so your code runs only if the batch size is 1 or equals the number of positions. What shape "
+            "should the lengths have?"
         ),
         hints=["What is the shape of your lengths, and which dimension of the mask should they line up with?"],
     ),
@@ -132,19 +132,21 @@ EXERCISE = Exercise(
     messages={
         "comparison_in_the_prefix: (keys) <= (lengths)": Wording(
             "{summary}, so the prefix is one key too long: with a prefix of 2, the first query also attends to key 2. "
-            "Which is the last key of that prefix?",
+            "Which key is the last one in that prefix?",
             summary="you compare the keys with the prefix length using `<=` instead of `<`",
-            hints=["Keys are counted from 0. Which of them belong to a prefix of 2 tokens?"],
+            hints=["Keys are counted from 0. Which keys are inside a prefix of 2 tokens?"],
         ),
         "comparison_in_the_prefix: (keys) > (lengths)": Wording(
-            "{summary}, so you allow the keys that come after it. Which keys belong to a prefix of 2 tokens?",
+            "{summary}, so you allow the keys *after* the prefix instead of the keys inside it. Which keys are inside "
+            "a prefix of 2 tokens?",
             summary="your comparison of the keys with the prefix length is inverted",
-            hints=["Keys are counted from 0. Is key 0 inside a prefix of 2 tokens? What does your comparison give?"],
+            hints=["Is key 0 inside a prefix of 2 tokens? What does your comparison return for it?"],
         ),
         "comparison_in_the_prefix: (keys) >= (lengths)": Wording(
-            "{summary}, so you allow the keys that come after it. Which keys belong to a prefix of 2 tokens?",
+            "{summary}, so you allow the keys *after* the prefix instead of the keys inside it. Which keys are inside "
+            "a prefix of 2 tokens?",
             summary="your comparison of the keys with the prefix length is inverted",
-            hints=["Keys are counted from 0. Is key 0 inside a prefix of 2 tokens? What does your comparison give?"],
+            hints=["Is key 0 inside a prefix of 2 tokens? What does your comparison return for it?"],
         ),
         "comparison_not_later: (keys) < (queries)": Wording(
             "{summary}, so a position after the prefix can't attend to itself. With a prefix of 2, which keys should "
@@ -153,38 +155,42 @@ EXERCISE = Exercise(
             hints=["In a causal mask, is the diagonal True or False?"],
         ),
         "transposed_in_the_prefix": Wording(
-            "{summary}, so the *queries* in the prefix attend to all keys. Which dimension of the mask stands for the "
-            "keys?",
+            "{summary}, so the *queries* in the prefix attend to all keys. Which dimension of the mask corresponds to "
+            "the keys?",
             summary="you line up the prefix with the queries instead of the keys",
             hints=["With a prefix of 2, should the first two rows or the first two columns of the mask be True?"],
         ),
         "operator_mask: (in_the_prefix) & (not_later)": Wording(
-            "{summary}, so a query attends to a key only if both allow it: the first query doesn't see the rest of the "
-            "prefix. Is it enough if one of them allows a key?",
+            "{summary}, so a query attends to a key only if both masks allow it: the first query can't attend to the "
+            "rest of the prefix. Is it enough if one of the masks allows a key?",
             summary="you combine the prefix and the causal mask with *and* instead of *or*",
             hints=["With a prefix of 2, may query 0 attend to key 1? May query 3 attend to key 3?"],
         ),
         "first_for_all_mask": Wording(
-            "{summary}, but each sentence has its own prefix. Which index of `prefix_lengths` do you use?",
+            "{summary}: with the prefix lengths 3 and 1, the second sentence also gets a prefix of 3. Where do you "
+            "lose the batch dimension?",
             summary="you use the mask of the first sentence for all sentences",
             hints=[
                 "With the prefix lengths 3 and 1, how many keys may the first query of the second sentence attend to?"
             ],
         ),
         "part_left_out_mask: in_the_prefix": Wording(
-            "{summary}, so positions after the prefix can't attend to each other. What else may a query attend to?",
+            "{summary}, so positions after the prefix can't attend to each other. Which other keys may a query attend "
+            "to?",
             summary="you return only the mask of the prefix",
             hints=["With a prefix of 2, which keys should the last of 4 queries attend to?"],
         ),
         "part_left_out_mask: not_later": Wording(
-            "{summary}, so the first query can't attend to the rest of the prefix. What else may a query attend to?",
+            "{summary}, so the first query can't attend to the rest of the prefix. Which other keys may a query "
+            "attend to?",
             summary="you return only the causal mask",
             hints=["With a prefix of 2, which keys should the first of 4 queries attend to?"],
         ),
         "range_keys: torch.arange(1, length + 1)": Wording(
-            "{summary}, so every key is one position too late. Which number does the first key have?",
+            "{summary}, so a prefix of 2 contains only one key, and a query after the prefix can't attend to its own "
+            "position. What number should the first key have?",
             summary="you number the keys from 1 instead of 0",
-            hints=["With a prefix of 2, which keys does your comparison find?"],
+            hints=["With a prefix of 2, which of your key numbers are below the prefix length?"],
         ),
     },
     mistakes=MISTAKES,

@@ -90,17 +90,17 @@ MISTAKES = [
         STEPS.but(shifted=lambda tokens: tokens.roll(1)),
         summary="you put the last token of a row in front instead of bos",
         message=(
-            "{summary}, as `roll` does, so the decoder begins with the end of the text. What should it read at "
-            "position 0?"
+            "{summary}, as `roll` does: for the labels [5, 6, 7], the decoder begins with 7. Which token should it "
+            "read at position 0?"
         ),
-        hints=["For the labels [5, 6, 7] and bos 1, which token should the decoder read at position 0?"],
+        hints=["When the decoder generates, which token does it have before it predicts the first one?"],
     ),
     Mistake(
         "cuts_off_a_row",
         STEPS.but(rest=lambda tokens: tokens[:-1]),
         summary="you drop the last *row* instead of the last token of each row",
         message="{summary}, so a whole sentence is missing. Along which dimension do you slice?",
-        hints=["You have 2 rows of 3 tokens. Which shape should remain when the last token of each row is dropped?"],
+        hints=["You have 2 rows of 3 tokens. What shape should remain when the last token of each row is dropped?"],
     ),
     Mistake(
         "down_the_batch",
@@ -109,8 +109,8 @@ MISTAKES = [
         STEPS.but(shifted=lambda begin, tokens: torch.cat([begin, tokens.roll(1, dims=0)[:, 1:]], dim=1)),
         summary="you shift whole rows down",
         message=(
-            "{summary}, so a sentence reads the tokens of another sentence in the batch. Along which dimension should "
-            "the tokens move?"
+            "{summary}, so each sentence reads the tokens of another sentence in the batch. Along which dimension "
+            "should the tokens move?"
         ),
         hints=["For the two rows [5, 6, 7] and [8, 9, 4] and bos 1, what should the decoder read in the second row?"],
     ),
@@ -119,8 +119,8 @@ MISTAKES = [
         STEPS.but(shifted=lambda begin, tokens: torch.cat([begin, tokens.roll(-1, dims=1)[:, 1:]], dim=1)),
         summary="you roll the tokens to the left before you put bos in front",
         message=(
-            "{summary}, so positions read tokens that come later in the text. In which direction should the tokens "
-            "move?"
+            "{summary}: for the labels [5, 6, 7], position 1 reads 7 instead of 5. In which direction should the "
+            "tokens move?"
         ),
         hints=["What is `torch.tensor([5, 6, 7]).roll(-1)`, and what is `.roll(1)`?"],
     ),
@@ -128,7 +128,7 @@ MISTAKES = [
         "bos_in_the_first_row_only",
         STEPS.but(shifted=lambda tokens, bos_id: bos_in_front_of_first(tokens.roll(1, dims=1), bos_id)),
         summary="you write bos into the first row only",
-        message=("{summary}, so the other rows begin with another token. Which entries should you set to bos?"),
+        message=("{summary}, so every other row begins with its own last token. Which entries should you set to bos?"),
         hints=["With 2 rows of tokens, how many entries should be bos? How do you select a whole column?"],
     ),
 ]
@@ -149,7 +149,7 @@ EXERCISE = Exercise(
     messages={
         "slice_rest: tokens[:, 1:]": Wording(
             "{summary}. From the second position on, each position reads the token that it should predict. Which "
-            "token should each row lose?",
+            "token should you drop from each row?",
             summary="you replace the first token with bos instead of shifting the row",
             hints=["For the labels [5, 6, 7], at which position of the input should the 5 be?"],
         ),
@@ -162,9 +162,9 @@ EXERCISE = Exercise(
         "parts_exchanged_begin: (1, tokens.shape[0])": (
             Wording(
                 "You make one row of bos, of shape (1, batch), but each row of the batch needs its own bos in front. "
-                "Which shape should the bos tokens have?",
+                "What shape should the bos tokens have?",
                 summary="you make a row of bos instead of a column",
-                hints=["For 3 rows of tokens, which shape should the bos tokens in front of them have?"],
+                hints=["For 3 rows of tokens, what shape should the bos tokens in front of them have?"],
             )
         ),
     },

@@ -75,30 +75,35 @@ EXERCISE = Exercise(
     ],
     messages={
         "inverted_mask": Wording(
-            "{summary} before you pass it on. The self-attention uses the same convention: True means *may attend to*.",
+            "{summary} before you pass it on. The self-attention uses the same convention: True means *may attend*.",
             summary="you invert `mask`",
-            hints=["What does True mean in the masks of this course? And in those of `nn.MultiheadAttention`?"],
+            hints=[
+                "What does True mean in the masks of this course, and what does it mean in the masks of "
+                "`nn.MultiheadAttention`?"
+            ],
         ),
         "inverted_memory_mask": Wording(
-            "{summary} before you pass it on. The cross-attention uses the same convention: True means *may attend "
-            "to*.",
+            "{summary} before you pass it on. The cross-attention uses the same convention: True means *may attend*.",
             summary="you invert `memory_mask`",
-            hints=["What does True mean in the masks of this course? And in those of `nn.MultiheadAttention`?"],
+            hints=[
+                "What does True mean in the masks of this course, and what does it mean in the masks of "
+                "`nn.MultiheadAttention`?"
+            ],
         ),
         "ignored_mask": (
             Wording(
-                "Your self-attention has no mask, so each position attends to the tokens after it, which it should "
-                "predict. Where do you use `mask`?",
+                "Your self-attention has no mask, so each position attends to later tokens, including the token that "
+                "it should predict. Where should you use `mask`?",
                 summary="your self-attention has no mask",
-                hints=["Which four arguments does an attention take?"],
+                hints=["Which four arguments does multi-head attention take?"],
             )
         ),
         "ignored_memory_mask": (
             Wording(
-                "Your cross-attention has no mask, so the decoder also reads the padding of the source. Where do you "
-                "use `memory_mask`?",
+                "Your cross-attention has no mask, so the decoder also attends to the padding of the source. Where "
+                "should you use `memory_mask`?",
                 summary="your cross-attention has no mask",
-                hints=["Which four arguments does an attention take?"],
+                hints=["Which four arguments does multi-head attention take?"],
             )
         ),
         "left_out_self_sum: self_attended": Wording(
@@ -121,19 +126,19 @@ EXERCISE = Exercise(
         ),
         "wrong_input_cross_sum: x + cross_attended": Wording(
             "You add the cross-attention output to the layer's input, so your second residual connection leaves out "
-            "what the self-attention added. Which tensor do you pass to the cross-attention as its queries?",
+            "the result of the self-attention. Which tensor do you pass to the cross-attention as its queries?",
             summary="you add the cross-attention output to the layer's input instead of the first sublayer's result",
             hints=["If the cross-attention returned only zeros, would the self-attention affect your output?"],
         ),
         "wrong_input_network_sum: x + network_output": Wording(
-            "You add the feed-forward output to the layer's input, so your third residual connection leaves out what "
-            "both attentions added. Which tensor do you pass to the network?",
+            "You add the feed-forward output to the layer's input, so your third residual connection leaves out the "
+            "results of both attentions. Which tensor do you pass to the network?",
             summary="you add the feed-forward output to the layer's input instead of the network's input",
             hints=["If the network returned only zeros, would the attentions affect your output?"],
         ),
         "wrong_input_network_sum: self_normed + network_output": Wording(
             "You add the feed-forward output to the result of the first sublayer, so your third residual connection "
-            "leaves out what the cross-attention added. Which tensor do you pass to the network?",
+            "leaves out the result of the cross-attention. Which tensor do you pass to the network?",
             summary="you add the feed-forward output to the result of the first sublayer instead of the second",
             hints=["If the network returned only zeros, would the memory affect your output?"],
         ),

@@ -36,12 +36,12 @@ MISTAKES = [
         STEPS.but(**PRE_NORM, **UNNORMED),
         summary="you normalize the input of each sublayer instead of the sums, as in pre-norm",
         message=(
-            "{summary}. That trains well, but this exercise asks for the paper's post-norm. What do you pass to "
-            "each norm?"
+            "{summary}. Pre-norm trains well, but this exercise asks for the paper's post-norm. What should you pass "
+            "to each norm?"
         ),
         hints=[
             "In norm(x + sublayer(x)), what does the norm get?",
-            "Post-norm passes x to each sublayer as it is, and the sum to the norm.",
+            "Post-norm passes x to each sublayer unchanged and normalizes the sum.",
             "`self.norm_1(x + attended)`, where the attention gets x itself.",
         ],
     ),
@@ -49,10 +49,13 @@ MISTAKES = [
         "pre_norm_in_one_sublayer",
         *[STEPS.but(**dict(both)) for both in zip(PRE_NORM.items(), UNNORMED.items(), strict=True)],
         summary="you normalize the input of one sublayer instead of its sum, as in pre-norm",
-        message="{summary}. Which of your three norms gets something other than a sum?",
+        message=(
+            "{summary}, so that sublayer's sum is never normalized. Which of your three norms gets something other "
+            "than a sum?"
+        ),
         hints=[
             "Write each sublayer in the form norm(x + sublayer(x)). Which one differs?",
-            "Post-norm passes x to each sublayer as it is, and the sum to the norm.",
+            "Post-norm passes x to each sublayer unchanged and normalizes the sum.",
             "Pass the input of each sublayer on unchanged, and normalize the sum of input and output.",
         ],
     ),
@@ -76,14 +79,14 @@ MISTAKES = [
             network_output=PRE_NORM["network_output"],
             **UNNORMED,
         ),
-        summary="you normalize first, and add a sublayer's output to the normalized vectors",
+        summary="you normalize a sublayer's input and add the sublayer's output to the normalized input",
         message=(
-            "{summary}, so each residual connection carries the normalized vectors instead of the input itself. That "
+            "{summary}, so the residual connection carries the normalized vectors instead of the original input. That "
             "is neither post-norm nor pre-norm. Which should come first, the sum or the norm?"
         ),
         hints=[
-            "Suppose all sublayers return zeros. What do you add to them, x itself or the normalized x?",
-            "In post-norm, x itself goes into the sublayer and into the sum. The norm comes last.",
+            "Suppose all sublayers return zeros. Do you add x or the normalized x to these zeros?",
+            "In post-norm, you pass x unchanged to the sublayer, add the result to x, and normalize last.",
             "`self.norm_1(x + attended)`, where the attention gets x itself.",
         ],
     ),
@@ -123,7 +126,7 @@ MISTAKES = [
         STEPS.but(norms=lambda self: (self.norm_1, self.norm_2, self.norm_1)),
         STEPS.but(norms=lambda self: (self.norm_1, self.norm_1, self.norm_2)).attempt,
         summary="you use one norm more than once and another not at all",
-        message="{summary}. Each norm has its own parameters. Which norm does each sublayer use?",
+        message="{summary}, so some of the norms' parameters are never trained. Which norm should each sublayer use?",
         hints=["Which of `norm_1`, `norm_2` and `norm_3` occur in your code, and how often?"],
     ),
     Mistake(
@@ -131,12 +134,12 @@ MISTAKES = [
         STEPS.but(norms=lambda self: (self.norm_2, self.norm_1, self.norm_3)),
         STEPS.but(norms=lambda self: (self.norm_1, self.norm_3, self.norm_2)),
         STEPS.but(norms=lambda self: (self.norm_3, self.norm_2, self.norm_1)),
-        summary="you don't use the norms in the order of their numbers",
+        summary="you don't use the norms in the order of their names",
         message=(
             "{summary}. Newly initialized norms are identical, but parameters loaded from a trained model would end "
             "up in the wrong sublayer. Which norm comes after the self-attention?"
         ),
-        hints=["In the formula, which norm comes after the self-attention? Which one comes there in your code?"],
+        hints=["In the formula, which norm comes after the self-attention? Which norm does your code use there?"],
     ),
     Mistake(
         "norms_without_their_parameters",

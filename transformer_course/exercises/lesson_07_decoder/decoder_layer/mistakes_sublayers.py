@@ -28,10 +28,10 @@ MISTAKES = [
         STEPS.but(self_inputs=lambda first_input, memory: (first_input, memory, memory)),
         summary="you pass the memory to the self-attention as keys and values",
         message=(
-            "{summary}. In *self*-attention, the positions of the target attend to each other. From which sequence "
-            "should its keys and values come?"
+            "{summary}, so your target positions attend to the source. In *self*-attention, they should attend to "
+            "each other. Which sequence should the keys and values come from?"
         ),
-        hints=["With 2 target positions and a memory of 3, which shape should the weights of the self-attention have?"],
+        hints=["With 2 target positions and a memory of 3, what shape should the weights of the self-attention have?"],
     ),
     Mistake(
         "too_few_arguments",
@@ -44,8 +44,7 @@ MISTAKES = [
         ),
         hints=[
             "How do you call multi-head attention in lesson 03?",
-            "Each of the two attentions needs queries, keys and values. From which sequence does each of the three "
-            "come?",
+            "Each of the two attentions needs queries, keys and values. Which sequence should each of them come from?",
             "The self-attention gets x three times, and then the mask.",
         ],
     ),
@@ -56,7 +55,7 @@ MISTAKES = [
             cross_inputs=lambda second_input: (second_input, second_input, second_input), cross_mask=lambda mask: mask
         ),
         summary="you take the keys and values of the cross-attention from the target",
-        message="{summary}, so your layer never reads the memory. From which sequence should they come?",
+        message="{summary}, so your layer never reads the memory. Which sequence should the keys and values come from?",
         hints=["Does your output change if the memory changes? Should it?"],
     ),
     Mistake(
@@ -65,18 +64,18 @@ MISTAKES = [
         STEPS.but(cross_inputs=lambda memory, second_input: (memory, second_input, memory)).attempt,
         summary="you take the queries of the cross-attention from the memory",
         message=(
-            "{summary}. Its output then has one row for each *source* position, not for each target position. From "
-            "which sequence should the queries come?"
+            "{summary}, so the cross-attention returns one row for each *source* position instead of each target "
+            "position. Which sequence should the queries come from?"
         ),
-        hints=["Does an attention return one row for each query, or one for each key?"],
+        hints=["Does attention return one row for each query or one row for each key?"],
     ),
     Mistake(
         "the_input_asks_across",
         STEPS.but(cross_inputs=lambda x, memory: (x, memory, memory)),
         summary="you use the layer's input x as the queries of the cross-attention",
         message=(
-            "{summary}. The queries should be the result of the first sublayer. In which variable do you keep the "
-            "output of `norm_1`?"
+            "{summary}, so the queries don't depend on the self-attention. In which variable do you store the output "
+            "of `norm_1`?"
         ),
         hints=["Each sublayer starts from the result of the previous one. Where does your cross-attention start?"],
     ),
@@ -85,7 +84,7 @@ MISTAKES = [
         STEPS.but(cross_mask=lambda mask: mask),
         summary="you pass `mask` to the cross-attention",
         message=(
-            "{summary}, but it describes which *target* positions may be attended to. The whole source is known "
+            "{summary}, but `mask` describes which *target* positions may be attended to. The whole source is known "
             "from the start. Which mask describes the memory?"
         ),
         hints=["May the first word of a translation depend on the last word of the source?"],
@@ -120,10 +119,12 @@ MISTAKES = [
         STEPS.but(self_mask=lambda x: causal(x)),
         STEPS.but(self_mask=lambda x, mask: causal(x) if mask is None else mask),
         summary="you make a causal mask inside the layer",
-        message=("{summary}. The caller decides what may be attended to. What should happen if `mask` is None?"),
+        message=(
+            "{summary}. The caller decides which positions to hide: without `mask`, every position may attend to "
+            "every other one. What should you pass to the self-attention when `mask` is None?"
+        ),
         hints=[
-            "With 3 tokens and no mask, which positions may position 0 attend to? Which ones does it attend to in "
-            "your layer?",
+            "With 3 tokens and no mask, may position 0 attend to position 2? Does it in your layer?",
         ],
     ),
     Mistake(
@@ -132,7 +133,7 @@ MISTAKES = [
         summary="you leave out all residual connections",
         message=(
             "{summary}: you replace the input of each sublayer with its output instead of adding the two. What should "
-            "each norm get?"
+            "you pass to each norm?"
         ),
         hints=[
             "If all sublayers return zeros, what is left of x?",
@@ -145,8 +146,8 @@ MISTAKES = [
         STEPS.but(**{**NOTHING_ADDED, "network_sum": lambda x, network_output: x + network_output}),
         summary="you add x once, around all three sublayers, instead of around each one",
         message=(
-            "You use one residual connection around all three sublayers instead of one around each. What should "
-            "`norm_1` and `norm_2` get?"
+            "You use one residual connection around all three sublayers, so each norm before the last one gets a "
+            "sublayer's output without its input. What should you pass to `norm_1` and `norm_2`?"
         ),
         hints=[
             "How many sums does the formula have? How many does your code have?",
@@ -162,8 +163,8 @@ MISTAKES = [
         ),
         summary="you add every sublayer's output to the layer's input",
         message=(
-            "{summary}, which lacks what the earlier sublayers added. In norm(a + sublayer(b)), a and b should be the "
-            "same tensor. Which one is it in each sublayer?"
+            "{summary}, so each sum leaves out the results of the earlier sublayers. In norm(a + sublayer(b)), a and "
+            "b should be the same tensor. Which tensor is it in each sublayer?"
         ),
         hints=[
             "If the network returns only zeros, what is left of the two attentions in your output?",
@@ -182,7 +183,7 @@ MISTAKES = [
         ).attempt,
         summary="you run sublayers in parallel, on the same input",
         message=(
-            "{summary}, so one sublayer can't use what another has computed. What should each sublayer start from?"
+            "{summary}, so one sublayer can't use the result of another. What input should each sublayer start from?"
         ),
         hints=[
             "In your code, do the queries of the cross-attention depend on the other target tokens? Should they?",
@@ -222,7 +223,10 @@ MISTAKES = [
             output=lambda norms, cross_sum: norms[2](cross_sum),
         ),
         summary="you apply the feed-forward network between the two attentions",
-        message="{summary}, so it never works on what the cross-attention has read. Which sublayer should come last?",
+        message=(
+            "{summary}, so the network never processes the output of the cross-attention. Which sublayer should come "
+            "last?"
+        ),
         hints=[
             "In your code, does the input of the feed-forward network depend on the source? Should it?",
             "The order is self-attention, cross-attention, feed-forward network.",
