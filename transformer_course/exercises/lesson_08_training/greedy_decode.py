@@ -175,7 +175,7 @@ MISTAKES = [
         summary="you take the logits of the position before the last",
         message=(
             "From the second iteration on, you take the logits of the position before the last, so you predict the "
-            "newest token again. Which position predicts the next token?"
+            "newest token a second time. Which position predicts the next token?"
         ),
         hints=["The target is bos, 5, 8. Which position predicts the token after 8?"],
     ),
@@ -188,7 +188,7 @@ MISTAKES = [
         summary="you take the argmax over the positions instead of the vocabulary",
         message="{summary}, so you return a *position* as if it were a token. Which `dim` is the vocabulary?",
         hints=[
-            "The logits have the shape (batch, n, vocab_size). What does dimension 1 stand for?",
+            "The logits have shape (batch, n, vocab_size). What does dimension 1 stand for?",
             "Take the logits of the last position first. Their shape is (batch, vocab_size), so take the argmax over "
             "the last dimension.",
             "`logits[:, -1].argmax(dim=-1)`.",
@@ -199,18 +199,21 @@ MISTAKES = [
         "the_logits_themselves",
         STEPS.but(choice=lambda: lambda next_logits: next_logits.amax(dim=-1)),
         summary="you use the largest *logit* as the token",
-        message="{summary}, which is not a token ID. Which function returns the *index* of the largest logit?",
-        hints=["What is `torch.tensor([0.1, 0.7]).max()`, and which token is the likeliest?"],
+        message=(
+            "{summary}: for the logits 0.1 and 0.7, you append 0.7 instead of token 1. Which function returns the "
+            "*index* of the largest logit?"
+        ),
+        hints=["What is `torch.tensor([0.1, 0.7]).max()`, and what is `torch.tensor([0.1, 0.7]).argmax()`?"],
     ),
     Mistake(
         "leaves_the_model_in_eval_mode",
         STEPS.but(model=lambda model: model.eval()).attempt,
         message=(
-            "Your tokens are right, but you leave the model in eval mode. If it is being trained, training continues "
-            "without dropout. Does this function need to change the mode?"
+            "Your tokens are right, but you leave the model in eval mode. If you call your function during training, "
+            "training continues without dropout. Does this function need to change the mode?"
         ),
         hints=[
-            "What is `model.training` before and after a call of your function?",
+            "Print `model.training` before and after you call your function. Should it change?",
             "This exercise doesn't ask for a mode: you can use the model as it is.",
             "Leave `model.eval()` out, or call `model.train(was_training)` at the end.",
         ],
@@ -222,22 +225,25 @@ MISTAKES = [
                 written[:, 1:-1] if (written[:, 1:] == eos_id).any(1).all() else written[:, 1:]
             )
         ),
-        summary="you stop before you append the eos of the last sentence",
-        message="{summary}. Eos is part of the output. Which should come first, appending the token or the test?",
+        summary="you stop before you append the eos that ends the last sentence",
+        message=(
+            "{summary}, so its eos is missing from the output. Which should come first, appending the new tokens or "
+            "checking for eos?"
+        ),
         hints=["One sentence ends with eos as its third token. Which tokens should you return?"],
     ),
     Mistake(
         "last_column_cut_off",
         STEPS.but(output=lambda written: written[:, 1:-1]),
         summary="you drop the last token of each row",
-        message="{summary}. Only the first token, bos, should be removed. Which columns do you return?",
-        hints=["With max_length = 1, how many tokens should you return?"],
+        message="{summary}: with max_length = 1, you return no tokens. Which token of each row should you remove?",
+        hints=["Which columns does your slice keep, and which column holds bos?"],
     ),
     Mistake(
         "looks_at_the_first_sentence_only",
         STEPS.but(stop=lambda: lambda ended, tokens, target: ended[0]),
         summary="you stop when the *first* sentence has ended",
-        message="{summary}, so you cut off the others. When may the loop stop?",
+        message="{summary}, so you cut off longer sentences. When may the loop stop?",
         hints=["The first sentence has 2 tokens and the second has 5. How many iterations are needed?"],
     ),
     generation_mistakes.target_of_floats(STEPS),
@@ -256,8 +262,8 @@ MISTAKES = [
         ),
         summary="you don't keep track of which sentences have ended",
         message=(
-            "{summary}, so a finished sentence continues, and your loop stops only if all sentences generate eos in "
-            "the same iteration. What do you need to store for each sentence?"
+            "{summary}, so finished sentences continue, and your loop stops only if all sentences generate eos in the "
+            "same iteration. What should you store for each sentence?"
         ),
         hints=["The first sentence ends in iteration 2 and the second in iteration 5. When does your loop stop?"],
     ),
@@ -277,7 +283,7 @@ EXERCISE = Exercise(
         "`model(source, target)` returns logits for every position, (batch, n, vocab_size). The *last* position "
         "predicts the next token: `[:, -1].argmax(dim=-1)`. Append it with `torch.cat([target, best[:, None]], "
         "dim=1)`.",
-        "Keep one bool for each sentence: whether it has ended. In those that have, replace the chosen token by "
+        "Keep one bool for each sentence: whether it has ended. For finished sentences, replace the chosen token with "
         "eos: `torch.where(ended, eos_id, best)`.",
         "After max_length iterations, or as soon as `ended.all()`, return `target[:, 1:]`: everything but bos.",
     ],
@@ -289,7 +295,7 @@ EXERCISE = Exercise(
             hints=["The first sentence has ended and the second hasn't. Which token should each get next?"],
         ),
         "sibling_stop: ended.any()": Wording(
-            "{summary}, so you cut off the longer ones. When may the loop stop?",
+            "{summary}, so you cut off longer sentences. When may the loop stop?",
             summary="you stop as soon as *any* sentence has ended",
             hints=["The first sentence has 2 tokens and the second has 5. How many iterations are needed?"],
         ),
@@ -301,37 +307,38 @@ EXERCISE = Exercise(
         ),
         "left_out_output": Wording(
             "{summary}, although the model did not generate it. Which column should you leave out?",
-            summary="you return bos too",
-            hints=["With max_length = 1, how many tokens should you return for each sentence?"],
+            summary="you also return bos",
+            hints=["With max_length = 1, how many tokens should you return for each sentence? How many do you return?"],
         ),
         "range_written: range(n_rounds - 1)": Wording(
-            "{summary}, so no sentence reaches `max_length` tokens. With `max_length` = 1, how many should you return?",
+            "{summary}, so no sentence reaches `max_length` tokens: with `max_length` = 1, you return no tokens. How "
+            "many iterations should the loop make?",
             summary="your loop makes one iteration too few",
-            hints=["How many tokens does one iteration add, and how many tokens are allowed?"],
+            hints=["How many tokens does each iteration add? How many tokens may a sentence have?"],
         ),
         "range_written: range(n_rounds + 1)": Wording(
-            "{summary}, so a sentence can get one token more than `max_length`. With `max_length` = 1, how many should "
-            "you return?",
+            "{summary}, so a sentence can have one token more than `max_length` allows. With `max_length` = 1, how "
+            "many tokens should you return?",
             summary="your loop makes one iteration too many",
-            hints=["How many tokens does one iteration add, and how many tokens are allowed? Bos doesn't count."],
+            hints=["How many tokens does each iteration add? How many tokens may a sentence have, not counting bos?"],
         ),
         "comparison_ended": Wording(
-            "{summary}, so your loop stops at once. Which token ends a sentence?",
+            "{summary}, so your loop usually stops after the first token. Which token ends a sentence?",
             summary="you mark a sentence as finished if its token is *not* eos",
             hints=["After the first iteration, which sentences are finished in your code, and which should be?"],
         ),
         "parts_exchanged_target": Wording(
-            "{summary}, so the target is in reverse order and the last position is always bos. Where does a new token "
-            "go?",
-            summary="you append the new tokens in front of the target instead of at its end",
+            "{summary}, so the target is in reverse order and its last token is always bos. At which end should you "
+            "add a new token?",
+            summary="you put the new tokens in front of the target instead of at its end",
             hints=["The target is bos, 5 and the new token is 8. Which three tokens should the model read next?"],
         ),
         "ignored_bos_id: 1": (
             Wording(
-                "You start with token 1 instead of `bos_id`, but in training every target began with bos. Where do you "
-                "use `bos_id`?",
+                "You start with token 1 instead of `bos_id`, but in training every target began with bos. Where "
+                "should you use `bos_id`?",
                 summary="you start with token 1 instead of `bos_id`",
-                hints=["If `bos_id` is 9, which token should the model read first? Which one does it read?"],
+                hints=["If `bos_id` is 9, which token should the model read first? Which token does it read?"],
             )
         ),
         "number_start: 0": (
@@ -339,40 +346,43 @@ EXERCISE = Exercise(
                 "Your target is empty in the first iteration, so the model has no last position to predict from. "
                 "Which token should every target start with?",
                 summary="you start with an empty target",
-                hints=["For 3 sentences, which shape should the target have before the first iteration?"],
+                hints=["For 3 sentences, what shape should the target have before the first iteration?"],
             )
         ),
         "left_out_logits: model": (
             Wording(
-                "You call the model with one argument, but it takes two: the source, and the tokens generated so far. "
-                "Which one is missing?",
+                "You call the model with one argument, but it takes two: the source and the tokens generated so far. "
+                "Which argument is missing?",
                 summary="you call the model with only one argument",
-                hints=["Which tokens influence the next one: those of the source, those generated so far, or both?"],
+                hints=[
+                    "Which tokens influence the next token: the tokens of the source, the tokens generated so far, or "
+                    "both?"
+                ],
             )
         ),
         "not_indexed_target": (
             Wording(
-                "You append a tensor of shape (batch,) to a target of shape (batch, n). Append one token for each "
-                "sentence, as a column. Which shape does a column have?",
+                "You append a tensor of shape (batch,) to a target of shape (batch, n), so `torch.cat` raises an "
+                "error. The new tokens should form a column. What shape does a column have?",
                 summary="you append a tensor of shape (batch,) instead of a column",
                 hints=[
-                    "The target of 3 sentences has the shape (3, 2). Which shape should the new tokens have, so that "
-                    "it becomes (3, 3)?",
+                    "A target has shape (3, 2). What shape should the new tokens have so that the extended target has "
+                    "shape (3, 3)?",
                 ],
             )
         ),
         "axis_target: torch.cat([target, tokens[:, None]], dim=0)": (
             Wording(
-                "You append the tokens along dim 0, below the target, as if they belonged to additional sentences. "
-                "Along which `dim` do the sentences grow?",
+                "You append the tokens along dim 0, below the target, so they become additional rows. Along which "
+                "`dim` should a target grow?",
                 summary="you append the tokens along dim 0 instead of dim 1",
-                hints=["With 2 sentences, which shape should the target have after the first iteration?"],
+                hints=["With 2 sentences, what shape should the target have after the first iteration?"],
             )
         ),
         "ignored_max_length: 64": (
             Wording(
-                "Your loop doesn't stop at `max_length`: it runs until all sentences have ended. Some never end, so "
-                "here the model runs out of positions. Where do you use `max_length`?",
+                "Your loop doesn't stop at `max_length`. Some sentences never generate eos, so the model runs out of "
+                "positions. Where should you use `max_length`?",
                 summary="your loop doesn't stop at `max_length`",
                 hints=["How many iterations does your loop make if no sentence ever ends?"],
             )

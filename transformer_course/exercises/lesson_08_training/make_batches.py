@@ -141,10 +141,10 @@ MISTAKES = [
                 sorted(pairs[start : start + batch_size], key=lambda pair: len(pair[0])) for start in starts
             ]
         ),
-        summary="you sort the pairs within each batch, not before you form the batches",
+        summary="you sort the pairs within each batch instead of before you form the batches",
         message=(
-            "{summary}. That saves no padding, because it doesn't change which sentences share a batch. What should "
-            "you sort, and when?"
+            "{summary}. That saves no padding, because the same sentences still share a batch. Which list should you "
+            "sort?"
         ),
         hints=["Which source lengths are in your first batch, and which are in the last?"],
     ),
@@ -154,18 +154,18 @@ MISTAKES = [
         STEPS.but(order=lambda order: order[::-1]),
         summary="you sort the pairs from the longest source to the shortest",
         message="{summary}, so the batches are in reverse order. Which argument of `sorted` do you need to change?",
-        hints=["Print the source lengths, batch by batch. Do they rise or fall?"],
+        hints=["Print the source lengths, batch by batch. Do they increase or decrease?"],
     ),
     Mistake(
         "equal_lengths_sorted_by_their_tokens",
         STEPS.but(order=lambda pairs: sorted(range(len(pairs)), key=lambda i: (len(pairs[i][0]), pairs[i]))),
         STEPS.but(order=lambda pairs: sorted(range(len(pairs)), key=lambda i: (len(pairs[i][0]), len(pairs[i][1])))),
-        summary="you use something else to break ties between sources of equal length",
+        summary="you reorder pairs whose sources have the same length",
         message=(
-            "{summary}. Such pairs should keep their order, as they do with `sorted` if the key is the length alone. "
+            "{summary}. They should keep their original order, as they do in `sorted` if the key is only the length. "
             "What is your key?"
         ),
-        hints=["Two sources have 2 tokens each. Which of them comes first in your code, and why?"],
+        hints=["Two sources have 2 tokens each. Which pair comes first in your code, and why?"],
     ),
     Mistake(
         "sorted_by_the_target",
@@ -175,15 +175,15 @@ MISTAKES = [
             "{summary}, so short and long sources share a batch, and the sources need more padding. Which element of a "
             "pair is the source?"
         ),
-        hints=["Print the source lengths, batch by batch. Do they rise?"],
+        hints=["Print the source lengths, batch by batch. Are they in increasing order?"],
     ),
     Mistake(
         "last_batch_dropped",
         STEPS.but(starts=lambda ordered, batch_size: range(0, len(ordered) - batch_size + 1, batch_size)),
         summary="you leave out the last batch if it isn't full",
         message=(
-            "{summary}. Its pairs have the longest sources, and the model would never be trained on them. Where does "
-            "your last batch start?"
+            "{summary}. Its pairs have the longest sources, and the model is never trained on them. Where does your "
+            "last batch start?"
         ),
         hints=["How many pairs are in all of your batches together?"],
     ),
@@ -192,8 +192,8 @@ MISTAKES = [
         STEPS.but(width=lambda pairs: lambda group, side: max(len(pair[side]) for pair in pairs)),
         summary="you pad every batch to the longest sequence of *all* pairs",
         message=(
-            "{summary}. Batches of short sentences are then mostly padding, so sorting gains nothing. Over which pairs "
-            "should you take the maximum?"
+            "{summary}. Batches of short sentences are then mostly padding, so sorting saves nothing. Over which "
+            "pairs should you take the maximum?"
         ),
         hints=["If a batch has sources of 1 and 2 tokens, how wide should its source tensor be? How wide is yours?"],
     ),
@@ -202,7 +202,10 @@ MISTAKES = [
         STEPS.but(width=wide_as_all(0)),
         STEPS.but(width=wide_as_all(1)),
         summary="you pad one side of every batch to the longest sequence of *all* pairs",
-        message="{summary}. For which side do you take the maximum over all pairs instead of over the batch?",
+        message=(
+            "{summary}, so that side gets more padding than it needs. For which side do you take the maximum over all "
+            "pairs?"
+        ),
         hints=[
             "If a batch has sources of 1 and 2 tokens, how wide should its source tensor be? And its target tensor?"
         ],
@@ -212,15 +215,15 @@ MISTAKES = [
         STEPS.but(width=lambda: lambda group, side: max(max(map(len, pair)) for pair in group)),
         summary="you pad the source and the target of a batch to a common width",
         message="{summary}, so the shorter side gets more padding than it needs. How wide should each side be?",
-        hints=["A batch has sources of 2 tokens and targets of 3. Which shapes should its two tensors have?"],
+        hints=["A batch has sources of 2 tokens and targets of 3. What shapes should its two tensors have?"],
     ),
     Mistake(
         "one_width_for_everything",
         STEPS.but(width=lambda pairs: lambda group, side: max(len(ids) for pair in pairs for ids in pair)),
-        summary="you pad all sources and all targets to the same width",
+        summary="you pad all sources and all targets to the length of the longest sequence",
         message=(
-            "{summary}, the length of the longest sequence of all, so most of a batch may be padding. How wide should "
-            "each side of each batch be?"
+            "{summary}, so a batch of short sentences is mostly padding. Which sequences should determine the width "
+            "of each side of a batch?"
         ),
         hints=["A batch has sources of 1 and 2 tokens and targets of 3. How wide should its two tensors be?"],
     ),
@@ -229,26 +232,25 @@ MISTAKES = [
         STEPS.but(width=lambda: lambda group, side: len(group[-1][side])),
         summary="you pad each side to the length of the last pair in the batch",
         message=(
-            "{summary}. For the sources, which are sorted, that is the longest sequence, but the targets aren't "
-            "sorted. Which target decides the width?"
+            "{summary}. The last source in a batch is the longest, because the sources are sorted, but the targets "
+            "aren't sorted. Which target determines the width?"
         ),
-        hints=["In which pair of the batch is the longest target?"],
+        hints=["If a batch has targets of 5 and 3 tokens, in this order, how wide should its target tensor be?"],
     ),
     Mistake(
         "padding_in_front",
         STEPS.but(filled=lambda pad_id: lambda ids, width: [pad_id] * (width - len(ids)) + ids),
         summary="you put the padding in front of the tokens",
-        message=(
-            "{summary}, so bos and the first words get different positions in each row. At which end should the "
-            "padding be?"
-        ),
+        message=("{summary}, so bos has a different position in each row. At which end should you add padding?"),
         hints=["At which index is the first token of each of your rows?"],
     ),
     Mistake(
         "padded_with_zero",
         STEPS.but(filled=lambda: lambda ids, width: ids + [0] * (width - len(ids))),
         summary="you pad with 0 instead of `pad_id`",
-        message="{summary}, but 0 may be an ordinary token: in one case here, `pad_id` is 7. Where do you pad?",
+        message=(
+            "{summary}, but 0 can be an ordinary token: in one case here, `pad_id` is 7. Which token should you append?"
+        ),
         hints=["Where do you use `pad_id` when you pad the sequences?"],
     ),
     Mistake(
@@ -256,7 +258,7 @@ MISTAKES = [
         STEPS.but(real=lambda sources: [source != 0 for source in sources]),
         summary="you compare with 0 instead of `pad_id` in the mask",
         message=(
-            "{summary}, but 0 may be an ordinary token: in one case here, `pad_id` is 7. Which tokens are padding?"
+            "{summary}, but 0 can be an ordinary token: in one case here, `pad_id` is 7. Which tokens are padding?"
         ),
         hints=["If `pad_id` is 7, what is your mask where the source is 7? And where the source is 0?"],
     ),
@@ -280,15 +282,15 @@ EXERCISE = Exercise(
     cases=make_batches_cases,
     points=3,
     verified=(
-        "Pairs of similar length share a batch, you pad each side to its own longest sequence, and the mask hides the "
-        "padding."
+        "Pairs of similar length share a batch, each side is padded to its own longest sequence, and the mask hides "
+        "the padding."
     ),
     hints=[
         "Three pairs have sources of 3, 1 and 2 tokens. With a batch_size of 2, which pairs form the first batch, "
         "and how wide is its source?",
-        "Sort the pairs, cut the list into pieces, and make tensors of each piece. `sorted(pairs, key=…)` keeps "
-        "equal ones in their order; the key is the length of `pair[0]`, the source. A piece is `ordered[start : "
-        "start + batch_size]`, for every `start` in `range(0, len(ordered), batch_size)`.",
+        "Sort the pairs, split the list into batches, and convert each batch to tensors. `sorted(pairs, key=…)` keeps "
+        "pairs with equal keys in their order; the key is the length of `pair[0]`, the source. A batch is "
+        "`ordered[start : start + batch_size]`, for every `start` in `range(0, len(ordered), batch_size)`.",
         "Pad each side separately: `width = max(map(len, sequences))`, then `ids + [pad_id] * (width - len(ids))` "
         "for each list, and `torch.tensor` of all of them.",
         "The mask is `source != pad_id`, with two more dimensions in the middle: `[:, None, None, :]`. Or call "
@@ -296,23 +298,25 @@ EXERCISE = Exercise(
     ],
     messages={
         "left_out_ordered: pairs": Wording(
-            "{summary}, so short and long sources share a batch, which then needs much padding. What should you do "
-            "with the pairs before you form the batches?",
+            "{summary}, so short and long sources share a batch, which then needs a lot of padding. What should you "
+            "do with the pairs before you form the batches?",
             summary="you don't sort the pairs",
-            hints=["Print the source lengths, batch by batch. Do they rise?"],
+            hints=["Print the source lengths, batch by batch. Are they in increasing order?"],
         ),
         "part_left_out_filled: [pad_id]": Wording(
-            "{summary}, so sequences of different lengths don't get the same width. How many does each of them need?",
+            "{summary}, so sequences of different lengths still have different lengths. With a width of 4, how many "
+            "padding tokens should a sequence of 1 token get?",
             summary="you append a single padding token to every sequence",
             hints=["A batch has sources of 1 and 4 tokens. How many padding tokens should each of them get?"],
         ),
         "part_left_out_filled: width": Wording(
-            "{summary}, whatever its own length is. If the width is 4, how many should a sequence of 3 tokens get?",
+            "{summary}, so a sequence of 3 tokens with a width of 4 gets 4 padding tokens instead of 1. Which number "
+            "should you subtract from the width?",
             summary="you append `width` padding tokens to every sequence",
             hints=["A batch has sources of 1 and 4 tokens. How many padding tokens should each of them get?"],
         ),
         "comparison_real": Wording(
-            "{summary}, so the model would read only the padding. In this course, True means *may attend to*. For "
+            "{summary}, so the model would attend only to the padding. In this course, True means *may attend*. For "
             "which tokens should your mask be True?",
             summary="your mask is inverted: it is True at the padding",
             hints=["For the source 5, 8 and one `pad_id`, which three entries should the mask have?"],

@@ -75,15 +75,18 @@ MISTAKES = [
         summary="your warm-up rises to 1 instead of warmup^(−½)",
         message=(
             "{summary}, before you multiply by the width factor. With a warm-up of 4, your rate then drops from 1 to "
-            "1/2. How high should the line be at the last step of the warm-up?"
+            "1/2. How high should the warm-up rate be at the last step of the warm-up?"
         ),
-        hints=["What is step^(−½) at the last step of the warm-up? The line should end there."],
+        hints=["What is step^(−½) at the last step of the warm-up? The warm-up rate should be equal to it there."],
     ),
     Mistake(
         "one_step_too_late",
         STEPS.but(step=lambda step: max(step - 1, 1)),
         summary="you use step − 1 instead of the step",
-        message="{summary}, so all of your rates come one step too late. Which number does the first step have?",
+        message=(
+            "{summary}, so all of your rates come one step too late: with a warm-up of 4, your peak is at step 5. "
+            "What is the number of the first step?"
+        ),
         hints=["With a warm-up of 4, at which step should the rate be highest?"],
     ),
     Mistake(
@@ -91,12 +94,12 @@ MISTAKES = [
         STEPS.but(lower=lambda falling, rising: falling + rising),
         summary="you add the two rates",
         message=(
-            "{summary}, so your learning rate keeps rising after the warm-up. Which of the two should count at "
-            "each step?"
+            "{summary}, so your learning rate keeps rising after the warm-up. Which of the two rates should you use "
+            "at each step?"
         ),
         hints=[
-            "At step 16 with a warm-up of 4, what is step^(−½), and what is step · warmup^(−3/2)? Which one should "
-            "count?",
+            "At step 16 with a warm-up of 4, what is step^(−½), and what is step · warmup^(−3/2)? Which rate should "
+            "you use there?",
         ],
     ),
     Mistake(
@@ -133,15 +136,15 @@ EXERCISE = Exercise(
     messages={
         "shifted_step: step + 1": (
             Wording(
-                "You use step + 1, as if steps were counted from 0. In this exercise, the first step is step 1, so "
-                "all of your rates come one step too early. With a warm-up of 4, which step should have the peak?",
+                "You use step + 1, as if steps were counted from 0. Here, the first step is step 1, so with a warm-up "
+                "of 4 your rate peaks at step 3 instead of step 4. Which number should you use for the step?",
                 summary="you use step + 1 instead of the step",
-                hints=["If the step is 4 and the warm-up is 4, what do you compute with?"],
+                hints=["If the step is 4 and the warm-up is 4, which number do you use for the step?"],
             )
         ),
         "sibling_lower: max(falling, rising)": Wording(
-            "{summary}, so your rate falls during the warm-up and then keeps rising. Which of the two should count at "
-            "step 1?",
+            "{summary}, so your rate falls during the warm-up and then keeps rising. Which of the two rates should "
+            "you use at step 1?",
             summary="you take the larger of the decaying rate and the warm-up rate instead of the smaller",
             hints=["With a warm-up of 4, what are the two rates at the steps 1, 4 and 16?"],
         ),
@@ -149,13 +152,13 @@ EXERCISE = Exercise(
             "{summary}, so the two rates don't meet at the end of the warm-up: at step 4 of 4, the decaying rate is "
             "1/2, but yours is 2. Which power of the warm-up makes them equal there?",
             summary="you raise the warm-up to the power −0.5 instead of −1.5",
-            hints=["If step = warmup, what is step^(−½)? What must the slope be, so that step · slope is the same?"],
+            hints=["If step = warmup, what is step^(−½)? Which slope makes step · slope equal to it?"],
         ),
         "number_slope: 1": Wording(
-            "{summary}, so your line reaches 1 at the end of the warm-up, where the decaying rate is only warmup^(−½). "
-            "Which power of the warm-up makes the two rates equal there?",
+            "{summary}, so your warm-up rate reaches 1 at the end of the warm-up, where the decaying rate is only "
+            "warmup^(−½). Which power of the warm-up makes the two rates equal there?",
             summary="you raise the warm-up to the power −1 instead of −1.5",
-            hints=["If step = warmup, what is step^(−½)? What must the slope be, so that step · slope is the same?"],
+            hints=["If step = warmup, what is step^(−½)? Which slope makes step · slope equal to it?"],
         ),
         "shifted_step: step - 1": (
             Wording(

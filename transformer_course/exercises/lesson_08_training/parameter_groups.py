@@ -154,17 +154,18 @@ MISTAKES = [
         by_module,
         summary="you apply weight decay to all parameters of linear layers, and to nothing else",
         message=(
-            "{summary}, so their biases decay and other matrices don't. Which property of a parameter itself should "
-            "decide?"
+            "{summary}, so biases decay, but tensors in other modules, such as `filters`, don't. Which property of a "
+            "parameter should determine whether it decays?"
         ),
-        hints=["Which of your groups has the bias of a linear layer? Which one has the filters?"],
+        hints=["Which of your groups contains the bias of a linear layer? Which group contains the filters?"],
     ),
     Mistake(
         "shared_ones_twice",
         STEPS.but(parameters=lambda model: [p for m in model.modules() for p in m.parameters(recurse=False)]),
-        summary="you list shared parameters several times",
+        summary="you list shared parameters more than once",
         message=(
-            "{summary}, so each would be decayed and updated several times. How can you list each parameter only once?"
+            "{summary}, so the optimizer decays and updates each of them more than once per step. How can you list "
+            "each parameter only once?"
         ),
         hints=["How many tensors are in your groups, and how many does `model.parameters()` return?"],
     ),
@@ -176,7 +177,7 @@ MISTAKES = [
         STEPS.but(no_decay=lambda weight_decay: weight_decay),
         summary="you apply weight decay to all parameters",
         message=(
-            "{summary}, biases and norms included. That pulls the weights of a norm from 1 toward 0. Which "
+            "{summary}, including biases and norms, so the weights of a norm are pulled from 1 toward 0. Which "
             "parameters should not decay?"
         ),
         hints=["Which weight decay does the group with the biases have?"],
@@ -190,38 +191,39 @@ MISTAKES = [
         ),
         summary="you exclude the embedding from weight decay",
         message=(
-            "{summary}. In this model, the embedding is also the matrix of the output layer. How many dimensions does "
-            "it have?"
+            "{summary}. In this model, the embedding shares its matrix with the output layer, so that matrix doesn't "
+            "decay either. How many dimensions does it have?"
         ),
-        hints=["Which of your groups has the tensor of shape (vocab_size, d)?"],
+        hints=["Which of your groups contains the tensor of shape (vocab_size, d)?"],
     ),
     Mistake(
         "weights_of_layers_only",
         by_name(lambda name: name.endswith("weight") and "norm" not in name),
         summary="you apply weight decay only to the weights of linear layers and embeddings",
         message=(
-            "{summary}. In this model, `table` and `filters` have two or more dimensions as well. Which property of a "
-            "parameter should decide?"
+            "{summary}. In this model, `table` and `filters` also have two or more dimensions, but they don't decay "
+            "in your code. Which property of a parameter should determine whether it decays?"
         ),
-        hints=["Which of your groups has the filters, of shape (2, d, d)?"],
+        hints=["Which of your groups contains the filters, of shape (2, d, d)?"],
     ),
     Mistake(
         "norms_decay",
         by_name(lambda name: "bias" not in name),
-        summary="you apply weight decay to everything that isn't called bias, the weights of norms included",
+        summary="you apply weight decay to every parameter without `bias` in its name, including the weights of norms",
         message=(
-            "{summary}. The weight of a norm is a vector, and vectors shouldn't decay. How many dimensions does a "
-            "vector have?"
+            "{summary}. The weight of a norm is a vector, so weight decay should not pull it from 1 toward 0. How "
+            "many dimensions should a parameter have to decay?"
         ),
-        hints=["Which of your groups has the weights of the norm?"],
+        hints=["Which of your groups contains the weights of the norm?"],
     ),
     Mistake(
         "decides_by_names",
         by_name(lambda name: "norm" not in name and "bias" not in name),
-        summary="you apply weight decay to everything that is called neither bias nor norm",
+        summary="you apply weight decay to every parameter without `bias` or `norm` in its name",
         message=(
             "You decide by name which parameters decay. That fails for parameters with other names, such as the "
-            "vector `gate` in this model. What do all parameters that should decay have in common?"
+            "vector `gate` in this model, which should not decay. What do all parameters that should decay have in "
+            "common?"
         ),
         hints=["Print the names and shapes of `model.named_parameters()`."],
     ),
@@ -229,8 +231,11 @@ MISTAKES = [
         "two_axes_exactly",
         STEPS.but(decays=lambda: lambda p: p.dim() == 2),
         summary="you apply weight decay only to parameters with exactly two dimensions",
-        message=("{summary}, so a tensor with three dimensions doesn't decay. Which numbers of dimensions should?"),
-        hints=["Which of your groups gets a tensor of shape (2, 5, 5)?"],
+        message=(
+            "{summary}, so a tensor with three dimensions doesn't decay. For which numbers of dimensions should a "
+            "parameter decay?"
+        ),
+        hints=["Which of your groups contains a tensor of shape (2, 5, 5)?"],
     ),
     Mistake(
         "a_group_is_empty",
@@ -238,8 +243,8 @@ MISTAKES = [
         STEPS.but(decaying=lambda: []),
         summary="you leave one of the two groups empty",
         message=(
-            "One of your two groups is empty. `model.parameters()` returns an iterator: if both lists iterate over "
-            "the same one, the first list uses it up. How long is each of your lists?"
+            "One of your two groups is empty. `model.parameters()` returns an iterator: if you build both lists from "
+            "the same iterator, the first list exhausts it. How long is each of your lists?"
         ),
         hints=[
             "If `parameters = model.parameters()`, what does `list(parameters)` return the second time?",
@@ -250,7 +255,9 @@ MISTAKES = [
         STEPS.but(others=lambda parameters, entry: [entry(p) for p in parameters if p.dim() == 1]),
         STEPS.but(decaying=lambda parameters, entry: [entry(p) for p in parameters if p.dim() == 2]),
         summary="you leave some parameters out of both groups",
-        message=("{summary}, so they would never be trained. Which numbers of dimensions do your conditions miss?"),
+        message=(
+            "{summary}, so the optimizer never updates them. Which numbers of dimensions do your conditions miss?"
+        ),
         hints=["How many tensors are in your groups, and how many does `model.parameters()` return?"],
     ),
     Mistake(
@@ -259,15 +266,18 @@ MISTAKES = [
             groups=lambda decaying, others, decay: [{"params": decaying, "weight_decay": decay}, {"params": others}]
         ),
         summary="you don't set the weight decay of one group",
-        message="{summary}, so AdamW uses its default, which is not 0. Which group should not decay?",
-        hints=["What is the default of `weight_decay` in `torch.optim.AdamW`?"],
+        message="{summary}, so AdamW uses its default of 0.01 instead of 0 there. Which group should not decay?",
+        hints=["Which keys does each of your two dicts have?"],
     ),
     Mistake(
         "a_fixed_weight_decay",
         STEPS.but(weight_decay=lambda: 0.01),
         STEPS.but(decay=lambda: 0.1).attempt,
         summary="you use a fixed weight decay instead of the argument `weight_decay`",
-        message="{summary}, so your result is the same for every `weight_decay`. Which number should be the argument?",
+        message=(
+            "{summary}, so your result is the same for every `weight_decay`. Which number should you replace with the "
+            "argument?"
+        ),
         hints=["One case passes 0.0. Which weight decay does your first group have then?"],
     ),
 ]
@@ -281,16 +291,16 @@ EXERCISE = Exercise(
     verified="Parameters with two or more dimensions decay, all others don't, and shared parameters are listed once.",
     hints=[
         "A model has a weight of shape (3, 2), a bias of shape (3,) and a scalar. Which of these should decay?",
-        "`model.parameters()` returns every parameter once, shared ones too. `p.dim()` is the number of dimensions "
-        "of a parameter.",
-        "Make two lists: `[p for p in model.parameters() if p.dim() >= 2]`, and all the others.",
+        "`model.parameters()` returns every parameter once, including shared parameters. `p.dim()` is the number of "
+        "dimensions of a parameter.",
+        "Make two lists: `[p for p in model.parameters() if p.dim() >= 2]`, and a list of all other parameters.",
         'Put each list into a dict, `{"params": …, "weight_decay": …}`: the first with the given weight decay, the '
         "second with 0.0. Return the two dicts in a list.",
     ],
     messages={
         "comparison_decays: (p.dim()) < (2)": Wording(
             "{summary}, so biases and norms decay, and matrices don't. Which parameters should decay?",
-            summary="your two groups are swapped",
+            summary="you swap the two groups",
             hints=["Which weight decay does a matrix get in your code?"],
         ),
         "comparison_decays: (p.dim()) <= (2)": Wording(

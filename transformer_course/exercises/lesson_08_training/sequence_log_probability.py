@@ -115,8 +115,8 @@ MISTAKES = [
         ),
         summary="you mask the padding in the logits instead of the log-probabilities",
         message=(
-            "{summary}. If all logits of a position are equal, its log-probability is −log V, which your sum still "
-            "includes. What should padding add to the sum?"
+            "{summary}. If all logits at a position are equal, the log-probability there is −log V instead of 0, and "
+            "your sum still includes it. What should padding add to the sum?"
         ),
         hints=["How much does one padding position add to the sum of its sentence? How much should it add?"],
     ),
@@ -127,12 +127,13 @@ MISTAKES = [
         STEPS.but(log_probability=lambda of_real_tokens: of_real_tokens.mean(-1)),
         summary="you take the mean over the tokens instead of the sum",
         message=(
-            "{summary}. The probability of a sentence is the *product* of the probabilities of its tokens. What does "
-            "a product become when you take logarithms?"
+            "{summary}: for two tokens with probability 1/2 each, you return −0.69 instead of −1.39. The probability "
+            "of a sentence is the *product* of its tokens' probabilities. What does a product become when you take "
+            "logarithms?"
         ),
         hints=[
-            "Two tokens have the probability 1/2 each. How likely are both together, and what is the logarithm of "
-            "that?",
+            "Two tokens have probability 1/2 each. What is the probability of both together, and what is its "
+            "logarithm?",
         ],
     ),
     Mistake(
@@ -142,19 +143,22 @@ MISTAKES = [
             filling=lambda: 1.0,
             log_probability=lambda of_real_tokens: of_real_tokens.prod(dim=-1).log(),
         ),
-        summary="you take the logarithm of a product of probabilities, which underflows for long sentences",
+        summary="you take the logarithm of a product of probabilities, which can underflow to 0",
         message=(
             "You multiply the probabilities first and take the logarithm last. For a long sentence, the product "
-            "underflows to 0, and its logarithm is −∞. What can you add up instead?"
+            "underflows to 0, and its logarithm is −∞. What should you add up instead?"
         ),
         hints=["What is 0.1 to the power of 50 in float32?"],
     ),
     Mistake(
         "the_likeliest_tokens",
         STEPS.but(of_tokens=lambda log_probabilities: log_probabilities.amax(-1)),
-        summary="you take the log-probability of the likeliest token at each position instead of the target's",
-        message="{summary}, so your result doesn't depend on the words of the sentence. Which entry do you need?",
-        hints=["Where do you use `targets`, apart from finding the padding?"],
+        summary="you take the log-probability of the likeliest token at each position instead of the target",
+        message=(
+            "{summary}, so your result doesn't depend on the words of the sentence. Which entry should you pick at "
+            "each position?"
+        ),
+        hints=["Where do you use `targets`, other than to find the padding?"],
     ),
     *of_the_pick(
         STEPS,
@@ -180,7 +184,8 @@ EXERCISE = Exercise(
         "it. The logarithm turns the product into a sum.",
         "`torch.log_softmax(logits, dim=-1).gather(-1, targets.unsqueeze(-1)).squeeze(-1)` has the "
         "log-probabilities of the tokens, (batch, n).",
-        "Set those of the padding to 0, `masked_fill(targets == pad_id, 0.0)`, and sum over the positions.",
+        "Set the log-probabilities of the padding to 0, `masked_fill(targets == pad_id, 0.0)`, and sum over the "
+        "positions.",
     ],
     messages={
         **GIVEN_TARGET_MESSAGES,
@@ -196,19 +201,22 @@ EXERCISE = Exercise(
             hints=["For the targets 5, 8 and one `pad_id`, which log-probabilities should you add up?"],
         ),
         "all_axes_log_probability: of_real_tokens.sum()": Wording(
-            "{summary}, so you return a single number. Over which `dim` should you sum?",
+            "{summary}, so you return a single number instead of one for each sentence. Over which `dim` should you "
+            "sum?",
             summary="you add up the log-probabilities of all sentences together",
             hints=["For 2 sentences of 3 tokens, how many numbers should you return?"],
         ),
         "axis_log_probability: of_real_tokens.sum(dim=0)": Wording(
-            "{summary}, so you add up tokens of different sentences. Which `dim` runs over the tokens of one sentence?",
+            "{summary}, so you add up log-probabilities of different sentences. Which `dim` runs over the tokens of "
+            "one sentence?",
             summary="you sum over the sentences of the batch instead of the tokens of each sentence",
             hints=["For 2 sentences of 3 tokens, how many numbers should you return? How many do you return?"],
         ),
         "sign_log_probability": Wording(
-            "{summary}. The logarithm of a probability is never positive. Where do you negate it?",
+            "{summary}: for a token with probability 0.5, you return 0.69 instead of −0.69. Where do you negate the "
+            "log-probabilities?",
             summary="you return the negative log-probability, which is a loss",
-            hints=["What is the logarithm of 0.5?"],
+            hints=["Can the logarithm of a probability be positive?"],
         ),
     },
     mistakes=MISTAKES,

@@ -174,20 +174,22 @@ MISTAKES = [
         "a_fixed_smoothing",
         STEPS.but(smoothing=lambda: 0.1),
         summary="you always use a smoothing of 0.1 instead of the argument `smoothing`",
-        message="{summary}, so your loss is the same for every smoothing. Which number should be the argument?",
-        hints=["The first case passes a smoothing of 0.0. Which one do you use there?"],
+        message=(
+            "{summary}, so your loss is the same for every smoothing. Which number should you replace with the "
+            "argument?"
+        ),
+        hints=["The first case passes a smoothing of 0.0. Which smoothing do you use there?"],
     ),
     Mistake(
         "spreads_on_the_wrong_tokens_only",
         STEPS.but(average=lambda surprises, of_targets: (surprises.sum(-1) - of_targets) / (surprises.shape[-1] - 1)),
         summary="you spread the smoothing over the *other* tokens only",
         message=(
-            "{summary}. In torch's definition, the right token gets a share of the smoothing as well. Among how many "
-            "tokens should you divide it?"
+            "{summary}. In PyTorch's definition, the target also gets a share: with 4 tokens and a smoothing of 0.2, "
+            "its probability is 0.85, not 0.8. Over how many tokens should you spread the smoothing?"
         ),
         hints=[
-            "With 4 tokens in the vocabulary and a smoothing of 0.2, the right token should get 0.85. What does it "
-            "get in your code?",
+            "What is the mean of −log p over *all* tokens of the vocabulary? Which tokens does your mean include?",
         ],
     ),
     Mistake(
@@ -211,7 +213,10 @@ MISTAKES = [
             real=lambda targets: torch.ones_like(targets, dtype=torch.bool),
         ),
         summary="you set the logits at padding to 0 and still count the padding",
-        message="{summary}. With equal logits, the loss there is log V instead of 0. Which positions should count?",
+        message=(
+            "{summary}. Equal logits give a loss of log V at each padding position instead of 0. Which positions "
+            "should count?"
+        ),
         hints=["How much does one padding position add to your loss? How much should it add?"],
     ),
     Mistake(
@@ -221,10 +226,10 @@ MISTAKES = [
                 target_weight * of_targets * real + smoothing_weight * average
             ).sum()
         ),
-        summary="you sum the mean over the vocabulary at every position, padding included",
+        summary="you don't mask out the padding in the smoothing term",
         message=(
-            "You leave the padding out of the target's term, but not out of the smoothing term: {summary}. Which "
-            "positions should each term include?"
+            "You mask out the padding in the target term but not in the smoothing term: there, you sum over every "
+            "position, including padding. Which positions should each term include?"
         ),
         hints=["Does padding change your loss with a smoothing of 0? And with 0.1?"],
     ),
@@ -233,7 +238,7 @@ MISTAKES = [
         STEPS.but(loss=lambda losses, real: (row_sums(losses, real) / real.sum(dim=1)).mean()),
         summary="you average each sentence first, and then the sentences",
         message=(
-            "{summary}, so a token in a short sentence counts more than a token in a long one. Over which tokens "
+            "{summary}, so a token in a short sentence counts more than a token in a long sentence. Over which tokens "
             "should you take a single mean?"
         ),
         hints=[
@@ -258,11 +263,12 @@ MISTAKES = [
         STEPS.but(losses=smoothed(others=2, padding=False)),
         summary="you give every token except the target and the padding smoothing / (V − 2), and the padding nothing",
         message=(
-            "This is the label smoothing of the Annotated Transformer: {summary}. Here, as in torch, all V tokens "
-            "share the smoothing equally, the target and the padding included."
+            "This is the label smoothing of the Annotated Transformer: {summary}. Here, as in PyTorch, all V tokens "
+            "share the smoothing equally, including the target and the padding token."
         ),
         hints=[
-            "With 4 tokens and a smoothing of 0.2, what does each token get in your code? And if all share equally?"
+            "With 4 tokens and a smoothing of 0.2, what probability does each token get in your code? What should "
+            "each token get?"
         ],
     ),
     Mistake(
@@ -271,10 +277,13 @@ MISTAKES = [
         STEPS.but(losses=smoothed(others=2, of_all=True)),
         summary="you divide the smoothing by V − 2 instead of V",
         message=(
-            "{summary}, as the Annotated Transformer does because its target and padding tokens get no share. Here, "
-            "all V tokens get a share. What do your probabilities sum to?"
+            "{summary}. The Annotated Transformer divides by V − 2 because its target and padding tokens get no "
+            "share, but here all V tokens get a share. What do your probabilities sum to?"
         ),
-        hints=["With 4 tokens and a smoothing of 0.2, which probability should each token get, and what is the sum?"],
+        hints=[
+            "With 4 tokens and a smoothing of 0.2, what probability should each token get, and what do these "
+            "probabilities sum to?"
+        ],
     ),
     Mistake(
         "padding_gets_no_share",
@@ -282,10 +291,13 @@ MISTAKES = [
         STEPS.but(losses=smoothed(others=1, padding=False)),
         summary="you give the padding token no share of the smoothing",
         message=(
-            "{summary}, as the Annotated Transformer does. Here, as in torch, the smoothing is spread over the whole "
-            "vocabulary, and only *positions* with padding don't count."
+            "{summary}, as the Annotated Transformer does. Here, as in PyTorch, you should spread the smoothing over "
+            "the whole vocabulary and leave out only *positions* with padding."
         ),
-        hints=["With 4 tokens and a smoothing of 0.2, which probability should a token get that is not the target?"],
+        hints=[
+            "With 4 tokens and a smoothing of 0.2, what probability should the padding token get at a position with a "
+            "real target?"
+        ],
     ),
     Mistake(
         "kl_divergence",
@@ -295,9 +307,7 @@ MISTAKES = [
             "{summary}. The KL divergence is smaller by the entropy of the smoothed target distribution. The gradient "
             "is the same, but this exercise asks for the cross-entropy itself."
         ),
-        hints=[
-            "If the model predicts exactly the smoothed distribution, what is your loss? What is the cross-entropy?"
-        ],
+        hints=["If the model predicts exactly the smoothed distribution, what is your loss? What should it be?"],
     ),
     Mistake(
         "kl_of_the_annotated_transformer",
@@ -326,8 +336,8 @@ EXERCISE = Exercise(
         "vocabulary."
     ),
     hints=[
-        "With 4 tokens in the vocabulary and a smoothing of 0.2, which probability should the right token get, and "
-        "which each of the others?",
+        "With 4 tokens in the vocabulary and a smoothing of 0.2, what probability should the target get? What "
+        "probability should each of the other tokens get?",
         "Three steps: log-probabilities, one loss for each token, and the mean over the tokens that aren't "
         "padding. With `log_p = torch.log_softmax(logits, dim=-1)`, `log_p.gather(-1, "
         "targets.unsqueeze(-1)).squeeze(-1)` is the log-probability of each right token, (batch, n).",
@@ -340,18 +350,20 @@ EXERCISE = Exercise(
         **mean_loss_mistakes.MESSAGES,
         **log_probability.GIVEN_TARGET_MESSAGES,
         "sibling_average: surprises.sum(dim=-1)": Wording(
-            "{summary}, so with V tokens in the vocabulary, the smoothing term is V times too large. All tokens "
-            "*share* the smoothing: how much does each of them get?",
+            "{summary}, so with V tokens in the vocabulary, the smoothing term is V times too large. What share of "
+            "the smoothing should each token get?",
             summary="you sum −log p over the vocabulary instead of averaging it",
-            hints=["With 4 tokens and a smoothing of 0.2, what are the weights of the four −log p?"],
+            hints=[
+                "With 4 tokens and a smoothing of 0.2, what weight does each token's −log p get in the smoothing term?"
+            ],
         ),
         "part_left_out_losses: target_weight * of_targets + average": Wording(
-            "{summary}, so it counts fully even without smoothing. How large should its weight be?",
+            "{summary}, so this term doesn't vanish when the smoothing is 0. What weight should it have?",
             summary="you add the mean of −log p over the vocabulary without multiplying it by the smoothing",
             hints=["With a smoothing of 0, what should the loss of a token be?"],
         ),
         "part_left_out_loss: total": Wording(
-            "{summary}, so more tokens give a larger loss. What is the mean of a sum?",
+            "{summary}, so more tokens give a larger loss. Which number should you divide the sum by?",
             summary="you return the sum of the losses instead of their mean",
             hints=["If every sentence occurs twice in the batch, should the loss change?"],
         ),
@@ -365,10 +377,10 @@ EXERCISE = Exercise(
         ),
         "wrong_input_smoothing_weight": (
             Wording(
-                "You weight the mean over the vocabulary by 1 − smoothing: even with a smoothing of 0, it counts as "
-                "much as the right token. Which weight should it have?",
+                "You weight the mean over the vocabulary by 1 − smoothing, so with a smoothing of 0 it counts as much "
+                "as the target. What weight should it have?",
                 summary="you weight the mean over the vocabulary by 1 − smoothing",
-                hints=["With a smoothing of 0, which weight should the mean over the vocabulary have?"],
+                hints=["The loss is a weighted sum of two terms. Which term should vanish when the smoothing is 0?"],
             )
         ),
     },
