@@ -61,15 +61,20 @@ MISTAKES = [
         STEPS.but(bits=lambda nats: math.log2(nats)),
         STEPS.but(per_byte=lambda nats, n_bytes: math.log2(nats / n_bytes)),
         summary="you take a logarithm of the loss, which is already a logarithm",
-        message=("{summary}. Only its base should change, from e to 2. Which factor converts one base to the other?"),
-        hints=["A model that guesses between 4 equally likely tokens has the loss log 4. How many bits is that?"],
+        message=(
+            "{summary}. Only the base of the logarithm should change, from e to 2. Which factor converts nats to bits?"
+        ),
+        hints=["A model that guesses among 4 equally likely tokens has a loss of log 4. How many bits is that?"],
     ),
     Mistake(
         "per_bit_of_the_text",
         STEPS.but(n_bytes=lambda n_bytes: 8 * n_bytes),
         summary="you also divide by 8, the number of bits in a stored byte",
-        message=("{summary}. Here, bits measure how hard the bytes are to predict, not how they are stored."),
-        hints=["256 equally likely bytes cost 8 bits each. What does your function return for them?"],
+        message=(
+            "{summary}, so your result is 8 times too small. Bits per byte measure how hard a byte is to predict, not "
+            "how it is stored. Which unit should you divide by?"
+        ),
+        hints=["A byte with 256 equally likely values costs 8 bits. What does your function return for such bytes?"],
     ),
 ]
 
@@ -88,8 +93,8 @@ EXERCISE = Exercise(
     ],
     messages={
         "values_exchanged_n_tokens: n_bytes": Wording(
-            "{summary}, so the more bytes a token has, the worse the model looks. Is `loss` the cost of a token or "
-            "of a byte?",
+            "{summary}, so the more bytes a token has, the larger your result. Is `loss` the cost of a token or of a "
+            "byte?",
             summary="you swap `n_tokens` and `n_bytes`",
             hints=[
                 "A text of 2 tokens has 10 bytes, and `loss` is 5. How many nats does the whole text cost?",
@@ -103,11 +108,13 @@ EXERCISE = Exercise(
             summary="you never multiply by `n_tokens`",
         ),
         "part_left_out_bits: nats": Wording(
-            "You return nats per byte, because `loss` uses the natural logarithm. How many nats are in a bit?",
+            "You return nats per byte, because `loss` uses the natural logarithm, so your result is 31 % too small. "
+            "How many nats are in a bit?",
             summary="you don't convert nats to bits",
         ),
         "part_left_out_per_byte: bits": Wording(
-            "You return the bits of the whole text, so a longer text gets a larger result. What should you divide by?",
+            "You return the number of bits for the whole text, so a longer text gets a larger result. Which number "
+            "should you divide by?",
             summary="you never divide by the number of bytes",
         ),
         "operator_bits: (nats) * (nats_in_a_bit)": Wording(
@@ -115,7 +122,8 @@ EXERCISE = Exercise(
             summary="you multiply by log 2 instead of dividing by it",
         ),
         "operator_per_byte: (bits) * (n_bytes)": Wording(
-            "{summary}, so a longer text gets a larger result. What does *per byte* mean?",
+            "{summary}, so a longer text gets a larger result. Which operation gives the average number of bits per "
+            "byte?",
             summary="you multiply by `n_bytes` instead of dividing by it",
         ),
     },

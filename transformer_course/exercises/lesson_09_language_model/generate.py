@@ -134,26 +134,32 @@ MISTAKES = [
     Mistake(
         "shows_the_beginning",
         STEPS.but(shown=lambda context_length: lambda tokens: tokens[:, :context_length]),
-        summary="you pass the model the *first* tokens of the text instead of the last",
+        summary="you pass the model the *first* tokens of the sequence instead of the last",
         message=(
-            "Once the text is longer than the context window, you pass the model its *beginning*, so it never sees "
-            "the newest tokens. Which tokens should it get instead?"
+            "Once the sequence is longer than the context window, you pass the model its *beginning*, so the model "
+            "never reads the newest tokens. Which tokens should it read instead?"
         ),
-        hints=["With context_length = 3, which tokens of the text 5, 6, 7, 8 should the model get?"],
+        hints=["With context_length = 3, which tokens of the sequence 5, 6, 7, 8 should the model read?"],
     ),
     Mistake(
         "shows_the_prompt_only",
         STEPS.but(shown=lambda tokens, context_length: lambda so_far: tokens[:, -context_length:]),
         summary="you pass the model only the prompt in every iteration",
-        message="{summary}, so it never sees what it has generated. What should it get in the next iteration?",
-        hints=["Which tokens should the model get in the second iteration? Which does it get in your code?"],
+        message=(
+            "{summary}, so the model never reads the tokens that you have generated. Which tokens should you pass to "
+            "it in the second iteration?"
+        ),
+        hints=["With the prompt 5, 6 and the new token 7, which tokens should the model read next?"],
     ),
     Mistake(
         "nothing_cropped",
         STEPS.but(shown=lambda: lambda tokens: tokens),
-        summary="you pass the model the whole text, however long it is",
-        message="{summary}. The model can read at most `context_length` tokens.",
-        hints=["With context_length = 4 and a text of 7 tokens, how many tokens should the model get?"],
+        summary="you pass the model the whole sequence, even if it is longer than the context window",
+        message=(
+            "{summary}. The model can read at most `context_length` tokens, so your code crashes or the model reads "
+            "tokens outside its context window. Which tokens should you pass to it?"
+        ),
+        hints=["With context_length = 4 and a sequence of 7 tokens, how many tokens should the model read?"],
     ),
     Mistake(
         "crops_the_text_itself",
@@ -169,21 +175,24 @@ MISTAKES = [
                 lambda tokens, next_tokens: torch.cat([tokens, next_tokens[:, None]], dim=1)[:, -context_length:]
             )
         ).attempt,
-        summary="you crop the text itself, so its beginning is lost",
-        message="{summary}. Only what you pass to the *model* should be cropped.",
-        hints=["A prompt of 6 tokens gets 5 new ones, with context_length = 3. How many tokens should you return?"],
+        summary="you crop the sequence itself, so its beginning is lost",
+        message="{summary}. You should crop only the *model's input*. Which variable should keep the whole sequence?",
+        hints=["You add 5 tokens to a prompt of 6 tokens, with context_length = 3. How many tokens should you return?"],
     ),
     Mistake(
         "only_the_new_tokens",
         STEPS.but(output=lambda text, tokens: text[:, tokens.shape[1] :]),
         summary="you return the new tokens without the prompt",
-        message="{summary}. The text that you return should begin with the prompt.",
-        hints=["A prompt of 3 tokens gets 4 new ones. How many tokens should you return?"],
+        message=(
+            "{summary}: for a prompt of 3 tokens and 4 new tokens, you return 4 tokens instead of 7. With which "
+            "tokens should your result begin?"
+        ),
+        hints=["Which part of the sequence do you slice off before you return it?"],
     ),
     Mistake(
         "counts_the_prompt_as_new",
         STEPS.but(n_rounds=lambda max_new_tokens, tokens: max(max_new_tokens - tokens.shape[1], 0)),
-        summary="you count the tokens of the prompt as new ones",
+        summary="you count the tokens of the prompt as new tokens",
         message="{summary}, so the longer the prompt, the fewer tokens you add. What does `max_new_tokens` count?",
         hints=["The prompt has 3 tokens, and max_new_tokens is 4. How many tokens should you return?"],
     ),
@@ -194,9 +203,9 @@ MISTAKES = [
             output=lambda text, max_new_tokens: text if max_new_tokens else None,
         ),
         summary="your loop ends after its first iteration",
-        message="{summary}. Is your `return` inside the loop?",
+        message="{summary}, so you append only one token to each prompt. Is your `return` inside the loop?",
         hints=[
-            "With `max_new_tokens=4`, how many columns should you add? How many do you add?",
+            "With `max_new_tokens=4`, how many columns should you add? How many columns do you add?",
             "A `return` ends the function, even in the middle of a loop.",
             "Move the `return` after the loop, to the indentation of the `for`.",
         ],
@@ -206,9 +215,10 @@ MISTAKES = [
         STEPS.but(next_logits=lambda: lambda logits: logits[:, -1].softmax(dim=-1)),
         summary="you pass probabilities to `sample` instead of logits",
         message=(
-            "{summary}. `sample` takes the softmax itself, and a second softmax makes the probabilities more equal."
+            "{summary}, but `sample` applies the softmax itself. A second softmax makes the probabilities too "
+            "uniform: (1, 0, 0) becomes about (0.58, 0.21, 0.21). What should you pass to `sample`?"
         ),
-        hints=["What does `sample` do first with the numbers that it gets?"],
+        hints=["Which function do you apply to the logits before you call `sample`?"],
     ),
     Mistake(
         "sample_not_used",
@@ -218,17 +228,18 @@ MISTAKES = [
         ).attempt,
         summary="you choose the tokens yourself instead of calling `sample`",
         message=(
-            "{summary}. The caller decides how to pick a token from the logits, for example greedily or at random."
+            "{summary}, so the caller's `sample` has no effect. The caller decides how to pick a token, for example "
+            "greedily or at random. Which argument picks tokens from logits?"
         ),
         hints=["If the caller passes a `sample` that always returns token 0, which tokens should you append?"],
     ),
     Mistake(
         "cropped_once",
         STEPS.but(text=cropped_once),
-        summary="you crop the text only once, before the loop",
+        summary="you crop the sequence only once, before the loop",
         message=(
-            "{summary}, so the input of the model grows by one token in each iteration. How long is it in the second "
-            "iteration?"
+            "{summary}, so the model's input grows by one token in each iteration and soon exceeds the context "
+            "window. Where should you crop instead?"
         ),
         hints=[
             "With context_length = 4 and a prompt of 4 tokens, how many tokens do you pass in the first iteration, "
@@ -239,8 +250,11 @@ MISTAKES = [
         "crops_the_prompt_to_its_beginning",
         STEPS.but(tokens=lambda tokens, context_length: tokens[:, :context_length]),
         summary="you keep only the first `context_length` tokens of the prompt",
-        message="{summary}, so the end of a long prompt is lost. Only what you pass to the *model* should be cropped.",
-        hints=["A prompt of 6 tokens gets 5 new ones, with context_length = 3. How many tokens should you return?"],
+        message=(
+            "{summary}, so the end of a long prompt is lost. You should crop only the *model's input*. Which tokens "
+            "should you keep there?"
+        ),
+        hints=["You add 5 tokens to a prompt of 6 tokens, with context_length = 3. How many tokens should you return?"],
     ),
 ]
 
@@ -251,47 +265,49 @@ EXERCISE = Exercise(
     cases=generate_cases,
     points=3,
     verified=(
-        "You sample every new token from the logits after the last tokens that the model can read, and you return the "
-        "whole text."
+        "You sample every new token from the logits at the last position of the context window, and you return the "
+        "whole sequence."
     ),
     hints=[
-        "The prompt is 5, 6 and context_length is 3. Which tokens does the model get in the first, second and "
+        "The prompt is 5, 6 and context_length is 3. Which tokens should the model read in the first, second and "
         "third iteration?",
-        "In each iteration, pass the model the end of the text, take the logits of the next token, sample, and append.",
+        "In each iteration, pass the model the end of the sequence, take the logits of the next token, sample a "
+        "token, and append it.",
         "`model(…)` returns logits for every position, (batch, n, vocab_size). The *last* position predicts the "
         "next token, so `sample` gets (batch, vocab_size).",
-        "The model reads at most `context_length` tokens: pass it the last ones, and keep the whole text to return it.",
+        "The model reads at most `context_length` tokens: pass it only the last `context_length` tokens, and keep the "
+        "whole sequence to return it.",
         "`torch.cat([tokens, next_tokens[:, None]], dim=1)` appends a column, and leaves the caller's tensor "
         "unchanged.",
     ],
     messages={
         "ignored_context_length: 1": (
             Wording(
-                "You pass the model only the newest token. Without a cache, its predictions then don't depend on the "
-                "earlier tokens. How many tokens may it read?",
-                summary="your predictions depend on only one token of the text",
-                hints=["With context_length = 3, which tokens of the text 5, 6, 7, 8 should the model get?"],
+                "You pass the model only the newest token. Without a cache, its predictions then don't depend on "
+                "earlier tokens. How many tokens can the model read?",
+                summary="you pass the model only one token",
+                hints=["With context_length = 3, which tokens of the sequence 5, 6, 7, 8 should the model read?"],
             )
         ),
         "shifted_context_length: context_length - 1": Wording(
-            "{summary}, so it never sees the oldest token that still fits. How many tokens can the model read?",
+            "{summary}, so the model never reads the oldest token that still fits. How many tokens can it read?",
             summary="you pass the model at most context_length − 1 tokens",
         ),
         "shifted_context_length: context_length + 1": Wording(
-            "{summary}, one more than it can read. How many tokens does your slice keep?",
+            "{summary}, one more than the model can read. How many tokens should your slice keep?",
             summary="you pass the model up to context_length + 1 tokens",
         ),
         "range_text: range(n_rounds - 1)": Wording(
-            "{summary}, so you append max_new_tokens − 1 tokens. How many values does your `range` give?",
-            summary="you run the loop one time too few",
+            "{summary}, so you append max_new_tokens − 1 tokens. How many iterations does your `range` produce?",
+            summary="your loop makes one iteration too few",
         ),
         "range_text: range(n_rounds + 1)": Wording(
-            "{summary}, so you append max_new_tokens + 1 tokens. How many values does your `range` give?",
-            summary="you run the loop one time too often",
+            "{summary}, so you append max_new_tokens + 1 tokens. How many iterations does your `range` produce?",
+            summary="your loop makes one iteration too many",
         ),
         "slice_next_logits: logits[:, 0]": Wording(
-            "{summary}, which depend on the first token alone. Which position predicts the next token?",
-            summary="you sample from the logits of the *first* position",
+            "{summary}, which depend only on the first token. Which position predicts the next token?",
+            summary="you sample from the logits of the *first* position instead of the last",
         ),
     },
     mistakes=MISTAKES,

@@ -95,9 +95,9 @@ EXERCISE = Exercise(
         "later ones."
     ),
     hints=[
-        "Follow a text of 3 tokens through the model. Which operation turns token IDs into vectors, and which turns "
-        "vectors into logits?",
-        "In this order: embeddings plus positions; the blocks, each with a causal mask; the norm; the logits.",
+        "Follow a sequence of 3 tokens through the model. Which operation turns token IDs into vectors, and which "
+        "turns vectors into logits?",
+        "The order is: embeddings plus positions, the blocks (each with a causal mask), the norm, the logits.",
         "n tokens need the first n rows of `self.positions`, and the logits are products with `self.embedding.weight`.",
         "In the loop, `x = block(x, parts.causal_mask(n))`, and after it `self.norm(x) @ self.embedding.weight.T`.",
     ],
@@ -105,14 +105,15 @@ EXERCISE = Exercise(
         **stack.LAYER_MESSAGES,
         "inverted_mask": stack.inverted("mask"),
         "option_left_out_layer_output: layer(x)": Wording(
-            "{summary}, so every position can attend to later ones. What should you pass to each block besides `x`?",
+            "{summary}, so every position can attend to later ones. What should you pass to each block in addition to "
+            "`x`?",
             summary="your blocks run without a causal mask",
         ),
         "function_logits: §.softmax(dim=-1)": Wording(
-            "{summary}. The loss and the sampling expect logits, and take the softmax themselves. What should you "
-            "return?",
+            "{summary}. The loss and the sampling function expect logits and apply the softmax themselves. What "
+            "should you return?",
             summary="you take a softmax of the logits",
-            hints=["What does `F.cross_entropy` do first with its input?"],
+            hints=["Which function does `F.cross_entropy` apply to its input first?"],
         ),
         "call_left_out_normed: output": Wording(
             "{summary}. Pre-norm blocks normalize only their inputs, so the output of the last block can be "
@@ -120,37 +121,37 @@ EXERCISE = Exercise(
             summary="you never normalize the output of the last block",
         ),
         "part_left_out_first_input: embedded": Wording(
-            "{summary}, so a token enters the first block as the same vector at every position. What is "
-            "`self.positions` for?",
+            "{summary}, so a token has the same vector at every position. Where should you use `self.positions`?",
             summary="you never add the positions to the embeddings",
         ),
         "length_length: tokens.shape[-2]": Wording(
-            "{summary}. For a single text, every token then gets row 0 of `self.positions`. Which dimension of "
-            "`tokens` counts the tokens of a text?",
+            "{summary}. With a batch of one sequence, every token then gets row 0 of `self.positions`. Which "
+            "dimension of `tokens` is the sequence?",
             summary="you use the batch size as the number of tokens",
         ),
         "not_transposed_logits": Wording(
-            "{summary}, so your code crashes: its shape is (vocab_size, d_model). Which shape turns d_model numbers "
-            "into vocab_size logits?",
+            "{summary}, so your code crashes: the weight has shape (vocab_size, d_model). Which operation swaps its "
+            "two dimensions?",
             summary="you multiply by `self.embedding.weight` without transposing it",
         ),
         "part_left_out_logits: normed": Wording(
-            "{summary}. They have d_model entries, but every token of the vocabulary needs a logit. Which matrix has "
-            "a row for each of these tokens?",
+            "{summary}. Each vector has d_model entries, but every token of the vocabulary needs a logit. Which "
+            "matrix has one row for each token of the vocabulary?",
             summary="you return the normalized vectors instead of the logits",
         ),
         "moved_normed: first_input": Wording(
-            "{summary}. Pre-norm blocks already normalize their own inputs. What still has to be normalized before "
-            "the logits?",
-            summary="you normalize the input of the first block instead of the output of the last one",
+            "{summary}. Pre-norm blocks already normalize their own inputs, but the output of the last block can be "
+            "arbitrarily large. What should you normalize before the logits?",
+            summary="you normalize the input of the first block instead of the output of the last block",
         ),
         "not_indexed_encodings": Wording(
-            "{summary}, however short the text is, so the shapes don't match and your code crashes. How many rows do "
-            "n tokens need?",
+            "{summary}, even for a shorter sequence, so the shapes don't match and your code crashes. How many rows "
+            "do n tokens need?",
             summary="you add all rows of `self.positions`",
         ),
         "operator_first_input: (embedded) - (encodings)": Wording(
-            "{summary}. A network can learn with either sign, but published weights work only with the sum.",
+            "{summary}. A network can learn with either sign, but published weights work only if you add. Which "
+            "operator should you use?",
             summary="you subtract the positions from the embeddings instead of adding them",
         ),
     },
@@ -163,28 +164,28 @@ EXERCISE = Exercise(
             STEPS.but(kept=lambda self: lambda before, after: self.norm(after), normed=lambda output: output),
             summary="you apply the final norm after every block",
             message=(
-                "{summary}, so you normalize the residual stream repeatedly. Pre-norm blocks should only add to "
-                "the residual stream."
+                "{summary}, so you normalize the residual stream repeatedly. Pre-norm blocks should only add to the "
+                "residual stream. Where should the final norm be?"
             ),
-            hints=["In a model with three blocks, how often do you call `self.norm`? How often should you?"],
+            hints=["In a model with three blocks, how many times do you call `self.norm`? How many times should you?"],
         ),
         Mistake(
             "log_probabilities",
             STEPS.but(logits=lambda logits: logits.log_softmax(dim=-1)),
             summary="you take a log-softmax of the logits",
             message=(
-                "{summary}. The loss and the sampling expect logits, and take the softmax themselves. What should "
-                "you return?"
+                "{summary}. The loss and the sampling function expect logits and apply the softmax themselves. What "
+                "should you return?"
             ),
-            hints=["What does `F.cross_entropy` do first with its input?"],
+            hints=["Which function does `F.cross_entropy` apply to its input first?"],
         ),
         Mistake(
             "positions_from_the_end",
             STEPS.but(encodings=lambda self, length: self.positions[-length:]),
             summary="you take the *last* rows of `self.positions`",
             message=(
-                "{summary}, so the first token of a short text gets the encoding of a late position. Which row belongs "
-                "to position 0?"
+                "{summary}, so the first token of a short sequence gets the encoding of a late position. Which row "
+                "encodes position 0?"
             ),
             hints=["With a context length of 7 and 3 tokens, which rows do you take?", stack.ROW_BY_ROW, stack.SLICE],
         ),
@@ -193,8 +194,8 @@ EXERCISE = Exercise(
             STEPS.but(encodings=lambda self, length: self.positions[1 : length + 1]),
             summary="you start at row 1 of `self.positions` instead of row 0",
             message=(
-                "{summary}, so a text as long as the context window gets one row too few. Which row belongs to the "
-                "first token?"
+                "{summary}, so a sequence that fills the context window gets one row too few. Which row should the "
+                "first token get?"
             ),
             hints=["With 3 tokens, which rows do you take?", stack.ROW_BY_ROW, stack.SLICE],
         ),
@@ -204,10 +205,10 @@ EXERCISE = Exercise(
             STEPS.but(embedded=lambda embedded: embedded * embedded.shape[-1] ** 0.5),
             summary="you multiply the embeddings by √d_model",
             message=(
-                "{summary}, as the original Transformer does. GPT adds its positions to the embeddings as they are. "
-                "Which factors does its formula have?"
+                "{summary}, as the original Transformer does. In GPT, the learned positions are added to unscaled "
+                "embeddings. Which factor should you leave out?"
             ),
-            hints=["What is the input of the first block, according to the text of this exercise?"],
+            hints=["In this exercise, what is the input of the first block?"],
         ),
         Mistake(
             "blocks_in_parallel",
@@ -216,9 +217,12 @@ EXERCISE = Exercise(
                     sum(layer_output(layer, number, first_input) for number, layer in enumerate(layers))
                 ]
             ),
-            summary="you give every block the same input and add up the outputs",
-            message="{summary}. Blocks work one after the other. What should the second block get as its input?",
-            hints=["With two blocks, what does the second one know about the work of the first?"],
+            summary="you pass every block the same input and add up the outputs",
+            message=(
+                "{summary}, so the second block can't use the result of the first. What input should the second block "
+                "get?"
+            ),
+            hints=["With two blocks, does the input of your second block depend on the first block?"],
         ),
         Mistake(
             "mask_without_the_diagonal",
@@ -230,11 +234,12 @@ EXERCISE = Exercise(
         Mistake(
             "mask_of_the_whole_window",
             STEPS.but(mask=lambda self: parts.causal_mask(len(self.positions))),
-            summary="you make a mask for the whole context window instead of the tokens of the text",
+            summary="you make a mask for the whole context window instead of the sequence",
             message=(
-                "{summary}, so its shape doesn't match a shorter text. How many rows and columns do n tokens need?"
+                "{summary}, so the mask doesn't match a shorter sequence. How many rows and columns should the mask "
+                "for n tokens have?"
             ),
-            hints=["A text has 3 tokens and the context length is 7. Which shape should the mask have?"],
+            hints=["A sequence has 3 tokens and the context length is 7. What shape should the mask have?"],
         ),
         Mistake(
             "last_position_only",
@@ -242,10 +247,10 @@ EXERCISE = Exercise(
             STEPS.but(logits=lambda logits: logits[:, -1:]).attempt,
             summary="you compute logits for the last position only",
             message=(
-                "{summary}. Training needs a prediction at every position: for 3 tokens, return logits of shape "
+                "{summary}, but training needs a prediction at every position: for 3 tokens, return logits of shape "
                 "(batch, 3, vocab_size). Where do you drop the other positions?"
             ),
-            hints=["Which function picks the last position when a text is generated, your model or its caller?"],
+            hints=["In generation, which function should select the last position: your model or its caller?"],
         ),
         Mistake(
             "mean_over_the_positions",
@@ -254,7 +259,7 @@ EXERCISE = Exercise(
             summary="you average over the positions",
             message=(
                 "{summary}, as a text classifier does. A language model predicts the next token at every position. "
-                "Which shape should your logits have?"
+                "What shape should your logits have?"
             ),
             hints=["For 3 tokens, how many next tokens does the model predict?"],
         ),
@@ -263,8 +268,8 @@ EXERCISE = Exercise(
             STEPS.but(logits=lambda self, normed: self.embedding(normed)).attempt,
             summary="you call `self.embedding` on vectors",
             message=(
-                "{summary}, but it looks up rows by token ID, so your code crashes. What can you multiply the vectors "
-                "by to get a logit for each token?"
+                "{summary}, but `self.embedding` looks up rows by token ID, so your code crashes. Which product gives "
+                "one logit for each token of the vocabulary?"
             ),
             hints=[
                 "What does `self.embedding(…)` take, and what is `self.embedding.weight`?",
@@ -276,7 +281,10 @@ EXERCISE = Exercise(
             "logits_divided_by_a_root",
             STEPS.but(logits=lambda logits, normed: logits / normed.shape[-1] ** 0.5),
             summary="you divide the logits by √d_model",
-            message="{summary}. Attention scales its scores like this, but logits are used as they are.",
+            message=(
+                "{summary}, so the probabilities become too uniform. Attention scales its scores like this, but the "
+                "output layer doesn't. Which factor should you leave out?"
+            ),
             hints=["By which factor are your logits too small? Is it the same in every case?"],
         ),
     ],

@@ -69,9 +69,13 @@ MISTAKES = [
         STEPS.but(distance=lambda period: period, repeated=lambda followed: followed),
         STEPS.but(distance=lambda period: period),
         summary="you measure the weight on the *same* token, one period earlier",
-        message="{summary}. To copy, a head must attend to the token *after* that one.",
+        message=(
+            "{summary}. To copy, a head must attend to the token *after* that one. How many positions is that token "
+            "before the query?"
+        ),
         hints=[
-            "A text of period 3 begins with A B C A. To which position should an induction head at the last A attend?",
+            "A sequence of period 3 begins with A B C A. Which position should an induction head attend to at the "
+            "last A?",
         ],
     ),
     Mistake(
@@ -83,10 +87,13 @@ MISTAKES = [
             repeated=lambda followed: torch.nn.functional.pad(followed, (1, 0)),
         ),
         summary="you measure the weight on the token *before* the previous occurrence",
-        message="{summary}. The token to copy comes *after* that occurrence, so it is closer to the query.",
+        message=(
+            "{summary}. The token to copy comes *after* the previous occurrence. How many positions is it before the "
+            "query?"
+        ),
         hints=[
-            "A text of period 3 begins with A B C A B. To which position should an induction head at the last B "
-            "attend?",
+            "A sequence of period 3 begins with A B C A B. Which position should an induction head attend to at the "
+            "last B?",
         ],
     ),
     Mistake(
@@ -94,14 +101,14 @@ MISTAKES = [
         STEPS.but(score=lambda repeated, weights: repeated.sum(dim=-1).mean(dim=0) / weights.shape[-1]),
         summary="you divide by the number of all queries, including those with nothing to copy",
         message="{summary}, so no head can reach a score of 1. How many queries are in your sum?",
-        hints=["A text of 8 tokens has the period 4. How many queries have something to copy?"],
+        hints=["A sequence of 8 tokens has period 4. How many queries have something to copy?"],
     ),
     Mistake(
         "counts_the_largest_weights",
         STEPS.but(repeated=lambda weights, period: hits(weights, period)),
         summary="you count how often the token to copy gets the largest weight",
         message=(
-            "{summary}, so a weight of 0.4 counts as 1 or as 0. The score is the mean of the weights themselves. Which "
+            "{summary}, so a weight of 0.4 counts as 1 or 0. The score is the mean of the weights themselves. Which "
             "weight should you read for each query?"
         ),
         hints=["A head gives the token to copy a weight of 0.4 and every other token less. What is its score?"],
@@ -110,15 +117,17 @@ MISTAKES = [
         "last_query_left_out",
         STEPS.but(repeated=lambda repeated: repeated[..., :-1]),
         summary="you leave out the last query",
-        message="{summary}, although it has a token to copy as well. Which is the last query in your mean?",
-        hints=["A text of period 3 has 6 tokens. Which three positions have something to copy?"],
+        message="{summary}, although that query also has a token to copy. At which query does your mean end?",
+        hints=["A sequence of 6 tokens has period 3. Which three positions have something to copy?"],
     ),
     Mistake(
         "first_text_only",
         STEPS.but(weights=lambda weights: weights[:1]),
-        summary="you use only the first text of the batch",
-        message="{summary}. Each head's score is a mean over all texts. Which dimension of `weights` is the batch?",
-        hints=["Does your score change if the second text of a batch changes?"],
+        summary="you use only the first sequence of the batch",
+        message=(
+            "{summary}, but each head's score is a mean over all sequences. Which dimension of `weights` is the batch?"
+        ),
+        hints=["Does your score change if the second sequence of a batch changes?"],
     ),
 ]
 
@@ -132,46 +141,50 @@ EXERCISE = Exercise(
         "Your score is each head's mean weight on the token to copy, so you can find induction heads in any model."
     ),
     hints=[
-        "Write a text of period 3 by hand: A B C A B C. To which key should an induction head at position 3 attend?",
+        "Write a sequence of period 3 by hand: A B C A B C. Which key should an induction head attend to at position "
+        "3?",
         "The weights of query i on key i − period + 1 are a diagonal of each head's table. `weights.diagonal(k, "
         "dim1=-2, dim2=-1)` takes the diagonal k columns to the right of the main one, or to its left if k < 0.",
-        "That diagonal begins at key 0 and query period − 1. This query is still in the first period, where "
-        "nothing can be copied: leave it out, and take the mean over texts and queries.",
+        "That diagonal begins at key 0 and query period − 1. This query is still in the first period, where there is "
+        "nothing to copy: leave it out, and take the mean over sequences and queries.",
     ],
     messages={
         "left_out_repeated: followed": Wording(
-            "Your mean includes the query at position `period` − 1. It is still in the first period, so it has nothing "
-            "to copy. Which is the first query that can copy a token?",
+            "Your mean includes the query at position `period` − 1. That query is still in the first period, so it "
+            "has nothing to copy. Which query is the first that can copy a token?",
             summary="your mean includes a query that is still in the first period",
-            hints=["A text of period 3 begins with A B C A. Which token is the first that has appeared before?"],
+            hints=["A sequence of period 3 begins with A B C A. Which token is the first that has appeared before?"],
         ),
         "part_left_out_distance": Wording(
-            "{summary}, for any period. That is the score of a previous-token head.",
+            "{summary}, which is the score of a previous-token head. With a period of 3, how many positions is the "
+            "token to copy before the query?",
             summary="you measure the weight on the position just before the query",
             hints=[
-                "A text of period 3 begins with A B C A. To which position should an induction head at the last A "
-                "attend?",
+                "A sequence of period 3 begins with A B C A. Which position should an induction head attend to at the "
+                "last A?",
             ],
         ),
         "sign_followed": (
             Wording(
                 "You read the weights above the main diagonal, on *later* tokens. A causal head never attends to "
-                "them, so all of your scores are 0. Which index is the query, and which is the key?",
+                "later tokens, so all your scores are 0. Which dimension of the weights is the query, and which is "
+                "the key?",
                 summary="you read the weights on later tokens",
                 hints=["In the table of a causal head, on which side of the main diagonal are all weights 0?"],
             )
         ),
         "slice_repeated: followed[..., 2:]": Wording(
-            "{summary}, so the first query with a token to copy doesn't count. How many queries of the diagonal are "
+            "{summary}, so the first query with a token to copy doesn't count. How many queries on the diagonal are "
             "in the first period?",
             summary="you leave out two queries of the diagonal instead of one",
         ),
         "slice_repeated: followed[..., :-1]": Wording(
-            "{summary}. The first one is still in the first period, so it has nothing to copy.",
+            "{summary}. The first query is still in the first period, so it has nothing to copy. Which end of the "
+            "diagonal should you cut off?",
             summary="you leave out the last query of the diagonal instead of the first",
         ),
         "sibling_score: repeated.sum(dim=(0, -1))": Wording(
-            "{summary}, so longer texts give larger scores. Which score should a head get that always puts all its "
+            "{summary}, so longer sequences give larger scores. What score should a head get if it puts all its "
             "weight on the token to copy?",
             summary="you add up the weights instead of averaging them",
         ),

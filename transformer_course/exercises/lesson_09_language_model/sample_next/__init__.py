@@ -77,8 +77,8 @@ EXERCISE = Exercise(
     cases=sample_next_cases,
     points=4,
     verified=(
-        "Every token comes as often as it should, those that top-k or top-p drop never do, and the same seed draws "
-        "the same tokens."
+        "You draw every token with the right probability, you never draw a token that top-k or top-p drops, and the "
+        "same seed draws the same tokens."
     ),
     hints=[
         "Five tokens have the probabilities 0.5, 0.25, 0.12, 0.08 and 0.05. Which of them does top_k=2 keep, and "
@@ -95,19 +95,20 @@ EXERCISE = Exercise(
     messages={
         "call_left_out_probabilities": (
             Wording(
-                "You pass logits to `torch.multinomial`, which expects probabilities and rejects negative numbers.",
+                "You pass logits to `torch.multinomial`, which expects probabilities and raises an error for negative "
+                "numbers. Which function turns logits into probabilities?",
                 summary="you pass logits to `torch.multinomial`",
-                hints=["Which function turns logits into probabilities?"],
+                hints=["Can a logit be negative? Can a probability?"],
             )
         ),
         "slice_smallest: scaled.topk(n_kept).values[:, -1]": (
             Wording(
-                "Your thresholds have the shape (batch,), so they line up with the *columns* of the logits. That "
-                "crashes or compares the wrong numbers. Which shape has one threshold for each row?",
-                summary="your thresholds have the shape (batch,)",
+                "Your thresholds have shape (batch,), so they line up with the *columns* of the logits. Your code "
+                "crashes or compares the wrong numbers. What shape has one threshold for each row?",
+                summary="your thresholds have shape (batch,)",
                 hints=[
-                    "The logits have the shape (2, 5), and your thresholds have the shape (2,). Which dimension of the "
-                    "logits does the 2 meet?",
+                    "The logits have shape (2, 5), and your thresholds have shape (2,). Which dimension of the logits "
+                    "does the 2 line up with?",
                 ],
             )
         ),

@@ -63,17 +63,17 @@ TEMPERATURE = [
         summary="you multiply the logits by the temperature",
         message=(
             "{summary}, so a temperature of 2 makes the likeliest token even likelier. It should make the "
-            "probabilities more equal."
+            "probabilities more uniform. Which operation does that?"
         ),
         hints=["The logits are 0 and 2, and the temperature is 2. Which two numbers should go into the softmax?"],
     ),
     Mistake(
         "no_temperature",
         STEPS.but(scaled=lambda logits: logits),
-        summary="the temperature has no effect on your output",
+        summary="your output doesn't depend on the temperature",
         message=(
-            "{summary}: a temperature of 2 should make the probabilities more equal than a temperature of 0.5. Which "
-            "numbers should you divide by the temperature?"
+            "{summary}: a temperature of 2 should make the probabilities more uniform than a temperature of 0.5. "
+            "Which numbers should you divide by the temperature?"
         ),
         hints=["Where do you use `temperature`? Does a later step cancel its effect?"],
     ),
@@ -84,7 +84,7 @@ TEMPERATURE = [
             probabilities=lambda nucleus, temperature: (nucleus / temperature).softmax(-1),
         ),
         summary="you apply the temperature after top-p instead of at the beginning",
-        message="{summary}, so top-p sums probabilities that differ from the ones that you draw with.",
+        message=("{summary}, so top-p adds up probabilities that differ from the ones you draw with."),
         hints=[
             "With a temperature of 2, which probabilities does top-p add up in your code, and which do you draw with?",
         ],
@@ -94,8 +94,8 @@ TEMPERATURE = [
         STEPS.but(
             probabilities=lambda nucleus, logits: logits.masked_fill(nucleus == -torch.inf, -torch.inf).softmax(-1)
         ),
-        summary="you use the temperature to decide what top-p keeps, and draw without it",
-        message="{summary}. Which logits do you draw from?",
+        summary="you use the temperature only to choose which tokens top-p keeps",
+        message="{summary}, so you draw with the probabilities of temperature 1. Which logits should you draw from?",
         hints=["With a temperature of 2, which probabilities do you draw with?"],
     ),
     Mistake(
@@ -105,8 +105,8 @@ TEMPERATURE = [
         STEPS.but(probabilities=lambda probabilities: probabilities.softmax(dim=-1)),
         summary="you take the softmax of probabilities",
         message=(
-            "{summary}. That makes the probabilities more equal, and even tokens with probability 0 can be drawn: (1, "
-            "0, 0) becomes about (0.58, 0.21, 0.21)."
+            "{summary}. That makes the probabilities more uniform, and even tokens with probability 0 can be drawn: "
+            "(1, 0, 0) becomes about (0.58, 0.21, 0.21). Which softmax should you leave out?"
         ),
         hints=["How many softmaxes do your numbers go through before you draw?"],
     ),
@@ -114,10 +114,10 @@ TEMPERATURE = [
         "exponentials_overflow",
         STEPS.but(probabilities=lambda nucleus: nucleus.exp()),
         STEPS.but(probabilities=lambda nucleus: nucleus.exp() / nucleus.exp().sum(dim=-1, keepdim=True)).attempt,
-        summary="you take `exp` of the logits as they are, which overflows at a low temperature",
+        summary="you take `exp` of the raw logits, which overflows at a low temperature",
         message=(
-            "{summary}. With a temperature of 0.0005, a logit of 2 becomes 4000 and `exp(4000)` is infinite, while a "
-            "logit of −2 gives `exp(-4000)`, which is 0."
+            "{summary}. With a temperature of 0.0005, a logit of 2 becomes 4000, and `exp(4000)` is infinite. What "
+            "does a softmax subtract from the logits first?"
         ),
         hints=["What is `torch.tensor(2.0 / 0.001).exp()`? And what is it for −2?"],
     ),
@@ -127,8 +127,8 @@ TOP_K = [
     Mistake(
         "no_top_k",
         STEPS.but(n_kept=lambda logits: logits.shape[-1]),
-        summary="`top_k` has no effect on your output",
-        message="{summary}: even with top_k=1, you draw tokens other than the likeliest.",
+        summary="your output doesn't depend on `top_k`",
+        message="{summary}: even with top_k=1, you draw tokens other than the likeliest. Where should you use `top_k`?",
         hints=["With top_k=1, how many different tokens can your function draw from one row?"],
     ),
     Mistake(
@@ -143,14 +143,17 @@ TOP_K = [
             )
         ).attempt,
         summary="in top-k, you keep one token too few",
-        message="{summary}. Should you keep or drop the smallest of the k largest logits?",
+        message=(
+            "{summary}: with top_k=2, you keep only the likeliest token. Should you keep or drop the smallest of the "
+            "k largest logits?"
+        ),
         hints=["With top_k=2, how many different tokens can your function draw from one row?"],
     ),
     Mistake(
         "keeps_one_too_many",
         STEPS.but(n_kept=kept(lambda top_k: top_k + 1)),
         summary="in top-k, you keep one token too many",
-        message="{summary}. What is the smallest of the logits that you should keep?",
+        message="{summary}: with top_k=1, you keep two tokens. Which logit is the smallest that you should keep?",
         hints=["With top_k=1, how many different tokens can your function draw from one row?"],
     ),
     Mistake(
@@ -159,7 +162,10 @@ TOP_K = [
             smallest=lambda scaled, smallest, top_k: smallest if top_k is None else scaled.amax(-1, keepdim=True)
         ),
         summary="you keep only the likeliest token, for any `top_k`",
-        message="{summary}. Which logit do you compare the others with?",
+        message=(
+            "{summary}, so `top_k=2` gives the same result as `top_k=1`. Which logit should you compare all logits "
+            "with?"
+        ),
         hints=["With top_k=2, how many different tokens can your function draw from one row?"],
     ),
     Mistake(
@@ -167,8 +173,8 @@ TOP_K = [
         STEPS.but(best_k=if_wanted(lambda scaled, smallest: scaled.masked_fill(scaled >= smallest, -torch.inf))),
         STEPS.but(best_k=if_wanted(lambda scaled, smallest: scaled.masked_fill(scaled > smallest, -torch.inf))).attempt,
         summary="in top-k, you drop the likeliest tokens instead of the least likely ones",
-        message="{summary}. In which direction do you compare?",
-        hints=["With top_k=1, which token should always be drawn? Can your function draw it?"],
+        message="{summary}: with top_k=2, you never draw the likeliest token. In which direction should you compare?",
+        hints=["Which logits should become −∞: the logits above the threshold or the logits below it?"],
     ),
     Mistake(
         "top_k_of_the_first_row",
@@ -180,23 +186,29 @@ TOP_K = [
         ).attempt,
         STEPS.but(smallest=lambda smallest, top_k: smallest if top_k is None else smallest.amin()).attempt,
         summary="in top-k, you use the same threshold for all rows",
-        message="{summary}. Each row has its own k largest logits.",
+        message=(
+            "{summary}, so in other rows you keep too many or too few tokens. Each row has its own k largest logits. "
+            "What shape should your thresholds have?"
+        ),
         hints=["With top_k=2, how many tokens do you keep in the second row?"],
     ),
     Mistake(
         "top_k_fills_with_zero",
         STEPS.but(best_k=if_wanted(lambda scaled, smallest: scaled.masked_fill(scaled < smallest, 0.0))),
         summary="you set the logits that top-k drops to 0 instead of −∞",
-        message="{summary}. A token with the logit 0 can still be drawn, because exp(0) is 1.",
+        message=(
+            "{summary}. A token with logit 0 can still be drawn, because exp(0) is 1. Which logit gives a probability "
+            "of exactly 0?"
+        ),
         hints=["What is the softmax of the logits 2 and 0? And of 2 and −∞?"],
     ),
     Mistake(
         "the_rank_within_the_k",
         STEPS.but(best_k=lambda scaled, n_kept, top_k: scaled if top_k is None else scaled.topk(n_kept).values),
-        summary="with a `top_k`, you return the *ranks* of tokens instead of their IDs",
+        summary="with `top_k`, you return the *ranks* of tokens instead of their IDs",
         message=(
-            "With a `top_k`, you draw from the k largest values, so you return a *rank* from 0 to k − 1. What is the "
-            "ID of the token with that rank?"
+            "With `top_k`, you draw from the k largest values, so you return a *rank* from 0 to k − 1. What is the ID "
+            "of the token with that rank?"
         ),
         hints=["The logits are 1, 5 and 3, and top_k is 1. Which ID should you return?"],
     ),
@@ -206,15 +218,15 @@ TOP_P = [
     Mistake(
         "no_top_p",
         STEPS.but(superfluous=lambda superfluous: torch.zeros_like(superfluous)),
-        summary="`top_p` has no effect on your output",
-        message="{summary}: you also draw unlikely tokens that it should exclude.",
+        summary="your output doesn't depend on `top_p`",
+        message="{summary}: you also draw unlikely tokens that top-p should drop. Where should you use `top_p`?",
         hints=["The probabilities are 0.5, 0.3 and 0.2, and top_p is 0.4. Which tokens should be possible?"],
     ),
     Mistake(
         "no_top_p_beside_top_k",
         STEPS.but(superfluous=lambda superfluous, top_k: superfluous & (top_k is None)),
-        summary="with a `top_k`, `top_p` has no effect on your output",
-        message="{summary}. If both are given, apply top-k first and then top-p.",
+        summary="with `top_k`, your output doesn't depend on `top_p`",
+        message="{summary}. If both arguments are given, apply top-k first and then top-p to the remaining tokens.",
         hints=["With top_k=3 and a tiny top_p, how many different tokens can your function draw from one row?"],
     ),
     Mistake(
@@ -225,7 +237,8 @@ TOP_P = [
         STEPS.but(superfluous=where_the_mass(lambda mass, before, top_p: but_the_first(mass >= top_p))).attempt,
         summary="in top-p, you drop the token with which the sum reaches p",
         message=(
-            "{summary}: for the probabilities 0.5, 0.3 and 0.2, top_p=0.65 should keep two tokens, and you keep one."
+            "{summary}: for the probabilities 0.5, 0.3 and 0.2, top_p=0.65 should keep two tokens, but you keep one. "
+            "When you decide about a token, should the sum include its own probability?"
         ),
         hints=[
             "For the probabilities 0.5, 0.3 and 0.2, what is the cumulative probability before each token? Which of "
@@ -239,8 +252,8 @@ TOP_P = [
         ),
         summary="in top-p, you keep one token more than needed",
         message=(
-            "{summary}: for the probabilities 0.5, 0.3 and 0.2, top_p=0.65 should keep two tokens, and you keep all "
-            "three."
+            "{summary}: for the probabilities 0.5, 0.3 and 0.2, top_p=0.65 should keep two tokens, but you keep all "
+            "three. At which token does the sum reach 0.65?"
         ),
         hints=[
             "For the probabilities 0.5, 0.3 and 0.2, what is the cumulative probability before each token? Which of "
@@ -252,8 +265,8 @@ TOP_P = [
         STEPS.but(superfluous=where_the_mass(lambda mass, before, top_p: before > top_p)),
         summary="in top-p, you keep one token too many if the sum is exactly p",
         message=(
-            "If the sum of the probabilities is exactly `top_p`, you keep one token too many. With `top_p=0.5`, are "
-            "tokens with a total probability of 0.5 enough?"
+            "If the sum of the probabilities is exactly `top_p`, you keep one token too many. With `top_p=0.5`, is a "
+            "token with probability 0.5 enough?"
         ),
         hints=[
             "With probabilities 1/2, 1/4, 1/8 and 1/8 and `top_p=0.5`, how many tokens are enough, and how many do you "
@@ -270,8 +283,8 @@ TOP_P = [
         ).attempt,
         summary="with `top_p=1`, you keep only the likeliest token",
         message=(
-            "With `top_p=1`, you keep only the likeliest token: no sum exceeds 1, and `argmax` of a row without any "
-            "True is 0. Which tokens should `top_p=1` drop?"
+            "With `top_p=1`, you keep only the likeliest token: no sum exceeds 1, so no entry of your condition is "
+            "True and `argmax` returns 0. Which tokens should `top_p=1` drop?"
         ),
         hints=["What is `torch.tensor([0, 0, 0, 0]).argmax()`? Where do you use such an index?"],
     ),
@@ -279,16 +292,19 @@ TOP_P = [
         "sorts_the_least_likely_first",
         STEPS.but(order=lambda candidates: candidates.argsort(dim=-1)),
         summary="in top-p, you sort the *least* likely tokens first",
-        message="{summary}, so you keep unlikely tokens and drop likely ones.",
-        hints=["The probabilities are 0.2, 0.5 and 0.3, and top_p is 0.4. Which token should be kept?"],
+        message=(
+            "{summary}, so you keep unlikely tokens and drop likely ones. Which argument of the sort reverses the "
+            "order?"
+        ),
+        hints=["The probabilities are 0.2, 0.5 and 0.3, and top_p is 0.4. Which token should you keep?"],
     ),
     Mistake(
         "not_sorted",
         STEPS.but(order=lambda candidates: torch.arange(candidates.shape[-1]).expand(candidates.shape)),
         summary="you sum the probabilities in the order of the vocabulary",
-        message="{summary}. For top-p, add up the likeliest tokens first.",
+        message="{summary}, so top-p may drop the likeliest token. In which order should you add up the probabilities?",
         hints=[
-            "The probabilities are 0.2, 0.5 and 0.3, and top_p is 0.4. Which token should be kept? Which ones do "
+            "The probabilities are 0.2, 0.5 and 0.3, and top_p is 0.4. Which token should you keep? Which tokens do "
             "you keep?",
         ],
     ),
@@ -306,7 +322,10 @@ TOP_P = [
         "order_undone_the_wrong_way",
         STEPS.but(dropped=lambda superfluous, order: superfluous.gather(-1, order)),
         summary="you sort the top-p mask a second time instead of undoing the sorting",
-        message="{summary}. If indexing with `order` sorts a row, which index restores the original order?",
+        message=(
+            "{summary}, so you drop the wrong tokens. If indexing with `order` sorts a row, which index restores the "
+            "original order?"
+        ),
         hints=["If `order` is [2, 0, 1], at which index of the sorted row is token 0? And token 2?"],
     ),
     Mistake(
@@ -316,9 +335,9 @@ TOP_P = [
                 best_k if top_p is None else best_k.gather(-1, order).masked_fill(superfluous, -torch.inf)
             )
         ),
-        summary="with a `top_p`, you return the *ranks* of tokens instead of their IDs",
+        summary="with `top_p`, you return the *ranks* of tokens instead of their IDs",
         message=(
-            "With a `top_p`, you draw from the sorted logits or probabilities, so you return a *rank*: 0 for the "
+            "With `top_p`, you draw from the sorted logits or probabilities, so you return a *rank*: 0 for the "
             "likeliest token. What is the ID of the token with that rank?"
         ),
         hints=["The logits are 1, 5 and 3, and top_p is tiny. Which ID should you return?"],
@@ -328,8 +347,10 @@ TOP_P = [
         STEPS.but(superfluous=where_the_mass(lambda mass, before, top_p: before < top_p)),
         STEPS.but(superfluous=where_the_mass(lambda mass, before, top_p: mass <= top_p)).attempt,
         summary="your top-p mask is inverted",
-        message="{summary}: you drop the likeliest tokens and keep the rest.",
-        hints=["The probabilities are 0.5, 0.3 and 0.2, and top_p is 0.4. Which token should be kept?"],
+        message=(
+            "{summary}: you drop the likeliest tokens and keep all other tokens. Which tokens should get the logit −∞?"
+        ),
+        hints=["The probabilities are 0.5, 0.3 and 0.2, and top_p is 0.4. Which token should you keep?"],
     ),
     Mistake(
         "p_is_a_threshold",
@@ -342,22 +363,28 @@ TOP_P = [
         ).attempt,
         STEPS.but(dropped=in_the_vocabulary(lambda candidates, top_p: candidates > top_p)).attempt,
         summary="in top-p, you compare each probability separately with a threshold",
-        message="{summary}. The *cumulative sum* of the sorted probabilities should reach `top_p`.",
-        hints=["Ten tokens are equally likely, and top_p is 0.5. How many should be kept?"],
+        message=(
+            "{summary}: of ten equally likely tokens, top_p=0.5 should keep five, but no single probability is above "
+            "0.1. Which *sum* of probabilities should reach `top_p`?"
+        ),
+        hints=["Which numbers do you compare with `top_p`: probabilities or cumulative sums of probabilities?"],
     ),
     Mistake(
         "the_rest_of_p",
         STEPS.but(superfluous=where_the_mass(lambda mass, before, top_p: before >= 1 - top_p)),
         summary="you compare the sum of the probabilities with 1 − top_p",
-        message="{summary}, so the *larger* top_p is, the fewer tokens you keep.",
-        hints=["With top_p=0.9, which sum should the probabilities of the kept tokens reach?"],
+        message=(
+            "{summary}, so the *larger* top_p is, the fewer tokens you keep. With top_p=0.9, which sum should the "
+            "probabilities of the kept tokens reach?"
+        ),
+        hints=["If you increase top_p, should you keep more tokens or fewer?"],
     ),
     Mistake(
         "adds_up_logits",
         STEPS.but(candidates=lambda best_k: best_k),
         STEPS.but(candidates=lambda best_k: best_k.exp()).attempt,
         summary="in top-p, you sum numbers that aren't probabilities",
-        message="{summary}: the numbers in a row don't sum to 1. Which function turns logits into probabilities?",
+        message="{summary}: the numbers in each row don't sum to 1. Which function turns logits into probabilities?",
         hints=["What is the sum of the numbers in one row before you take the running sum? What should it be?"],
     ),
     Mistake(
@@ -368,16 +395,16 @@ TOP_P = [
             )
         ),
         summary="in top-p, you sum over the batch instead of the vocabulary",
-        message="{summary}. Along which `dim` should the running sum go?",
-        hints=["What is the last running sum of each row? It should be 1."],
+        message="{summary}, so the running sums of a row don't end at 1. Along which `dim` should you sum?",
+        hints=["Print the last running sum of each row. What should it be?"],
     ),
     Mistake(
         "top_p_of_all_tokens",
         STEPS.but(candidates=lambda scaled, best_k: scaled.softmax(dim=-1).masked_fill(best_k == -torch.inf, 0.0)),
         summary="in top-p, you add up probabilities that aren't renormalized after top-k",
         message=(
-            "{summary}, so the sum reaches p too late and you keep too many tokens. Apply top-k first. What should the "
-            "probabilities of the tokens that it keeps sum to?"
+            "{summary}, so the sum reaches p too late and you keep too many tokens. What should the probabilities of "
+            "the tokens that top-k keeps sum to?"
         ),
         hints=[
             "With a `top_k`, what is the sum of the kept tokens' probabilities when top-p adds them up in your code?",
@@ -387,7 +414,10 @@ TOP_P = [
         "top_p_fills_with_zero",
         STEPS.but(nucleus=lambda best_k, dropped: best_k.masked_fill(dropped, 0.0)),
         summary="you set the logits that top-p drops to 0 instead of −∞",
-        message="{summary}. A token with the logit 0 can still be drawn, because exp(0) is 1.",
+        message=(
+            "{summary}. A token with logit 0 can still be drawn, because exp(0) is 1. Which logit gives a probability "
+            "of exactly 0?"
+        ),
         hints=["What is the softmax of the logits 2 and 0? And of 2 and −∞?"],
     ),
 ]
@@ -397,7 +427,10 @@ DRAW = [
         "greedy",
         STEPS.but(drawn=lambda probabilities: probabilities.argmax(dim=-1, keepdim=True)),
         summary="you always take the likeliest token instead of drawing one",
-        message="{summary}, so you return the same token every time, and the generator has no effect.",
+        message=(
+            "{summary}, so you return the same token every time, and the generator has no effect. Which function "
+            "draws a token at random?"
+        ),
         hints=["In 1,000 calls, how often should you draw a token with probability 0.3?"],
     ),
     Mistake(
@@ -405,7 +438,7 @@ DRAW = [
         STEPS.but(drawn=lambda probabilities: torch.multinomial(probabilities, 1)),
         summary="you draw without the generator",
         message=(
-            "{summary}, so the same seed gives different tokens. Which argument of your sampling function takes the "
+            "{summary}, so the same seed can give different tokens. Which argument of `torch.multinomial` takes the "
             "generator?"
         ),
         hints=[
@@ -421,24 +454,32 @@ DRAW = [
             drawn=lambda probabilities: torch.multinomial(probabilities, 1, generator=torch.Generator().manual_seed(42))
         ).attempt,
         summary="you draw with a generator that you seed yourself",
-        message="{summary}, so every call draws the same tokens. Which generator should you use?",
+        message=(
+            "{summary}, so every call draws the same tokens. Which generator should you pass to the sampling function?"
+        ),
         hints=["Call your function twice with the same generator. Should you get the same tokens?"],
     ),
     Mistake(
         "every_axis_of_length_1_removed",
         STEPS.but(tokens=lambda drawn: drawn.squeeze()),
         summary="you remove every dimension of length 1, even the batch dimension of a single row",
-        message="{summary}. For one row, you should return a tensor of shape (1,). Which dimension should you remove?",
-        hints=["What shape do you return for a single row?"],
+        message=(
+            "{summary}. For one row, you return a tensor of shape () instead of (1,). Which dimension should you "
+            "remove?"
+        ),
+        hints=["Which argument of `squeeze` limits it to one dimension?"],
     ),
     Mistake(
         "a_list",
         STEPS.but(tokens=lambda drawn: drawn.squeeze(-1).tolist()),
         STEPS.but(tokens=lambda drawn: drawn.squeeze(-1).float()).attempt,
         STEPS.but(tokens=lambda drawn: drawn.squeeze(-1).int()).attempt,
-        summary="you don't return a tensor of int64",
-        message="{summary}. Token IDs are used as indices, so they need that dtype. Of which type is your result?",
-        hints=["What are `type(…)` and `.dtype` of your result? Can `nn.Embedding` look it up?"],
+        summary="you return a list or a tensor of another dtype instead of a tensor of int64",
+        message=(
+            "{summary}. Token IDs are used as indices, so they should be a tensor of int64. What is the type of your "
+            "result?"
+        ),
+        hints=["Print the `type` of your result and, if it is a tensor, its `.dtype`. Does `nn.Embedding` accept it?"],
     ),
 ]
 
