@@ -93,16 +93,19 @@ MISTAKES = [
         STEPS.but(rest=lambda rest, p, q, n_accepted: p[-2] if n_accepted == len(q) else rest),
         STEPS.but(rest=lambda rest, p, q, n_accepted: p[n_accepted - 1] if n_accepted == len(q) else rest),
         summary="you don't use the last row of p when all tokens are accepted",
-        message="{summary}. Which row of p predicts the token after the last drafted one?",
-        hints=["With 2 drafted tokens, p has 3 rows. After which token is each of them the distribution?"],
+        message=(
+            "{summary}, so the last row of p has no effect. Which row of p predicts the token after the last drafted "
+            "token?"
+        ),
+        hints=["With 2 drafted tokens, p has 3 rows. Which token does each row predict?"],
     ),
     Mistake(
         "no_chance",
         STEPS.but(passed=lambda ratios: ratios >= 1),
         summary="you reject every token whose p is below its q",
         message=(
-            "{summary}, so the uniform numbers make no difference. How often should you accept a token with p = 0.2 "
-            "and q = 0.4?"
+            "{summary}, so your result doesn't depend on the uniform numbers. How often should you accept a token "
+            "with p = 0.2 and q = 0.4?"
         ),
     ),
     Mistake(
@@ -110,12 +113,12 @@ MISTAKES = [
         STEPS.but(passed=lambda p, drafted: p[:-1].argmax(dim=-1) == drafted),
         summary="you accept a token only if it is the most likely one in p",
         message=(
-            "{summary}, so the uniform numbers make no difference. That is right for greedy decoding only. When "
-            "should a token with p = 0.2 and q = 0.4 be accepted?"
+            "{summary}, so your result doesn't depend on the uniform numbers. That is right only for greedy decoding. "
+            "How often should you accept a token with p = 0.2 and q = 0.4?"
         ),
         hints=[
-            "A drafted token is twice as likely in p as in q, but another token is more likely in p. Is the drafted "
-            "token accepted?",
+            "A drafted token is twice as likely in p as in q, but another token is more likely in p. Should you "
+            "accept the drafted token?",
         ],
     ),
     Mistake(
@@ -125,8 +128,8 @@ MISTAKES = [
         ),
         summary="you divide p by its largest entry instead of q",
         message=(
-            "{summary}, so it makes no difference how the draft model drew its tokens. How often should a token with "
-            "p = 0.2 and q = 0.4 be accepted?"
+            "{summary}, so the number of accepted tokens doesn't depend on q, the draft model's distribution. How "
+            "often should you accept a token with p = 0.2 and q = 0.4?"
         ),
         hints=["If q changes, should the same tokens be accepted?"],
     ),
@@ -134,8 +137,10 @@ MISTAKES = [
         "everything_accepted",
         STEPS.but(passed=lambda drafted: torch.ones_like(drafted, dtype=torch.bool)),
         summary="you accept every drafted token",
-        message="{summary}, so the output follows q instead of p. For which uniform numbers should you reject a token?",
-        hints=["A token has p = 0.2 and q = 0.4. For which uniform numbers is it rejected?"],
+        message=(
+            "{summary}, so the output follows q instead of p. When should you reject a token with p = 0.2 and q = 0.4?"
+        ),
+        hints=["A token has p = 0.2 and q = 0.4. For which uniform numbers should you reject it?"],
     ),
 ]
 
@@ -151,8 +156,8 @@ EXERCISE = Exercise(
     hints=[
         "A drafted token has p = 0.2 and q = 0.4. For which uniform numbers do you accept it, and what happens to the "
         "tokens after a rejected one?",
-        "A token passes if its uniform number is below p / q. The first token that fails ends the run, even if later "
-        "ones pass. The next token then comes from max(0, p − q) in that row, normalized.",
+        "A token passes if its uniform number is below p / q. The first token that fails ends the accepted part, even "
+        "if later tokens pass. The next token then comes from max(0, p − q) in that row, normalized.",
         "`passed.cumprod(dim=0)` is 1 before the first rejection and 0 from there on, so its sum counts the accepted "
         "tokens.",
         "With n accepted tokens and a rejection, the distribution is `(p[n] - q[n]).clamp(min=0)` divided by its sum. "
@@ -160,23 +165,24 @@ EXERCISE = Exercise(
     ],
     messages={
         "part_left_out_ratios: p[:-1]": Wording(
-            "{summary}. If the draft model's distribution is exactly right, p = q, every drafted token should be "
-            "accepted. How often do you accept one?",
+            "{summary}. If the draft model is exactly right, so that p = q, you should accept every drafted token. "
+            "How often do you accept a token with p = q = 0.2?",
             summary="you accept a drafted token with probability p instead of p / q",
         ),
         "absolute_rest": Wording(
-            "{summary}, so a token that the draft model overrates keeps a chance of being drawn after its rejection. "
-            "What should p − q become where it is negative?",
+            "{summary}, so a token with p = 0.1 and q = 0.5 can still be drawn right after its rejection. What should "
+            "p − q become where it is negative?",
             summary="you take the absolute value of p − q",
-            hints=["A token has p = 0.1 and q = 0.5. Should it be drawn after a rejection?"],
+            hints=["A token has p = 0.1 and q = 0.5. After a rejection, what probability should it get?"],
         ),
         "part_left_out_rest: p[n_accepted]": Wording(
-            "{summary}. Tokens that are likely in both p and q have already had their chance to be accepted, so the "
-            "output contains them too often. Which tokens has the draft model proposed too rarely?",
+            "{summary}, so the output contains tokens that are likely in both p and q too often: they could already "
+            "have been accepted as drafted tokens. Which tokens does the draft model propose too rarely?",
             summary="after a rejection, you return p itself instead of max(0, p − q)",
         ),
         "call_left_out_n_accepted: passed": Wording(
-            "{summary}. If the first of three tokens is rejected and the other two pass, you return 2 instead of 0.",
+            "{summary}. If the first of three tokens is rejected and the other two pass, you return 2 instead of 0. "
+            "Where should you stop counting?",
             summary="you also count the tokens that pass after the first rejection",
         ),
         "part_left_out_following: rest": Wording(
@@ -184,22 +190,22 @@ EXERCISE = Exercise(
             summary="you never divide max(0, p − q) by its sum",
         ),
         "order_ratios: (q) / (p[:-1])": Wording(
-            "{summary}, so a token with p = 0.2 and q = 0.4 is always accepted. How often should it be accepted?",
+            "{summary}, so you always accept a token with p = 0.2 and q = 0.4. How often should you accept it?",
             summary="you divide q by p instead of p by q",
         ),
         "call_left_out_rest: p[n_accepted] - q[n_accepted]": Wording(
-            "{summary}, so tokens that the draft model overrates get a negative probability. What should p − q "
-            "become where it is negative?",
+            "{summary}, so a token with p = 0.1 and q = 0.5 gets a negative probability. What should p − q become "
+            "where it is negative?",
             summary="you don't clamp p − q at 0",
         ),
         "comparison_passed: (uniforms) > (ratios)": Wording(
-            "{summary}, so a token with p = 0.2 and q = 0.4 is accepted half of the time, but one with p = q is "
-            "never accepted. Which uniform numbers should accept a token?",
+            "{summary}, so you accept a token with p = 0.2 and q = 0.4 half of the time, but you never accept a token "
+            "with p = q. For which uniform numbers should you accept a token?",
             summary="you accept a token if its uniform number is *above* p / q",
         ),
         "order_rest: (q[n_accepted]) - (p[n_accepted])": Wording(
-            "{summary}, so after a rejection you draw the tokens that the draft model overrates. Which tokens does "
-            "it underrate?",
+            "{summary}, so after a rejection you draw the tokens that the draft model proposes too often. Which "
+            "tokens does it propose too rarely?",
             summary="you subtract p from q instead of q from p",
         ),
     },

@@ -104,15 +104,19 @@ MISTAKES = [
             values=lambda cache, value: value if cache is None else torch.cat([value, cache[1]], dim=-2),
         ),
         summary="you put the new key and value in front of the cached ones",
-        message="{summary}, so after three calls your cache holds the tokens in the order 3, 2, 1.",
-        hints=["Which position does the newest token have in the text, and which one in your cache?"],
+        message=(
+            "{summary}, so after three calls your cache holds the tokens in the order 3, 2, 1. At which end should "
+            "you add the new token?"
+        ),
+        hints=["At which index of the key dimension is the newest token in your cache? At which index should it be?"],
     ),
     Mistake(
         "queries_kept",
         STEPS.but(kept=lambda cache, query, values: (joined(old(cache, 0), query), values)),
         summary="you cache queries instead of keys",
         message=(
-            "{summary}. A query is used only once, when its token is new. Every later token brings its own query."
+            "{summary}. A query is used only once, when its token is new: every later token has its own query. Which "
+            "tensors do later queries need from this token?"
         ),
         hints=["When a later token attends to an earlier one, does it need the earlier token's query, key or value?"],
     ),
@@ -121,9 +125,10 @@ MISTAKES = [
         STEPS.but(kept=lambda cache, key, value: (key, value) if cache is None else cache),
         STEPS.but(kept=lambda cache: cache),
         summary="you return the old cache, without the new key and value",
-        message="{summary}, so the next token cannot attend to this one.",
+        message="{summary}, so later tokens can't attend to this one. Which keys and values should the new cache hold?",
         hints=[
-            "A cache of 4 tokens comes in. How many positions should the returned cache have, and how many does yours?"
+            "You pass a cache of 4 tokens. How many positions should the returned cache have? How many does your "
+            "cache have?"
         ],
     ),
     Mistake(
@@ -131,10 +136,12 @@ MISTAKES = [
         STEPS.but(kept=lambda key, value: (key, value)),
         summary="you return only the new key and value as the cache",
         message=(
-            "{summary}, so the next token cannot attend to any earlier token but this one. What should the cache hold?"
+            "{summary}, so the next token can't attend to any token before this one. Which keys and values should the "
+            "new cache hold?"
         ),
         hints=[
-            "A cache of 4 tokens comes in. How many positions should the returned cache have, and how many does yours?"
+            "You pass a cache of 4 tokens. How many positions should the returned cache have? How many does your "
+            "cache have?"
         ],
     ),
     Mistake(
@@ -145,8 +152,7 @@ MISTAKES = [
         ),
         summary="your new token attends only to the cached tokens, not to itself",
         message=(
-            "{summary}. You use the cache as it was passed, without the new key and value. Which keys may the new "
-            "query attend to?"
+            "{summary}: you use the old cache, without the new key and value. Which keys may the new query attend to?"
         ),
         hints=["In a causal mask, may a position attend to itself?"],
     ),
@@ -166,8 +172,8 @@ MISTAKES = [
         STEPS.but(kept=lambda keys, values: torch.stack([keys, values])),
         summary="you don't return (output, (keys, values))",
         message=(
-            "Your tensors are right, but you return them in a different structure. Return the output and then the "
-            "cache, which is itself a *pair*."
+            "Your tensors are right, but you return them in a different structure. Return two values: the output and "
+            "the cache, which is itself a *pair* of keys and values."
         ),
         hints=["Which structure does the annotation after `->` describe?"],
     ),
@@ -180,10 +186,10 @@ EXERCISE = Exercise(
     may_cut_gradients=True,
     cases=attend_with_cache_cases,
     points=3,
-    verified="Your single query attends to all keys and values so far, and the cache you return is one token longer.",
+    verified="Your query attends to all keys and values so far, and the cache that you return is one token longer.",
     hints=[
-        "The cache holds 4 tokens and a new one arrives. How many keys does the new query attend to? How many in the "
-        "first call, where `cache` is None?",
+        "The cache holds 4 tokens, and you add a new token. How many keys does the new query attend to? How many keys "
+        "are there in the first call, when `cache` is None?",
         "First join the cached and the new keys and values. Then this is the attention of lesson 02 with a single "
         "query. The newest token may see all tokens, so you need no mask.",
         "The dimensions are (batch, heads, positions, width). The new key is one more *position* after the cached "
@@ -194,26 +200,27 @@ EXERCISE = Exercise(
     messages={
         "wrong_input_width: turned": attention_mistakes.root_of_the_number("keys"),
         "part_left_out_scores: products": Wording(
-            "{summary}. The wider the vectors, the larger your scores, until a single key takes nearly all the weight.",
+            "{summary}. For wide vectors, your scores become so large that a single key gets nearly all the weight. "
+            "How does the variance of a score grow with d?",
             summary="you don't divide the scores by √d",
         ),
         "parts_exchanged_keys: torch.cat([key, cache[0]], dim=-2)": Wording(
-            "{summary}, so keys and values no longer line up: each value gets the weight of another token. Which "
-            "order do your values have?",
+            "{summary}, so keys and values no longer line up: with two tokens, each value gets the weight of the "
+            "other token. In which order are your values?",
             summary="you put the new key in front of the cached keys",
         ),
         "parts_exchanged_values: torch.cat([value, cache[1]], dim=-2)": Wording(
-            "{summary}, so keys and values no longer line up: each value gets the weight of another token. Which "
-            "order do your keys have?",
+            "{summary}, so keys and values no longer line up: with two tokens, each value gets the weight of the "
+            "other token. In which order are your keys?",
             summary="you put the new value in front of the cached values",
         ),
         "parts_exchanged_kept: (values, keys)": Wording(
-            "{summary}, so the next call takes the values for keys. In which order does `cache` hold them?",
+            "{summary}, so the next call uses the values as keys. Which tensor comes first in `cache`?",
             summary="you swap the keys and the values in the new cache",
         ),
         "part_left_out_divisor: width": Wording(
-            "{summary}, so the scores become too small and the weights too equal. Which power of d keeps the scores "
-            "near 1?",
+            "{summary}, so the scores become too small and the weights too uniform. Which power of d keeps the "
+            "variance of the scores near 1?",
             summary="you divide the scores by d instead of √d",
         ),
         "ignored_cache: None": Wording(
@@ -221,11 +228,12 @@ EXERCISE = Exercise(
             summary="you don't use `cache`",
         ),
         "call_left_out_weights: scores": Wording(
-            "{summary}. Scores can be negative and don't sum to 1. Which function turns them into weights?",
-            summary="you use the scores as weights",
+            "{summary}. Scores can be negative and don't sum to 1, so your output is not a weighted average. Which "
+            "function turns scores into weights?",
+            summary="you use the scores as weights, without a softmax",
         ),
         "axis_weights: scores.softmax(dim=-2)": Wording(
-            "{summary}. With a single query, every key then gets the weight 1. Which `dim` runs over the keys?",
+            "{summary}. With a single query, every key then gets weight 1. Which `dim` runs over the keys?",
             summary="you take the softmax over the queries",
         ),
     },

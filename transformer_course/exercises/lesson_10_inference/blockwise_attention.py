@@ -219,17 +219,20 @@ MISTAKES = [
         STEPS.but(block=lambda keys: keys.shape[-2]),
         summary="you hold the scores of all keys at once",
         message=(
-            "Your numbers are right, but somewhere you hold the scores of a query with *all* keys at once, and "
-            "that takes the memory that blocks should save."
+            "Your numbers are right, but you compute the scores of a query with *all* keys at once, which takes the "
+            "memory that blocks should save. How many scores per query should exist at the same time?"
         ),
-        hints=["With 512 keys and `block=16`, how large is the largest tensor you create?"],
+        hints=["With 512 keys and `block=16`, what is the shape of the largest tensor that you create?"],
     ),
     Mistake(
         "last_block_left_out",
         STEPS.but(starts=lambda keys, block: range(0, keys.shape[-2] // block * block, block)),
         STEPS.but(starts=lambda starts: starts[:-1]),
         summary="you leave out the last block",
-        message="{summary}, at least when it is short: with 5 keys in blocks of 2, the fifth key gets no weight.",
+        message=(
+            "{summary} or skip it when it is short: with 5 keys in blocks of 2, the fifth key gets no weight. Where "
+            "should the last block start?"
+        ),
         hints=["How many blocks of 2 do you need for 5 keys, and how many do you use?"],
     ),
     Mistake(
@@ -238,10 +241,10 @@ MISTAKES = [
             block_keys=lambda keys, block: lambda start: keys[start : start + block],
             block_values=lambda values, block: lambda start: values[start : start + block],
         ),
-        summary="you cut the blocks along dim 0",
+        summary="you slice the blocks along dim 0",
         message=(
             "{summary}. Dim 0 is the key dimension only if there is no batch: for keys of shape (2, 3, 11, 6), you "
-            "cut the batch of 2."
+            "slice the batch of 2. Which dimension holds the keys in both cases?"
         ),
         hints=["For keys of shape (2, 3, 11, 6), what does `keys[0:4]` contain?"],
     ),
@@ -250,10 +253,10 @@ MISTAKES = [
         STEPS.but(correction=lambda: lambda largest, new_largest: torch.ones_like(new_largest)),
         summary="you don't rescale the running sums to the new maximum",
         message=(
-            "When a block brings a larger score, your running sums still belong to the old maximum, so old and new "
-            "exponentials don't fit together. Which factor, from the old and the new maximum, rescales the sums?"
+            "When a block contains a larger score, your running sums still use the old maximum, so you add "
+            "exponentials of different scales. By which factor should you rescale the sums?"
         ),
-        hints=["When is your output wrong, if the first block holds the largest score or if a later block does?"],
+        hints=["Is your output wrong if the first block contains the largest score, or if a later block does?"],
     ),
     Mistake(
         "only_the_last_block",
@@ -264,40 +267,43 @@ MISTAKES = [
         STEPS.but(correction=lambda: lambda largest, new_largest: torch.zeros_like(new_largest)),
         summary="you keep only the last block and lose the earlier sums",
         message=(
-            "{summary}: the earlier blocks contribute 0 to your running sums. What should the sums hold after two "
+            "{summary}: the earlier blocks contribute 0 to your running sums. What should the sums contain after two "
             "blocks?"
         ),
-        hints=["What are your running maximum and your correction factor in the second block? exp(−∞) is 0."],
+        hints=["Print your running maximum and your correction factor in the second block. Should the factor be 0?"],
     ),
     Mistake(
         "nan_in_the_first_block",
         STEPS.but(correction=lambda: lambda largest, new_largest: torch.exp(new_largest - largest)),
         summary="your first block makes every number nan",
         message=(
-            "{summary}. The old maximum is −∞ there, and exp(∞) · 0 and ∞ − ∞ are nan. Where do you use the old "
-            "maximum, and with which sign?"
+            "{summary}. In the first block, the old maximum is −∞, and exp(∞) · 0 and ∞ − ∞ are nan. Where do you use "
+            "the old maximum, and with which sign?"
         ),
-        hints=["In the first block, what should you multiply the running sums by, and what is your factor?"],
+        hints=["In the first block, what should you multiply the running sums by? What is your factor there?"],
     ),
     Mistake(
         "maximum_of_the_block",
         STEPS.but(new_largest=lambda: lambda largest, in_block: in_block),
         summary="you use the maximum of the newest block instead of the running maximum",
         message=(
-            "{summary}. If an earlier block had a larger score, the correction is above 1 and overflows for large "
-            "scores."
+            "{summary}. If an earlier block had a larger score, your correction factor is above 1 and overflows for "
+            "large scores. Which two maxima should you compare?"
         ),
-        hints=["Can a running maximum get smaller from block to block?"],
+        hints=["Can a running maximum decrease from block to block?"],
     ),
     Mistake(
         "begins_at_zero",
         STEPS.but(start=lambda start: (torch.zeros_like(start[0]), *start[1:])),
         summary="you start the maximum at 0 instead of −∞",
         message=(
-            "You start the maximum at 0. If all scores of a query are near −1000, all its exponentials underflow to 0, "
-            "and 0/0 is nan."
+            "You start the maximum at 0. If all scores of a query are near −1000, all its exponentials underflow to "
+            "0, and 0/0 is nan. Which initial maximum is below every score?"
         ),
-        hints=["A block has the scores −1000 and −900. What is the maximum so far, and what is yours?"],
+        hints=[
+            "The first block has the scores −1000 and −900. What should the running maximum be? What is it in your "
+            "code?"
+        ],
     ),
     Mistake(
         "averages_the_blocks",
@@ -312,21 +318,21 @@ MISTAKES = [
         ),
         summary="you take a separate softmax in each block, so that all blocks count equally",
         message=(
-            "You take a separate softmax in each block, so every block counts as much as any other. A block of small "
-            "scores should contribute little."
+            "You take a separate softmax in each block, so every block counts equally, even a block whose scores are "
+            "all 50 below the others. Over which keys should the exponentials be summed before you divide?"
         ),
-        hints=["If one block holds all the large scores, how much should the other blocks contribute?"],
+        hints=["If one block contains all the large scores, how much should the other blocks contribute?"],
     ),
     Mistake(
         "divides_in_every_block",
         divides_in_every_block,
         message=(
-            "You divide the weighted sum by the sum of the exponentials in every block, and the next block adds to the "
-            "average as if it were still a sum."
+            "You divide the weighted sum by the sum of the exponentials in every block, so the next block adds a sum "
+            "to an average. How often should you divide?"
         ),
         hints=[
-            "After the first block, does your running variable for the values hold a sum or an average?",
-            "You can rescale a sum and add to it. How often do you need to divide?",
+            "After the first block, does your running variable for the values contain a sum or an average?",
+            "You can rescale a sum and add to it, but not an average.",
             "Divide once, after the last block.",
         ],
     ),
@@ -348,20 +354,20 @@ MISTAKES = [
         ),
         summary="you divide one of the running sums by the correction factor instead of multiplying it",
         message=(
-            "{summary}. When the maximum grows, the factor is below 1 and the old sum should shrink, but yours grows. "
-            "What do you do with the other sum?"
+            "{summary}. When the maximum increases, the factor is below 1 and the old sum should shrink, but yours "
+            "grows. What do you do with the other running sum?"
         ),
-        hints=["If the maximum grows from 1 to 3, by which factor are the old exponentials too large?"],
+        hints=["If the maximum increases from 1 to 3, by which factor are the old exponentials too large?"],
     ),
     Mistake(
         "correction_inverted",
         STEPS.but(correction=inverted_correction),
         summary="your correction factor is inverted",
         message=(
-            "{summary}: when the maximum grows, the old sums should shrink, but yours grow. Which of the two maxima "
-            "do you subtract?"
+            "{summary}: when the maximum increases, the old sums should shrink, but yours grow. Which maximum should "
+            "you subtract from the other?"
         ),
-        hints=["If the maximum grows from 1 to 3, by which factor are the old exponentials too large?"],
+        hints=["If the maximum increases from 1 to 3, by which factor are the old exponentials too large?"],
     ),
 ]
 
@@ -380,60 +386,61 @@ EXERCISE = Exercise(
         "after each block of 2 keys?",
         "The output is the sum of the values, each times its exponential, over the sum of the exponentials. `exp` "
         "overflows unless you subtract the maximum, so keep the running maximum of each query as well.",
-        "When a block raises the maximum, both running sums still use the old one. Multiply them by "
-        "`torch.exp(largest - new_largest)`.",
+        "When the maximum increases, both running sums still use the old one. Multiply them by `torch.exp(largest - "
+        "new_largest)`.",
         "For each block: `new_largest = torch.maximum(largest, scores.amax(dim=-1, keepdim=True))`, the correction, "
         "`torch.exp(scores - new_largest)`, and both sums as correction · running sum + this block's sum. "
         "Start with a maximum of −∞.",
     ],
     messages={
         "sibling_block_largest: scores.sum(dim=-1, keepdim=True)": Wording(
-            "You don't subtract the maximum. Ordinary scores work, but `exp` overflows above 88, and if all scores are "
-            "far below 0, all exponentials underflow to 0. What do you subtract from the scores?",
+            "You don't subtract the maximum, so `exp` can overflow, or all exponentials of a query can underflow to "
+            "0, and then 0/0 is nan. Which number makes every exponent 0 or less?",
             summary="you don't subtract the maximum of the scores",
         ),
         "all_axes_block_largest": Wording(
             "{summary}. If the scores of one query are far below that maximum, all its exponentials underflow to 0, "
-            "and 0/0 is nan.",
+            "and 0/0 is nan. Over which `dim` should you take the maximum?",
             summary="you use one maximum for all queries",
         ),
         "call_left_out_block_largest": Wording(
-            "{summary}, so your maximum gets a column for each key of the block. It should be one number for each "
+            "{summary}, so your maximum has one number for each key in the block. It should have one number for each "
             "query, with shape (…, n_query, 1). What should you compute from the scores first?",
             summary="you compare the running maximum with every score of a block",
         ),
         "part_left_out_output: sums[0]": Wording(
             "You return the weighted sum of the values without dividing it by the sum of the exponentials, so the "
-            "weights don't sum to 1.",
+            "weights don't sum to 1. Which running sum should you divide by?",
             summary="you never divide by the running sum of the exponentials",
         ),
         "part_left_out_total: total": Wording(
-            "{summary}, so after the maximum rises, your denominator is too large. What do you multiply the weighted "
-            "sum by?",
+            "{summary}, so your denominator is too large after the maximum increases. What do you multiply the "
+            "weighted sum by?",
             summary="you don't rescale the running sum of the exponentials to the new maximum",
         ),
         "part_left_out_mixture: mixture": Wording(
-            "{summary}, so after the maximum rises, your numerator is too large. What do you multiply the sum of the "
-            "exponentials by?",
+            "{summary}, so your numerator is too large after the maximum increases. What do you multiply the sum of "
+            "the exponentials by?",
             summary="you don't rescale the running weighted sum to the new maximum",
         ),
         "wrong_input_divisor: values": Wording(
-            "{summary}, the width of a value. A score is the dot product of a query and a key. How many products "
-            "does it add up?",
+            "{summary}, where d_v is the width of a value. A score is the dot product of a query and a key. How many "
+            "products does it add up?",
             summary="you divide the scores by √d_v",
         ),
         "part_left_out_exponentials: scores": Wording(
-            "{summary}, so large scores overflow, and your correction factor doesn't fit. Which number keeps every "
-            "exponent at 0 or below?",
+            "{summary}, so large scores overflow, and the correction factor no longer matches your exponentials. "
+            "Which number makes every exponent 0 or less?",
             summary="you take `exp` of the scores without subtracting the running maximum",
         ),
         "part_left_out_divisor: queries.shape[-1]": Wording(
-            "{summary}, so the scores become too small and the weights too equal. Which power of d_k is in the "
-            "formula?",
+            "{summary}, so the scores become too small and the weights too uniform. Which power of d_k keeps the "
+            "variance of the scores near 1?",
             summary="you divide the scores by d_k instead of √d_k",
         ),
         "part_left_out_block_scores: queries @ keys.mT": Wording(
-            "{summary}. The wider the vectors, the larger your scores, until a single key takes nearly all the weight.",
+            "{summary}. For wide vectors, your scores become so large that a single key gets nearly all the weight. "
+            "How does the variance of a score grow with d_k?",
             summary="you don't divide the scores by √d_k",
         ),
     },

@@ -70,9 +70,12 @@ MISTAKES = [
         "forgets_bytes_per_number",
         STEPS.but(total=lambda numbers: numbers),
         summary="your result doesn't depend on `bytes_per_number`",
-        message="{summary}, so a cache in 16 bits takes as much memory as one in float32.",
+        message=(
+            "{summary}, so a cache in 16 bits takes as much memory as a cache in float32. How many bytes does a "
+            "number take in each?"
+        ),
         hints=[
-            "How many bytes does a number take in float32, and how many in 16 bits?",
+            "Is your result a number of values or a number of bytes?",
             "Your result counts numbers. The exercise asks for bytes.",
             "Multiply by `bytes_per_number`.",
         ],
@@ -84,26 +87,32 @@ MISTAKES = [
         STEPS.but(width=lambda d_head, n_kv_heads: d_head / n_kv_heads).attempt,
         STEPS.but(width=lambda d_head, n_kv_heads: d_head // n_kv_heads).attempt,
         summary="you divide `d_head` by the number of heads",
-        message="{summary}, as if it were d_model. But `d_head` is already the width of a single head.",
-        hints=["In Llama 3 8B, `d_head` is 128. How wide is the key of one of its heads?"],
+        message=(
+            "{summary}, as if it were d_model, so each head gets too few features. In Llama 3 8B, `d_head` is 128 and "
+            "there are 8 key-value heads. How wide is the key of one head?"
+        ),
+        hints=["What does `d_head` stand for, and what does d_model stand for?"],
     ),
     Mistake(
         "divided_by_the_bytes",
         STEPS.but(total=lambda numbers, bytes_per_number: numbers // bytes_per_number),
         STEPS.but(total=lambda numbers, bytes_per_number: numbers / bytes_per_number),
         summary="you divide by `bytes_per_number` instead of multiplying by it",
-        message="{summary}, so your cache gets smaller when each number takes more bytes.",
-        hints=["Which cache is larger, one with 4 bytes per number or one with 2?"],
+        message=(
+            "{summary}, so your cache gets smaller when each number takes more bytes. Which operation turns a number "
+            "of values into a number of bytes?"
+        ),
+        hints=["Which cache is larger, a cache with 4 bytes per number or a cache with 2?"],
     ),
     Mistake(
         "length_instead_of_two",
         STEPS.but(kinds=lambda length: length),
         summary="you multiply by `length` twice and leave out the factor 2",
         message=(
-            "{summary}, so a text twice as long takes four times the memory. How many vectors does one token need in "
-            "each layer?"
+            "{summary}, so a sequence twice as long takes four times the memory. How many vectors does one token need "
+            "in each layer?"
         ),
-        hints=["If a text gets twice as long, how much larger should its cache be?"],
+        hints=["If a sequence gets twice as long, how many times larger should its cache be?"],
     ),
 ]
 
@@ -115,50 +124,56 @@ EXERCISE = Exercise(
     points=1,
     verified="You count a key and a value for every key-value head in every layer, for every token of every sequence.",
     hints=[
-        "Start with one token in one layer. Which of its tensors does the cache keep, and what shape do they have?",
+        "Start with one token in one layer. Which of its vectors does the cache store, and what shape do they have?",
         "A key has n_kv_heads · d_head numbers, and so does a value. Each layer keeps its own pair, for each token of "
         "each sequence.",
         "One token takes 2 · n_layers · n_kv_heads · d_head numbers. Multiply by length, batch and bytes_per_number.",
     ],
     messages={
         "part_left_out_per_token: kinds * width": Wording(
-            "{summary}, so a model with 32 layers takes no more memory than one with a single layer.",
+            "{summary}, so a model with 32 layers takes no more memory than a model with a single layer. How many "
+            "layers store keys and values?",
             summary="your result doesn't depend on `n_layers`",
             hints=["Can the second layer reuse the keys of the first, or does it compute its own?"],
         ),
         "left_out_width: d_head": Wording(
-            "{summary}, so 8 key-value heads take no more memory than a single one.",
+            "{summary}, so 8 key-value heads take no more memory than a single head. How many numbers do the keys of "
+            "all heads have together?",
             summary="your result doesn't depend on `n_kv_heads`",
             hints=["Is `d_head` the width of one head or of all heads together?"],
         ),
         "part_left_out_width: n_kv_heads": Wording(
-            "{summary}, so the key of a head counts as a single number.",
+            "{summary}, so you count the key of each head as a single number. How many numbers does it contain?",
             summary="your result doesn't depend on `d_head`",
-            hints=["How many numbers are in the key of one head?"],
+            hints=["With `d_head` = 128, what shape does the key of one head have?"],
         ),
         "part_left_out_tokens: batch": Wording(
-            "{summary}, so 8,192 tokens take no more memory than a single one.",
+            "{summary}, so 8,192 tokens take no more memory than a single token. For how many tokens does the cache "
+            "store keys and values?",
             summary="your result doesn't depend on `length`",
-            hints=["Which tokens does the cache keep keys and values for?"],
+            hints=["Can the cache drop the key of an earlier token, or does a later query need it?"],
         ),
         "left_out_tokens: length": Wording(
-            "{summary}, so 6 sequences take no more memory than a single one.",
+            "{summary}, so 6 sequences take no more memory than a single sequence. How many tokens are there in all "
+            "sequences together?",
             summary="your result doesn't depend on `batch`",
             hints=["Two sequences have different tokens. Can they share their keys?"],
         ),
         "part_left_out_per_token: width": Wording(
-            "{summary}, so your result is half as large as it should be.",
+            "{summary}, so your result is half as large as it should be. Which two vectors does the cache store for "
+            "each token?",
             summary="you count one vector per token in each layer instead of two",
-            hints=["Which of query, key and value does the cache keep?"],
+            hints=["Which of the query, the key and the value do later tokens need?"],
         ),
         "wrong_input_width: length": Wording(
-            "{summary}, so a text twice as long takes four times the memory. The cache grows only in proportion to the "
-            "length.",
+            "{summary}, so a sequence twice as long takes four times the memory. How many numbers are there for each "
+            "token?",
             summary="you multiply by `length` twice and leave out `n_kv_heads` or `d_head`",
             hints=["How many numbers are in the key of one token, in one layer?"],
         ),
         "number_kinds: 3": Wording(
-            "{summary}. A query is used only once, when its token is new. Which two vectors does the cache keep?",
+            "{summary}, so your result is 1.5 times as large as it should be. A query is used only once, when its "
+            "token is new. Which two vectors should the cache store?",
             summary="you count three vectors per token in each layer",
         ),
     },

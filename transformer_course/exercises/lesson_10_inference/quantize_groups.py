@@ -125,8 +125,10 @@ MISTAKES = [
         "one_group_per_row",
         STEPS.but(groups=lambda weight: weight[:, None]),
         summary="you take the minimum and the maximum of the whole row",
-        message="You take the minimum and the maximum of the whole row, so a single large weight makes the steps "
-        "coarse for all of them. How many scales does a row of 12 weights need if `group` is 4?",
+        message=(
+            "You take the minimum and the maximum of the whole row, so a single large weight makes the steps coarse "
+            "for every weight in the row. How many scales does a row of 12 weights need if `group` is 4?"
+        ),
         hints=["For a row of 12 weights and groups of 4, what shape should `scale` have?"],
     ),
     Mistake(
@@ -135,10 +137,12 @@ MISTAKES = [
             groups=lambda weight, group: weight.unflatten(1, (group, -1)).mT,
             joined=lambda rounded: rounded.mT.flatten(1),
         ),
-        summary="your groups take weights from all over the row",
-        message="Your groups take weights from all over the row: with 12 weights and groups of 4, the first group "
-        "holds weights 0, 3, 6 and 9. A group should hold 4 neighbors. Which of the two new dimensions counts the "
-        "groups, and which the weights in a group?",
+        summary="your groups contain weights from all over the row",
+        message=(
+            "Your groups contain weights from all over the row: with 12 weights and groups of 4, the first group "
+            "contains weights 0, 3, 6 and 9 instead of 0, 1, 2 and 3. Which of the two new dimensions should count "
+            "the groups?"
+        ),
         hints=["Which weights are in your first group if a row holds 0, 1, …, 11 and `group` is 4?"],
     ),
     Mistake(
@@ -146,9 +150,11 @@ MISTAKES = [
         STEPS.but(step_size=lambda span: span / 16),
         STEPS.but(step_size=lambda span: span / 16, rounded=lambda divided: divided.round().clamp(0, 15)),
         summary="you divide the range by 16",
-        message="You divide the range by 16. With 16 codes, from 0 to 15, how many steps lie between the first and "
-        "the last?",
-        hints=["Which code does the largest weight of a group get in your code, and how many bits does it need?"],
+        message=(
+            "You divide the range by 16, so the largest weight of a group gets code 16, which doesn't fit into 4 "
+            "bits, or is clamped to 15. How many steps are there from code 0 to code 15?"
+        ),
+        hints=["Which code should the largest weight of a group get, and which code does it get before you clamp it?"],
     ),
     Mistake(
         "divides_by_7",
@@ -156,9 +162,8 @@ MISTAKES = [
         STEPS.but(step_size=lambda span: span / 8),
         summary="you divide the range by 7 or 8",
         message=(
-            "You divide the range by 7 or 8, so about half of the 16 codes are never used. In symmetric quantization, "
-            "there are about 7 steps on each side of 0. Here, the range starts at the minimum. How many steps does it "
-            "have?"
+            "You divide the range by 7 or 8, so about half of the 16 codes are never used. Symmetric quantization has "
+            "about 7 steps on each side of 0, but here the range starts at the minimum. How many steps should it have?"
         ),
         hints=["Which code does the largest weight of a group get in your code?"],
     ),
@@ -169,8 +174,10 @@ MISTAKES = [
             high=lambda groups: groups.abs().amax(dim=-1),
         ),
         summary="your range is symmetric around 0",
-        message="Your range goes from −max|w| to max|w|. For a group from 2 to 3.5, all weights share the last few "
-        "codes. Where should the range begin and end?",
+        message=(
+            "Your range goes from −max|w| to max|w|, so all weights of a group from 2 to 3.5 share the last few "
+            "codes. Where should the range begin and end?"
+        ),
         hints=["For a group from 2 to 3.5, how many of your 16 codes are used?"],
     ),
     Mistake(
@@ -178,9 +185,12 @@ MISTAKES = [
         STEPS.but(low=lambda low: low.clamp(max=0)),
         STEPS.but(low=lambda low: low.clamp(max=0), high=lambda high: high.clamp(min=0)),
         summary="you stretch the range until it includes 0",
-        message="You stretch the range until it includes 0, so a group from 2 to 3.5 wastes more than half of its "
-        "codes. Libraries do this to store 0 exactly. This exercise asks for the minimum of the group itself.",
-        hints=["For a group from 2 to 3.5, which weight should have code 0?"],
+        message=(
+            "You stretch the range until it includes 0, so a group from 2 to 3.5 wastes more than half of its codes. "
+            "Libraries do this to store 0 exactly, but this exercise uses each group's own range. Where should the "
+            "range begin?"
+        ),
+        hints=["For a group from 2 to 3.5, which weight should get code 0?"],
     ),
     Mistake(
         "zero_point",
@@ -200,8 +210,11 @@ MISTAKES = [
             result=lambda codes, scale, low: (codes, scale, (-low / scale).round()),
         ),
         summary="you round the minimum to a whole number of steps",
-        message="You round the minimum to a whole number of steps, a *zero point*. Many libraries do. This exercise "
-        "keeps the minimum itself: a weight is code · scale + minimum. What should the third tensor hold?",
+        message=(
+            "You round the minimum to a whole number of steps, a *zero point*, as many libraries do. In this "
+            "exercise, a weight is code · scale + minimum, so the minimum should not be rounded. What should the "
+            "third tensor contain?"
+        ),
         hints=["For the group [2, 3.5], what do you return as the third tensor?"],
     ),
     Mistake(
@@ -209,18 +222,18 @@ MISTAKES = [
         STEPS.but(rounded=lambda divided: divided.floor()),
         summary="you truncate the scaled weights instead of rounding them",
         message=(
-            "You truncate the scaled weights: converting to integers turns 6.9 into 6. Every error is toward the "
-            "minimum and can be almost a whole step. What should you do before the conversion?"
+            "You truncate the scaled weights, so 6.9 becomes 6. The error is always toward the minimum and can be "
+            "almost a whole step. What should you do before you convert to integers?"
         ),
-        hints=["Which code is nearest to 6.9, and which one do you store?"],
+        hints=["Which code is nearest to 6.9, and which code do you store?"],
     ),
     Mistake(
         "scale_of_equal_weights",
         STEPS.but(scale=lambda step_size: step_size),
         summary="you give a group of equal weights the scale 0",
         message=(
-            "You give a group of equal weights the scale 0, so dividing by the scale, 0/0, gives nan. Any other scale "
-            "works there, since all codes are 0; this exercise asks for 1. Where do you check for such a group?"
+            "You give a group of equal weights the scale 0, so you divide 0 by 0 and get nan. This exercise uses a "
+            "scale of 1 for such a group. Where do you check whether the maximum equals the minimum?"
         ),
         hints=["For the group [0.5, 0.5], what are the minimum, the maximum and your scale?"],
     ),
@@ -230,7 +243,7 @@ MISTAKES = [
         summary="your codes run from −8 to 7",
         message=(
             "Your codes run from −8 to 7, but in this exercise a weight is code · scale + minimum. Which code should "
-            "the smallest weight of a group have?"
+            "the smallest weight of a group get?"
         ),
         hints=["For the smallest weight of a group, what is your code · scale + minimum?"],
     ),
@@ -238,8 +251,10 @@ MISTAKES = [
         "dimensions_kept",
         STEPS.but(result=lambda codes, scale, low: (codes, scale[..., None], low[..., None])),
         summary="you return the scales and minimums with an extra dimension",
-        message="You return scales and minimums of shape (d_out, n_groups, 1). They should be (d_out, n_groups). You "
-        "need the extra dimension only while you subtract and divide.",
+        message=(
+            "You return scales and minimums of shape (d_out, n_groups, 1). They should have shape (d_out, n_groups). "
+            "You need the extra dimension only to broadcast in the subtraction and the division."
+        ),
         hints=["For 7 rows of 5 groups, what should `scale.shape` be?"],
     ),
 ]
@@ -260,7 +275,9 @@ EXERCISE = Exercise(
     steps=STEPS,
     cases=quantize_groups_cases,
     points=3,
-    verified="Each group uses all of 0 to 15, whatever its range, and no weight is off by more than half a step.",
+    verified=(
+        "Each group uses the codes from 0 to 15, whatever its range, and no weight is off by more than half a step."
+    ),
     hints=[
         "A group goes from −0.5 to 1, and there are 16 codes. How large is one step, and which code does 0.3 get?",
         "Cut each row into groups with `unflatten` or `view`. Each group has its own minimum and its own step, "
@@ -272,13 +289,13 @@ EXERCISE = Exercise(
     ],
     messages={
         "part_left_out_shifted": Wording(
-            "You never subtract the minimum of a group from its weights. In a group from 2 to 3.5, the codes should "
-            "go from 0 to 15. Which code does the smallest weight get in your code?",
+            "You never subtract the minimum of a group from its weights. In a group from 2 to 3.5, the scale is 0.1, "
+            "so your codes go from 20 to 35 instead of 0 to 15. What should you subtract first?",
             summary="you never subtract the minimum of a group from its weights",
         ),
         "part_left_out_span": Wording(
-            "You use only one end of a group as its range, so a group from 2 to 3.5 doesn't get steps of 1.5/15. How "
-            "far is it from the smallest weight of a group to the largest?",
+            "You use only one end of a group as its range, so a group from 2 to 3.5 doesn't get steps of 1.5/15 = "
+            "0.1. What is the distance from the smallest to the largest weight of a group?",
             summary="you use only one end of a group as its range",
         ),
         "part_left_out_step_size: span": Wording(

@@ -49,9 +49,13 @@ MISTAKES = [
             "you repeat the whole sequence of heads (A B A B) instead of placing the copies of each head next to each "
             "other"
         ),
-        message="{summary}. The first two query heads should both use head A. Which order of heads does that need?",
+        message=(
+            "{summary}. With `n_repeats=2`, the first two query heads should both use head A. Which function repeats "
+            "each head next to itself?"
+        ),
         hints=[
-            "With heads A and B and `n_repeats=3`, which heads do the first three query heads get? Which should they?"
+            "With heads A and B and `n_repeats=3`, which heads do the first three query heads use? Which heads should "
+            "they use?"
         ],
     ),
     Mistake(
@@ -61,16 +65,22 @@ MISTAKES = [
         STEPS.but(repeated=lambda x, n_repeats: x.repeat_interleave(n_repeats, dim=0)),
         STEPS.but(repeated=lambda x, n_repeats: x.repeat(1, 1, n_repeats, 1)),
         summary="you repeat along a dimension other than the heads",
-        message="{summary}. An input of shape (3, 2, 5, 4) repeated 3 times should have shape (3, 6, 5, 4).",
-        hints=["The input has shape (3, 2, 5, 4). Which of these four numbers counts the heads?"],
+        message=(
+            "{summary}. An input of shape (3, 2, 5, 4) with `n_repeats=3` should become (3, 6, 5, 4). Along which "
+            "`dim` should you repeat?"
+        ),
+        hints=["In the shape (3, 2, 5, 4), which number is the number of heads?"],
     ),
     Mistake(
         "n_repeats_as_the_number_of_heads",
         STEPS.but(n_repeats=lambda n_repeats, x: max(n_repeats // x.shape[1], 1)),
         STEPS.but(repeated=lambda repeated, n_repeats: repeated[:, :n_repeats]),
         summary="you treat `n_repeats` as the number of query heads",
-        message="{summary}. It is the number of copies of *each* head: 2 heads with `n_repeats=3` become 6 heads.",
-        hints=["How many heads does your result have for 2 heads and `n_repeats=3`?"],
+        message=(
+            "{summary}. It is the number of copies of *each* head. How many heads should 2 heads with `n_repeats=3` "
+            "become?"
+        ),
+        hints=["For 2 heads and `n_repeats=3`, how many heads does your result have?"],
     ),
     Mistake(
         "positions_and_heads_mixed",
@@ -81,16 +91,19 @@ MISTAKES = [
         ),
         summary="you copy each position instead of each head before the reshape",
         message=(
-            "Your shape is right, but your heads mix different positions. You copy each position, and the reshape "
-            "cuts the longer sequence into more heads."
+            "Your shape is right, but your heads mix different positions: you copy each position, and the reshape "
+            "splits the longer sequence into more heads. Which dimension should you copy along?"
         ),
-        hints=["`reshape` keeps the elements in order. Which dimension must come right after the heads?"],
+        hints=["`reshape` keeps the elements in order. Which dimension should come right after the heads?"],
     ),
     Mistake(
         "divided_among_the_copies",
         STEPS.but(repeated=lambda repeated, n_repeats: repeated / n_repeats),
         summary="you divide every copy by `n_repeats`",
-        message="{summary}. Each query head should get the original key or value, not a share of it.",
+        message=(
+            "{summary}, so all scores and outputs become too small. Each query head should get the original key or "
+            "value. Which line divides the copies?"
+        ),
         hints=["If every key is halved, what happens to the scores of the query heads?"],
     ),
     Mistake(
@@ -98,7 +111,8 @@ MISTAKES = [
         STEPS.but(repeated=lambda repeated: repeated.transpose(0, 1)),
         summary="you put the heads in dim 0, in front of the batch",
         message=(
-            "{summary}. The result should have shape (batch, n_heads, n, d). Which `dim` does `stack` or `cat` need?"
+            "{summary}, but the result should have shape (batch, n_heads, n, d). Which `dim` should you pass to "
+            "`stack` or `cat`?"
         ),
         hints=["Without `dim`, along which dimension does `torch.stack` join its tensors?"],
     ),
@@ -114,17 +128,19 @@ EXERCISE = Exercise(
     hints=[
         "Key-value heads A and B serve 3 query heads each. In which order should the 6 heads of the result be?",
         "Query heads next to each other share a key-value head, so the result is A A A B B B.",
-        "`torch.repeat_interleave` repeats each entry next to itself. `repeat` and `torch.tile` repeat the whole "
-        "dimension: A B A B A B.",
+        "`torch.repeat_interleave` repeats each head next to itself. `repeat` and `torch.tile` repeat all heads in "
+        "order: A B A B A B.",
         "The heads are dim 1: `x.repeat_interleave(n_repeats, dim=1)`.",
     ],
     messages={
         "shifted_n_repeats: n_repeats + 1": Wording(
-            "{summary}, so 2 heads with `n_repeats=2` become 6. Is the original head one of the `n_repeats` copies?",
+            "{summary}, so 2 heads with `n_repeats=2` become 6 heads instead of 4. Is the original head one of the "
+            "`n_repeats` copies?",
             summary="you return n_repeats + 1 copies of each head",
         ),
         "shifted_n_repeats: n_repeats - 1": Wording(
-            "{summary}, so 2 heads with `n_repeats=2` stay 2. Is the original head one of the `n_repeats` copies?",
+            "{summary}, so 2 heads with `n_repeats=2` become 2 heads instead of 4. Is the original head one of the "
+            "`n_repeats` copies?",
             summary="you return n_repeats − 1 copies of each head",
         ),
     },

@@ -153,75 +153,81 @@ EXERCISE = Exercise(
     cases=beam_search_cases,
     points=4,
     stretch=True,
-    verified="All texts in your beam compete in every round, finished texts keep their log-probability, and you apply "
-    "the length penalty once, at the end.",
+    verified=(
+        "All sequences in your beam compete at every step, finished sequences keep their log-probability, and you "
+        "apply the length penalty once, at the end."
+    ),
     hints=[
-        "Take one sentence at a time, with a list of (text, log-probability) pairs that starts with one empty text. "
-        "With a beam of 2 and 10 tokens, how many candidates are there in the second round?",
-        "The candidates of a round are every unfinished text with every next token, whose log-probability you add to "
-        "that of the text, and every finished text unchanged. `log_softmax` turns logits into log-probabilities.",
+        "Take one sentence at a time, with a list of (sequence, log-probability) pairs that starts with one empty "
+        "sequence. With a beam of 2 and a vocabulary of 10 tokens, how many candidates are there at the second step?",
+        "The candidates at each step are every unfinished sequence extended by every token, with the token's "
+        "log-probability added to the total, and every finished sequence unchanged. `log_softmax` turns logits into "
+        "log-probabilities.",
         "`sorted(candidates, key=lambda candidate: candidate[1], reverse=True)[:beam_size]` is the next beam. It "
         "doesn't use the length penalty.",
-        "After the last round, the answer is the text with the largest log-probability / ((5 + length) / 6) ** "
+        "After the last step, choose the sequence with the largest log-probability / ((5 + length) / 6) ** "
         "length_penalty, where the length includes eos. Pad it with eos.",
     ],
     messages={
         "part_left_out_extended: step": Wording(
-            "You score a text by the log-probability of its last token alone, so an unlikely beginning costs nothing. "
-            "Which number should you add it to?",
-            summary="you keep only the log-probability of the last token of a text",
+            "You score a sequence by the log-probability of its last token alone, so an unlikely beginning costs "
+            "nothing. Which number should you add to it?",
+            summary="you keep only the log-probability of the last token of a sequence",
         ),
         "call_left_out_step_scores: logits": Wording(
-            "You add up logits instead of log-probabilities. Adding 5 to all logits of a position changes no "
-            "probability, but it changes your sum.",
+            "You add up logits instead of log-probabilities. Adding 5 to all logits at a position changes no "
+            "probability, but it adds 5 to your sum. Which function turns logits into log-probabilities?",
             summary="you add up logits instead of log-probabilities",
         ),
         "always_one_beams: extended": Wording(
-            "{summary}, and the tokens after eos change their log-probability.",
-            summary="you extend finished texts as well",
+            "{summary}, so the tokens after eos change their log-probability. What should happen to a finished "
+            "sequence at the next step?",
+            summary="you extend finished sequences as well",
             hints=[
-                "A text ends in round 2. Which candidates should come from it in round 3?",
-                "A text whose last token is eos is finished: it goes into the next round unchanged.",
-                "The candidates of a finished text are `[(text, total)]`.",
+                "A sequence ends at step 2. Which candidates should it give at step 3?",
+                "A sequence whose last token is eos is finished: you keep it unchanged at the next step.",
+                "The candidates from a finished sequence are `[(text, total)]`.",
             ],
         ),
         "part_left_out_scores: total": Wording(
-            "You choose the text with the highest total, whatever its length. Every token lowers the total, so short "
-            "texts win too often. Divide each total by the penalty for that text's own length.",
-            summary="you choose the winner regardless of its length",
-            hints=["If you use a length, is it the length of the text or of the padded row?"],
+            "You choose the sequence with the largest total, whatever its length. Every token lowers the total, so "
+            "short sequences win too often. Divide each total by the penalty for the sequence's own length.",
+            summary="you choose the best sequence regardless of its length",
+            hints=["If you use a length, is it the length of the sequence or of the padded row?"],
         ),
         "operator_scores: (total) * (penalties(lengths(text)))": Wording(
-            "{summary}. Log-probabilities are negative, so multiplying makes long texts worse. The penalty should "
-            "make them better.",
+            "{summary}. Log-probabilities are negative, so multiplying makes long sequences worse: −2 · 1.5 is −3. "
+            "Which operation makes them better?",
             summary="you multiply the log-probability by the length penalty instead of dividing",
-            hints=["Which is larger, −2 · 1.5 or −2 / 1.5?"],
+            hints=["What is −2 · 1.5, what is −2 / 1.5, and which is larger?"],
         ),
         "part_left_out_penalties: length": Wording(
             "{summary}. With a length penalty of 1, you divide the total of 4 tokens by twice as much as the total of "
-            "2 tokens. It should be 1.3 times as much.",
+            "2 tokens. What are (5 + 4) / 6 and (5 + 2) / 6?",
             summary="you compute the penalty from the length itself instead of (5 + length) / 6",
         ),
         "brackets_penalties: (5) + (length) / (6)": Wording(
-            "Your penalty has the right terms, but Python divides before it adds. Where do you need parentheses?",
+            "Your penalty has the right terms, but Python divides before it adds: for a length of 4, you get 5.67 "
+            "instead of 1.5. Where do you need parentheses?",
             summary="you leave out the parentheses around 5 + length",
-            hints=["In which order does Python compute `5 + 4 / 6 ** 2`?"],
+            hints=["What is `5 + 4 / 6` in Python?"],
         ),
         "sibling_step_scores: torch.nn.functional.softmax(logits, dim=-1)": Wording(
-            "{summary}. The probability of a text is the *product* of its tokens' probabilities. Of what is it a sum?",
+            "{summary}. The probability of a sequence is the *product* of its tokens' probabilities. Which numbers "
+            "should you add to get the logarithm of that product?",
             summary="you add up probabilities instead of log-probabilities",
         ),
         "call_left_out_pruned: candidates": Wording(
-            "{summary}, so likely candidates further down the list are lost. In which order should the candidates be?",
+            "{summary}, so you lose likely candidates further down the list. By which number should you sort them?",
             summary="you keep the first `beam_size` candidates without sorting them",
         ),
         "turned_off_pruned: False": Wording(
-            "{summary}, so you keep the least likely ones. Which of them should come first?",
+            "{summary}, so you keep the least likely candidates. Which candidate should come first?",
             summary="you sort the candidates from the smallest log-probability to the largest",
         ),
         "slice_finished: text[:1]": Wording(
-            "{summary}. When is a text finished?",
-            summary="you check the first token of a text for eos instead of the last",
+            "{summary}, so you keep extending most finished sequences. Which token of a finished sequence is eos?",
+            summary="you check the first token of a sequence for eos instead of the last",
         ),
     },
     mistakes=MISTAKES,

@@ -38,29 +38,35 @@ MISTAKES = [
         "greedy",
         STEPS.but(start=lambda beam_size: [([], 0.0)] * beam_size),
         STEPS.but(beam_size=lambda: 1),
-        summary="you keep a single text, or copies of it, in the beam",
+        summary="you keep a single sequence, or copies of it, in the beam",
         message=(
-            "Your beam search gives the same result as greedy decoding, because your beam never holds two different "
-            "texts. With how many texts should it start, and how many should it keep after a round?"
+            "Your beam never holds two different sequences, so your result is the same as with greedy decoding. With "
+            "how many sequences should the beam start, and how many should it keep after each step?"
         ),
-        hints=["Print your beam after the first round. How many different texts does it hold?"],
+        hints=["Print your beam after the first step. How many different sequences does it hold?"],
     ),
     Mistake(
         "beam_too_wide",
         STEPS.but(pruned=one_too_many),
-        summary="you keep more than `beam_size` texts after a round",
-        message="{summary}, so you may return a text that a beam of this width misses.",
-        hints=["With a beam of 2, how many texts do you keep after the second round?"],
+        summary="you keep more than `beam_size` sequences after a step",
+        message=(
+            "{summary}, so you may return a sequence that a beam of this size misses. How many candidates should your "
+            "slice keep?"
+        ),
+        hints=["With a beam of 2, how many sequences do you keep after the second step?"],
     ),
     Mistake(
         "each_text_its_own_best",
         STEPS.but(pruned=one_candidate_each),
-        summary="you keep only the best continuation of each text, so the texts never compete",
+        summary="you keep only the best continuation of each sequence, so the sequences never compete",
         message=(
-            "You keep only one continuation of each text in the beam. Two continuations of the same text may both be "
-            "better than any continuation of another text, so the candidates of all texts should compete."
+            "You keep only one continuation of each sequence in the beam. If a first token has probability 0.9, its "
+            "two best continuations may both be better than any other sequence. Which candidates should compete with "
+            "each other?"
         ),
-        hints=["After the second token, can two texts in your beam have the same first token? Should they?"],
+        hints=[
+            "After the second step, can two sequences in your beam have the same first token? Should they be able to?"
+        ],
     ),
     Mistake(
         "probabilities_multiplied",
@@ -73,19 +79,22 @@ MISTAKES = [
                 ]
             ),
         ),
-        summary="you score a text by its probability instead of its log-probability",
+        summary="you score a sequence by its probability instead of its log-probability",
         message=(
-            "You divide a probability by the length penalty. A probability is positive, so that makes long texts "
-            "*worse*. Dividing a log-probability, which is negative, makes long texts better."
+            "You divide a probability by the length penalty. A probability is positive, so the division makes long "
+            "sequences *worse* instead of better. Which negative score should you divide instead?"
         ),
         hints=["Is −2 / 1.5 larger or smaller than −2? Is 0.1 / 1.5 larger or smaller than 0.1?"],
     ),
     Mistake(
         "finished_texts_lost",
         STEPS.but(kept=lambda: lambda text, total, next_scores: []),
-        summary="you drop finished texts from the beam",
-        message="{summary}, so a short text can never win against a longer one.",
-        hints=["A text ends in round 2. Which candidate should it be in round 3?"],
+        summary="you drop finished sequences from the beam",
+        message=(
+            "{summary}, so a short sequence can never win against a longer one. What should happen to a finished "
+            "sequence at the next step?"
+        ),
+        hints=["A sequence ends at step 2. Which candidate should it give at step 3?"],
     ),
     Mistake(
         "pays_for_every_eos",
@@ -93,33 +102,44 @@ MISTAKES = [
         STEPS.but(
             kept=lambda eos_id: lambda text, total, next_scores: [([*text, eos_id], total + next_scores(text)[eos_id])]
         ),
-        summary="you add the log-probability of another eos to a finished text in every round",
-        message="{summary}, so it gets worse from round to round. A finished text should keep its log-probability.",
-        hints=["A text ends in round 2 with log-probability −1.5. What should its log-probability be in round 5?"],
+        summary="you add the log-probability of another eos to a finished sequence at every step",
+        message=(
+            "{summary}, so its total gets smaller from step to step. Which number should you keep for a finished "
+            "sequence?"
+        ),
+        hints=["A sequence ends at step 2 with log-probability −1.5. What should its log-probability be at step 5?"],
     ),
     Mistake(
         "stops_at_the_first_end",
         STEPS.but(stop=lambda finished: lambda beam: any(finished(text) for text, _ in beam)),
-        summary="you stop the search when the first text is finished",
+        summary="you stop the search as soon as one sequence is finished",
         message=(
-            "{summary}. An unfinished text may still get a better score, because its total is divided by a larger "
-            "penalty."
+            "{summary}. An unfinished sequence may still get a better score, because its total is divided by a larger "
+            "penalty. After how many steps should the search end?"
         ),
-        hints=["Which cases do you fail, those in which a short text wins or those in which a long one wins?"],
+        hints=[
+            "Which cases do you fail: the cases in which a short sequence wins or the cases in which a long one wins?"
+        ],
     ),
     Mistake(
         "length_without_eos",
         STEPS.but(lengths=lambda finished: lambda text: len(text) - finished(text)),
-        summary="you don't count eos in the length of a text",
-        message="{summary}, so finished texts count as one token too short.",
-        hints=["How long is a text that consists of eos alone?"],
+        summary="you don't count eos in the length of a sequence",
+        message=(
+            "You don't count eos in the length, so the length of every finished sequence is one token too small. "
+            "Which tokens should the length include?"
+        ),
+        hints=["What length should a sequence have that consists only of eos?"],
     ),
     Mistake(
         "length_with_bos",
         STEPS.but(lengths=lambda: lambda text: len(text) + 1),
-        summary="your length of a text is one too large, as if it counted bos",
-        message="{summary}. The model doesn't predict bos, so it is not part of the length.",
-        hints=["How long is a text that consists of eos alone?"],
+        summary="your length is one token too large, as if it counted bos",
+        message=(
+            "{summary}. The model doesn't predict bos, so bos is not part of the length. Which tokens does your list "
+            "contain?"
+        ),
+        hints=["What length should a sequence have that consists only of eos?"],
     ),
     Mistake(
         "keeps_the_bos",
@@ -129,8 +149,7 @@ MISTAKES = [
             )
         ),
         summary="you leave bos in the output",
-        message="{summary}, so each row has max_length + 1 tokens. The output should begin with the first token that "
-        "the model predicts.",
+        message="{summary}, so each row has max_length + 1 tokens. With which token should the output begin?",
         hints=["With `max_length=1`, how many tokens should you return for each sentence?"],
     ),
     Mistake(
@@ -138,9 +157,12 @@ MISTAKES = [
         STEPS.but(
             output=lambda best, max_length: torch.tensor([text + [0] * (max_length - len(text)) for text in best])
         ),
-        summary="you pad finished texts with a token other than eos",
-        message="{summary}. As in lesson 08, only eos may follow an eos.",
-        hints=["Which token follows the eos of a short text in your output?"],
+        summary="you pad finished sequences with a token other than eos",
+        message=(
+            "{summary}, so the padding looks like ordinary words. As in lesson 08, only eos may follow eos. Which "
+            "token should you pad with?"
+        ),
+        hints=["Which token follows the eos of a short sequence in your output?"],
     ),
     Mistake(
         "extends_finished_texts",
@@ -151,11 +173,11 @@ MISTAKES = [
                 [(up_to_eos(text, eos_id) + [eos_id] * max_length)[:max_length] for text in best]
             ),
         ),
-        summary="you extend finished texts as well",
+        summary="you extend finished sequences as well",
         message=(
-            "{summary}, so a text pays for tokens after its eos, although you cut them off later. What should happen "
-            "to a finished text in the next round?"
+            "{summary}, so the tokens after eos lower a sequence's total, although you cut these tokens off later. "
+            "What should happen to a finished sequence at the next step?"
         ),
-        hints=["A text ends in round 2 with log-probability −1.5. What should its log-probability be in round 5?"],
+        hints=["A sequence ends at step 2 with log-probability −1.5. What should its log-probability be at step 5?"],
     ),
 ]
