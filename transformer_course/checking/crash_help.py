@@ -14,17 +14,17 @@ HELP = {
     r"before Module\.__init__\(\) call": "Begin `__init__` with `super().__init__()`.",
     r"return_types\.(\w+)": f"`{{0}}` with a `dim` {RETURNS_TWO}. Use its `.values`.",
     r"view size is not compatible": (
-        "After `transpose` or `permute`, a tensor is no longer stored in the order of its dimensions, so `view` cannot "
-        "be used. Call `reshape` instead."
+        "After `transpose` or `permute`, a tensor is no longer stored in the order of its dimensions, so `view` "
+        "fails. Call `reshape` instead."
     ),
     r"'builtin_function_or_method' object|'method' object|of type method": (
         "You use a method without calling it. Where are the parentheses missing?"
     ),
     r"'(?:int|float)' object has no attribute": (
-        "A plain Python number has no tensor methods. Use a function of `math`, or keep the value a tensor."
+        "A plain Python number has no tensor methods. Use a function from `math`, or keep the value as a tensor."
     ),
     r"The shape of the mask .* does not match the shape of the indexed tensor": (
-        "A mask inside square brackets doesn't broadcast, so it needs the shape of the tensor. `masked_fill` and "
+        "A mask inside square brackets doesn't broadcast, so it needs the same shape as the tensor. `masked_fill` and "
         "`torch.where` broadcast their mask."
     ),
     r"only (?:integer tensors of a single element|one element tensors|0-dim)|Boolean value of Tensor with more": (
@@ -58,7 +58,7 @@ def _expected_call(exercise: Exercise, case: Case, raised: str) -> str:
     """Describe the check's call to the attempt, for an attempt that does not accept the arguments."""
     if isinstance(exercise.reference, type) and "__init__" in raised:
         arguments = [f"{name}=…" for name in case.arguments]
-        return f"The check calls `{exercise.name}({', '.join(arguments)})`, so your arguments need these names."
+        return f"The check calls `{exercise.name}({', '.join(arguments)})`, so your parameters need these names."
     names = _parameters(exercise)
     called = "forward" if isinstance(exercise.reference, type) else exercise.name
     return f"The check calls `{called}` with the arguments {listed(names)}." if names else ""

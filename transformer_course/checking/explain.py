@@ -34,7 +34,7 @@ from transformer_course.running.plain_data import PlainData
 MAX_DISPLAYED_NUMBERS = 16
 """For larger outputs, only the largest difference is shown."""
 ORDINALS = ("first", "second", "third", "fourth", "fifth", "last of many")
-NOT_REPEATABLE = "when it is called again with the same arguments, your code gives a different output"
+NOT_REPEATABLE = "your code returns a different output when it is called again with the same arguments"
 ON_LINE = "\nOn your line {}:\n    "
 """Text that introduces the line of a crash."""
 MAX_ERROR_LENGTH = 300
@@ -60,7 +60,7 @@ def explain_crash(where: str, error: CrashReport, inputs: str = "", absent: Sequ
             "something, such as input, a lock or the network?"
         )
     if kind == "TookTooLong":
-        return f"{where}: stopped, {message}. Either your code never ends, or it is very slow."
+        return f"{where}: stopped, {message}. Your code either never ends or is very slow."
     report = f"{where}: {kind}" + (f": {message}" if message else "")
     if code := error.get("code"):
         report += f"{ON_LINE.format(error['line'])}{readable(code, MAX_ERROR_LENGTH)}"
@@ -72,10 +72,10 @@ def explain_crash(where: str, error: CrashReport, inputs: str = "", absent: Sequ
 
 def explain_reading(names: Sequence[str]) -> str:
     """Report which notebook variables an attempt reads."""
-    which = "those are there and have" if len(names) > 1 else "that is there and has"
+    which, values = ("these variables exist", "them") if len(names) > 1 else ("this variable exists", "it")
     return (
-        f"Your code reads {listed(names)} from the notebook, so it works only as long as {which} the right value. "
-        "Pass whatever it needs as an argument, or define it inside your code."
+        f"Your code reads {listed(names)} from the notebook, so it works only while {which} with the right value. "
+        f"Pass {values} as an argument, or define {values} inside your code."
     )
 
 
@@ -127,7 +127,7 @@ def _explain_function(
     if field == "output":
         return _explain_output(exercise, case, observed["output"], right["output"], path)
     if field == "overwritten" and observed.get("overwritten"):
-        return "when your code is called again, it writes into what it returned the first time."
+        return "a second call of your code overwrites the output of the first call."
     if field == "own_parameters":
         return _explain_own_parameters(observed.get("own_parameters"), right.get("own_parameters"))
     return None
@@ -144,9 +144,9 @@ def _explain_module(
     if field == "output_in_training":
         return _explain_training(right)
     if field == "later" and path:
-        return f"call {int(path[0]) + 2} of the same module, with different inputs, gives the wrong output."
+        return f"call {int(path[0]) + 2} of the same module, with different inputs, returns the wrong output."
     if field == "later_in_training":
-        return "a later call of the same module, with different inputs and in train mode, gives the wrong output."
+        return "a later call of the same module, with different inputs and in train mode, returns the wrong output."
     # the parameters could be loaded, so the module was called
     called, expected = cast(FunctionObservation, observed), cast(FunctionObservation, right)
     return _explain_function(exercise, case, called, expected, difference)
@@ -154,7 +154,7 @@ def _explain_module(
 
 def _explain_sampler(case: Case, observed: SamplerObservation, right: SamplerObservation, field: str) -> str | None:
     if field == "repeatable" and not observed.get("repeatable", True):
-        return "when it is called again with a generator of the same seed, your code gives different tokens."
+        return "your code draws different tokens when it is called again with a generator that has the same seed."
     if "frequencies" not in observed:
         return _explain_samples(case, observed)
     if field == "frequencies":
@@ -170,8 +170,8 @@ def _explain_own_parameters(own: int | None, expected: int | None) -> str:
     if own is None or expected is None or own > expected:
         return f"you should return {expected or 0} of the model's own parameters; you return {own or 0}."
     return (
-        f"of the {expected} parameters that you return, {own} are the model's own. The others hold the same numbers, "
-        "but they are different tensors."
+        f"of the {expected} parameters that you return, {own} are the model's own. The others contain the same "
+        "numbers, but they are different tensors."
     )
 
 
@@ -204,7 +204,7 @@ def _explain_output(exercise: Exercise, case: Case, observed: PlainData, right: 
         which = f": {join_words(nouns)}" if all(nouns) else ""
         return f"you return {_kind(observed)}, but should return {len(right)} values{which}."
     if observed is None:
-        return "you return None. Is a `return` missing? (`print(…)` returns None, too.)"
+        return "you return None. Is a `return` missing? (`print(…)` also returns None.)"
     return _explain_value(exercise, case, observed, right, path, named_shapes.output_dimensions(exercise.reference))
 
 
@@ -280,8 +280,8 @@ def _explain_tensor(exercise: Exercise, case: Case, observed: Tensor, right: Ten
         if observed.is_complex() or distance(observed.double(), right.double()) <= 1:
             return f"{report}."
         if right.numel() > MAX_DISPLAYED_NUMBERS:
-            return f"{report}, and the {what} are wrong, too."
-        return f"{report}, and the {what} are wrong, too.\n{case_rows(exercise, case, observed, right)}"
+            return f"{report}, and the {what} are also wrong."
+        return f"{report}, and the {what} are also wrong.\n{case_rows(exercise, case, observed, right)}"
     relation = f"\n{report}" if not is_normalized and (report := explain_relation(observed, right)) else ""
     if right.numel() > MAX_DISPLAYED_NUMBERS:
         return _explain_largest_difference(exercise, case, observed, right, names) + relation
@@ -302,7 +302,7 @@ def _explain_unordered(
     if not pairs and len(missing) == 1:
         pairs = [(extra[0], missing[0])]
     if not pairs:
-        return f"of your {len(right)} entries, {len(extra)} should not be there."
+        return f"{len(extra)} of your {len(right)} entries should not be in the list."
     one, other = pairs[0]
     report = _explain_value(exercise, case, one, other, path_to_difference(one, other))
     which = _in_common(one, other)
@@ -359,7 +359,7 @@ def _explain_samples(case: Case, observed: SamplerObservation) -> str:
     name, rows = next(iter(case.inputs.items()))
     if "range" in observed:
         low, high = observed["range"]
-        return f"tokens go from 0 to {rows.shape[-1] - 1}; yours go from {low} to {high}."
+        return f"tokens range from 0 to {rows.shape[-1] - 1}, but yours range from {low} to {high}."
     n_rows = len(rows) * case.n_samples
     report = f"you should return an int64 token for each row of `{name}`, shape ({n_rows},); you return "
     report += _kind(observed["output"])
@@ -370,7 +370,7 @@ def _explain_frequencies(observed: Tensor, right: Tensor) -> str:
     never, also = ((observed == 0) & (right > 0)).nonzero(), ((observed > 0) & (right == 0)).nonzero()
     if len(also):
         row, token = also[0].tolist()
-        return f"in row {row}, your code draws token {token}. It should never be drawn."
+        return f"in row {row}, your code draws token {token}, which should never be drawn."
     if len(never):
         row, token = never[0].tolist()
         report = f"in row {row}, your code never draws token {token}."

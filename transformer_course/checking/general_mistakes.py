@@ -20,15 +20,15 @@ GRADIENT_HINTS = (
     "Leave these out and compute with the tensors themselves: torch has a function for every step.",
 )
 IN_PLACE_HINTS = (
-    "Your call changes the caller's tensor. Which line writes into it?",
+    "Your call changes the caller's tensor. Which line modifies it?",
     "`x += y`, `x[…] = y` and methods whose names end in `_` change the tensor itself. A plain sum, `masked_fill` or "
-    "`torch.where` makes a new one.",
+    "`torch.where` creates a new tensor.",
     "Write `x = x + y`, or begin with `x = x.clone()`.",
 )
 MODE_HINTS = (
     "Is `model.training` the same after the call as before it?",
-    "`model.eval()` and `model.train()` change the caller's model, and nothing changes it back.",
-    "Remember `was_training = model.training`, and call `model.train(was_training)` before you return.",
+    "`model.eval()` and `model.train()` change the caller's model, and your code doesn't restore its mode.",
+    "Save `was_training = model.training`, and call `model.train(was_training)` before you return.",
 )
 MEMORY_HINTS = (
     "Call your function twice, with two tensors of the same shape. Does the second result depend on the second tensor?",
@@ -54,6 +54,6 @@ class GeneralMistake:
 GENERAL_MISTAKES = {
     CHANGES_ARGUMENT: GeneralMistake("you change an argument", IN_PLACE_HINTS),
     CHANGES_MODE: GeneralMistake("you leave a model in a different mode", MODE_HINTS),
-    GRADIENT_CUT: GeneralMistake("you cut off a gradient", GRADIENT_HINTS),
+    GRADIENT_CUT: GeneralMistake("you block a gradient", GRADIENT_HINTS),
     REMEMBERS_A_CALL: GeneralMistake("you return results of an earlier call", MEMORY_HINTS),
 }

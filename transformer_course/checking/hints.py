@@ -7,7 +7,7 @@ from typing import Literal
 from transformer_course.checking.general_mistakes import GENERAL_MISTAKES
 from transformer_course.exercise import Exercise
 
-GENERAL_HINTS = "The hints that follow are not about your code: they are the steps of a right answer, in order."
+GENERAL_HINTS = "The following hints are not about your code: they list the steps of a correct answer, in order."
 """Shown before the first general hint of an exercise, because general hints are not about the learner's error."""
 
 

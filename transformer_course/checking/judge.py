@@ -186,7 +186,7 @@ def _recognized(
         message, names = _two_bugs(_sentence(mistake.summary), second), (mistake.name,)
     elif found.has_unknown_mistake:
         [mistake] = found.mistakes
-        message = f"{_sentence(mistake.summary)}. Something else is wrong, too. Fix this first."
+        message = f"{_sentence(mistake.summary)}. Something else is also wrong. Fix this first."
         names = (mistake.name,)
     elif len(found.mistakes) > 1:
         message = _two_bugs(*[_sentence(mistake.summary or mistake.message) for mistake in found.mistakes])
@@ -272,7 +272,7 @@ def _other_failure(known: Behavior, observed: Sequence[Observation], index: int)
 
 def _unused_names(names: str, *, is_one: bool) -> str:
     verb, it = ("has", "it") if is_one else ("have", "them")
-    return f"{names} {verb} no effect on your output: you never use {it}, or you drop what you compute from {it}."
+    return f"{names} {verb} no effect on your output: you never use {it}, or you discard what you compute from {it}."
 
 
 def _sentence(clause: str) -> str:

@@ -9,7 +9,7 @@ MAX_REMAINING_FRACTION = 0.05
 MAX_ROUNDINGS = 16
 MAX_FACTOR_SIZE = 512
 """Largest n for which a factor is written as 1/n, √n or 1/√n. Widths and counts are rarely larger."""
-TRANSPOSED = "These are the right values with the last two axes swapped."
+TRANSPOSED = "These are the right values with the last two dimensions swapped."
 
 
 def explain_relation(observed: Tensor, right: Tensor) -> str:

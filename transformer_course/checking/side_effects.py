@@ -74,7 +74,7 @@ def explain_gradients(known: Behavior, observed: Sequence[Observation], changed:
     where, cuts = _cut_step(known, observed), _cuts(observed)
     if lost and remembers_a_call(observed):
         return (
-            f"{begin} your second call returns the tensor of the first call, so your code keeps it somewhere. No "
+            f"{begin} your second call returns the tensor of the first call, so your code stores it between calls. No "
             f"gradient reaches {listed_layers(lost)}."
         )
     if lost:
@@ -181,7 +181,7 @@ def _cut_step(known: Behavior, observed: Sequence[Observation]) -> str | None:
         left = [name for name in left if gradient_distance(observed[index], _cut_off(known, name, index)) <= 1]
     if not faulty or not left or left[-1] in steps.arguments.parameters:
         return None  # the message already mentions the argument
-    where = "where" if len(left) == 1 else "where, or before,"
+    where = "where" if len(left) == 1 else "at or before the point where"
     return f"Backpropagation stops {where} you {steps.describe(left[-1])}."
 
 

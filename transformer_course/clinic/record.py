@@ -116,8 +116,8 @@ class Case:
                 continue
             found = finds(instrument, self.number, measured=self.measurements[name])
             if others and all((name in MEASURED[n]) != found for n in others):
-                observed = "differs from" if found else "matches"
-                lines.append(f"Your {name} {observed} the healthy twin's. With this bug, it would not.")
+                observed, predicted = ("differs from", "match") if found else ("matches", "differ")
+                lines.append(f"Your {name} {observed} the healthy twin's. With this bug, it would {predicted}.")
         return lines
 
 

@@ -234,7 +234,7 @@ def _before_general_hints(verdict: Verdict) -> list[str]:
         return []
     if verdict.mistake:
         return ["The check says what is wrong, and there are no hints about that.", GENERAL_HINTS]
-    return ["The check recognizes no known mistake in your code. Read first what it says.", GENERAL_HINTS]
+    return ["The check recognizes no known mistake in your code. Read its message first.", GENERAL_HINTS]
 
 
 def _as_in_eval_mode(observation: Observation, right: Observation) -> Observation:

@@ -62,7 +62,7 @@ def _sentence(expression: Expression) -> str:
     if not name.isidentifier():
         return f"You don't use the result of `{call}`, which returns a new value. Which name should it get?"
     return (
-        f"You don't use the result of `{call}`: it returns a new value and leaves `{name}` as it is. "
+        f"You don't use the result of `{call}`: it returns a new value and leaves `{name}` unchanged. "
         f"Assign the result: `{name} = {call}`."
     )
 

@@ -8,9 +8,9 @@ from transformer_course.running.instrumentation import Expression
 from transformer_course.steps import InSteps
 
 DISCARDED_RESULT_HINTS = (
-    "What does the name in this line hold after the line: the old tensor, or the new one?",
+    "After this line, does the name refer to the old tensor or to the new tensor?",
     "Methods of tensors return a new tensor. Only those whose names end in `_` change the tensor itself.",
-    "Write the result back: `x = x.method(…)`.",
+    "Assign the result: `x = x.method(…)`.",
 )
 YOURS = {
     r"^it is": "yours is", r"^its shape is": "your shape is",
@@ -68,13 +68,13 @@ def describe_fault(
     if is_supposed:
         return " ".join(report)
     if not is_certain:
-        report.append("The bug is there, or in a value that it uses.")
+        report.append("The bug is in this expression or in a value that it uses.")
     if is_wrong_after:
-        report.append("There is another bug after it.")
+        report.append("There is another bug after this line.")
     elif is_all:
         report.append(REST_IS_RIGHT)
     if before:
-        report.append(f"Line {before[0].line} is right: it gives {before[1]}.")
+        report.append(f"Line {before[0].line} is right: it computes {before[1]}.")
     return " ".join(report)
 
 
@@ -113,7 +113,7 @@ def step_hints(steps: InSteps, expression: Expression, step: str) -> tuple[str, 
     if step not in steps.steps:
         return (f"Look at your {line}. Which argument should it be?", f"Use `{step}` there, unchanged.")
     return (
-        f"Look at your {line}. Which step of the answer do you take there?",
+        f"Look at your {line}. Which step of the answer should it compute?",
         f"Here, you should {StepWords(steps).imperative(step)}.",
         f"The result should be {steps.formula(step)}.",
         f"The step alone, as a function:\n{code_block(steps.code(step))}",
@@ -123,7 +123,7 @@ def step_hints(steps: InSteps, expression: Expression, step: str) -> tuple[str, 
 def second_call_hints(expression: Expression) -> tuple[str, ...]:
     """Return hints about an expression whose value changes from call to call."""
     return (
-        f"Look at your {quoted_line(expression)}. What does it need that is not an argument?",
+        f"Look at your {quoted_line(expression)}. What does its value depend on, apart from the arguments?",
         "An answer that depends only on its arguments draws no random numbers, and reads nothing that an earlier call "
         "left behind: not in a global name, a default argument or `self`.",
     )
@@ -132,9 +132,9 @@ def second_call_hints(expression: Expression) -> tuple[str, ...]:
 def dtype_hints(expression: Expression, dtype: str) -> tuple[str, ...]:
     """Return hints about an expression that introduces a wrong dtype."""
     return (
-        f"Look at your {quoted_line(expression)}. What is the `.dtype` of what goes in, and of what comes out?",
-        f"It should be {dtype} all the way. A tensor that is made without `dtype=` gets a dtype by its contents, and "
-        "methods such as `.double()`, `.half()` and `.int()` change it.",
+        f"Look at your {quoted_line(expression)}. What is the `.dtype` of its inputs, and of its result?",
+        f"The dtype should be {dtype} throughout. A tensor created without `dtype=` gets its dtype from its contents, "
+        "and methods such as `.double()`, `.half()` and `.int()` change it.",
     )
 
 

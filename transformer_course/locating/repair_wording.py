@@ -9,7 +9,7 @@ from transformer_course.running.instrumentation import Expression
 
 SENTENCES = {
     "reset_in_loop": (
-        "you set `{name}` only once, before the loop, so each iteration starts with the value from the one before.",
+        "you set `{name}` only once, before the loop, so each iteration starts with the previous iteration's value.",
         "Which loop should reset `{name}`?",
     ),
     "set_before_loop": (
@@ -17,11 +17,11 @@ SENTENCES = {
         "Where should this line be?",
     ),
     "returns_in_loop": (
-        "you return in the first iteration of the loop, so the other iterations never run.",
+        "you return in the first iteration of the loop, so the remaining iterations never run.",
         "Where should the `return` be?",
     ),
     "set_back": (
-        "you set `{name}` back here, so you lose what it was before.",
+        "you reset `{name}` here, so you lose its earlier value.",
         "When does this line run?",
     ),
     "overwrites": (
@@ -32,18 +32,18 @@ SENTENCES = {
     "no_joining_dim": ("without `dim`, `{name}` uses dim 0.", "Which dimension do you need here?"),
     "dim": ("you use the wrong dimension here.", "What does each dimension stand for, and which one do you need?"),
     "no_dim": (
-        "without `dim`, `{name}` uses all the numbers of the tensor at once.",
+        "without `dim`, `{name}` runs over the whole tensor.",
         "Which `dim` runs along a single vector?",
     ),
-    "range_stop": ("your loop stops one iteration too {late}.", "What is the last value that `range` gives?"),
-    "range_start": ("your loop starts one iteration too {late}.", "What is the first value that `range` gives?"),
+    "range_stop": ("your loop stops one iteration too {late}.", "What is the last value that `range` produces?"),
+    "range_start": ("your loop starts one iteration too {late}.", "What is the first value that `range` produces?"),
     "slice_stop": ("your slice ends one position too {late}.", "Which position is the last in `{old}`?"),
     "slice_start": ("your slice starts one position too {late}.", "Which position is the first in `{old}`?"),
-    "index": ("your index is one too {low}.", "Which entry does `{old}` take?"),
+    "index": ("your index is too {low} by one.", "Which entry does `{old}` take?"),
     "swapped": ("you have the operands or arguments of `{old}` in the wrong order.", ""),
     "function": ("`{name}` is the wrong choice here.", "Which function or argument do you need instead?"),
-    "operator": ("`{name}` is the wrong operator here.", "Which one do you need?"),
-    "sign": ("the sign is wrong here.", "Should there be a minus?"),
+    "operator": ("`{name}` is the wrong operator here.", "Which operator do you need?"),
+    "sign": ("the sign is wrong here.", "Should there be a minus sign?"),
     "root": ("you need the {power} of `{old}` here.", ""),
     "truth": ("True and False are swapped here.", "When should this be True?"),
     "call": ("you should leave out `{name}` here.", "What do you get without it?"),

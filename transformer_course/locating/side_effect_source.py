@@ -100,7 +100,7 @@ def shapes_in_crash(expressions: Sequence[Expression], trace: Trace) -> str:
     if not shapes:
         return ""
     if len(shapes) == 2 and (operator := _operator(whole, *parts)):
-        return f"On your line {whole.line}, these shapes meet: {shapes[0]} {operator} {shapes[1]}."
+        return f"On your line {whole.line}, you combine these shapes: {shapes[0]} {operator} {shapes[1]}."
     return f"The shapes on your line {whole.line}: {join_words(shapes)}."
 
 

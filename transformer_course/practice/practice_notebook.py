@@ -20,8 +20,8 @@ FOLDER = "practice"
 HOW_IT_WORKS = """Write each answer from memory, run its cell, and run the check below it. Nothing here
 changes your saved parts.
 
-If the first check passes, the exercise comes back after a long interval; if it takes you several checks, sooner; and
-if you use a hint or the solution, very soon."""
+If the first check passes, the exercise comes back after a long interval. If you need several checks, it comes back
+sooner, and if you use a hint or the solution, very soon."""
 
 
 def write_practice(
@@ -94,7 +94,9 @@ def _statement(exercise: ExerciseText) -> str:
     address = f"../{exercise.lesson}.ipynb#cell-id={exercise.name}"
     lines = [f"## `{exercise.name}`", exercise.statement]
     if exercise.context:
-        lines.append(f"<details><summary>The text before it in the lesson</summary>\n\n{exercise.context}\n</details>")
+        lines.append(
+            f"<details><summary>The text before this exercise in the lesson</summary>\n\n{exercise.context}\n</details>"
+        )
     source = "In the practice bank" if exercise.lesson == PRACTICE_BANK else "The lesson"
     return "\n\n".join([*lines, f"[{source}]({address})"])
 

@@ -59,13 +59,13 @@ class PracticeSession:
         self.ratings[card] = rating
         folder = saved_parts.record_folder(self.shell)
         if folder is None:
-            return "Your record does not keep this, since there is no folder of lessons."
+            return "This is not recorded because there is no lesson folder."
         now = datetime.now(UTC)
         try:
             record_review(folder, Review(card, rating, now))
             days = days_until_due(cards(read_progress(folder))[card], now)
         except OSError as error:
-            return f"Your record cannot keep this: {error}."
+            return f"This could not be recorded: {error}."
         return f"It comes back {'tomorrow' if days <= 1 else f'in {days} days'}."
 
     def judge(self, verdict: Verdict) -> Verdict:
@@ -77,7 +77,7 @@ class PracticeSession:
                 named += [mistake for mistake in verdict.mistakes if mistake not in named]
             return verdict
         rating = "again" if name in self.helped else "hard" if name in self.mistakes else "good"
-        lines = [f"All cases agree, after {self.clock}.", self.rate(name, rating)]
+        lines = [f"All cases passed after {self.clock}.", self.rate(name, rating)]
         return replace(verdict, message="\n".join(filter(None, lines)))
 
     def report(self) -> Panel:
@@ -85,7 +85,7 @@ class PracticeSession:
         exercises = {name: rating for name, rating in self.ratings.items() if not name.startswith("question-")}
         n_exercises = max(self.n_exercises, len(exercises))
         n_first = sum(rating == "good" for rating in exercises.values())
-        lines = [f"Exercises: {len(exercises)} of {n_exercises} passed, {n_first} of them at the first check."]
+        lines = [f"Exercises: {len(exercises)} of {n_exercises} passed, {n_first} of them on the first check."]
         n_questions = len(self.ratings) - len(exercises)
         if n_questions:
             known = sum(self.ratings[card] in ("good", "easy") for card in self.ratings if card not in exercises)

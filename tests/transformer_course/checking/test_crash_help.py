@@ -30,7 +30,7 @@ OTHER_CONSTRUCTOR = MISSPELLED_FORWARD.replace("d_model, d_ff):", "d_model, hidd
         (
             "FeedForward",
             OTHER_CONSTRUCTOR,
-            "The check calls `FeedForward(d_model=…, d_ff=…)`, so your arguments need these names.",
+            "The check calls `FeedForward(d_model=…, d_ff=…)`, so your parameters need these names.",
         ),
         (
             "attention_weights",

@@ -47,7 +47,7 @@ def explanation(attempt, right=reference, case=SMALL):
 @pytest.mark.parametrize(
     ("attempt", "message"),
     [
-        (lambda x, times: None, "Here: you return None. Is a `return` missing? (`print(…)` returns None, too.)"),
+        (lambda x, times: None, "Here: you return None. Is a `return` missing? (`print(…)` also returns None.)"),
         (lambda x, times: (x,), "Here: it should be a tensor of shape (1, 2), but you return a tuple of length 1."),
         (lambda x, times: 3, "Here: it should be a tensor of shape (1, 2), but you return a number."),
         (lambda x, times: int, "Here: it should be a tensor of shape (1, 2), but you return a type."),
@@ -58,7 +58,7 @@ def explanation(attempt, right=reference, case=SMALL):
         (lambda x, times: 2 * x.double(), "Here: the dtype should be torch.float32, but yours is torch.float64."),
         (
             lambda x, times: x * torch.rand(2),
-            "Here: when it is called again with the same arguments, your code gives a different output.",
+            "Here: your code returns a different output when it is called again with the same arguments.",
         ),
     ],
 )
@@ -93,7 +93,7 @@ def test_distinguishes_parameters_from_copies():
     case = every_exercise()["parameter_groups"].cases(0)[0]
     text = explanation(lambda m, d: [p.data for p in m.parameters()], lambda m, d: list(m.parameters()), case)
     assert re.fullmatch(
-        r"Here: of the \d+ parameters that you return, 0 are the model's own. The others hold the same numbers, "
+        r"Here: of the \d+ parameters that you return, 0 are the model's own. The others contain the same numbers, "
         r"but they are different tensors.",
         text,
     )
@@ -174,11 +174,11 @@ def test_message_about_booleans_mentions_values():
 def test_wrong_dtype_message_reports_whether_numbers_differ():
     text = explanation(lambda x, times: (x // 2).long(), lambda x, times: x)
     assert text.startswith(
-        "Here: the dtype should be torch.float32, but yours is torch.int64, and the numbers are wrong, too.\n"
+        "Here: the dtype should be torch.float32, but yours is torch.int64, and the numbers are also wrong.\n"
     )
     assert text.endswith("    got       [[0, 1]]")
     large = explanation(lambda x, times: (x // 2).long(), lambda x, times: x, LARGE)
-    assert large == "Here: the dtype should be torch.float32, but yours is torch.int64, and the numbers are wrong, too."
+    assert large == "Here: the dtype should be torch.float32, but yours is torch.int64, and the numbers are also wrong."
 
 
 def test_suggests_missing_return_only_without_output():
@@ -222,7 +222,7 @@ def test_omits_position_in_unordered_lists():
     assert of_list([{"decay": 0.1, "n": 7}, groups[0]], groups) == (
         "Here: in the entry with `decay` 0.1, `n`: the numbers are wrong.\n    expected  2\n    got       7"
     )
-    assert of_list([1, 2], [3, 4]) == "Here: of your 2 entries, 2 should not be there."
+    assert of_list([1, 2], [3, 4]) == "Here: 2 of your 2 entries should not be in the list."
     assert of_list([1], [1, 2, "a"]) == (
         "Here: it should be a list of length 3, but you return a list of length 1: there should also be a number and "
         "a str."
@@ -315,7 +315,7 @@ def test_reports_failure_in_later_call():
         {"x": torch.ones(1, 2)}, "", kind="module", later=[{"x": torch.ones(3, 2) * 5}, {"x": torch.zeros(1, 2)}]
     )
     text = explained(exercise_of(Doubles), "Here", case, observe(Remembers, case), observe(Doubles, case))
-    assert text == "Here: call 2 of the same module, with different inputs, gives the wrong output."
+    assert text == "Here: call 2 of the same module, with different inputs, returns the wrong output."
 
 
 class OtherNames(nn.Module):
@@ -362,7 +362,7 @@ class Drops(FEED_FORWARD.reference):
             DropsInTraining,
             "your output differs between train mode and eval mode. It should be the same in both.",
         ),
-        (Drops, "when it is called again with the same arguments, your code gives a different output."),
+        (Drops, "your code returns a different output when it is called again with the same arguments."),
     ],
 )
 def test_describes_mistake_in_module(attempt, message):
@@ -380,7 +380,7 @@ def explanation_of_samples(attempt, label="top_k 2"):
 @pytest.mark.parametrize(
     ("samples", "message"),
     [
-        (lambda n: torch.full((n,), 5), "tokens go from 0 to 4; yours go from 5 to 5."),
+        (lambda n: torch.full((n,), 5), "tokens range from 0 to 4, but yours range from 5 to 5."),
         (lambda n: torch.zeros(n, 1).long(), "you should return an int64 token for each row of `logits`, shape "
          "(2000,); you return a tensor of shape (2000, 1) and dtype torch.int64."),
         (lambda n: None, "you should return an int64 token for each row of `logits`, shape (2000,); you return None."),
@@ -428,7 +428,7 @@ def test_describes_wrong_frequencies():
         ({"type": "KeyError", "message": "", "line": 3, "code": "x"}, "Here: KeyError\nOn your line 3:\n    x"),
         (
             {"type": "TookTooLong", "message": "no answer within 9 s"},
-            "Here: stopped, no answer within 9 s. Either your code never ends, or it is very slow.",
+            "Here: stopped, no answer within 9 s. Your code either never ends or is very slow.",
         ),
         (
             {"type": "TookTooLong", "message": "no answer within 9 s", "computed": 1.26},
@@ -443,10 +443,10 @@ def test_reports_crash_with_line(error, message):
 
 def test_reports_variables_read_from_notebook():
     assert explain_reading(["d_k"]) == (
-        "Your code reads `d_k` from the notebook, so it works only as long as that is there and has the right value. "
-        "Pass whatever it needs as an argument, or define it inside your code."
+        "Your code reads `d_k` from the notebook, so it works only while this variable exists with the right value. "
+        "Pass it as an argument, or define it inside your code."
     )
-    assert "`d_k` and `keys` from the notebook, so it works only as long as those are" in explain_reading(
+    assert "`d_k` and `keys` from the notebook, so it works only while these variables exist" in explain_reading(
         ["d_k", "keys"]
     )
 

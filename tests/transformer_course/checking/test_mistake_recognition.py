@@ -137,7 +137,7 @@ def test_ambiguous_pairs_report_shared_mistake_and_alternative():
     )
     verdict = verdict_on(two, Exercise(mixture, cases, [*mistakes, third], HINTS, 1, "Right.", steps=STEPS))
     assert verdict.mistakes == ("not_scaled",)
-    assert verdict.message == "The products are not divided. Something else is wrong, too. Fix this first."
+    assert verdict.message == "The products are not divided. Something else is also wrong. Fix this first."
 
 
 @pytest.mark.parametrize("n_between", [0, 40])
@@ -290,7 +290,7 @@ def test_reports_unused_module():
             return self.first(torch.relu(self.first(x)))
 
     assert verdict_on(FirstOnly, exercise).message.startswith(
-        "`second` has no effect on your output: you never use it, or you drop what you compute from it.\n"
+        "`second` has no effect on your output: you never use it, or you discard what you compute from it.\n"
     )
 
 

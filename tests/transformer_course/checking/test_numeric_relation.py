@@ -16,7 +16,7 @@ RIGHT = torch.tensor([[0.5, -1.25, 2.0], [3.0, 0.0, -0.75], [1.5, 0.25, -2.0]])
         (-RIGHT, "Every number has the wrong sign."),
         (RIGHT + 0.5, "Every number is 0.5 too large."),
         (RIGHT - 3, "Every number is 3 too small."),
-        (RIGHT.mT, "These are the right values with the last two axes swapped."),
+        (RIGHT.mT, "These are the right values with the last two dimensions swapped."),
         (RIGHT.flip(0), "These are the right numbers in the wrong places."),
     ],
 )
@@ -28,7 +28,7 @@ def test_describes_simple_relation(observed, message):
 def test_describes_relations_of_masks_and_integers():
     mask = RIGHT > 0
     assert explain_relation(~mask, mask) == "True and False are swapped everywhere."
-    assert explain_relation(mask.mT, mask) == "These are the right values with the last two axes swapped."
+    assert explain_relation(mask.mT, mask) == "These are the right values with the last two dimensions swapped."
     assert explain_relation(torch.tensor([1, 2, 3]), torch.tensor([0, 1, 2])) == ("Every number is 1 too large.")
 
 

@@ -45,8 +45,8 @@ def test_reports_step_and_cause_of_detached_gradient():
     verdict = verdict_on(detaches_weights)
     assert (verdict.status, verdict.mistakes) == ("mistake", ("gradient_cut",))
     assert verdict.message == (
-        "Your numbers are right, but no gradient reaches `queries` and `keys`. Backpropagation stops where, or "
-        "before, you take the softmax over the keys. `.detach()` cuts the gradient."
+        "Your numbers are right, but no gradient reaches `queries` and `keys`. Backpropagation stops at or "
+        "before the point where you take the softmax over the keys. `.detach()` cuts the gradient."
     )
 
 
@@ -74,7 +74,7 @@ def test_does_not_report_detached_argument_as_step():
     cases = [Case({"x": torch.ones(2, 3), "y": torch.ones(3)}, "")]
     exercise = Exercise(reference, lambda seed: cases, [], [], 1, "", steps=steps)
     of_x = verdict_on(lambda x, y: reference(x.detach(), y), exercise)
-    assert "Backpropagation stops where, or before, you double the numbers." in of_x.message
+    assert "Backpropagation stops at or before the point where you double the numbers." in of_x.message
     of_y = verdict_on(lambda x, y: reference(x, y.detach()), exercise)
     assert of_y.message == "Your numbers are right, but no gradient reaches `y`. `.detach()` cuts the gradient."
 

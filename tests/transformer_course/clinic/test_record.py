@@ -39,8 +39,8 @@ def test_wrong_diagnosis_counts_twice_and_lists_contradictions(clinic):
     case.measure(instruments.split_the_batch)
     message = case.diagnose("I")
     assert case.score == 4
-    assert "drift_without_gradient differs from the healthy twin's. With this bug, it would not." in message
-    assert "split_the_batch matches the healthy twin's. With this bug, it would not." in message
+    assert "drift_without_gradient differs from the healthy twin's. With this bug, it would match." in message
+    assert "split_the_batch matches the healthy twin's. With this bug, it would differ." in message
     case.diagnose("I")
     assert case.score == 4
     assert "drift_without_gradient" in case.diagnose("A")

@@ -147,8 +147,8 @@ def test_general_hints_explain_that_mistake_is_unknown(lesson, session):
     attempt = lesson.run("def softmax(scores): return torch.softmax(7.5 * scores, dim=-1)").names["softmax"]
     messages = [session.hint(attempt).message for _ in general]
     assert messages[0] == (
-        "The check recognizes no known mistake in your code. Read first what it says.\n"
-        "The hints that follow are not about your code: they are the steps of a right answer, in order.\n"
+        "The check recognizes no known mistake in your code. Read its message first.\n"
+        "The following hints are not about your code: they list the steps of a correct answer, in order.\n"
         f"{general[0]}"
     )
     assert messages[1] == general[1]

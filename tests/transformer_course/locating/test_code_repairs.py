@@ -38,7 +38,7 @@ def test_unmodified_loop_passes():
     [
         ("range(len(query))", "range(len(query) - 1)", 5, "your loop stops one iteration too early"),
         ("range(len(query))", "range(1, len(query))", 5, "your loop starts one iteration too late"),
-        ("keys[i, j]", "keys[i, j - 1]", 6, "your index is one too small"),
+        ("keys[i, j]", "keys[i, j - 1]", 6, "your index is too small by one"),
         ("total +=", "total =", 6, "you overwrite `total` where you should add to it"),
     ],
 )

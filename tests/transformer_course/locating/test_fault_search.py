@@ -54,7 +54,7 @@ def test_reports_statement_that_changes_argument():
 def test_reports_shapes_in_line_that_crashes():
     verdict = checked("scores = queries @ keys.mT @ keys", *REST)
     assert verdict.status == "crashed"
-    assert verdict.message.endswith("On your line 4, these shapes meet: `weights` (1, 4) @ `values` (2, 1).")
+    assert verdict.message.endswith("On your line 4, you combine these shapes: `weights` (1, 4) @ `values` (2, 1).")
     assert verdict.message.count("scores = queries @ keys.mT @ keys") == 1
 
 

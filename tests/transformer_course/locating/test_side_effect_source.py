@@ -108,10 +108,10 @@ def shapes(*lines):
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("z = x @ y", "On your line 2, these shapes meet: `x` (2, 3) @ `y` (4, 3)."),
-        ("z = x + y * 2", "On your line 2, these shapes meet: `x` (2, 3) + `y * 2` (4, 3)."),
-        ("z = (x * 2) @ (y + 1)", "On your line 2, these shapes meet: `x * 2` (2, 3) @ `y + 1` (4, 3)."),
-        ("z = x <= y", "On your line 2, these shapes meet: `x` (2, 3) <= `y` (4, 3)."),
+        ("z = x @ y", "On your line 2, you combine these shapes: `x` (2, 3) @ `y` (4, 3)."),
+        ("z = x + y * 2", "On your line 2, you combine these shapes: `x` (2, 3) + `y * 2` (4, 3)."),
+        ("z = (x * 2) @ (y + 1)", "On your line 2, you combine these shapes: `x * 2` (2, 3) @ `y + 1` (4, 3)."),
+        ("z = x <= y", "On your line 2, you combine these shapes: `x` (2, 3) <= `y` (4, 3)."),
         ("z = torch.matmul(x, y)", "The shapes on your line 2: `x` (2, 3) and `y` (4, 3)."),
         ("z = x.matmul(y)", "The shapes on your line 2: `x` (2, 3) and `y` (4, 3)."),
         ("z = torch.cat((x, y), -1)", "The shapes on your line 2: `x` (2, 3) and `y` (4, 3)."),

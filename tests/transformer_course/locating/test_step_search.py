@@ -22,7 +22,7 @@ def test_finds_expression_that_computes_wrong_step():
     assert fault.message == (
         "Line 3: here you should compute the weights. One of your rows sums to 2 instead of 1; "
         "your columns sum to 1. Fix that, and your output is right. "
-        "Line 2 is right: it gives the scores.\n"
+        "Line 2 is right: it computes the scores.\n"
         "    line 3:  weights = torch.softmax(scores, dim=-2)\n"
         "                       ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^"
     )
@@ -64,7 +64,7 @@ def test_reports_first_of_two_mistakes():
         "return weights @ values",
     )
     assert (fault.expression.line, fault.step, fault.proven) == (2, "products", False)
-    assert "is not the products" in fault.message and "There is another bug after it." in fault.message
+    assert "is not the products" in fault.message and "There is another bug after this line." in fault.message
     assert "Put that right" not in fault.message
 
 

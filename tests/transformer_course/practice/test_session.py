@@ -66,7 +66,7 @@ def test_score_lists_mistakes(folder):
     [mistake] = check(softmax(WRONG)).mistakes
     check(softmax(RIGHT))
     assert score().message.splitlines() == [
-        "Exercises: 1 of 2 passed, 0 of them at the first check.",
+        "Exercises: 1 of 2 passed, 0 of them on the first check.",
         f"Mistakes in `softmax`: {mistake.replace('_', ' ')}.",
     ]
 
@@ -82,4 +82,4 @@ def test_clock_reports_minutes_used(monkeypatch):
 
 def test_check_works_without_folder_for_record(session):
     begin(1)
-    assert "no folder of lessons" in check(softmax(RIGHT)).message
+    assert "no lesson folder" in check(softmax(RIGHT)).message

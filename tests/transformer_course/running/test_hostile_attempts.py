@@ -132,4 +132,4 @@ def test_ignores_and_preserves_global_settings():
 @may_be_endless
 @pytest.mark.usefixtures("short_time_limit")
 def test_reports_attempt_that_never_ends():
-    assert "Either your code never ends, or it is very slow." in notebook.check(spins, "softmax").message
+    assert "Your code either never ends or is very slow." in notebook.check(spins, "softmax").message

@@ -126,7 +126,7 @@ def test_reports_crash_with_shapes(sandbox: Sandbox):
         sandbox, source(["scores = queries @ keys", "return torch.softmax(scores, -1) @ values"]), NAME
     )
     assert graded.verdict.status == "crashed"
-    assert ", these shapes meet: `queries` (" in graded.verdict.message
+    assert ", you combine these shapes: `queries` (" in graded.verdict.message
 
 
 TRACE = {"output": None, "error": None, "crashed_in": None, "events": [], "writes": []}
