@@ -9,7 +9,7 @@
 # **Afterwards you can** write both common kinds of layer and the whole encoder, and explain what goes wrong without
 # each part, because you have measured it.
 #
-# Reading: 37 minutes. Exercises: 45 minutes (five core; the stretch ★ takes 15 more). With all predictions, runs and
+# Reading: 38 minutes. Exercises: 45 minutes (five core; the stretch ★ takes 15 more). With all predictions, runs and
 # questions: about 100 minutes, with a good place to stop half-way. You can skip sections with a ★.
 
 # %% [markdown]
@@ -450,11 +450,70 @@ mean_facts("one layer", "one layer without FFN", "one layer without ReLU")
 # %% [markdown]
 # Without its ReLU, the FFN adds next to nothing, even in 1,000 steps, although it keeps all its parameters. Two linear
 # layers in a row are equivalent to a single linear layer, $x W_1 W_2$. They need an **activation function** between
-# them to compute anything that one linear layer cannot. (Attention itself is not linear, since its weights depend on x.
-# But for given weights, its output is a linear function of the values.)
+# them to compute anything that one linear layer cannot.
 #
-# Removing the whole FFN also removes two thirds of the parameters. Would attention do as well with the same number of
-# parameters? We return to this after pre-norm.
+# <details><summary>Is attention linear, then?</summary>
+#
+# No: its weights depend on x. But for given weights, its output is a linear function of the values.
+# </details>
+#
+# Would attention do as well with as many parameters? We return to this after pre-norm.
+
+# %% [markdown] id="one-unit-explained"
+# ### What does one hidden unit do?
+#
+# Unit $j$ computes $h_j = \max(0,\, x \cdot w_j + b_j)$, where $w_j$ is row $j$ of `w_1.weight`. It *fires* if x
+# matches this pattern. Then it adds $h_j$ times column $j$ of `w_2.weight` to the stream. Which units fire for the fact
+# (3, 20)?
+
+
+# %% id="taken-apart" tags=["hide-input"]
+def taken_apart(seed: int) -> tuple[Tensor, Tensor, list[float]]:
+    """Train a layer. Return each unit's h, what it adds to the right logit, and the facts right without some units."""
+    torch.manual_seed(seed)
+    pairs, answers = torch.cartesian_prod(torch.arange(40), torch.arange(40)), torch.randint(40, (1600,))
+    labels = torch.stack([torch.full((1600,), -100), answers], dim=1)
+    model = Stacked(parts.EncoderLayer, 1, 40, 2)
+    fit(model, lambda: (pairs[some := torch.randint(1600, (256,))], labels[some]), 250, 0.01)
+    layer, right = model.layers[0], []
+    ffn = layer.feed_forward
+    with torch.no_grad():
+        x = model.embedding(pairs) * 32**0.5 + model.positions
+        x = layer.norm_1(x + layer.self_attention(x, x, x))[:, 1]
+        h = torch.relu(ffn.w_1(x))  # (1600, 128)
+        scale = (x + ffn.w_2(h)).std(dim=-1, unbiased=False, keepdim=True)  # by which norm_2 divides
+        written = (ffn.w_2.weight - ffn.w_2.weight.mean(dim=0)).T * layer.norm_2.weight  # (128, 32), after norm_2
+        read = (model.output.weight - model.output.weight.mean(dim=0))[answers]  # (1600, 32): against the mean logit
+        added = h * (read @ written.T) / scale
+        in_random_order = torch.where(h > 0, torch.rand(1600, 128), -1.0)
+        for removed in (added.topk(0), added.topk(3), in_random_order.topk(3)):
+            logits = model.output(layer.norm_2(x + ffn.w_2(h.scatter(1, removed.indices, 0.0))))
+            right.append((logits.argmax(dim=-1) == answers).float().mean().item())
+    return h, added, right
+
+
+# %% id="one-unit" tags=["hide-input", "words-only"]
+of_seeds = [taken_apart(seed) for seed in range(3)]
+h, added, _ = of_seeds[0]
+fact, n_facts = 3 * 40 + 20, (h > 0).sum(dim=0)  # for how many facts each unit fires
+best = added[fact].topk(5).indices
+axes = plt.subplots(1, 3, figsize=(10, 3.4), sharey=True, layout="constrained")[1]
+for ax, unit in zip(axes, best.tolist()):
+    ax.imshow(h[:, unit].view(40, 40), cmap="Blues")
+    ax.set(title=f"$h$ of unit {unit}", xlabel="second token")
+_ = axes[0].set_ylabel("first token")
+firing = [(h > 0).float().sum(dim=-1).mean().item() for h, *_ in of_seeds]
+print("units of 128 that fire for a fact, on average, by seed:", [round(n) for n in firing])
+without = {"all units": 0, "without the 3 units that add most to each": 1, "without 3 random ones that fire": 2}
+facts_right = {name: [right[i] for *_, right in of_seeds] for name, i in without.items()}
+print("facts right, by seed:", {name: [round(r, 2) for r in three] for name, three in facts_right.items()})
+columns = {"unit": best, "h": h[fact, best], "added to the right logit": added[fact, best], "facts": n_facts[best]}
+pd.DataFrame({name: [round(n, 1) for n in numbers.tolist()] for name, numbers in columns.items()})
+
+# %% [markdown] id="half-way"
+# Nearly a third of the 128 units fire for a fact, and each unit fires for hundreds of facts. Remove the three that add
+# most to the right logit, and hardly any fact is left; any other three that fire matter less. So a fact is a sum of a
+# few units, and every unit serves many facts.
 #
 # ---
 #
