@@ -73,10 +73,10 @@ MISTAKES = [
     Mistake(
         "nothing_without_biases",
         STEPS.but(total=lambda total, bias: total if bias else 0),
-        summary="your count is 0 without biases",
+        summary="you return 0 when `bias` is False",
         message=(
-            "{summary}. Python reads `a + b if bias else 0` as `(a + b) if bias else 0`, and a factor `bias` in "
-            "front of a whole sum has the same effect. Which terms should depend on `bias`?"
+            "{summary}. Python reads `a + b if bias else 0` as `(a + b) if bias else 0`, and multiplying the whole sum "
+            "by `bias` has the same effect. Which terms should depend on `bias`?"
         ),
         hints=["What is `1 + 1 if False else 0`?"],
     ),
@@ -84,16 +84,19 @@ MISTAKES = [
         "w_o_without_biases",
         STEPS.but(total=lambda total, biases: total - biases),
         summary="you leave out the biases of one layer",
-        message="Your weights are right, but {summary}. Which layers have biases?",
-        hints=["How many layers are there, and how many biases does each of them have?"],
+        message=(
+            "Your weights are right, but {summary}: for d_model = 2, you return 22 instead of 24. Which layers have "
+            "biases?"
+        ),
+        hints=["How many layers are there, and how many biases does each layer have?"],
     ),
     Mistake(
         "only_one_head",
         STEPS.but(total=one_head),
         summary="you count only one head's part of `w_q`, `w_k` and `w_v`",
         message=(
-            "{summary}: d_model × d_k weights each. All the heads together have d_model × d_model. How many outputs "
-            "does `w_q` have?"
+            "{summary}, which has d_model × d_k weights. Each of these layers has d_model × d_model weights for all "
+            "the heads together. How many outputs does `w_q` have?"
         ),
         hints=["How many of the outputs of `w_q` does one head use?"],
     ),
@@ -103,7 +106,7 @@ MISTAKES = [
         summary="you count d_model biases for every head of `w_q`, `w_k` and `w_v`",
         message=(
             "{summary}, so each of these layers gets n_heads · d_model biases. A layer has one bias for each of its "
-            "d_model outputs. How many of the outputs belong to one head?"
+            "d_model outputs. How many of these outputs does one head use?"
         ),
         hints=["With d_model = 6 and 2 heads, how many biases does `w_q` have? How many do you count?"],
     ),
@@ -120,16 +123,16 @@ EXERCISE = Exercise(
         "difference."
     ),
     hints=[
-        "Which layers does a multi-head attention have, and how many outputs does each of them have?",
+        "Which layers does multi-head attention have, and how many outputs does each layer have?",
         "`nn.Linear(a, b)` has a · b weights, and b biases if `bias` is True. In all four layers, a = b = d_model.",
         "Four times (d_model² + d_model), or four times d_model² without biases.",
     ],
     messages={
         "number_layers: 3": Wording(
-            "{summary}. After the projections of queries, keys and values, one more layer combines the merged heads. "
-            "Which layer do you leave out?",
+            "{summary}: for d_model = 2 with biases, you return 18 instead of 24. Three layers project the queries, "
+            "keys and values. Which layer combines the merged heads?",
             summary="you count 3 layers instead of 4",
-            hints=["For d_model = 2, how many parameters does each layer have? How many layers make up the 24?"],
+            hints=["For d_model = 2, how many parameters does each layer have? How many layers add up to 24?"],
         ),
         "always_one_biases": Wording(
             "{summary}, so your count is right only if `bias` is False. How many biases does a layer with d_model "
@@ -138,12 +141,14 @@ EXERCISE = Exercise(
             hints=["For d_model = 2 with biases, the count should be 4 · (4 + 2). What do you return?"],
         ),
         "ignored_bias": Wording(
-            "You count the biases even if `bias` is False. For d_model = 6 and no biases, the count should be 4 · 36.",
+            "You count the biases even if `bias` is False. For d_model = 6 without biases, you return 168 instead of 4 "
+            "· 36 = 144. Which terms should depend on `bias`?",
             summary="you count biases even if `bias` is False",
-            hints=["What do you return for d_model = 6 with biases, and what without?"],
+            hints=["What do you return for d_model = 6 with biases? And without?"],
         ),
         "condition_biases": Wording(
-            "You count the biases if `bias` is False and leave them out if it is True. Is your condition inverted?",
+            "You count the biases if `bias` is False and leave them out if it is True: for d_model = 2 with biases, "
+            "you return 16 instead of 24. When should you add d_model biases to a layer?",
             summary="you count biases if `bias` is False instead of True",
             hints=["For d_model = 2 with biases, the count should be 4 · (4 + 2). What do you return?"],
         ),

@@ -84,8 +84,8 @@ MISTAKES = [
         STEPS.but(own=lambda heads: lambda head: slice(0, heads.shape[3])),
         summary="you give every head the first d_k columns of w_o",
         message=(
-            "{summary}. Those are the columns of head 0, and head i has its own d_k columns. At which column does the "
-            "slice of head i begin?"
+            "{summary}, so all the other heads use the weights of head 0. Head i has its own d_k columns. At which "
+            "column does the slice of head i begin?"
         ),
         hints=["In the merged vector, where are the features of head 1?"],
     ),
@@ -94,8 +94,8 @@ MISTAKES = [
         STEPS.but(scaled=lambda scaled, heads: scaled / heads.shape[1]),
         summary="you divide each contribution by the number of heads",
         message=(
-            "{summary}, so your contributions add up to only 1/n_heads of the output. The output is their *sum*. "
-            "Should you divide by anything?"
+            "{summary}, so your contributions add up to only 1/n_heads of the output. They should add up to the output "
+            "itself. Which operation should you leave out?"
         ),
         hints=["What should the contributions of all heads add up to? What do yours add up to?"],
     ),
@@ -104,8 +104,8 @@ MISTAKES = [
         STEPS.but(terms=lambda heads, w_o: merged(heads) @ w_o.T),
         summary="you add up the contributions of all heads",
         message=(
-            "You return the output of all heads together. Return what each head adds separately, in shape (batch, "
-            "n_heads, n, d_out)."
+            "You return the output of all the heads together, in shape (batch, n, d_out). Return each head's "
+            "contribution separately, in shape (batch, n_heads, n, d_out)."
         ),
         hints=["Which dimension is missing from your result?"],
     ),
@@ -114,8 +114,8 @@ MISTAKES = [
         STEPS.but(terms=lambda heads, w_o: (merged(heads) @ w_o.T).unflatten(-1, (heads.shape[1], -1)).transpose(1, 2)),
         summary="you split the whole output into one piece for each head",
         message=(
-            "{summary}. But w_o has already mixed the heads, and every head adds to *every* feature of the output. "
-            "What should you split instead, before you multiply by w_o?"
+            "{summary}, but w_o has already mixed the heads: every head adds to *every* feature of the output. What "
+            "should you split before you multiply by w_o?"
         ),
         hints=["How wide is the contribution of one head: d_k or d_out?"],
     ),
@@ -124,8 +124,8 @@ MISTAKES = [
         STEPS.but(terms=lambda heads, w_o: heads @ w_o.reshape(heads.shape[1], heads.shape[3], -1)),
         summary="you split w_o into heads along its rows",
         message=(
-            "{summary}, as if it had a row for each feature of the merged heads. It has a *column* for each of these "
-            "features, so your heads get weights of other heads. What should you do to w_o before you split it?"
+            "{summary}, as if w_o had a row for each feature of the merged heads. It has a *column* for each of these "
+            "features, so your heads get the weights of other heads. What should you do to w_o before you split it?"
         ),
         hints=["`w_o` has shape (d_out, d_merged). Which of its numbers should head 0 get?"],
     ),
@@ -140,7 +140,7 @@ EXERCISE = Exercise(
     verified="The contributions of the heads, each through its own columns of w_o, add up to the whole output.",
     hints=[
         "Take a single position. Its merged vector is (head 0, head 1, …), one after the other. Which columns of w_o "
-        "are multiplied by the numbers of head 0?",
+        "multiply the features of head 0?",
         "If all heads but head i were 0, the output would be the contribution of head i, and only columns i·d_k to "
         "(i + 1)·d_k − 1 of w_o would matter.",
         "For head i: `heads[:, i] @ w_o[:, i * d_k : (i + 1) * d_k].T`. Stack these along dim 1.",
@@ -148,7 +148,7 @@ EXERCISE = Exercise(
     messages={
         "not_transposed_columns": Wording(
             "{summary}. The *columns* of w_o correspond to the features of the merged heads, and its rows to the "
-            "outputs. Which of the two should you slice for head i?",
+            "outputs. Which columns should you slice for head i?",
             summary="you take d_k rows of w_o for each head instead of d_k columns",
             hints=["`w_o` has shape (d_out, d_merged). Which of its numbers should head 0 get?"],
         ),
@@ -159,13 +159,15 @@ EXERCISE = Exercise(
             hints=["In (n, d_k) @ (d_out, d_k), which sizes would have to be equal?"],
         ),
         "axis_terms: torch.stack([heads[:, i] @ columns[own(i)] for i in range(heads.shape[1])], dim=0)": Wording(
-            "{summary}: the heads come first in your output. Which `dim` puts them right after the batch?",
+            "{summary}, so your output has shape (n_heads, batch, n, d_out). Which `dim` puts the heads right after "
+            "the batch?",
             summary="you stack the heads along dim 0 instead of dim 1",
         ),
         "number_terms: -1": Wording(
-            "Your numbers are right, but you put the head dimension last. Which `dim` puts it right after the batch?",
+            "Your numbers are right, but you put the head dimension last, so your output has shape (batch, n, d_out, "
+            "n_heads). Which `dim` puts the heads right after the batch?",
             summary="you put the head dimension last instead of after the batch",
-            hints=["What shape do you return? Where in it are the heads?"],
+            hints=["What shape do you return? Which of its dimensions holds the heads?"],
         ),
     },
     mistakes=MISTAKES,

@@ -50,8 +50,8 @@ MISTAKES = [
         STEPS.but(merged=lambda x, swapped, n, d_model: swapped.view(len(x), n, d_model)),
         summary="you call `view` on a transposed tensor",
         message=(
-            "Your two steps are right, but {summary}. Its numbers are not stored in that order, so `view` raises an "
-            "error. What does the error message suggest?"
+            "Your two steps are right, but {summary}, which isn't contiguous, so `view` raises an error. What does the "
+            "error message suggest?"
         ),
         hints=["What is `x.transpose(1, 2).is_contiguous()`?"],
     ),
@@ -82,8 +82,8 @@ MISTAKES = [
         STEPS.but(merged=lambda x: x.sum(dim=1)),
         summary="you add up the heads",
         message=(
-            "{summary}, so the separate features of each head are lost. They should be side by side. How many features "
-            "do 2 heads of width 3 make?"
+            "{summary}, so the separate features of each head are lost. With 2 heads of width 3, each row should hold "
+            "6 features: 3 of head 0, then 3 of head 1. Which operation puts them side by side?"
         ),
         hints=["With 2 heads of width 3, how wide should the result be? How wide is yours?"],
     ),
@@ -93,8 +93,8 @@ MISTAKES = [
         STEPS.but(merged=lambda x: x.mean(dim=1).repeat(1, 1, x.shape[1])),
         summary="you average the heads",
         message=(
-            "{summary}, so the separate features of each head are lost. They should be side by side. How many features "
-            "do 2 heads of width 3 make?"
+            "{summary}, so the separate features of each head are lost. With 2 heads of width 3, each row should hold "
+            "6 features: 3 of head 0, then 3 of head 1. Which operation puts them side by side?"
         ),
         hints=["With 2 heads of 2 features each, which 4 numbers should a row of the result hold?"],
     ),
@@ -103,10 +103,10 @@ MISTAKES = [
         STEPS.but(merged=lambda merged: merged.flatten(0, 1)),
         summary="you flatten batch and positions into one dimension",
         message=(
-            "{summary}, so the positions of all texts end up in one long matrix. Which three dimensions should the "
+            "{summary}, so the positions of all sequences end up in one long matrix. Which three dimensions should the "
             "output have?"
         ),
-        hints=["For a batch of 2 and 5 positions, which first two sizes should the output have?"],
+        hints=["For a batch of 2 and 5 positions, what should the first two sizes of the output be?"],
     ),
 ]
 
@@ -118,10 +118,10 @@ EXERCISE = Exercise(
     points=2,
     verified="Every position has its features back, head after head. This is the inverse of `split_heads`.",
     hints=[
-        "`merge_heads` undoes `split_heads`. Which two steps did that take, and in which order do you have to undo "
-        "them?",
-        "First bring the positions back in front of the heads: (batch, n, n_heads, d_k). Then make one dimension of "
-        "the last two.",
+        "`merge_heads` undoes `split_heads`. Which two steps does `split_heads` take, and in which order do you have "
+        "to undo them?",
+        "First bring the positions back in front of the heads: (batch, n, n_heads, d_k). Then flatten the last two "
+        "dimensions into one.",
         "`.transpose(1, 2)`, then `.reshape(batch, n, n_heads * d_k)`, or `.flatten(2)`, which joins all dimensions "
         "from dim 2 on.",
     ],

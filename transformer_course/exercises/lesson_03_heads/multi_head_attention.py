@@ -214,13 +214,14 @@ MISTAKES = [
     Mistake(
         "split_and_merged_by_view",
         STEPS.but(split=split_by_reshaping, merged=lambda mixture, query: mixture.reshape(query.shape)),
-        summary="you split and merge the heads by reshaping, without a transposition",
+        summary="you split and merge the heads with reshapes and no transposes",
         message=(
             "{summary}, so each head gets some of the positions instead of some of the features. What is missing after "
             "the first reshape and before the second?"
         ),
         hints=[
-            "`parts.split_heads` and `parts.merge_heads` have two steps each. Which of them are missing in your code?"
+            "`parts.split_heads` and `parts.merge_heads` have two steps each. Which of these steps are missing from "
+            "your code?"
         ],
     ),
     Mistake(
@@ -233,7 +234,7 @@ MISTAKES = [
         summary="you don't move the head dimension in front of the positions",
         message=(
             "{summary}, so your code crashes, or compares the heads of one position with each other instead of "
-            "comparing positions. What shape do your scores have?"
+            "comparing positions. Which dimension should come right after the batch?"
         ),
         hints=["The scores should have shape (batch, n_heads, n_query, n_key). What shape do yours have?"],
     ),
@@ -243,8 +244,8 @@ MISTAKES = [
         STEPS.but(split=lambda self: lambda x: x.unsqueeze(1), merged=lambda mixture: mixture.mean(dim=1)),
         summary="you use one head as wide as the model",
         message=(
-            "{summary} instead of several, so each sentence has only one matrix of attention weights. Does your output "
-            "depend on `n_heads`?"
+            "{summary}, so each sentence has only one matrix of attention weights. Each of the `n_heads` heads should "
+            "have its own. Where should you split the features into heads?"
         ),
         hints=["With 4 heads, how many matrices of attention weights should each sentence have?"],
     ),
@@ -258,7 +259,7 @@ MISTAKES = [
             "when there is no mask?"
         ),
         hints=[
-            "What is `mask` if the caller passes none?",
+            "What is `mask` if the caller doesn't pass one?",
             "Without a mask, the scores stay as they are.",
             "`if mask is not None:` before you fill the scores.",
         ],
@@ -286,8 +287,8 @@ EXERCISE = Exercise(
         "the heads."
     ),
     hints=[
-        "A multi-head attention takes five steps: project, split into heads, attend, merge, apply w_o. For which of "
-        "them do you already have a part?",
+        "Multi-head attention takes five steps: project, split into heads, attend, merge, apply w_o. For which steps "
+        "do you already have a part?",
         "`parts.split_heads(self.w_q(query), self.n_heads)` has shape (batch, n_heads, n_query, d_k), and attention "
         "works for any leading dimensions, so you can do all heads at once.",
         "Without a mask, use `parts.scaled_dot_product_attention(q, k, v)`. With one, compute the scores yourself, "
@@ -305,26 +306,26 @@ EXERCISE = Exercise(
             hints=["If one entry of the mask changes, should your output change?"],
         ),
         "wrong_input_from_value: key": Wording(
-            "{summary}, so `value` has no effect on your output. The two are the same tensor in self-attention, but "
-            "not in general. Which input does each of the three layers project?",
+            "{summary}, so `value` has no effect on your output. `key` and `value` are the same tensor in "
+            "self-attention, but not in general. Which input should `w_v` project?",
             summary="you apply `w_v` to `key` instead of `value`",
             hints=["If only `value` changes, should your output change?"],
         ),
         "wrong_layer_from_key: w_q": Wording(
-            "{summary}, so queries and keys share a layer, and `w_k` would never be trained. Which layer is for the "
-            "keys?",
+            "{summary}, so queries and keys share a layer, and `w_k` would never be trained. Which layer should "
+            "project the keys?",
             summary="you project the keys with `w_q` instead of `w_k`",
             hints=["After `output.sum().backward()`, for which layers is `.weight.grad` None?"],
         ),
         "wrong_layer_from_value: w_k": Wording(
-            "{summary}, so keys and values share a layer, and `w_v` would never be trained. Which layer is for the "
-            "values?",
+            "{summary}, so keys and values share a layer, and `w_v` would never be trained. Which layer should project "
+            "the values?",
             summary="you project the values with `w_k` instead of `w_v`",
             hints=["After `output.sum().backward()`, for which layers is `.weight.grad` None?"],
         ),
         "wrong_layer_from_value: w_q": Wording(
-            "{summary}, so queries and values share a layer, and `w_v` would never be trained. Which layer is for the "
-            "values?",
+            "{summary}, so queries and values share a layer, and `w_v` would never be trained. Which layer should "
+            "project the values?",
             summary="you project the values with `w_q` instead of `w_v`",
             hints=["After `output.sum().backward()`, for which layers is `.weight.grad` None?"],
         ),

@@ -49,7 +49,7 @@ MISTAKES = [
     Mistake(
         "splits_by_view",
         STEPS.but(heads=lambda x, sizes: x.reshape(len(x), sizes[0], x.shape[1], sizes[1])),
-        summary="you split into heads by reshaping, without a transposition",
+        summary="you split the features into heads with a reshape and no transpose",
         message=(
             "Your shape is right, but each head gets some of the positions instead of some of the features: head 0 "
             "holds all the features of the first positions. Which operation is missing after the reshape?"
@@ -73,18 +73,21 @@ MISTAKES = [
         "heads_before_the_batch",
         STEPS.but(heads=lambda cut: cut.permute(2, 0, 1, 3)),
         summary="you put the head dimension before the batch",
-        message="{summary}. Here, as in PyTorch's attention, the order is (batch, n_heads, n, d_k).",
-        hints=["Your output has the shape (n_heads, batch, n, d_k). Which two dimensions should swap places?"],
+        message=(
+            "{summary}: for a batch of 3 and 2 heads, your shape begins with (2, 3) instead of (3, 2). Here, as in "
+            "PyTorch's attention, the order is (batch, n_heads, n, d_k)."
+        ),
+        hints=["Your output has shape (n_heads, batch, n, d_k). Which two dimensions should swap places?"],
     ),
     Mistake(
         "batch_and_heads_in_one_dimension",
         STEPS.but(heads=lambda cut: cut.transpose(1, 2).flatten(0, 1)),
         summary="you flatten batch and heads into one dimension",
         message=(
-            "{summary}, as *Dive into Deep Learning* does for `bmm`. Here they stay separate: (batch, n_heads, n, "
-            "d_k). `@` multiplies the last two dimensions of any tensor."
+            "{summary}, as *Dive into Deep Learning* does for `bmm`. Here, they should stay separate, in shape (batch, "
+            "n_heads, n, d_k), because `@` works with any leading dimensions. Which call flattens them?"
         ),
-        hints=["For a batch of 3 and 2 heads, which first two sizes should the output have? Which does yours have?"],
+        hints=["For a batch of 3 and 2 heads, what should the first two sizes of the output be? What are yours?"],
     ),
 ]
 
@@ -99,16 +102,18 @@ EXERCISE = Exercise(
         "Take 2 positions of 4 features, and 2 heads. Which numbers should head 0 hold, and what shape should the "
         "result have?",
         "First split the last dimension, d_model, into n_heads pieces of d_model / n_heads features. `view` and "
-        "`reshape` can do that in place: (batch, n, d_model) becomes (batch, n, n_heads, d_k). Which two dimensions "
-        "do you have to swap then?",
+        "`reshape` can do that: (batch, n, d_model) becomes (batch, n, n_heads, d_k). Which two dimensions do you have "
+        "to swap next?",
         "`x.view(batch, n, n_heads, d_model // n_heads)`, then swap dims 1 and 2 with `.transpose(1, 2)`.",
     ],
     messages={
         "transposed_heads": Wording(
             "{summary}, in shape (batch, n_heads, d_k, n). Each *row* of a head should hold the features of one "
-            "position. In which order do you need the dimensions?",
+            "position. Which two dimensions should you swap back?",
             summary="you put the positions after the features of each head",
-            hints=["For x of shape (2, 5, 12) and 3 heads, what shape should the result have? Which is yours?"],
+            hints=[
+                "For x of shape (2, 5, 12) and 3 heads, what shape should the result have? What shape does yours have?"
+            ],
         ),
         "other_axes_heads: cut.transpose(-2, -1)": Wording(
             "You return shape (batch, n, d_k, n_heads), with the head dimension last. It should come right after the "
@@ -119,10 +124,10 @@ EXERCISE = Exercise(
             ],
         ),
         "parts_exchanged_sizes": Wording(
-            "You split the features into (d_k, n_heads) instead of (n_heads, d_k), which is right only if the two are "
-            "equal. Which of the two new dimensions should come first?",
+            "You split the features into (d_k, n_heads) instead of (n_heads, d_k): with 12 features and 3 heads, you "
+            "get 4 heads of width 3 instead of 3 heads of width 4. Which new dimension should come first?",
             summary="you split the features into (d_k, n_heads) instead of (n_heads, d_k)",
-            hints=["With 12 features and 3 heads, how wide should each head be? How wide are yours?"],
+            hints=["In `x.view(batch, n, a, b)`, is `a` the number of heads or the width of a head?"],
         ),
     },
     mistakes=MISTAKES,

@@ -61,7 +61,10 @@ MISTAKES = [
         "numbers_turned_round",
         STEPS.but(allowed=lambda n_query, columns, past: ~torch.ones(n_query, columns).triu(past + 1)),
         summary="you apply `~` to a matrix of floats",
-        message="{summary}, so your code crashes: `~` inverts booleans. Which dtype does your matrix have?",
+        message=(
+            "{summary}, but `~` inverts only booleans, so your code crashes. Which argument of `torch.ones` gives a "
+            "boolean matrix?"
+        ),
         hints=["What is `torch.ones(2, 2).dtype`?"],
     ),
 ]
@@ -79,10 +82,10 @@ EXERCISE = Exercise(
     hints=[
         "Write the mask for 3 positions by hand: row i is a query, column j is a key. Which of the nine entries are "
         "True?",
-        "The mask for 2 queries and 5 keys is the last two rows of the mask for 5 positions. So what is the position "
-        "of the first query?",
+        "The mask for 2 queries and 5 keys is the last two rows of the mask for 5 positions. What is the position of "
+        "the first query, then?",
         "Make a matrix of True, `torch.ones(n_query, n_key, dtype=torch.bool)`, and keep its lower triangle with "
-        "`.tril(k)`, where k is the number of diagonals above the main one that stay. Or compare positions: query i "
+        "`.tril(k)`, where k is the number of diagonals to keep above the main diagonal. Or compare positions: query i "
         "has position i + n_key − n_query.",
     ],
     messages={
@@ -92,19 +95,20 @@ EXERCISE = Exercise(
         "wrong_input_past": Wording(
             "Your mask is right if it is square. With 2 queries and 5 keys, {summary}. The first query can then attend "
             "only to key 0 instead of keys 0 to 3.",
-            summary="you line up the first query with the first key instead of the last with the last",
+            summary="you line up the first query with the first key instead of the last query with the last key",
             hints=["With 1 query and 3 keys, the query is at the last key. How many keys may it attend to?"],
         ),
         "shifted_past: § - 1": mask_mistakes.NOT_ITSELF,
         "inverted_mask": mask_mistakes.INVERTED,
         "always_one_columns: n_key": Wording(
-            "You use `n_key` even if it is None. In that case, the number of keys equals the number of queries.",
+            "You use `n_key` even when it is None, so `causal_mask(3)` crashes. Without `n_key`, there are n_query "
+            "keys. Where should you handle that case?",
             summary="you don't handle `n_key=None`",
-            hints=["What does your function do for `causal_mask(3)`?"],
+            hints=["What is the value of `n_key` in `causal_mask(3)`? How many keys should there be?"],
         ),
         "sibling_allowed": Wording(
             "You keep the upper triangle, so the first position can attend to all later positions, and the last one "
-            "only to itself. Are the queries the rows or the columns?",
+            "only to itself. Are the queries the rows or the columns of the mask?",
             summary="you keep the upper triangle instead of the lower one",
             hints=["For 3 positions, what should the first row of the mask be? What is yours?"],
         ),

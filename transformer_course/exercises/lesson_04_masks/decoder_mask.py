@@ -82,10 +82,10 @@ MISTAKES = [
         STEPS.but(sign=lambda: torch.logical_or),
         summary="you combine the two masks with *or* instead of *and*",
         message=(
-            "{summary}, so a key is allowed if it is real *or* not later. Your mask then allows real tokens of the "
-            "future, and padding in the past. Which operation requires both conditions?"
+            "{summary}, so you allow real tokens in the future and padding in the past. Which operation requires both "
+            "conditions?"
         ),
-        hints=["In the first sentence, which keys may the first position attend to? Which does your mask allow?"],
+        hints=["In the first sentence, which keys may the first position attend to? Which keys does your mask allow?"],
     ),
     Mistake(
         "padding_forgotten",
@@ -110,8 +110,8 @@ MISTAKES = [
         STEPS.but(keys=lambda real: real[:, None, :, None] & real[:, None, None, :]),
         summary="you hide the rows of padding as well as its columns",
         message=(
-            "{summary}, so a query at a padding position attends to nothing, and its softmax is nan. Only the *keys* "
-            "at padding positions should be hidden. Which of your conditions is about the keys?"
+            "{summary}, so a query at a padding position attends to nothing, and its softmax is nan. You should hide "
+            "only the *keys* at padding positions. Which condition should you leave out?"
         ),
         hints=["If the last token is padding, what should the last row of the mask be? What is yours?"],
     ),
@@ -129,8 +129,8 @@ EXERCISE = Exercise(
         "You have written both halves: `parts.padding_mask(tokens, pad_id)` and `parts.causal_mask(n)`. What shapes "
         "do they have?",
         "(batch, 1, 1, n) and (n, n) broadcast together. What shape do they give?",
-        "A key may be attended to if the first mask *and* the second mask allow it. For boolean tensors, `&` means "
-        "and.",
+        "A key may be attended to if the first mask *and* the second mask allow it. For boolean tensors, `&` is the "
+        "logical *and*.",
     ],
     messages={
         "number_diagonal: 1": mask_mistakes.THE_NEXT_TOO,
@@ -140,8 +140,8 @@ EXERCISE = Exercise(
         "comparison_real: (tokens) == (pad_id)": mask_mistakes.PADDING_ALLOWED,
         "ignored_pad_id: 0": mask_mistakes.PAD_ID_UNUSED,
         "sibling_not_later": Wording(
-            "You keep the wrong triangle: each position can attend only to itself and to what comes *after* it. Are "
-            "the queries the rows or the columns?",
+            "You keep the wrong triangle: each position can attend only to itself and to positions *after* it. Are the "
+            "queries the rows or the columns of the mask?",
             summary="you keep the upper triangle instead of the lower one",
             hints=["For 3 real tokens, what should the first row of the mask be? What is yours?"],
         ),
@@ -153,7 +153,7 @@ EXERCISE = Exercise(
         ),
         "inverted_not_later": Wording(
             "Your two masks use opposite conventions: for padding, True means *may attend*; for later tokens, it means "
-            "*blocked*. Combined, they allow only later tokens. What should True mean in both?",
+            "*blocked*. Combined, they allow only later tokens. What should True mean in both masks?",
             summary="you invert the causal mask",
             hints=["What does True mean in each of your two masks?"],
         ),

@@ -86,8 +86,8 @@ MISTAKES = [
         STEPS.but(same=lambda queries, keys: queries >= keys),
         summary="you compare the document IDs by size",
         message=(
-            "{summary}, so a token can also attend to other documents. The IDs are only labels: a smaller ID means "
-            "nothing. Which comparison do you need?"
+            "{summary}, so a token can also attend to other documents. The IDs are only labels: their order means "
+            "nothing. Which comparison should you use?"
         ),
         hints=["If you swap the IDs of two documents, should the mask change?"],
     ),
@@ -101,7 +101,8 @@ EXERCISE = Exercise(
     points=2,
     stretch=True,
     verified=(
-        "Each document has its own triangle: no token can attend to another document, or to a later token of its own."
+        "Each document has its own triangle: no token can attend to another document or to later tokens of its own "
+        "document."
     ),
     hints=[
         "Write the mask for the documents 0, 0, 1 by hand: rows are queries, columns are keys. Which of the nine "
@@ -109,7 +110,7 @@ EXERCISE = Exercise(
         "Two conditions have to hold. One of them is `parts.causal_mask(n)`. The other compares the documents of "
         "every pair of tokens.",
         "`documents[:, :, None] == documents[:, None, :]` has shape (batch, n, n). Combine it with the causal mask "
-        "by `&`, and add a dimension for the heads.",
+        "using `&`, and add a dimension for the heads.",
     ],
     messages={
         "additive_mask": mask_mistakes.ADDED_TO_THE_SCORES,
@@ -126,8 +127,8 @@ EXERCISE = Exercise(
             hints=["For the documents 0, 0, 1, may position 2 attend to position 0? Does your mask allow it?"],
         ),
         "operator_both": Wording(
-            "You combine the two conditions with *or*, so a key is allowed if it is in the same document *or* not "
-            "later. Both conditions should hold.",
+            "You combine the two conditions with *or*, so a position can also attend to earlier documents and to later "
+            "tokens of its own document. Both conditions should hold. Which operator requires both?",
             summary="you combine the two conditions with *or* instead of *and*",
             hints=["For the documents 0, 0, 1, may position 2 attend to position 0? Does your mask allow it?"],
         ),
@@ -140,39 +141,41 @@ EXERCISE = Exercise(
         "number_diagonal: -1": mask_mistakes.NOT_ITSELF,
         "inverted_mask": mask_mistakes.INVERTED,
         "sibling_not_later": Wording(
-            "You keep the wrong triangle: each position can attend to itself and to what comes *after* it in its "
-            "document. Are the queries the rows or the columns?",
+            "You keep the wrong triangle: each position can attend to itself and to positions *after* it in its "
+            "document. Are the queries the rows or the columns of the mask?",
             summary="you keep the upper triangle instead of the lower one",
             hints=["For the documents 0, 0, 1, what should the first row of the mask be? What is yours?"],
         ),
         "number_diagonal: 1": Wording(
-            "Your mask also lets each position attend to the *next* position of its document, the one that it has to "
-            "predict. Which is the last diagonal that you keep?",
+            "Your mask also lets each position attend to the *next* position of its document, which a language model "
+            "has to predict. Which diagonal should be the last that you keep?",
             summary="you keep one diagonal too many",
             hints=["For the documents 0, 0, 1, may position 0 attend to position 1? Does your mask allow it?"],
         ),
         "left_out_mask": Wording(
             "Your entries are right, but you don't add a dimension for the heads: with shape (batch, n, n), "
-            "broadcasting lines up the texts with the *heads* of the scores.",
+            "broadcasting lines up the batch with the *heads* of the scores. Where should you add the dimension?",
             summary="you don't add a dimension for the heads",
             hints=["The scores have shape (batch, n_heads, n, n). How does (batch, n, n) broadcast against it?"],
         ),
         "slice_mask": Wording(
-            "You add the dimension for the heads in front of the batch, so broadcasting lines up the texts with the "
-            "*heads* of the scores. Your mask is right only for a single text.",
+            "You add the dimension for the heads in front of the batch, so broadcasting lines up the batch with the "
+            "*heads* of the scores. Your mask is right only for a batch of 1. Where should you add the dimension?",
             summary="you add the dimension for the heads in front of the batch",
             hints=["The scores have shape (batch, n_heads, n, n). How does (1, batch, n, n) broadcast against it?"],
         ),
         "first_for_all_mask": Wording(
-            "{summary} in the batch. Each text is packed differently. Which dimension of `documents` is the batch?",
-            summary="you use the document IDs of the first text for every text",
-            hints=["Does your mask of the second text change if its documents change?"],
+            "{summary}, so the other sequences get the wrong document boundaries. Which dimension of `documents` is "
+            "the batch?",
+            summary="you use the document IDs of the first sequence for every sequence",
+            hints=["If only the documents of the second sequence change, does your mask change?"],
         ),
         "length_n": Wording(
-            "You use the batch size as the length of a text, so your causal mask has one row for each *text* instead "
-            "of each position. Your code crashes, or doesn't hide the future if there is only one text.",
-            summary="you use the batch size as the length of a text",
-            hints=["`documents` has shape (batch, n). Which of the two sizes do you use?"],
+            "You use the batch size as the sequence length, so your causal mask has one row per *sequence* instead of "
+            "one per position. Your code crashes, or doesn't hide the future if the batch size is 1. Which dimension "
+            "of `documents` holds the positions?",
+            summary="you use the batch size as the sequence length",
+            hints=["`documents` has shape (batch, n). Which of these sizes do you use?"],
         ),
     },
     mistakes=MISTAKES,

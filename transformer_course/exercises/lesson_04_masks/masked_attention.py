@@ -158,8 +158,8 @@ MISTAKES = [
         untreated(),
         summary="you don't handle queries that may not attend to any key",
         message=(
-            "{summary}: all their scores are −∞, and the softmax of such a row is nan. What should the output for such "
-            "a query be?"
+            "{summary}: all their scores are −∞, and the softmax of such a row is nan. What should you return for such "
+            "a query?"
         ),
         hints=["What is `torch.full((3,), -torch.inf).softmax(dim=-1)`?"],
     ),
@@ -168,15 +168,16 @@ MISTAKES = [
         untreated(scores=added, mixture=lambda probabilities, values: probabilities.nan_to_num() @ values).attempt,
         untreated(mixture=lambda mixture: mixture.nan_to_num()).attempt,
         message=(
-            "Your output is right, but the gradient is nan: the softmax of a fully masked row is nan, and replacing it "
-            "later doesn't help the backward pass. What reaches the softmax in such a row, and what do you replace: "
-            "the weights, or only the output?"
+            "Your output is right, but its gradient is nan. The softmax of a fully masked row is nan, and replacing "
+            "the nan afterward doesn't fix the backward pass. Which scores do you pass to the softmax for a fully "
+            "masked row?"
         ),
         hints=[
-            "Which gradients do the queries and the values get? In training, one nan ruins the whole model.",
-            "The values are multiplied by the weights, so in the backward pass they meet the nan in them. Replace "
-            "the *weights* before the product. And −∞ that you *add* lets gradients through, while `masked_fill` "
-            "blocks them.",
+            "After `output.sum().backward()`, which of your inputs have nan gradients? In training, a single nan ruins "
+            "the whole model.",
+            "In the backward pass, the gradient of the values is a product with the weights, so nan weights make it "
+            "nan. Replace the *weights* before the product. Also, use `masked_fill` instead of adding −∞: it blocks "
+            "the gradients of hidden scores.",
             "`scores.masked_fill(~mask, -torch.inf)`, the softmax, then `weights.masked_fill(sees_nothing, 0.0)`, "
             "and only then the product with the values.",
         ],
@@ -185,13 +186,14 @@ MISTAKES = [
         "mended_in_place",
         STEPS.but(hidden=lambda visible: ~visible, weights=zeroed_in_place).attempt,
         message=(
-            "Your output is right, but the backward pass fails: you overwrite the weights *in place*, and the "
-            "softmax needs its own output for its gradient. What could return a new tensor instead?"
+            "Your output is right, but the backward pass fails: you overwrite the weights *in place*, and the softmax "
+            "needs its own output for its gradient. Which method returns a new tensor instead?"
         ),
         hints=[
             "Call your function with queries that require a gradient, and call `.sum().backward()` on the output. "
             "What does torch report?",
-            "`x[...] = 0` and methods whose names end in `_` write into the tensor itself. Others return a new tensor.",
+            "`x[...] = 0` and methods whose names end in `_` write into the tensor itself. Methods without `_` return "
+            "a new tensor.",
             "`weights = weights.masked_fill(sees_nothing, 0.0)`.",
         ],
     ),
@@ -228,18 +230,18 @@ EXERCISE = Exercise(
         "Score, mask, softmax, average: only the mask is new. Which score gets a weight of exactly 0?",
         "`scores.masked_fill(condition, number)` writes the number wherever the condition is True. The mask is True "
         "where a query may attend to a key, so what is the condition?",
-        "That leaves the rows in which everything is hidden: `~mask.any(dim=-1, keepdim=True)` finds them. Which "
-        "scores can they have, if you set their weights to 0 after the softmax?",
-        "Keep −∞ out of such rows: fill where `~(mask | sees_nothing)`, take the softmax, then fill the weights with "
-        "0 where `sees_nothing`.",
+        "That leaves the rows in which everything is hidden: `~mask.any(dim=-1, keepdim=True)` finds them. If you set "
+        "the weights of these rows to 0 after the softmax, which scores can you give them before it?",
+        "Keep −∞ out of fully masked rows: fill where `~(mask | sees_nothing)`, take the softmax, then fill the "
+        "weights with 0 where `sees_nothing`.",
     ],
     messages={
         **attention_mistakes.ROOT_MESSAGES,
         "wrong_input_width: turned": attention_mistakes.root_of_the_number("keys"),
         "length_width: queries.shape[-2]": attention_mistakes.root_of_the_number("queries"),
         "sibling_empty: visible.all(dim=-1, keepdim=True)": Wording(
-            "{summary}, so you return zeros for every query that may not attend to *all* keys. Which of the two is "
-            "False only if a whole row is False?",
+            "{summary}, so you return zeros for every query that may not attend to *all* keys. Which of `any` and "
+            "`all` is False only if the whole row is False?",
             summary="you use `all` instead of `any` to find the fully masked queries",
             hints=["For the row [True, False] of the mask, what do `any` and `all` return?"],
         ),
@@ -252,8 +254,8 @@ EXERCISE = Exercise(
             hints=["What do you return for a query whose row of the mask is all False?"],
         ),
         "all_axes_empty": Wording(
-            "{summary}. Check each row separately: over which dimension of the mask should you look for an allowed "
-            "key?",
+            "{summary}, so a single fully masked row still gives nan. Check each row separately: which `dim` of the "
+            "mask runs over the keys?",
             summary="you handle fully masked rows only if *every* row is fully masked",
             hints=[
                 "If the mask has the rows [True, False] and [False, False], which query may not attend to any key? "
@@ -262,16 +264,14 @@ EXERCISE = Exercise(
         ),
         "all_true_visible": Wording(
             "Your mask has no effect: every query attends to all keys. (`masked_fill` returns a new tensor and leaves "
-            "the old one as it is.) Which scores do you pass to the softmax?",
+            "the original unchanged.) Which scores do you pass to the softmax?",
             summary="your mask has no effect",
-            hints=["Print the scores right before the softmax. Are the hidden ones −∞?"],
+            hints=["Print the scores right before the softmax. Are the hidden scores −∞?"],
         ),
         "moved_probabilities: weights": Wording(
             "Your output is right for every query that may attend to some key. If a query may not attend to any key, "
-            "all its scores are equal, so every key gets the same weight. Return zeros for such a query.",
-            summary=(
-                "when a query may not attend to any key, you give all keys the same weight instead of returning zeros"
-            ),
+            "all its scores are equal, so every key gets the same weight. The output for such a query should be zeros.",
+            summary=("you give all keys the same weight when a query may not attend to any key"),
             hints=["What do you return for a query whose row of the mask is all False?"],
         ),
     },

@@ -87,7 +87,10 @@ MISTAKES = [
             "{summary}: shape (1, 1, batch, n) lines up the sentences with the *queries* of the scores, which is right "
             "only for a single sentence. Where should the dimensions for heads and queries be?"
         ),
-        hints=["The scores have shape (batch, n_heads, n_query, n_key). Which of these sizes does your batch meet?"],
+        hints=[
+            "The scores have shape (batch, n_heads, n_query, n_key). Which of these sizes does your batch dimension "
+            "line up with?"
+        ],
     ),
     *padding_mistakes.which_tokens(STEPS),
 ]
@@ -99,8 +102,8 @@ EXERCISE = Exercise(
     cases=padding_mask_cases,
     points=2,
     verified=(
-        "No query attends to padding, wherever the padding is and whatever its id. The dimensions for heads and "
-        "queries are there."
+        "No query attends to padding, for any position of the padding and any `pad_id`, and the mask has dimensions "
+        "for heads and queries."
     ),
     hints=[
         "Start with one sentence: which comparison gives True for a real token and False for padding?",

@@ -76,15 +76,15 @@ MISTAKES = [
             "{summary}, even from itself: its first column is all False. What is the smallest key index that your code "
             "allows?"
         ),
-        hints=["What should the first row of the mask be, and what is yours?"],
+        hints=["What should the first row of the mask be? What is yours?"],
     ),
     Mistake(
         "in_blocks",
         STEPS.but(near=lambda positions, window: positions[:, None] // window == positions // window),
         summary="you cut the sequence into blocks, and each position can attend only to its own block",
         message=(
-            "{summary}: with a window of 2, position 2 can't attend to position 1. The window should move along with "
-            "the query."
+            "{summary}: with a window of 2, position 2 can't attend to position 1. The window should move with the "
+            "query. How far back may each position attend?"
         ),
         hints=["With a window of 2, which positions should position 2 attend to?"],
     ),
@@ -96,7 +96,7 @@ MISTAKES = [
             "{summary}, and Python counts a negative index from the end. With a window of 2, the slice for position 0 "
             "is [-1:1], which is empty. Where should that slice start?"
         ),
-        hints=["Which entries are `row[-1:1]` and `row[-1]` of a row of 4?"],
+        hints=["For a row of 4 entries, what are `row[-1:1]` and `row[-1]`?"],
     ),
 ]
 
@@ -107,12 +107,12 @@ EXERCISE = Exercise(
     cases=sliding_window_cases,
     points=2,
     stretch=True,
-    verified="Each row allows `window` positions, fewer at the beginning, and none after the query.",
+    verified="Each row allows up to `window` positions and none after the query.",
     hints=[
         "Write the mask for 4 positions and a window of 2 by hand. How many entries of the last row are True?",
-        "`positions[:, None] - positions[None, :]` is how far each query looks back to each key. Which distances are "
+        "`positions[:, None] - positions[None, :]` is the distance from each key to each query. Which distances are "
         "allowed?",
-        "At least 0, and less than `window`: two comparisons, combined by `&`. Or cut a matrix of True twice, with "
+        "At least 0, and less than `window`: two comparisons, combined with `&`. Or cut a matrix of True twice, with "
         "`.tril()` and `.triu(...)`.",
     ],
     messages={
@@ -127,7 +127,7 @@ EXERCISE = Exercise(
         ),
         "shifted_window: window - 1": Wording(
             "{summary}: with a window of 2, each position attends only to itself. The position itself is part of the "
-            "window. How many positions before it are in the window?",
+            "window. How many earlier positions should be in the window?",
             summary="your window is one position too short",
             hints=["With a window of 2, which positions should position 3 attend to?"],
         ),
@@ -144,12 +144,14 @@ EXERCISE = Exercise(
         ),
         "comparison_near: (back) <= (window)": Wording(
             "Your window is one position too long: with a window of 2, each position attends to itself and to two "
-            "positions before it. The position itself is part of the window. How many positions before it are left?",
+            "positions before it. The position itself is part of the window. How many earlier positions does that "
+            "leave?",
             summary="your window is one position too long",
             hints=["With a window of 2, which positions should position 3 attend to?"],
         ),
         "shifted_back: § - 1": Wording(
-            "{summary}: with a window of 2, position 3 attends to positions 1 and 2, but not to itself.",
+            "{summary}: with a window of 2, position 3 attends to positions 1 and 2, but not to itself. What is the "
+            "distance between a query and the key at the same position?",
             summary="your window ends one position before the query",
             hints=[
                 "With a window of 2, which positions should position 3 attend to?",
@@ -158,8 +160,8 @@ EXERCISE = Exercise(
             ],
         ),
         "absolute_back": Wording(
-            "You drop the sign of the distance, so keys *after* the query also count as near. A query may attend only "
-            "to itself and to earlier positions.",
+            "You drop the sign of the distance, so you also allow keys *after* the query. A query may attend only to "
+            "itself and to earlier positions. What sign does the distance to a later key have?",
             summary="you drop the sign of the distance",
             hints=["With a window of 2, may position 2 attend to position 3? Does your mask allow it?"],
         ),

@@ -24,7 +24,7 @@ NOT_ITSELF = Wording(
 THE_NEXT_TOO = Wording(
     "{summary}, so each position can read the token that it should predict. Which key is the last one that the first "
     "position may attend to?",
-    summary="your mask also lets each position attend to the next one",
+    summary="your mask also lets each position attend to the next position",
     hints=[
         "For 3 positions, what should the first row of the mask be? What is yours?",
         "A position may attend to itself and to earlier positions, so j ≤ i.",
@@ -57,7 +57,8 @@ PADDED_ROWS = Wording(
 """The message for a padding mask of shape (batch, 1, n, 1)."""
 
 PADDING_ALLOWED = Wording(
-    "{summary}. In this course, True means *may attend*. For which tokens should the mask be True?",
+    "{summary}, so queries attend only to padding. In this course, True means *may attend*. For which tokens should "
+    "the mask be True?",
     summary="you allow the padding and hide the real tokens",
     hints=["For the tokens 8, 6, 0 and a `pad_id` of 0, which three values should the comparison return?"],
 )

@@ -25,7 +25,7 @@ def which_tokens(steps: InSteps) -> list[Mistake]:
         Mistake(
             "assumes_padding_at_the_end",
             steps.but(real=lambda real: torch.arange(real.shape[1]) < real.sum(dim=1, keepdim=True)),
-            summary="you count the real tokens and allow that many from the left",
+            summary="you count the real tokens and allow that many keys from the left",
             message=(
                 "{summary}. If the padding comes first, you hide real tokens and let queries attend to padding. For "
                 "the tokens 0, 0, 7, 8 and a `pad_id` of 0, which entries should be True?"

@@ -26,20 +26,20 @@ EXERCISE = Exercise(
     ],
     messages={
         "part_left_out_another: ids + 1": Wording(
-            "You add 1 to the largest token ID without going back to 0, so your new ID may be outside the model's "
+            "You add 1 to the largest token ID without wrapping around to 0, so your new ID may be outside the model's "
             "vocabulary. Which IDs are certain to exist?",
             summary="you may use a token ID outside the model's vocabulary",
             hints=["If 6 is the largest token ID, what do you replace a 6 with?"],
         ),
         "not_inverted_moved": Wording(
-            "You return True as soon as *one* change leaves the earlier outputs as they were. That holds for every "
-            "change in a correct model, and for most changes in a leaky one.",
+            "You return True as soon as *one* change leaves the earlier outputs the same, so you return True for "
+            "correct models. Which result of your comparison means a leak?",
             summary="you count outputs that stay the same as a leak",
             hints=["What does `torch.allclose` return if nothing has changed?"],
         ),
         "sibling_leaks": Wording(
             "You return True only if *every* change moves an earlier output, so you miss a model that leaks from a "
-            "single position.",
+            "single position. How many leaking positions make a model leaky?",
             summary="you require every change to move an earlier output",
             hints=[
                 "Suppose that a model of 5 tokens leaks only from its last one. After how many of your changes do "
@@ -47,19 +47,19 @@ EXERCISE = Exercise(
             ],
         ),
         "not_indexed_watched": Wording(
-            "You report leaks in correct models, because you compare outputs at the changed position or after it, and "
-            "these may change. Which outputs must stay the same?",
+            "You report leaks in correct models, because you compare outputs at or after the changed position, which "
+            "may change. Which outputs must stay the same?",
             summary="you compare outputs at the changed position or after it",
             hints=["You change the token at position 2. Which outputs do you compare?"],
         ),
         "call_left_out_evaluating": Wording(
-            "You don't switch the model to eval mode. In training mode, dropout makes every run different, so "
-            "correct models look leaky, and you miss a model that leaks only in eval mode.",
+            "You don't switch the model to eval mode. In training mode, dropout makes every run different, so correct "
+            "models look leaky, and you miss models that leak only in eval mode. Which method switches dropout off?",
             summary="you don't switch the model to eval mode",
             hints=["If you run the model twice on the same tokens in training mode, are the outputs equal?"],
         ),
         "range_positions: range(1, tokens.shape[1] - 1)": Wording(
-            "You never change the last token, so you miss leaks from it. Where does your loop end?",
+            "You never change the last token, so you miss leaks from the last position. Where does your loop end?",
             summary="you never change the last token",
             hints=["With 4 tokens, which positions does your loop change?"],
         ),

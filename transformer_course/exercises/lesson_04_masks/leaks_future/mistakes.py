@@ -39,7 +39,10 @@ MISTAKES = [
         "wrong_way_round",
         STEPS.but(leaks=lambda moves: not any(moves)),
         summary="you invert the answer at the end",
-        message="You return the opposite: True for models that don't leak, False for those that do.",
+        message=(
+            "You return True for models that don't leak and False for models that do. If an earlier output changes, "
+            "does the model leak?"
+        ),
         hints=["`torch.allclose` is True if nothing changed. What does that mean for your answer?"],
     ),
     Mistake(
@@ -47,8 +50,8 @@ MISTAKES = [
         STEPS.but(watched=lambda: lambda outputs, position: outputs[:, position + 1 :]),
         summary="you compare the outputs *after* the changed position",
         message=(
-            "{summary}. These may change, because later positions are allowed to see earlier tokens. Which outputs "
-            "must not change?"
+            "{summary}, so you report leaks in correct models: later positions may attend to earlier tokens. Which "
+            "outputs must not change?"
         ),
         hints=["You change the token at position 3. For which positions is it in the future?"],
     ),
@@ -57,20 +60,20 @@ MISTAKES = [
         STEPS.but(watched=lambda: lambda outputs, position: outputs[:, : position - 1]),
         summary="you don't compare the output just before the changed position",
         message=(
-            "{summary}. That is where the most common leak shows: a mask that is off by one. At which position does "
-            "your comparison end?"
+            "{summary}, so you miss the most common leak: a mask that is off by one. At which position does your "
+            "comparison end?"
         ),
-        hints=["Which positions does `[:, :position - 1]` hold for position 1?"],
+        hints=["For position 1, which positions does `[:, :position - 1]` select?"],
     ),
     Mistake(
         "first_sentence_only",
         STEPS.but(watched=lambda: lambda outputs, position: outputs[0, :position]),
         summary="you compare only the first sentence of the batch",
         message=(
-            "{summary}. Whether a model leaks may depend on the tokens, so another sentence may be the only one that "
-            "shows the leak. What does your first index select?"
+            "{summary}, so you miss leaks that only show in other sentences. Whether a model leaks may depend on the "
+            "tokens. What does your first index select?"
         ),
-        hints=["`tokens` has shape (batch, n). What does `[0, position]` select, and what `[:, position]`?"],
+        hints=["`tokens` has shape (batch, n). What does `[0, position]` select? And `[:, position]`?"],
     ),
     Mistake(
         "two_modes",
@@ -87,27 +90,27 @@ MISTAKES = [
             "{summary}. Two runs may add numbers in a different order, so rounding alone makes a correct model look "
             "leaky. How large must a difference be to count as a leak?"
         ),
-        hints=[
-            "How large is a difference that comes from rounding alone, and how large is one that comes from another "
-            "token?"
-        ],
+        hints=["How large are differences from rounding alone? And differences from a changed token?"],
     ),
     Mistake(
         "compares_the_best_tokens",
         STEPS.but(moved=lambda: lambda after, before: not torch.equal(after.argmax(dim=-1), before.argmax(dim=-1))),
         summary="you compare only the `argmax` of the outputs",
-        message="{summary}, so you miss small leaks. Training can make them larger. Which differences should count?",
-        hints=["If an output moves from 0.50 to 0.53, does an `argmax` notice?"],
+        message=(
+            "{summary}, so you miss small leaks: an output that moves from 0.50 to 0.53 may still be the second "
+            "largest. Training can make such leaks larger. Which differences should count?"
+        ),
+        hints=["What is the `argmax` of (0.50, 0.60)? And of (0.53, 0.60)?"],
     ),
     Mistake(
         "tolerates_small_leaks",
         STEPS.but(moved=lambda: lambda after, before: not torch.allclose(after, before, atol=0.1)).attempt,
         message=(
-            "Your tolerance is so large that you miss small leaks. Training can make them larger. How large are the "
-            "differences that rounding alone can cause?"
+            "Your tolerance is so large that you miss small leaks, such as an output that moves from 0.50 to 0.53. "
+            "Training can make such leaks larger. How large are the differences that rounding alone can cause?"
         ),
         hints=[
-            "If an output moves from 0.50 to 0.53, does your comparison notice?",
+            "If an output moves from 0.50 to 0.53, does your comparison report a change?",
             "A float32 number has about 7 digits, so rounding changes an output near 1 by about 10⁻⁷.",
             "`torch.allclose(after, before, atol=1e-4)`.",
         ],
@@ -117,10 +120,10 @@ MISTAKES = [
         STEPS.but(moved=lambda: lambda after, before: bool((after - before).sum().abs() > 1e-4)),
         summary="you compare sums, means or norms of the outputs",
         message=(
-            "{summary}, in which changes cancel: from (1, 0) to (0, 1), neither the sum nor the norm changes. What "
-            "could you compare instead?"
+            "{summary}, so changes can cancel: from (1, 0) to (0, 1), neither the sum nor the norm changes. What "
+            "should you compare instead?"
         ),
-        hints=["A model normalizes its outputs. How far can their norm move if a later token changes?"],
+        hints=["If a model normalizes its outputs, can their norm change?"],
     ),
     Mistake(
         "only_upwards",
@@ -133,7 +136,7 @@ MISTAKES = [
             "{summary}, so a large change in one direction doesn't count: −8 is below any positive threshold. What "
             "should you do to the signs first?"
         ),
-        hints=["One output moves up by 8, and another one down by 8. Which of them does your comparison notice?"],
+        hints=["One output rises by 8 and another falls by 8. Which of these changes does your comparison detect?"],
     ),
     Mistake(
         "changes_the_last_token_only",
@@ -182,11 +185,13 @@ MISTAKES = [
         STEPS.but(copy=one_copy_for_all),
         summary="you change several positions at the same time",
         message=(
-            "{summary}. With 3 tokens or more, you report a leak in every model, because you compare outputs at "
-            "positions that you have changed yourself. Which positions differ from the original in each iteration?"
+            "{summary}. With 3 or more tokens, you report a leak in every model because you compare outputs at "
+            "positions where you have already changed the token. How many tokens should differ from the original in "
+            "each iteration?"
         ),
         hints=[
-            "Print the changed tokens for every position next to the old ones. At how many positions do they differ?"
+            "For every position, print the changed tokens next to the original tokens. At how many positions do they "
+            "differ?"
         ],
     ),
     Mistake(
@@ -198,9 +203,9 @@ MISTAKES = [
         STEPS.but(another=lambda n_ids: lambda ids: (ids + 1).clamp(max=n_ids - 1)),
         summary="your new token may be the same as the old one",
         message=(
-            "{summary}. In that case you change nothing, and you miss the leak. How can you make sure that the two "
-            "differ?"
+            "{summary}. In that case, you change nothing and miss the leak. How can you make sure that the new token "
+            "differs from the old one?"
         ),
-        hints=["What happens if the token at that position is already the one that you put there?"],
+        hints=["What if the old token is already the token that you write?"],
     ),
 ]

@@ -9,7 +9,8 @@ from transformer_course.exercise import Mistake, Wording
 from transformer_course.steps import InSteps, Step, Variant
 
 MASK_INVERTED = Wording(
-    "{summary}: in this course, True means *may attend*. Which scores should become −∞?",
+    "{summary}, so queries attend only to keys that should be hidden. In this course, True means *may attend*. Which "
+    "scores should become −∞?",
     summary="you hide the keys that the mask allows",
     hints=[
         "If the mask is True everywhere, which scores do you set to −∞?",
@@ -64,8 +65,11 @@ def of_the_mask(steps: InSteps) -> list[Mistake]:
             filled(lambda scaled, visible: torch.where(visible, scaled, scaled.amin(dim=-1, keepdim=True))),
             filled(lambda scaled, visible: torch.where(visible, scaled, scaled.amin())),
             summary="you set the scores of hidden keys to the smallest score instead of −∞",
-            message="{summary}, so hidden keys still get some weight. Which score gives a weight of exactly 0?",
-            hints=["If all scores in a row are equal, what weight do your hidden keys get?"],
+            message=(
+                "{summary}, so hidden keys still get weight: if all the scores in a row are equal, a hidden key gets "
+                "as much weight as a visible one. Which score gives a weight of exactly 0?"
+            ),
+            hints=["What is `exp` of a hidden key's score in your code? What should it be?"],
         ),
         Mistake(
             "infinity_times_zero",

@@ -50,7 +50,7 @@ def of_the_merging(steps: InSteps, queries: str) -> list[Mistake]:
                 "You merge the heads with a reshape but no transpose, so each row of your result mixes several "
                 "positions. Which two dimensions should you swap before the reshape?"
             ),
-            hints=["`parts.merge_heads` has two steps. Which of them is missing in your code?"],
+            hints=["`parts.merge_heads` has two steps. Which step is missing from your code?"],
         ),
         Mistake(
             "transposed_then_viewed",
@@ -73,7 +73,7 @@ def of_the_merging(steps: InSteps, queries: str) -> list[Mistake]:
                 "{summary}: with 2 heads, head 0 fills columns 0, 2, 4 … instead of the first half of the columns. "
                 "What should the order of the dimensions be when you merge the heads?"
             ),
-            hints=["With 2 heads of width 2, which columns of the merged table should head 0 fill?"],
+            hints=["With 2 heads of width 2, which columns of the merged matrix should head 0 fill?"],
         ),
     ]
 
@@ -88,7 +88,7 @@ def split_by_view(*variants: Variant | Callable[..., Any]) -> Mistake:
             "You split the features into heads with a reshape but no transpose, so each head gets some of the "
             "positions instead of some of the features. What should come after the reshape?"
         ),
-        hints=["`parts.split_heads` has two steps. Which of them is missing in your code?"],
+        hints=["`parts.split_heads` has two steps. Which step is missing from your code?"],
     )
 
 
