@@ -53,7 +53,7 @@ def test_answer_with_notebook_globals_passes_but_is_unused(lesson, value):
     verdict = lesson.run(source).check("softmax")
     assert verdict.passed
     assert "Your code reads `scale` from the notebook" in verdict.message
-    assert verdict.message.endswith("The lessons go on with the library's version.")
+    assert verdict.message.endswith("The lessons continue with the library's version.")
     assert notebook.parts.whose("softmax") == "the library's"
 
 
@@ -92,13 +92,13 @@ def test_unknown_name_suggests_similar_names_of_the_lesson(lesson, ask):
 
 def test_unknown_name_without_similar_names_suggests_none():
     assert check(lambda x: x).message == (
-        'No exercise is called <lambda>. To say which one it answers: `check(attempt, "exercise")`.'
+        'No exercise is called <lambda>. Name the exercise that your code answers: `check(attempt, "exercise")`.'
     )
 
 
 @pytest.mark.parametrize("ask", [check, hint, solution])
 def test_rejects_the_result_of_a_call_as_attempt(ask):
-    assert "Hand over the function or class itself; this is a value of type Tensor." in repr(ask(torch.ones(3)))
+    assert "Pass the function or class itself, not its result (got a value of type Tensor)." in repr(ask(torch.ones(3)))
 
 
 def compute(seconds):
@@ -112,7 +112,7 @@ def test_slow_right_answer_is_not_an_infinite_loop(lesson, session):
     verdict = lesson.run("def similarity(query, keys):\n    compute(0.12)\n    return keys @ query").check("similarity")
     assert verdict.passed
     assert "\nYour code is right, but slow: it takes " in verdict.message
-    assert "times as long as the reference. The lessons go on with the library's version." in verdict.message
+    assert "times as long as the reference. The lessons continue with the library's version." in verdict.message
     assert session.seconds >= 10
 
 

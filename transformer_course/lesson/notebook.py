@@ -176,7 +176,7 @@ def compare(prediction: Any, measured: Any, choices: Choices | None = None) -> N
     try:
         current_session().predictions.add(answer, sure, _as_text(prediction), _measured(value))
     except OSError as error:
-        print(f"One thing: the home page will not show it: {error}.")
+        print(f"Note: the home page will not show this result: {error}.")
 
 
 def tally() -> Panel:

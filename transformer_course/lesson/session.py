@@ -136,7 +136,7 @@ class Session:
 
     def _check(self, exercise: Exercise, attempt: Any, save: bool, in_training: bool) -> Verdict:
         if isinstance(exercise.reference, type) and not (isinstance(attempt, type) and issubclass(attempt, nn.Module)):
-            return Verdict(exercise.name, "wrong", f"{exercise.name} should be a class made from `nn.Module`.")
+            return Verdict(exercise.name, "wrong", f"{exercise.name} should be a subclass of `nn.Module`.")
         if issubclass(type(attempt), type) and not isinstance(exercise.reference, type):
             arguments = ", ".join(inspect.signature(exercise.reference).parameters)
             report = f"You wrote a class. {exercise.name} should be a function: `def {exercise.name}({arguments}):`."
@@ -156,15 +156,15 @@ class Session:
                     return replace(verdict, message=MISSING_PARAMETER.sub("the parameters are wrong.", verdict.message))
                 return self._located(verdict, known, attempt, observed)
             if not save:
-                return replace(verdict, message=f"All cases agree. `parts.{exercise.name}` stays as it is.")
+                return replace(verdict, message=f"All cases passed. `parts.{exercise.name}` is unchanged.")
             remark = self._remark(attempt, exercise, known.cases[-1], observed[-1], known.expected[-1])
         if remark or observed[0].get("remarks", {}).get("reads"):
             self.parts.remove(exercise.name)
-            remark += " The lessons go on with the library's version."
+            remark += " The lessons continue with the library's version."
         else:
             self.parts.add(exercise.name, attempt)
             problem = saved_parts.save_part(exercise.name, attempt, self.shell)
-            remark = f"\nOne thing: it could not be kept for later lessons: {problem}." if problem else ""
+            remark = f"\nNote: your answer could not be saved for later lessons: {problem}." if problem else ""
             remark = remark or self._not_kept_remark()
         remark += self._record(exercise)
         return replace(verdict, message=verdict.message + remark)
@@ -182,7 +182,7 @@ class Session:
             if folder := saved_parts.record_folder(self.shell):
                 record_pass(folder, exercise.name)
         except OSError as error:
-            return f"\nOne thing: the home page will not show it: {error}."
+            return f"\nNote: the home page will not show this result: {error}."
         return ""
 
     def _record_messages(self, verdict: Verdict) -> None:
@@ -219,7 +219,7 @@ class Session:
         observed_remarks, right_remarks = observation.get("remarks", {}), right.get("remarks", {})
         if right_remarks.get("differentiable") and not observed_remarks.get("differentiable"):
             return (
-                "\nOne thing: no gradient passes through your version. (What cuts it: `.item()`, `.tolist()`, "
+                "\nNote: no gradient passes through your version. (These block it: `.item()`, `.tolist()`, "
                 "`.numpy()`, `.detach()`, `torch.tensor`, `torch.no_grad`.)"
             )
         factor = slowdown(attempt, exercise.reference, largest, observed_remarks["seconds"], self.seconds)
@@ -233,7 +233,7 @@ def _before_general_hints(verdict: Verdict) -> list[str]:
     if verdict.status == "not_started":
         return []
     if verdict.mistake:
-        return ["The check says what is wrong, and there are no hints about that.", GENERAL_HINTS]
+        return ["The check's message describes the error. There are no further hints about it.", GENERAL_HINTS]
     return ["The check recognizes no known mistake in your code. Read its message first.", GENERAL_HINTS]
 
 
@@ -253,12 +253,12 @@ def _solution(exercise: Exercise, title: str) -> Panel:
 def _unknown(attempt: Any, called: str | None, function: str = "check") -> Verdict:
     """Return a verdict about an unknown exercise, which explains how to pass the name of the exercise."""
     if called is None:
-        message = f"Hand over the function or class itself; this is a value of type {type(attempt).__name__}."
+        message = f"Pass the function or class itself, not its result (got a value of type {type(attempt).__name__})."
     else:
         close = [*difflib.get_close_matches(called, _names_of_lesson(attempt), n=2, cutoff=0.4), "exercise"]
         own = own if (own := exercise_name(attempt, None) or "").isidentifier() else "attempt"
         variants = " or ".join(f'`{function}({own}, "{exercise}")`' for exercise in close[:-1] or close)
-        message = f"No exercise is called {called}. To say which one it answers: {variants}."
+        message = f"No exercise is called {called}. Name the exercise that your code answers: {variants}."
     return Verdict(called or function, "wrong", message)
 
 

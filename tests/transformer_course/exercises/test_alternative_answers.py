@@ -653,7 +653,7 @@ def test_slow_answer_passes_but_is_not_used(name):
     verdict = notebook.check(SLOW[name], name)
     assert verdict.passed, verdict
     assert "times as long as the reference" in verdict.message
-    assert "The lessons go on with the library's version." in verdict.message
+    assert "The lessons continue with the library's version." in verdict.message
     assert notebook.parts.whose(name) == "the library's"
 
 

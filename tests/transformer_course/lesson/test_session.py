@@ -25,7 +25,7 @@ def test_checks_modules_models_and_samplers_like_functions(session, name):
 
 def test_module_exercise_requires_a_class(session):
     for attempt in (lambda x: x, REFERENCES["FeedForward"](2, 3), dict):
-        assert session.check(attempt, "FeedForward").message == "FeedForward should be a class made from `nn.Module`."
+        assert session.check(attempt, "FeedForward").message == "FeedForward should be a subclass of `nn.Module`."
 
 
 def test_session_uses_only_answers_that_have_gradients(lesson, session):
@@ -56,7 +56,7 @@ def test_check_without_saving_preserves_parts_and_files(lesson, session, monkeyp
     own, fixed = lesson.names["softmax"], lesson.run(RIGHT.replace("softmax(s", "fixed(s", 1)).names["fixed"]
     assert [name for name, *_ in kept] == ["softmax"]
     verdict = session.check(fixed, "softmax", save=False)
-    assert (verdict.passed, verdict.message) == (True, "All cases agree. `parts.softmax` stays as it is.")
+    assert (verdict.passed, verdict.message) == (True, "All cases passed. `parts.softmax` is unchanged.")
     assert session.hint(fixed, "softmax").title == "softmax: passed, so there is no hint"
     assert len(kept) == 1 and session.parts.softmax is own
     assert session.check(fixed, "softmax").passed and session.parts.softmax is fixed
@@ -159,7 +159,9 @@ def test_general_hints_refer_to_mistake_without_hints(lesson, session, monkeypat
     cut = Verdict("softmax", "mistake", "`detach()` cuts the gradient.", "gradient_cut")
     monkeypatch.setattr(session, "_checked", lambda *_, **__: cut)
     session.hints_given["softmax"] = HintsGiven("gradient_cut")
-    assert session.hint(attempt).message.startswith("The check says what is wrong, and there are no hints about that.")
+    assert session.hint(attempt).message.startswith(
+        "The check's message describes the error. There are no further hints about it."
+    )
 
 
 def test_passed_attempt_gets_no_hint(lesson, session):

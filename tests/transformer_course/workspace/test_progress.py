@@ -110,7 +110,7 @@ def in_a_notebook(session):
 
 def test_records_pass_even_if_part_is_not_saved(learner_folder, in_a_notebook):
     verdict = notebook.check(every_exercise()["softmax"].reference)  # this function is not defined in the notebook
-    assert verdict.passed and "could not be kept" in verdict.message
+    assert verdict.passed and "could not be saved" in verdict.message
     assert not notebook.check(lambda query, keys: query, "similarity").passed
     assert list(read_progress(learner_folder).passed) == ["softmax"]
 
@@ -131,7 +131,7 @@ def test_reports_recording_error_and_check_still_passes(learner_folder, in_a_not
     (learner_folder / FILE).mkdir()
     verdict = notebook.check(every_exercise()["softmax"].reference)
     assert verdict.passed
-    assert "\nOne thing: the home page will not show it: [Errno 21] Is a directory" in verdict.message
+    assert "\nNote: the home page will not show this result: [Errno 21] Is a directory" in verdict.message
 
 
 def test_records_nothing_without_working_copies_or_notebook(learner_folder, session, in_a_notebook):

@@ -21,8 +21,8 @@ class Patient(EncoderDecoder):
 REPORT = Report(
     diagnosis="J",
     bug="In training, both stacks get the target: the encoder reads the answer, so the decoder only has to copy it. At "
-    "inference, the encoder reads the question, and the decoder copies that.",
+    "inference, the encoder reads the question, and the decoder copies the question.",
     repair="self.model(batch.source, batch.inputs)",
-    address="No single address: tutorials that pass nn.Transformer one tensor for both arguments do this",
-    test="Change one token of the answer. The predictions of this token and of those before it must not change.",
+    address="No single bug report: tutorials that pass nn.Transformer one tensor for both arguments do this",
+    test="Change one token of the answer. The predictions for this token and for the tokens before it must not change.",
 )

@@ -46,9 +46,9 @@ class Patient(RotaryDecoderOnly):
 
 REPORT = Report(
     diagnosis="H",
-    bug="Keys are cached before they are rotated. The call that computes them rotates them afterwards, but all later "
+    bug="Keys are cached before they are rotated. The call that computes them rotates them afterward, but all later "
     "calls read them unrotated from the cache, while their own queries are rotated.",
     repair="q, k = rotation.rotate(q), rotation.rotate(k)  # and only then: k, v = cache.append(k, v)",
     address="gpt-neox#363, FIX: cache un-RoPE'd KVs. There, caching unrotated keys is the fix",
-    test="Logits with a cache, token by token, equal those without a cache to 1e-5 at every position.",
+    test="Logits with a cache, token by token, equal the logits without a cache within 1e-5 at every position.",
 )

@@ -22,7 +22,7 @@ class Patient(DecoderOnly):
 REPORT = Report(
     diagnosis="M",
     bug="The output layer shares its weights with the embeddings, which are initialized with a standard deviation of "
-    "0.1. Initialized again with 1, they give logits as large as √d_model.",
+    "0.1. Initialized a second time with 1, they produce logits of size √d_model.",
     repair="Initialize a shared matrix only once, with the standard deviation that the output layer needs.",
     address="transformers#26441: T5's output layer, not tied there, was initialized with a standard deviation of 1; "
     "first loss about 110",

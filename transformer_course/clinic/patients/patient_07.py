@@ -42,5 +42,5 @@ REPORT = Report(
     "the identity path from the first layer to the last is gone.",
     repair="x = x + self.self_attention(self.norm_1(x), …), and the same for the feed-forward network",
     address="pytorch#61165, burn#1056",
-    test="Ten times the input of a block gives nearly ten times its output: what the sublayers add does not grow.",
+    test="Ten times the input gives nearly ten times the output of a block, because its sublayers' outputs don't grow.",
 )

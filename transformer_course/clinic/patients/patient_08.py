@@ -28,6 +28,6 @@ REPORT = Report(
     diagnosis="L",
     bug="model.eval() is not called before the model answers, so dropout stays active.",
     repair="self.model.eval()",
-    address="No single address: it happens to everyone. The documentation of nn.Module.eval warns about it",
+    address="No single bug report: it happens to everyone. The documentation of nn.Module.eval warns about it",
     test="The same question gives the same logits twice.",
 )

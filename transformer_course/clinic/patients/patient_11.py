@@ -35,5 +35,5 @@ REPORT = Report(
     "The first new token may attend only to the first key, as if the cache were empty.",
     repair="causal.tril(n_key − n_query), which aligns the last query with the last key",
     address="pytorch#103082: is_causal=True does the same",
-    test="Logits with a cache, token by token, equal those without a cache to 1e-5 at every position.",
+    test="Logits with a cache, token by token, equal the logits without a cache within 1e-5 at every position.",
 )

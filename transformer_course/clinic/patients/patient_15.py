@@ -30,6 +30,6 @@ REPORT = Report(
     diagnosis="O",
     bug="The encoder never adds the positional encodings, so it reads a word as a set of letters.",
     repair="self.dropout(self.embedding(tokens) * scale + self.positions[: tokens.shape[1]])",
-    address="No single address: nn.Transformer has no positions of its own, and nothing warns you if you forget them",
+    address="No single bug report: nn.Transformer adds no positional encodings, and no warning reminds you",
     test="The memory of a word with shuffled letters differs from the shuffled memory of the word.",
 )

@@ -250,7 +250,7 @@ MISTAKES = [
         "last_merge_left_out",
         STEPS.but(in_order=lambda merges: list(merges)[:-1]),
         summary="you never apply the last merge",
-        message="{summary}, so a text to which only that merge applies stays as it is. Where does your loop end?",
+        message="{summary}, so a text to which only that merge applies is not merged at all. Where does your loop end?",
         hints=["With a single merge, how many times does your loop run?"],
     ),
     Mistake(
