@@ -100,7 +100,7 @@ def test_reports_unsavable_part_that_passes(folder, shell):
     torch = shell.user_ns["torch"]
     verdict = notebook.check(lambda scores: torch.softmax(scores, dim=-1), "softmax")
     assert verdict.passed
-    assert verdict.message.endswith("it could not be kept for later lessons: it has no name in the notebook.")
+    assert verdict.message.endswith("your answer could not be saved for later lessons: it has no name in the notebook.")
     shell.user_ns["axis"] = lambda: -1
     shell.run("def softmax(scores):\n    return torch.softmax(scores, dim=axis())")
     verdict = shell.check("softmax")
@@ -114,7 +114,7 @@ def test_reports_a_folder_that_is_not_writable(folder, shell):
     shell.run(SOFTMAX)
     verdict = shell.check("softmax")
     assert verdict.passed
-    assert "it could not be kept for later lessons: FileExistsError" in verdict.message
+    assert "your answer could not be saved for later lessons: FileExistsError" in verdict.message
 
 
 @pytest.mark.parametrize(
