@@ -99,8 +99,8 @@ MISTAKES = [
         STEPS.but(bias=lambda bias, offsets: bias.masked_fill(offsets < 0, -torch.inf)),
         summary="you also set the bias of keys after the query to −∞",
         message=(
-            "{summary}. Hiding keys is the mask's job: the bias alone should also work in models that attend in "
-            "both directions."
+            "{summary}, so the bias doesn't work in models that attend in both directions. Hiding keys is the mask's "
+            "job. What should the bias of a later key be?"
         ),
         hints=["With 2 queries and 2 keys, how far is query 0 from key 1? What should that entry be?"],
     ),
@@ -109,21 +109,21 @@ MISTAKES = [
         STEPS.but(exponents=lambda n_heads: torch.linspace(1, 8, n_heads)),
         summary="your exponents go from 1 to 8 for any number of heads",
         message=(
-            "Your first slope is 1/2 and your last 1/256, for any number of heads. With 2 heads, for instance, the "
-            "slopes should be 1/16 and 1/256."
+            "Your first slope is 1/2 and your last 1/256, for any number of heads. With 2 heads, the slopes should be "
+            "1/16 and 1/256. Which exponent does the formula give the first of 2 heads?"
         ),
-        hints=["With 4 heads the exponents should be −2, −4, −6 and −8. Which ones do you use?"],
+        hints=["With 4 heads, the exponents should be −2, −4, −6 and −8. Which exponents do you use?"],
     ),
     Mistake(
         "slopes_for_powers_of_two",
         STEPS.but(slopes=_published),
         summary="you combine the slopes of two sequences if the number of heads isn't a power of 2",
         message=(
-            "Your slopes are right if the number of heads is a power of 2. For other numbers, you combine two "
+            "Your slopes are right if the number of heads is a power of 2. For other numbers of heads, you combine two "
             "sequences of slopes, as the published ALiBi code does. In this exercise, one formula covers every number "
             "of heads."
         ),
-        hints=["With 3 heads, which exponents do you use, and which does the formula give?"],
+        hints=["With 3 heads, which exponents do you use? Which exponents does the formula give?"],
     ),
     Mistake(
         "the_same_row_for_all_queries",
@@ -147,7 +147,8 @@ EXERCISE = Exercise(
     points=2,
     verified="Each head has its own slope, and a single query lines up with the last key.",
     hints=[
-        "Take 2 queries at the end of 4 keys. At which positions are the queries, and how far is each from every key?",
+        "Take 2 queries at the end of 4 keys. At which positions are the queries, and how far is each query from every "
+        "key?",
         "The last query lines up with the last key, so the positions of the queries are `torch.arange(n_key - "
         "n_query, n_key)`. Make them a column with `[:, None]`, subtract the positions of the keys, and take "
         "`.abs()`: distances of shape (n_query, n_key).",
@@ -162,8 +163,8 @@ EXERCISE = Exercise(
             hints=["With 2 heads, what is 2^(−8h/n_heads) for h = 1 and h = 2?"],
         ),
         "call_left_out_distances": Wording(
-            "{summary}, so the keys on one side of the query get a *positive* bias, which grows with the distance. Can "
-            "a distance be negative?",
+            "{summary}, so the keys on one side of the query get a *positive* bias, which grows with the distance. "
+            "Which function drops the sign of an offset?",
             summary="you don't take the absolute values of the offsets",
             hints=["With 2 queries and 2 keys, which of your entries are positive?"],
         ),
@@ -180,15 +181,15 @@ EXERCISE = Exercise(
             hints=["With 2 heads, the slopes should be 1/16 and 1/256. What are yours?"],
         ),
         "sign_bias": Wording(
-            "{summary}, so *far* keys get more weight instead of less. Which sign does slope · distance have in the "
-            "formula?",
+            "{summary}, so *distant* keys get more weight instead of less. Which sign does slope · distance have in "
+            "the formula?",
             summary="your bias has the wrong sign",
-            hints=["Should the scores of far keys become larger or smaller?"],
+            hints=["Should the bias make the scores of distant keys larger or smaller?"],
         ),
         "left_out_exponents": (
             Wording(
                 "Your slopes are 1/2, 1/4, 1/8, … for any number of heads, which is right only for 8 heads. With 2 "
-                "heads they should be 1/16 and 1/256. Where does the formula divide by `n_heads`?",
+                "heads, they should be 1/16 and 1/256. Where does the formula divide by `n_heads`?",
                 summary="your slopes are 1/2, 1/4, 1/8, … for any number of heads",
                 hints=["With 2 heads, which exponents does the formula give?"],
             )

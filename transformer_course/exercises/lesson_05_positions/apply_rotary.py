@@ -137,8 +137,8 @@ MISTAKES = [
         STEPS.but(**HALVES, turned=_one_after_the_other),
         summary="you pair feature i with feature i + d/2",
         message=(
-            "{summary}, as Hugging Face's Llama does. That works as well, but here the pairs are neighbors: (0, "
-            "1), (2, 3), … How do you select the two features of a pair?"
+            "{summary}, as Hugging Face's Llama does. That works as well, but here, each pair consists of neighbors: "
+            "(0, 1), (2, 3), … How do you select the two features of a pair?"
         ),
         hints=["With d = 4, which feature do you rotate together with feature 0?"],
     ),
@@ -150,7 +150,9 @@ MISTAKES = [
             "{summary}, so features change places: at position 0, [1, 2, 3, 4] becomes [1, 3, 2, 4]. Which "
             "features form a pair?"
         ),
-        hints=["With d = 4, which feature do you rotate together with feature 0, and where do you put both of them?"],
+        hints=[
+            "With d = 4, which feature do you rotate together with feature 0, and where do you put the rotated pair?"
+        ],
     ),
     Mistake(
         "angles_and_pairs_that_do_not_match",
@@ -163,8 +165,9 @@ MISTAKES = [
         ),
         summary="you use one pairing for the features and another for the angles",
         message=(
-            "{summary}, so the two features of a pair are rotated by different angles. That changes the lengths of "
-            "the vectors, and the scores no longer depend on the distance alone."
+            "{summary}, so the two features of a pair are rotated by different angles. That changes the lengths of the "
+            "vectors, and the scores no longer depend on the distance alone. Which angle does each feature of a pair "
+            "get?"
         ),
         hints=["For d = 4, write down which two features form each pair, and which angle each feature gets."],
     ),
@@ -175,10 +178,10 @@ MISTAKES = [
         ),
         summary="you compute the second features from first features that are already rotated",
         message=(
-            "{summary}, because you overwrite the first ones before you use them again. A slice such as `x[..., 0::2]` "
-            "is a view of the same numbers, not a copy. Where could you keep the original features?"
+            "{summary}, because you overwrite the first features before you use them again. A slice such as `x[..., "
+            "0::2]` is a view of the same numbers, not a copy. How can you keep the original features?"
         ),
-        hints=["In (a cos φ − b sin φ, a sin φ + b cos φ), is the second a the old or the new one?"],
+        hints=["In (a cos φ − b sin φ, a sin φ + b cos φ), is the second a the old or the new first feature?"],
     ),
     Mistake(
         "adds_the_encoding",
@@ -204,25 +207,25 @@ EXERCISE = Exercise(
         "Rotated by φ, (a, b) becomes (a cos φ − b sin φ, a sin φ + b cos φ). Each pair of features has its own φ "
         "at each position.",
         "All angles at once: `positions[:, None] * base ** (-torch.arange(0, d, 2) / d)`, of shape (n, d / 2). The "
-        "first features of all pairs are `x[..., 0::2]`, the second ones `x[..., 1::2]`.",
+        "first features of all pairs are `x[..., 0::2]`, and the second features are `x[..., 1::2]`.",
         "Compute the rotated first and second features from these, then interleave them: `torch.stack([first, "
         "second], dim=-1).flatten(-2)`.",
     ],
     messages={
         "ignored_positions: torch.arange(len(positions))": Wording(
             "{summary}, so row i is always at position i. With a cache, for example, the only row may be at position "
-            "7. Which argument should you use instead?",
+            "7. Which argument holds the position of each row?",
             summary="you use the row numbers as positions",
             hints=["If `positions` is [5, 2], by how many steps should you rotate the first row?"],
         ),
         "sign_sines": Wording(
-            "{summary}: at position 1, the pair (1, 0) becomes (0.54, −0.84) instead of (0.54, 0.84). Which of the two "
-            "sines has the minus sign in (a cos φ − b sin φ, a sin φ + b cos φ)?",
+            "{summary}: at position 1, the pair (1, 0) becomes (0.54, −0.84) instead of (0.54, 0.84). Which sine term "
+            "has the minus sign in (a cos φ − b sin φ, a sin φ + b cos φ)?",
             summary="you rotate each pair in the opposite direction",
             hints=["Rotated by 90°, what should (1, 0) become? What does your code return?"],
         ),
         "operator_turned_first: (first * cosines) + (second * sines)": Wording(
-            "{summary}, so you don't rotate the pair: its length changes. Which of the two sines has a minus sign in a "
+            "{summary}, so you don't rotate the pair: its length changes. Which sine term has a minus sign in a "
             "rotation?",
             summary="you add b sin φ to the first feature of each pair instead of subtracting it",
             hints=["Rotated by 90°, what should (0, 1) become? What does your code return?"],
@@ -231,7 +234,7 @@ EXERCISE = Exercise(
         "axis_turned: torch.stack([turned_first, turned_second], dim=-2)": (
             Wording(
                 "You rotate the pairs correctly, but your output has all first features before all second features. "
-                "The two features of a pair should be next to each other. Along which `dim` do you join them?",
+                "The two features of a pair should be next to each other. Along which `dim` should you stack them?",
                 summary="you put all first features of the pairs before all second features",
                 hints=["With d = 4, at which index of the output should the second feature of the first pair be?"],
             )

@@ -73,8 +73,8 @@ MISTAKES = [
         STEPS.but(clamped=lambda offsets, reach: offsets.clamp(-reach, reach - 1)),
         summary="you clamp some offsets that the table still covers",
         message=(
-            "{summary}, so they get the entry of another offset. Which offsets do the first and the last column of "
-            "the table stand for?"
+            "{summary}, so they get the entry of another offset. Which offsets do the first and last columns of the "
+            "table hold?"
         ),
         hints=["A table covers the offsets −2 … 2. What should clamping do to −1, to 2 and to 3?"],
     ),
@@ -84,7 +84,7 @@ MISTAKES = [
         summary="you set the bias to 0 for offsets beyond the table",
         message=(
             "{summary}. They should share the last entry on their side: in a table for −1 … 1, an offset of −3 gets "
-            "the entry for −1. Do you need a separate case for them after the clamp?"
+            "the entry for −1. Do these offsets need a separate case after the clamp?"
         ),
         hints=["Which entry should an offset of 5 get from a table that ends at 4?"],
     ),
@@ -102,8 +102,11 @@ MISTAKES = [
         "hides_the_future",
         STEPS.but(bias=lambda bias, offsets: bias.masked_fill(offsets > 0, -torch.inf)),
         summary="you set the bias of keys after the query to −∞",
-        message="{summary}, but the table has entries for them. Hiding keys is the mask's job.",
-        hints=["Which offsets do the columns to the right of the middle column stand for?"],
+        message=(
+            "{summary}, but the table has entries for those keys. Hiding keys is the mask's job. What bias does the "
+            "table give the next key?"
+        ),
+        hints=["Which offsets do the columns to the right of the middle column hold?"],
     ),
     Mistake(
         "wraps_around",
@@ -128,34 +131,37 @@ EXERCISE = Exercise(
     points=2,
     stretch=True,
     verified=(
-        "Every head has a learned number for each offset, and all offsets beyond the table share the last one. T5 "
-        "does the same, with buckets that get wider for larger offsets."
+        "Every head has a learned number for each offset, and all offsets beyond the table share the last number on "
+        "their side. T5 does the same, with buckets that get wider for larger offsets."
     ),
     hints=[
         "Take 2 queries at the end of 3 keys. What is each offset, key position minus query position?",
         "Compute a table of offsets, of shape (n_query, n_key). As in `alibi_bias`, the last query lines up with "
         "the last key.",
-        "The offset −reach belongs in column 0 of the table and offset 0 in the middle, so add reach. Before that, "
-        "`clamp(-reach, reach)` limits the offsets to what the table covers.",
-        "Indexing with a tensor of integers looks up all columns at once: `table[:, columns]` has the shape "
-        "(n_heads, n_query, n_key).",
+        "Offset −reach should map to column 0 of the table and offset 0 to the middle column, so add reach. Before "
+        "that, `clamp(-reach, reach)` limits the offsets to what the table covers.",
+        "Indexing with a tensor of integers looks up all columns at once: `table[:, columns]` has shape (n_heads, "
+        "n_query, n_key).",
     ],
     messages={
         "order_offsets": Wording(
             "{summary}, so keys before the query get the entries for keys after it. What is the offset from a query at "
             "position 3 to a key at position 1?",
             summary="you compute query position minus key position instead of the reverse",
-            hints=["In a table for −1 … 1, which column should a key just before the query get? Which does it get?"],
+            hints=[
+                "In a table for −1 … 1, which column should a key just before the query get? Which column does it get "
+                "in your code?"
+            ],
         ),
         "part_left_out_columns: clamped": Wording(
             "You use the offset itself as the column, so offset 0 gets the first column instead of the middle one, and "
             "negative offsets count from the end of the table. Which number turns the offset −reach into column 0?",
             summary="you don't add reach to the clamped offsets",
-            hints=["In a table for −1 … 1, which column should the offset 0 get? Which one does it get?"],
+            hints=["In a table for −1 … 1, which column should offset 0 get? Which column does it get in your code?"],
         ),
         "call_left_out_clamped": Wording(
-            "{summary}, so your code crashes for offsets beyond the table, or reads an entry from its other end. Which "
-            "entry should these offsets share?",
+            "{summary}, so your code crashes for offsets beyond the table, or reads an entry from the other end of the "
+            "table. Which entry should these offsets share?",
             summary="you don't clamp the offsets to the range of the table",
             hints=["Which entry should an offset of 5 get from a table that ends at 4?"],
         ),
@@ -164,7 +170,7 @@ EXERCISE = Exercise(
                 "Your reach is too small by 1, so you never use the last two columns of the table. Which offsets does "
                 "a table with 5 columns cover?",
                 summary="your reach is too small by 1",
-                hints=["In a table with 5 columns, which offset is in the last one?"],
+                hints=["In a table with 5 columns, which offset does the last column hold?"],
             )
         ),
         "moved_clamped: columns": (
@@ -184,15 +190,15 @@ EXERCISE = Exercise(
                 "offset 0 gets the entry for offset 1. Which number turns the offset −reach into column 0?",
                 summary="you subtract reach instead of adding it",
                 hints=[
-                    "In a table for −1 … 1, which column should the offset −1 get? Which one does your code compute?"
+                    "In a table for −1 … 1, which column should offset −1 get? Which column does your code compute?"
                 ],
             )
         ),
         "done_again_columns: offsets": (
             Wording(
-                "You give offset 0 the last column of the table, so all keys after the query share that column. "
-                "Offset 0 should get the middle column. How often do you add reach?",
-                summary="you add reach once too often",
+                "You give offset 0 the last column of the table, so all keys after the query share that column. Offset "
+                "0 should get the middle column. How many times do you add reach?",
+                summary="you add reach twice",
                 hints=[
                     "In a table for −1 … 1, what does your code compute for the offset 0, before the clamp and after "
                     "it?",

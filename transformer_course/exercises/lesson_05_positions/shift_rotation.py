@@ -75,7 +75,8 @@ MISTAKES = [
         summary="you put a minus sign on the diagonal of each block",
         message=(
             "You put the minus sign before a cosine, so your matrix reflects instead of rotating. With offset 0 it "
-            "should be the identity, but the diagonal of your blocks is (1, −1)."
+            "should be the identity, but the diagonal of your blocks is (1, −1). Which entry of each block should have "
+            "the minus sign?"
         ),
         hints=["With an angle of 0, what should each 2 × 2 block be?"],
     ),
@@ -84,8 +85,8 @@ MISTAKES = [
         STEPS.but(rotation=_in_halves),
         summary="you pair features half the width apart, as if all sines came first",
         message=(
-            "Your matrix is for an encoding with all sines first and then all cosines. Here, each sine is next to "
-            "its cosine. Which rows and columns belong to one pair?"
+            "Your matrix is for an encoding with all sines first and then all cosines. Here, each sine is next to its "
+            "cosine. Which rows and columns should the block of pair i fill?"
         ),
         hints=["Which columns of `sinusoidal_encoding` have the same frequency?"],
     ),
@@ -105,15 +106,15 @@ EXERCISE = Exercise(
         "sin(a + b) = sin a cos b + cos a sin b, and cos(a + b) = cos a cos b − sin a sin b, with a = pθ and b = "
         "kθ. Read off the 2 × 2 matrix that multiplies (sin a, cos a).",
         "Pair i has the block [[cos b, sin b], [−sin b, cos b]] with b = offset · base^(−2i/d_model), in rows and "
-        "columns 2i and 2i + 1. Everything else is 0: start with `torch.zeros(d_model, d_model)` and fill in one "
+        "columns 2i and 2i + 1. All other entries are 0: start with `torch.zeros(d_model, d_model)` and fill in one "
         "pair at a time.",
     ],
     messages={
         "sign_sines": Wording(
-            "{summary}, so your matrix shifts the encoding back by `offset` positions instead of forward. Which of the "
-            "two sines in a block should be negative?",
+            "{summary}, so your matrix shifts the encoding back by `offset` positions instead of forward. Which sine "
+            "in each block should be negative?",
             summary="you rotate each pair in the opposite direction",
-            hints=["For one pair, compare R @ (sin 0, cos 0) with (sin b, cos b). Which one does your R give?"],
+            hints=["For one pair, compare R @ (sin 0, cos 0) with (sin b, cos b). What does your R give?"],
         ),
         "left_out_angles: frequencies": Wording(
             "{summary}, so your matrix always shifts by one position. How should the angle change if the offset "
@@ -122,7 +123,7 @@ EXERCISE = Exercise(
             hints=["With an offset of 0, what should the matrix be? What is yours?"],
         ),
         "sign_blocks: sines": Wording(
-            "{summary}, so the blocks are not rotations. Which of the two sines should be negative?",
+            "{summary}, so the blocks reflect instead of rotating. Which sine should be negative?",
             summary="both sines in your 2 × 2 blocks have the same sign",
         ),
         **frequency_messages("d_model"),

@@ -71,10 +71,10 @@ MISTAKES = [
         STEPS.but(encoding=lambda sines, cosines: torch.cat([sines, cosines], dim=-1)),
         summary="you put all sines in the left half and all cosines in the right half instead of alternating them",
         message=(
-            "{summary}. A model can learn from that too, but here row 0 should be 0, 1, 0, 1, … Which columns hold the "
-            "sines in the formula?"
+            "{summary}. A model can also learn from that layout, but here, row 0 should be 0, 1, 0, 1, … Which columns "
+            "hold the sines in the formula?"
         ),
-        hints=["Which columns of the table should hold sines, and which cosines?"],
+        hints=["Which columns of the encoding should hold sines, and which columns should hold cosines?"],
     ),
     Mistake(
         "frequencies_of_tensor2tensor",
@@ -83,12 +83,12 @@ MISTAKES = [
             exponents=lambda two_i: torch.arange(len(two_i)) / max(len(two_i) - 1, 1),
             encoding=lambda sines, cosines: torch.cat([sines, cosines], dim=1),
         ),
-        summary="you divide by d_model/2 − 1, so your exponents go up to exactly 1",
+        summary="you divide i by d_model/2 − 1, so your exponents go up to exactly 1",
         message=(
-            "This is tensor2tensor's definition: {summary}. Here, as in the paper, the exponents are 2i/d_model, and "
-            "sines and cosines alternate."
+            "You use tensor2tensor's definition: {summary}. With d_model = 4, they are 0 and 1 instead of 0 and 1/2. "
+            "Here, as in the paper, the exponents are 2i/d_model, and sines and cosines alternate."
         ),
-        hints=["With d_model = 4, the exponents should be 0 and 1/2. Which ones do you use?"],
+        hints=["Which number should you divide 2i by? Which number do you divide by?"],
     ),
 ]
 
@@ -104,9 +104,9 @@ EXERCISE = Exercise(
         "Each *pair* of columns has one frequency: base^(−2i/d_model) for i = 0, 1, 2, …. `torch.arange(0, "
         "d_model, 2)` returns 0, 2, 4, …, which is already 2i.",
         "Compute all angles as a table, positions down and frequencies across: `torch.arange(length)[:, None] * "
-        "frequencies` has the shape (length, d_model / 2).",
-        "Create an empty table with `torch.empty(length, d_model)`. Write the sines of the angles to its even "
-        "columns, `encoding[:, 0::2]`, and the cosines to its odd ones, `encoding[:, 1::2]`.",
+        "frequencies` has shape (length, d_model / 2).",
+        "Create an empty table with `torch.empty(length, d_model)`. Write the sines of the angles to its even columns, "
+        "`encoding[:, 0::2]`, and the cosines to its odd columns, `encoding[:, 1::2]`.",
     ],
     messages={
         **frequency_messages("d_model"),
@@ -114,13 +114,13 @@ EXERCISE = Exercise(
             "{summary}, so row 0 holds the encoding of position 1. It should be 0, 1, 0, 1, … At which number should "
             "your range start?",
             summary="you count the positions from 1 instead of 0",
-            hints=["What are the sine and the cosine of 0? Where are they in your table?"],
+            hints=["What are the sine and the cosine of 0? What is your row 0?"],
         ),
         "inputs_exchanged_encoding: cosines": Wording(
-            "{summary}, so row 0 is 1, 0, 1, 0, … instead of 0, 1, 0, 1, … Which of the two is at column 2i in the "
-            "formula?",
+            "{summary}, so row 0 is 1, 0, 1, 0, … instead of 0, 1, 0, 1, … Which function does the formula put in "
+            "column 2i?",
             summary="you put the cosines in the even columns and the sines in the odd ones",
-            hints=["What are the sine and the cosine of 0? In which order are they in your first row?"],
+            hints=["What are the sine and the cosine of 0? In which order are they in your row 0?"],
         ),
     },
     mistakes=[*frequency_mistakes(STEPS, "d_model"), *MISTAKES],

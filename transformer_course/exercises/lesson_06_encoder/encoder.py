@@ -97,12 +97,12 @@ EXERCISE = Exercise(
     steps=STEPS,
     cases=encoder_cases,
     points=3,
-    verified=("Tokens become vectors with positions, and every layer continues from the output of the previous one."),
+    verified=("You embed the tokens, add their positions, and pass each layer the output of the previous layer."),
     hints=[
-        "Follow one sentence of 3 tokens: which operation turns its ids into vectors, what is added to them, and "
-        "what comes next?",
-        "`self.embedding(tokens)` has the shape (batch, n, d_model). A sentence of n tokens needs the first n rows "
-        "of `self.positions`, which has the shape (max_length, d_model).",
+        "Follow one sentence of 3 tokens: which operation turns its token IDs into vectors, what do you add to the "
+        "vectors, and what comes next?",
+        "`self.embedding(tokens)` has shape (batch, n, d_model). A sentence of n tokens needs the first n rows of "
+        "`self.positions`, which has shape (max_length, d_model).",
         "`x = self.embedding(tokens) * math.sqrt(self.embedding.embedding_dim)`, then `x = x + self.positions[: "
         "tokens.shape[1]]`.",
         "`for layer in self.layers:`, and inside the loop `x = layer(x, mask)`.",
@@ -117,8 +117,8 @@ EXERCISE = Exercise(
             hints=["With two layers, how many times does your code call a layer?"],
         ),
         "ignored_mask": Wording(
-            "Your output doesn't depend on `mask`, so positions attend to what it should hide. Which arguments do you "
-            "pass to each layer?",
+            "Your output doesn't depend on `mask`, so positions attend to positions that the mask should hide. Which "
+            "arguments do you pass to each layer?",
             summary="your output doesn't depend on `mask`",
             hints=["Which two arguments does an encoder layer take?"],
         ),

@@ -120,13 +120,14 @@ MISTAKES = [
         STEPS.but(**PRE_NORM_NETWORK),
         summary="you normalize the input of one sublayer instead of its sum, as in pre-norm",
         message=(
-            "One half of your layer is post-norm and the other is pre-norm: in that half, you normalize the sublayer's "
-            "input instead of the sum. What should you pass to each norm?"
+            "One half of your layer is pre-norm: you normalize the input of its sublayer instead of the sum, so this "
+            "sum can grow from layer to layer. What should you pass to each norm?"
         ),
         hints=[
-            "Write both halves in the form norm(x + sublayer(x)). Which one differs?",
+            "Write both halves in the form norm(x + sublayer(x)). Which half differs?",
             "Post-norm normalizes each sum, and not the input of the sublayer.",
-            "Pass x to each sublayer as it is, and the sum of x and the output to its norm.",
+            "Pass x to each sublayer without normalizing it, and pass the sum of x and the sublayer's output to the "
+            "norm.",
         ],
     ),
     Mistake(
@@ -171,11 +172,11 @@ MISTAKES = [
         ),
         summary="you run the attention and the feed-forward network in parallel, on the same x",
         message=(
-            "{summary}. Run them one after the other, so that the network works on the result of the attention. What "
-            "should the network get as its input?"
+            "{summary}, so the network never sees the attention output. The two sublayers should run one after the "
+            "other. What should you pass to the network?"
         ),
         hints=[
-            "In your code, what does the network know about the other positions?",
+            "In your code, does the input of the network depend on the other positions?",
             "The second half starts from the result of the first half.",
             "Assign the result of the first half to x, and use this x in the second half.",
         ],
@@ -206,8 +207,8 @@ EXERCISE = Exercise(
         **MESSAGES,
         "ignored_mask": (
             Wording(
-                "Your output doesn't depend on `mask`, so positions attend to what it should hide. Which arguments do "
-                "you pass to the attention?",
+                "Your output doesn't depend on `mask`, so positions attend to positions that the mask should hide. "
+                "Which arguments do you pass to the attention?",
                 summary="your output doesn't depend on `mask`",
                 hints=["Which arguments does `self.self_attention` take?"],
             )
@@ -215,7 +216,7 @@ EXERCISE = Exercise(
         "done_again_normed_1: attended": (
             Wording(
                 "You normalize the attention output before you add it to x, and then you normalize the sum as well. "
-                "Which of these two norms is one too many?",
+                "Which of these two norms should you remove?",
                 summary="you normalize the attention output before you add it to x",
                 hints=["In LayerNorm(x + sublayer(x)), how many norms does one half have?"],
             )
@@ -238,13 +239,14 @@ EXERCISE = Exercise(
         ),
         "wrong_input_sum_2: x + computed": Wording(
             "You add the feed-forward output to the layer's input, so your second residual connection leaves out what "
-            "the attention added. Which tensor does the network get?",
+            "the attention added. Which tensor do you pass to the network?",
             summary="you add the feed-forward output to the layer's input instead of the network's input",
             hints=["If the network returned only zeros, would the attention still have an effect on your output?"],
         ),
         "wrong_input_sum_2: sum_1 + computed": Wording(
             "You add the feed-forward output to the first sum as it was before `norm_1`, but the network gets the "
-            "normalized sum. In LayerNorm(x + sublayer(x)), both x are the same tensor. Which one is it here?",
+            "normalized sum. In LayerNorm(x + sublayer(x)), both x are the same tensor. Which tensor is x in your "
+            "second half?",
             summary="you add the feed-forward output to the first sum as it was before `norm_1`",
             hints=["Which tensor do you pass to the network, and which one do you add to its output?"],
         ),
@@ -252,15 +254,16 @@ EXERCISE = Exercise(
             "You pass the layer's input to the feed-forward network, so the network never sees the attention output. "
             "What should the second half start from?",
             summary="you pass the layer's input to the feed-forward network",
-            hints=["In your code, what does the network know about the other positions?"],
+            hints=["In your code, does the input of the network depend on the other positions?"],
         ),
         "call_left_out_normed_1": Wording(
-            "You never normalize the first sum, so the network gets vectors of any size. Where do you use `norm_1`?",
+            "You never normalize the first sum, so the scale of the network's input varies with x. Where should you "
+            "apply `norm_1`?",
             summary="you never normalize the first sum",
             hints=["In LayerNorm(x + sublayer(x)), which part is missing from your first half?"],
         ),
         "call_left_out_normed_2: sum_2": Wording(
-            "You never normalize the second sum, so the vectors can grow from layer to layer. Where do you use "
+            "You never normalize the second sum, so the vectors can grow from layer to layer. Where should you apply "
             "`norm_2`?",
             summary="you never normalize the second sum",
             hints=["In LayerNorm(x + sublayer(x)), which part is missing from your second half?"],

@@ -121,8 +121,8 @@ MISTAKES = [
             "max(0, z). What does your function return for z = −3?"
         ),
         hints=[
-            "Between the two layers, what should −3 become, and what should 3 become? What does your function return "
-            "for them?",
+            "Between the two layers, −3 should become 0 and 3 should stay 3. What does your function return for these "
+            "two numbers?",
         ],
     ),
     Mistake(
@@ -143,7 +143,10 @@ MISTAKES = [
             second_layer=lambda self: lambda z: z @ self.w_2.weight + self.w_2.bias,
         ),
         summary="you multiply by the weights without transposing them",
-        message=("{summary}: `nn.Linear` stores them as (outputs, inputs). What happens if you call the layer itself?"),
+        message=(
+            "{summary}, so your code crashes, or gives wrong numbers if d_ff = d_model. `nn.Linear` stores the weights "
+            "as (outputs, inputs). What happens if you call the layer itself?"
+        ),
         hints=[
             "What is the shape of `self.w_1.weight`?",
             "A layer that you call multiplies by its transposed weight and adds its bias.",
@@ -160,8 +163,8 @@ MISTAKES = [
         hints=[
             "Call your layer twice on the same x in training mode, and twice after `eval()`. When do the results "
             "differ?",
-            "The formula has nothing random in it.",
-            "Leave the dropout out.",
+            "Nothing in the formula is random.",
+            "Remove the dropout.",
         ],
     ),
 ]
@@ -183,7 +186,7 @@ EXERCISE = Exercise(
     messages={
         "call_left_out_activated": Wording(
             "You never apply the ReLU, so your two linear layers are equivalent to a single one. What comes between "
-            "them in the formula?",
+            "the two layers in the formula?",
             summary="you never apply the ReLU",
             hints=["The hidden features are 2, 1 and −3. Which three numbers should the second layer get?"],
         ),
@@ -191,7 +194,7 @@ EXERCISE = Exercise(
             "You add x to the output of the second layer. That is a residual connection, which is part of the encoder "
             "layer, not of this network. What does the formula return?",
             summary="you add x to the output of the second layer",
-            hints=["If the encoder layer adds x as well, how often does x occur in the sum?"],
+            hints=["If the encoder layer adds x as well, how many times does x occur in the sum?"],
         ),
         "moved_activated": (
             Wording(

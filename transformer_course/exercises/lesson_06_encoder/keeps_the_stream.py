@@ -116,11 +116,12 @@ MISTAKES = [
         enlarged_by(2, 0.01),
         summary="you enlarge x too little",
         message=(
-            "{summary}: the part that the sublayers add is still noticeable, so you reject intact layers. How large "
-            "must x be so that this part is negligible?"
+            "{summary}: the contribution of the sublayers is still noticeable, so you reject correct layers. How large "
+            "must x be to make this contribution negligible?"
         ),
         hints=[
-            "A layer adds vectors of length 5. How far is its output for 2 x from 2 x, and for 1,000 x from 1,000 x?"
+            "A layer adds vectors of length 5. How far is its output for 2 x from 2 x? And its output for 1,000 x from "
+            "1,000 x?"
         ],
     ),
     Mistake(
@@ -129,19 +130,19 @@ MISTAKES = [
         STEPS.but(kept=lambda output, larger: bool(((output - larger).mean(dim=-1).abs() < 0.1).all())),
         summary="you compare only the means of the vectors",
         message=(
-            "{summary}. Very different vectors can have the same mean: a centered x and LayerNorm(x) both have mean 0. "
-            "What should you compare instead?"
+            "{summary}, so you miss changes that keep the mean: a centered x and LayerNorm(x) both have mean 0. What "
+            "should you compare instead?"
         ),
-        hints=["Which means do (1, −1) and (100, −100) have?"],
+        hints=["What are the means of (1, −1) and (100, −100)?"],
     ),
     Mistake(
         "looks_at_the_direction",
         STEPS.but(kept=lambda layer, x: bool(torch.cosine_similarity(layer(x), x, dim=-1).min() > 0.9)),
         STEPS.but(kept=lambda reduced, x: bool(torch.cosine_similarity(reduced, x, dim=-1).min() > 0.9)),
-        summary="your comparison with x ignores the size of the output",
+        summary="you ignore the length of the output when you compare it with x",
         message=(
-            "{summary}. A norm hardly changes the direction of a centered vector or the signs of its entries, but it "
-            "changes the vector's length. What should you compare?"
+            "{summary}, so you accept layers that normalize x. A norm hardly changes the direction of a centered "
+            "vector, but it changes its length. What should you compare instead?"
         ),
         hints=["If x has mean 0, what is the cosine of the angle between x and LayerNorm(x)?"],
     ),
@@ -150,10 +151,11 @@ MISTAKES = [
         STEPS.but(kept=lambda layer, x: not torch.allclose(layer(2 * x), layer(x), atol=1e-3)).attempt,
         STEPS.but(kept=lambda layer, x: not torch.allclose(layer(2 * x), layer(x))).attempt,
         STEPS.but(kept=lambda layer, x: not torch.allclose(layer(1000 * x), layer(x), atol=1e-3)).attempt,
-        summary="you accept every layer whose output changes with the size of x",
+        summary="you accept any layer whose output depends on the scale of x",
         message=(
-            "{summary}. The output also changes if only the second residual is missing, because x and the first "
-            "sublayer's output then mix in a different ratio. How much should the output grow, and in which direction?"
+            "{summary}. A layer without its second residual connection passes too, because scaling x changes the ratio "
+            "of x to the first sublayer's output. If you make x much larger, how much should the output change, and in "
+            "which direction?"
         ),
         hints=[
             "If the second residual is missing, only norm(x + a) reaches the output. Does norm(x + a) change if x "
@@ -168,10 +170,10 @@ MISTAKES = [
         STEPS.but(kept=lambda reduced, x: bool(reduced.norm() > 0.1 * x.norm())),
         summary="you accept every layer whose output grows with x",
         message=(
-            "{summary}. The output also grows if half of x is lost, or if x is subtracted. What should you compare "
-            "the output with?"
+            "{summary}. The output also grows if the layer loses half of x or subtracts x. What should you compare the "
+            "output with?"
         ),
-        hints=["Which output should a layer have for 1,000 x, if it only adds to x?"],
+        hints=["If a layer only adds to x, what should it return for 1,000 x?"],
     ),
 ]
 
@@ -192,9 +194,9 @@ EXERCISE = Exercise(
     messages={
         "moved_output": (
             Wording(
-                "You answer as if you called the layer on x at its ordinary scale: you reject an intact layer that "
-                "adds much, and accept one that normalizes an already normalized x. How can you make the added part "
-                "negligible?",
+                "You answer as if you called the layer on x at its ordinary scale: you reject a correct layer whose "
+                "sublayers add a lot, and accept a layer that normalizes an already normalized x. How can you make the "
+                "contribution of the sublayers negligible?",
                 summary="you call the layer on x at its ordinary scale",
                 hints=["How large is x next to what a sublayer adds? How large is 1,000 x next to it?"],
             )
@@ -209,8 +211,8 @@ EXERCISE = Exercise(
         ),
         "done_again_output: reduced": (
             Wording(
-                "You accept intact layers that add little and reject those that add more. The larger x is, the less "
-                "the added part matters. How large is x in your call?",
+                "You reject a correct layer unless its sublayers add little to x. The larger x is, the less their "
+                "contribution matters. How large is x when you call the layer?",
                 summary="your answer depends on how much a layer adds",
                 hints=[
                     "A layer adds vectors of length 5 to x. How long must x be so that these vectors hardly matter?"
@@ -219,16 +221,17 @@ EXERCISE = Exercise(
         ),
         "call_left_out_output": (
             Wording(
-                "You return True for every layer, even for layers that lose x. What do you compare with x?",
+                "You return True for every layer, even for layers that lose x. Your comparison doesn't use the layer's "
+                "output. Which tensor should you compare with x?",
                 summary="your result doesn't depend on the layer's output",
-                hints=["Which of the tensors in your comparison depends on the layer?"],
+                hints=["Does any tensor in your comparison depend on the layer?"],
             )
         ),
         "left_out_larger": (
             Wording(
                 "You return False for every layer, even for layers that preserve x. Do the two tensors that you "
                 "compare have the same scale?",
-                summary="you compare two tensors of very different scale",
+                summary="you compare two tensors of very different scales",
                 hints=["A layer returns x for x. Which two tensors does your function compare?"],
             )
         ),
@@ -242,8 +245,8 @@ EXERCISE = Exercise(
         ),
         "option_left_out_kept: torch.allclose(reduced, x)": (
             Wording(
-                "You accept intact layers that add almost nothing and reject those that add more. Next to a much "
-                "larger x, the added part is negligible. Which input do you pass to the layer, and how large a "
+                "You reject a correct layer unless its sublayers add almost nothing to x. Their contribution is "
+                "negligible only next to a much larger x. How large an input do you pass to the layer, and how large a "
                 "difference do you allow?",
                 summary="you reject layers that add more than a tiny amount",
                 hints=[

@@ -114,8 +114,8 @@ MISTAKES = [
         STEPS.but(axis=lambda: (-2, -1)),
         summary="you compute the mean and variance over all positions of a sentence together",
         message=(
-            "{summary}, so the output at each position depends on all the other positions, including padding. Over "
-            "which `dim` should you normalize?"
+            "{summary}, so the output at each position depends on all the other positions, including padding. Which "
+            "`dim` should you normalize over?"
         ),
         hints=["Change the last vector of a sentence. Should the output at the first position change?"],
     ),
@@ -124,7 +124,10 @@ MISTAKES = [
         STEPS.but(axis=lambda x: -min(x.dim(), 2)),
         STEPS.but(axis=lambda: -2),
         summary="you compute the mean and variance over the positions, the second-to-last dimension",
-        message="{summary}, so the output at one position depends on the others. Which `dim` runs over the features?",
+        message=(
+            "{summary}, so the output at one position depends on the other positions. Which `dim` runs over the "
+            "features?"
+        ),
         hints=["For x of shape (batch, n, d), what shape should the means have?"],
     ),
     axis_from_the_front(STEPS),
@@ -137,7 +140,7 @@ MISTAKES = [
         summary="you drop the dimension over which you compute the mean and variance",
         message=(
             "Your code is right for a single vector. For several vectors, means of shape (2, 3) don't broadcast "
-            "against x of shape (2, 3, 5) as they should. How do you keep the averaged dimension?"
+            "against x of shape (2, 3, 5) as they should. Which argument keeps the averaged dimension?"
         ),
         hints=[
             "You subtract a tensor of shape (4,) from one of shape (4, 4). Is its first number subtracted from the "
@@ -162,8 +165,8 @@ MISTAKES = [
         summary="you subtract the square of the mean from the mean of x², which loses digits if x is far from 0",
         message=(
             "Your variance is wrong for x far from 0. There, you subtract two large, nearly equal numbers, the mean of "
-            "x² and the square of the mean, and a float32 has only about 7 digits. What could you subtract before you "
-            "square?"
+            "x² and the square of the mean, and a float32 has only about 7 digits. What could you subtract from x "
+            "before you square it?"
         ),
         hints=[
             "The variance of (10000, 10001) is 0.25, and x² is about 100 million. What is "
@@ -180,16 +183,20 @@ MISTAKES = [
         ),
         summary="you multiply by the weight and add the bias before you normalize",
         message=(
-            "{summary}, so the normalization largely undoes both. Which of the three operations should come first?"
+            "{summary}, so the normalization largely undoes both. Which operation should come first: normalizing, "
+            "scaling or shifting?"
         ),
-        hints=["If you add 5 to every entry of the bias, by how much should the output change? How much does yours?"],
+        hints=[
+            "If you add 5 to every entry of the bias, by how much should the output change? By how much does yours "
+            "change?"
+        ],
     ),
     Mistake(
         "row_by_row",
         _row_by_row,
         message=(
             "You loop over the first dimension of x, so your code is right only if x has two dimensions. For a single "
-            "vector, `row` is one number; for a batch, it is a whole sentence. Over which `dim` should you average?"
+            "vector, `row` is one number; for a batch, it is a whole sentence. Which `dim` should you average over?"
         ),
         hints=[
             "What is `row` if x has shape (4,)? And if it has shape (2, 3, 5)?",
@@ -212,15 +219,15 @@ EXERCISE = Exercise(
         "weight 1 and bias 0?",
         "Three operations: subtract the mean of each vector; divide by the square root of variance plus eps; "
         "multiply by the weight and add the bias.",
-        "`x.mean(dim=-1, keepdim=True)` has the shape (…, 1), so you can subtract it from x of shape (…, d). The "
-        "variance is the mean of the squares of `x - mean`, again over the last dimension.",
+        "`x.mean(dim=-1, keepdim=True)` has shape (…, 1), so you can subtract it from x of shape (…, d). The variance "
+        "is the mean of the squares of `x - mean`, again over the last dimension.",
         "`weight * (x - mean) / torch.sqrt(variance + eps) + bias`.",
     ],
     messages={
         "number_axis: 0": (
             Wording(
-                "You normalize over dim 0, across the batch, as BatchNorm does. The output for one sentence then "
-                "depends on the others. Which `dim` runs over the features of one vector?",
+                "You normalize over dim 0, across the batch, as BatchNorm does, so the output for one sentence depends "
+                "on the other sentences. Which `dim` runs over the features of one vector?",
                 summary="you normalize over dim 0",
                 hints=["For x of shape (batch, n, d), what shape should the means have?"],
             )
@@ -231,7 +238,7 @@ EXERCISE = Exercise(
                 "`var` and `std` apply unless you pass `unbiased=False`. LayerNorm divides by d.",
                 summary="you divide by d − 1 instead of d when you compute the variance",
                 hints=[
-                    "The deviations of (1, 3) from its mean are −1 and 1. What is the mean of their squares, and what "
+                    "The deviations of (1, 3) from its mean are −1 and 1. What is the mean of their squares? And what "
                     "is `torch.tensor([1.0, 3.0]).var()`?",
                 ],
             )
@@ -257,12 +264,10 @@ EXERCISE = Exercise(
         ),
         "part_left_out_deviations: x": (
             Wording(
-                "You never subtract the mean. That gives RMSNorm, which comes in lesson 11; LayerNorm centers each "
-                "vector first.",
+                "You never subtract the mean, so you compute RMSNorm, which comes in lesson 11. With weight 1 and bias "
+                "0, the vector (3, 1) becomes (1.34, 0.45) instead of (1, −1). Where should you center each vector?",
                 summary="you never subtract the mean",
-                hints=[
-                    "With weight 1 and bias 0, what should the mean of each output vector be? What is it in your code?"
-                ],
+                hints=["With weight 1 and bias 0, each output vector should have mean 0. What is the mean of yours?"],
             )
         ),
         "call_left_out_root": Wording(
@@ -272,29 +277,29 @@ EXERCISE = Exercise(
             hints=["If you multiply x by 10, should the output change? Does yours?"],
         ),
         "part_left_out_stretched: normalized": Wording(
-            "{summary}, so every feature has the same scale. Where do you use `weight`?",
+            "{summary}, so every feature has the same scale. Where in the formula is `weight`?",
             summary="you never multiply by the weight",
             hints=[
                 "If the weight is (1, 2, 3, 4) and the normalized vector is (1, 1, 1, 1), what should the output be?"
             ],
         ),
         "part_left_out_shifted: stretched": Wording(
-            "{summary}, so with a weight of 1, every output vector has mean 0. Where do you use `bias`?",
+            "{summary}, so with a weight of 1, every output vector has mean 0. Where in the formula is `bias`?",
             summary="you never add the bias",
             hints=["If the bias is (10, 0, 0, −10), what should an output of (1, 1, 1, 1) become?"],
         ),
         "moved_stretched": Wording(
-            "You add the bias before you multiply by the weight, so the weight scales the bias too: with weight 4 and "
-            "bias −10, you add −40. Which of the two operations should come first?",
-            summary="you add the bias before you multiply by the weight",
+            "You multiply by the weight at the wrong step. If you add the bias first, for example, a weight of 4 turns "
+            "a bias of −10 into −40. In which order does the formula normalize, scale and shift?",
+            summary="you multiply by the weight at the wrong step",
             hints=["For a normalized entry of 0, what should the output be: the bias, or the weight times the bias?"],
         ),
         "done_again_root: variance": (
             Wording(
-                "You take the square root twice. What is under your square root: a variance, or a standard deviation "
-                "as `std` returns it?",
+                "You take the square root twice, so for a variance of 16 and eps 0, you divide by 2 instead of 4. What "
+                "is under your square root: a variance, or a standard deviation as `std` returns it?",
                 summary="you take the square root twice",
-                hints=["With a variance of 16 and an eps of 0, which number should you divide by?"],
+                hints=["What does `std` return: a variance, or the square root of a variance?"],
             )
         ),
     },

@@ -111,14 +111,14 @@ MISTAKES = [
         STEPS.but(sum_1=lambda first_norm, sum_1: first_norm(sum_1)),
         summary="you normalize a sum",
         message=(
-            "You normalize a sum as well as the sublayers' inputs, so x doesn't pass through the layer unchanged. "
-            "(The extra norm at the end is part of the stack, not of the layer.) Which norm is one too many?"
+            "You normalize a sum as well as the sublayers' inputs, so x doesn't pass through the layer unchanged. (The "
+            "extra norm at the end is part of the stack, not of the layer.) Which norm should you remove?"
         ),
         hints=[
             "With all parameters of attention and network at 0, the layer should return x unchanged. What does "
             "yours return?",
             "Pre-norm normalizes only the inputs of the sublayers.",
-            "Pass the first sum on as it is, and return the second one as it is.",
+            "Pass on the first sum and return the second sum without normalizing either of them.",
         ],
     ),
     Mistake(
@@ -134,7 +134,7 @@ MISTAKES = [
         hints=[
             "With all parameters of attention and network at 0, the layer should return x unchanged. What does "
             "yours return?",
-            "You need x twice: normalized for the sublayer, and as it is for the sum.",
+            "You need x twice: normalized for the sublayer, and unchanged for the sum.",
             "`x = x + attended`, where the attention gets the normalized x. The second half is the same with the "
             "network.",
         ],
@@ -156,24 +156,24 @@ EXERCISE = Exercise(
     points=2,
     verified="The sublayers read normalized vectors, and their outputs are added to x itself.",
     hints=[
-        "Both halves have the form x + sublayer(LayerNorm(x)). Which parentheses moved, compared with the previous "
-        "layer?",
-        "You need the normalized vectors three times, for queries, keys and values. Assign them to a separate name, "
-        "and keep x.",
+        "Both halves have the form x + sublayer(LayerNorm(x)). Which parentheses differ from the previous layer?",
+        "You need the normalized vectors three times, for queries, keys and values. Assign them to a separate "
+        "variable, and keep x.",
         "The first half: `normalized = self.norm_1(x)`, then `x = x + self.self_attention(normalized, normalized, "
         "normalized, mask)`.",
     ],
     messages={
         **MESSAGES,
         "wrong_input_normed_2: keys": Wording(
-            "{summary}. The feed-forward network then doesn't read what the attention added. Which tensor holds both?",
+            "{summary}, so the feed-forward network never sees what the attention added. Which tensor should the "
+            "second half start from?",
             summary="you apply `norm_2` to the input of the attention instead of the sum after the attention",
             hints=["After the first residual connection, which variable holds x plus the attention output?"],
         ),
         "ignored_mask": (
             Wording(
-                "Your output doesn't depend on `mask`, so positions attend to what it should hide. Which arguments do "
-                "you pass to the attention?",
+                "Your output doesn't depend on `mask`, so positions attend to positions that the mask should hide. "
+                "Which arguments do you pass to the attention?",
                 summary="your output doesn't depend on `mask`",
                 hints=["Which arguments does `self.self_attention` take?"],
             )
@@ -183,7 +183,7 @@ EXERCISE = Exercise(
                 "Your first residual connection is missing: you replace x with the attention output instead of adding "
                 "the two. What should be left of x if the attention returns only zeros?",
                 summary="your first residual connection is missing",
-                hints=["A residual connection adds a sublayer's input to its output. What do you add to what?"],
+                hints=["A residual connection adds a sublayer's input to its output. Which two tensors do you add?"],
             )
         ),
         "left_out_sum_2: computed": (
@@ -191,7 +191,7 @@ EXERCISE = Exercise(
                 "Your second residual connection is missing: you return the feed-forward output without adding the "
                 "first sum to it. What should be left of that sum if the network returns only zeros?",
                 summary="your second residual connection is missing",
-                hints=["A residual connection adds a sublayer's input to its output. What do you add to what?"],
+                hints=["A residual connection adds a sublayer's input to its output. Which two tensors do you add?"],
             )
         ),
         "part_left_out_sum_1: attended": (
@@ -199,13 +199,13 @@ EXERCISE = Exercise(
                 "Both of your residual connections are missing: you replace the input of each sublayer with its output "
                 "instead of adding the two. What should be left of x if both sublayers return only zeros?",
                 summary="both of your residual connections are missing",
-                hints=["A residual connection adds a sublayer's input to its output. What do you add to what?"],
+                hints=["A residual connection adds a sublayer's input to its output. Which two tensors do you add?"],
             )
         ),
         "moved_normed_1: queries": (
             Wording(
                 "You apply `norm_1` only to the queries, so the attention compares normalized queries with keys that "
-                "aren't. Which other arguments of the attention should be normalized?",
+                "aren't normalized. Which other arguments should you normalize?",
                 summary="you apply `norm_1` only to the queries, not to the keys and values",
                 hints=[
                     "Which of the three tensors that you pass to the attention are normalized?",
@@ -238,7 +238,7 @@ EXERCISE = Exercise(
                 "You pass the layer's input x to the second norm, so the network never sees the attention output. That "
                 "is a parallel layer, as in GPT-NeoX. What should the second half start from?",
                 summary="you pass the layer's input x to the second norm",
-                hints=["In your code, what does the network know about the other positions?"],
+                hints=["In your code, does the input of the network depend on the other positions?"],
             )
         ),
     },

@@ -53,7 +53,7 @@ def frequency_messages(d: str) -> dict[str, str | Wording]:
         ),
         "function_base: base ** 2": Wording(
             "Your first pair is right, but the later pairs rotate too slowly: your exponents are twice as large as "
-            "they should be. A range in steps of 2 already gives 2i. How often do you multiply by 2?",
+            "they should be. A range in steps of 2 already gives 2i. How many times do you multiply by 2?",
             summary="your exponents are twice as large as they should be",
             hints=[
                 of_six,
@@ -62,13 +62,17 @@ def frequency_messages(d: str) -> dict[str, str | Wording]:
             ],
         ),
         "ignored_base: 10000.0": Wording(
-            "{summary}, so your output is right only for the default. Which argument should you use instead?",
+            "{summary}, so your output doesn't depend on `base` and is right only for the default. Where does `base` "
+            "appear in the formula?",
             summary="you use a fixed base of 10000",
-            hints=["If `base` is 100, which frequency should the second of 2 pairs have? Which one does yours have?"],
+            hints=[
+                "If `base` is 100, the second of 2 pairs should have the frequency 0.1. Which frequency does yours "
+                "have?"
+            ],
         ),
         "operator_exponents: (two_i) // (width)": Wording(
-            "{summary}, so all pairs rotate at the same speed. Which exponent should the second pair have, and which "
-            "one does your code use?",
+            "{summary}, so all pairs rotate at the same speed: your exponents are all 0. Which operation in the "
+            "exponent gives 0 for every pair?",
             summary="you give every pair the frequency 1",
             hints=[f"With {d} = 4, what should the frequencies of the two pairs be? Which exponents give these?"],
         ),
@@ -88,8 +92,8 @@ def frequency_mistakes(steps: InSteps, d: str) -> list[Mistake]:
             steps.but(exponents=lambda two_i, width: -(-two_i // width)),
             summary="you round the exponents to whole numbers",
             message=(
-                "{summary}: the first one is 0 and all others are −1. `//` rounds down. Which operator divides "
-                "without rounding?"
+                "{summary}: the first exponent is 0 and all the others are −1. `//` rounds down, so `-2 // 6` is −1 "
+                "instead of −1/3. Which operator divides without rounding?"
             ),
             hints=["In a new cell, compare `-2 // 6` with `-2 / 6`."],
         ),

@@ -16,7 +16,7 @@ def position_mistakes(steps: InSteps) -> list[Mistake]:
         Mistake(
             "queries_from_the_first_key",
             steps.but(queries=lambda n_query: torch.arange(n_query)),
-            summary=("you line up the first query with the first key, even if there are more keys than queries"),
+            summary=("you line up the first query with the first key even if there are more keys than queries"),
             message=(
                 "With 1 query and 4 keys, you put the query at position 0 instead of 3. The *last* query should "
                 "line up with the last key."

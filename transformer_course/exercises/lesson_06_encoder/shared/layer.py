@@ -34,18 +34,18 @@ MESSAGES = {
         hints=["What does True mean in the masks of lesson 04? And in those of `nn.MultiheadAttention`?"],
     ),
     "wrong_layer_first_norm": Wording(
-        "{summary}, so `norm_1` is never used or trained. Which norm belongs to the first half?",
+        "{summary}, so `norm_1` is never used or trained. Which norm should the first half use?",
         summary="you use `norm_2` in both halves of the layer",
         hints=["Which parameters of your layer get no gradient?"],
     ),
     "wrong_layer_second_norm": Wording(
-        "{summary}, so `norm_2` is never used or trained. Which norm belongs to the second half?",
+        "{summary}, so `norm_2` is never used or trained. Which norm should the second half use?",
         summary="you use `norm_1` in both halves of the layer",
         hints=["Which parameters of your layer get no gradient?"],
     ),
     "first_for_all_attended": Wording(
-        "{summary}. Do you treat the output as a pair (output, weights), like the one that `nn.MultiheadAttention` "
-        "returns?",
+        "{summary}, so every sentence gets the same attention output. Do you treat the output as a pair (output, "
+        "weights), like the one that `nn.MultiheadAttention` returns?",
         summary="you use the attention output of the first sentence for the whole batch",
         hints=[
             "What does `MultiHeadAttention` from lesson 03 return: one tensor, or two?",
@@ -72,11 +72,11 @@ def of_either_layer(steps: InSteps, network_first: Variant) -> list[Mistake]:
             summary="you apply a causal mask that the caller didn't pass",
             message=(
                 "{summary}, so no position can attend to later positions. In an encoder, every position may attend to "
-                "the whole sentence unless `mask` hides something."
+                "the whole sentence unless `mask` hides something. Where do you create the causal mask?"
             ),
             hints=[
-                "Change the last vector of a sentence, and pass no mask. Should the output at the first position "
-                "change?",
+                "Suppose that you change the last vector of a sentence and pass no mask. Should the output at the "
+                "first position change?",
             ],
         ),
         Mistake(
@@ -84,12 +84,12 @@ def of_either_layer(steps: InSteps, network_first: Variant) -> list[Mistake]:
             network_first,
             summary="you apply the feed-forward network before the attention",
             message=(
-                "{summary}, so the network at a position knows nothing about the other positions yet. Which sublayer "
-                "should come first?"
+                "{summary}, so the input of the network at one position doesn't depend on the other positions. Which "
+                "sublayer should come first?"
             ),
             hints=[
-                "In your code, does the input of the network at position 0 depend on position 1?",
-                "The attention first collects from all positions, then the network works on each position separately.",
+                "In your code, which sublayer runs first? Which positions can its output depend on?",
+                "The attention first combines all positions, then the network works on each position separately.",
                 "Use `self.self_attention` in the first half, and `self.feed_forward` in the second.",
             ],
         ),
