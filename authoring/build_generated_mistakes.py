@@ -326,7 +326,7 @@ def check_messages_are_used(exercise: Exercise, catalog: Catalog) -> None:
         raise ValueError(
             f"{exercise.name} has messages for mistakes that are not among the {len(catalog.edits)} in its catalog: "
             f"{', '.join(unused)}. "
-            "A key is the kind and the step, as in scaled_mean; add the code after a colon to select one mistake."
+            "A key joins the kind and the step, as in scaled_mean; to select one mistake, add a colon and its code."
         )
 
 

@@ -146,7 +146,7 @@ def drawing(may_use: Mapping[str, str]) -> str:
     """Return the map as SVG.
 
     Args:
-        may_use: For each package, the last names of the packages that it may use.
+        may_use: Maps each package to the packages that it may import (only the last part of each name).
 
     Raises:
         ValueError: A package has no position, or a position has no package.

@@ -84,7 +84,7 @@ def measure(model: PreviousTokenModel, tokens: Int[Tensor, "batch n"]) -> Measur
 
 
 def similarity(x: Float[Tensor, "*layers batch n d_model"]) -> Float[Tensor, "*layers"]:
-    """Return the mean cosine similarity between different positions of a text."""
+    """Return the mean cosine similarity between different positions in a text."""
     directions = F.normalize(x, dim=-1)
     cosines = directions @ directions.mT
     n = x.shape[-2]

@@ -83,7 +83,9 @@ def main() -> None:
     )
     parser.add_argument("--readme", action="store_true", help="run the benchmarks in the tables of README.md")
     parser.add_argument("--list", action="store_true", help="print all row names")
-    parser.add_argument("--rounds", type=int, default=7, help="number of turns per contestant in each row (default 7)")
+    parser.add_argument(
+        "--rounds", type=int, default=7, help="number of timed runs per library in each row (default 7)"
+    )
     parser.add_argument("--threads", type=int, default=1, help="number of torch threads (default 1)")
     parser.add_argument("--out", type=Path, help="write results.json, results.md and results.svg to this folder")
     options = parser.parse_args()

@@ -150,7 +150,7 @@ def main() -> None:
     """Print the tables."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument(
-        "--rounds", type=int, default=30, help="number of turns per contestant in each case (default 30)"
+        "--rounds", type=int, default=30, help="number of timed runs per implementation in each case (default 30)"
     )
     parser.add_argument("--threads", type=int, default=1, help="number of torch threads (default 1)")
     options = parser.parse_args()

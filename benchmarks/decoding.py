@@ -93,7 +93,7 @@ def main() -> None:
         help="use a model with GPT-2's 124 million parameters instead of 29 million (takes minutes)",
     )
     parser.add_argument(
-        "--rounds", type=int, default=15, help="number of turns per contestant at each length (default 15)"
+        "--rounds", type=int, default=15, help="number of timed runs per implementation at each length (default 15)"
     )
     parser.add_argument("--threads", type=int, default=1, help="number of torch threads (default 1)")
     options = parser.parse_args()

@@ -51,7 +51,7 @@ def stored_picture(lesson: str, cell: str) -> bytes:
     outputs = [output for node in book.cells if node.id == cell for output in node.get("outputs", [])]
     pictures = [output.data["image/png"] for output in outputs if "image/png" in output.get("data", {})]
     if not pictures:
-        raise ValueError(f"{lesson} has no cell {cell} with a picture")
+        raise ValueError(f"cell {cell} of {lesson} does not exist or has no picture")
     return base64.b64decode(pictures[0])
 
 

@@ -299,7 +299,7 @@ class SharedValues:
 def _run(step: Step, given: Sequence[Any]) -> Any:
     value = step(*given)
     if isinstance(value, Tensor) and value.numel() > MAX_STEP_SIZE:
-        raise RunawayAnswer(f"a step returned {value.numel():,} numbers; the maximum is {MAX_STEP_SIZE:,}")
+        raise RunawayAnswer(f"a step returned {value.numel():,} numbers; the limit is {MAX_STEP_SIZE:,}")
     return _bounded(value) if type(value) is FunctionType else value
 
 
@@ -310,10 +310,10 @@ def _bounded(function: FunctionType) -> FunctionType:
         _Evaluation.n_calls += 1
         value = function(*args, **kwargs)
         size = value.numel() if isinstance(value, Tensor) else len(value) if isinstance(value, Sized) else 1
-        if _Evaluation.n_calls > MAX_CALLS or size > MAX_RESULT_SIZE:
-            raise RunawayAnswer(
-                f"a function from a step exceeded its limits: call {_Evaluation.n_calls:,} returned {size:,} numbers"
-            )
+        if _Evaluation.n_calls > MAX_CALLS:
+            raise RunawayAnswer(f"functions returned by steps were called more than {MAX_CALLS:,} times")
+        if size > MAX_RESULT_SIZE:
+            raise RunawayAnswer(f"a step's function returned {size:,} numbers; the limit is {MAX_RESULT_SIZE:,}")
         return value
 
     return bounded  # type: ignore[return-value]

@@ -14,7 +14,7 @@ from transformer_lab.data.docstrings import python_docstrings
 def main() -> int:
     """Run an entry; return 1 if it breaks a rule."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.speed_run", description=__doc__)
-    parser.add_argument("entry", metavar="MODULE", help="the module of the entry, such as benchmarks.speed_run.gpt")
+    parser.add_argument("entry", metavar="MODULE", help="the entry's module, such as benchmarks.speed_run.gpt")
     parser.add_argument(
         "--seconds",
         type=float,

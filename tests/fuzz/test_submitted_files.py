@@ -231,7 +231,7 @@ def test_zip_with_too_many_notebooks_affects_one_student():
 def test_reports_too_many_written_answers():
     own = [markdown("a", id=f"written-{n}") for n in range(101)]
     [row] = submit(**{"eve/01_lookup.ipynb": book(*own)}).values()
-    assert "has 101 written answers; at most 100 are read" in row["remarks"]
+    assert "has 101 written answers; the limit is 100" in row["remarks"]
 
 
 def test_row_explains_a_grading_failure():

@@ -52,7 +52,7 @@ def test_old_python_can_parse_the_script():
 
 
 @pytest.mark.parametrize("module", ["venv", "ensurepip"])
-def test_python_without_venv_prints_debian_package(repository, module):
+def test_install_without_venv_names_debian_package(repository, module):
     message = error_message(repository.run("lab", before=HIDE_MODULE.format(module)))
     assert message == "this Python has no venv module; on Debian and Ubuntu, run: sudo apt install python3-venv"
     assert not (repository.path / ".venv").exists()
@@ -92,7 +92,7 @@ def test_unsupported_platform_prints_one_line(monkeypatch, system, machine, mac,
         assert "\n" not in problem
 
 
-def test_too_new_python_prints_supported_versions(monkeypatch):
+def test_install_on_unsupported_python_lists_supported_versions(monkeypatch):
     monkeypatch.setattr(sys, "version_info", (3, 15, 0, "final", 0))
     problem = course.platform_problem()
     assert problem is not None
@@ -259,7 +259,7 @@ def test_uv_uses_package_sources_of_pip(repository):
         ("Darwin", {}, True, [None, None]),
     ],
 )
-def test_linux_prefers_pytorch_without_cuda(repository, system, variables, reachable, tried):
+def test_linux_installs_cpu_only_pytorch_by_default(repository, system, variables, reachable, tried):
     backend = "os.environ.get('UV_TORCH_BACKEND')"
     repository.uv(f"print({backend}); sys.exit({backend} == 'auto' and not {reachable})")
     before = f"import platform; platform.system, platform.machine = lambda: {system!r}, lambda: 'arm64'"

@@ -242,7 +242,7 @@ def test_stops_changed_answer_that_grows_or_never_ends(changes, shared):
 
 def test_stops_changed_answer_with_too_large_step():
     too_many = {"scores": lambda: torch.zeros(1).expand(MAX_STEP_SIZE + 1)}  # an expanded tensor takes no memory
-    with pytest.raises(RunawayAnswer, match="a step returned 100,000,001 numbers; the maximum is 100,000,000"):
+    with pytest.raises(RunawayAnswer, match="a step returned 100,000,001 numbers; the limit is 100,000,000"):
         InSteps(products, scores, weights, reference=mixture).but(**too_many).attempt(QUERIES, KEYS)
 
 

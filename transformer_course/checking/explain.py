@@ -147,7 +147,7 @@ def _explain_module(
         return f"call {int(path[0]) + 2} of the same module, with different inputs, returns the wrong output."
     if field == "later_in_training":
         return "a later call of the same module, with different inputs and in train mode, returns the wrong output."
-    # the parameters could be loaded, so the module was called
+    # the parameters loaded, so the module must have been called
     called, expected = cast(FunctionObservation, observed), cast(FunctionObservation, right)
     return _explain_function(exercise, case, called, expected, difference)
 

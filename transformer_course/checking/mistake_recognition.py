@@ -126,9 +126,9 @@ def recognize_side_effect(known: Behavior, observed: Sequence[Observation]) -> M
 
 
 def _limits(known: Behavior, observed: Sequence[Observation]) -> dict[int, float]:
-    """Return, for each case, how closely an attempt must match a mistake, in tolerances.
+    """For each case, return the maximum distance between an attempt and a mistake that match, in tolerances.
 
-    Cases in which the attempt is wrong come first, because half of all mistakes are correct in the remaining cases.
+    The cases that the attempt gets wrong come first, because half of all mistakes give the right result in the others.
     """
     distances = []
     for observation, right in zip(observed, known.expected, strict=False):

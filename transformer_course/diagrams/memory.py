@@ -39,7 +39,8 @@ def memory_of(model: nn.Module, *inputs: Tensor) -> Diagram:
             afterwards.callback(hook.remove)
         model(*inputs)
     n_layers = len(parts.encoder.layers)
-    if LAST_LAYER not in outputs and n_layers - 1 in outputs:  # the model calls the layers, not the encoder
+    if LAST_LAYER not in outputs and n_layers - 1 in outputs:
+        # the model calls the layers directly and never calls the encoder
         outputs[LAST_LAYER] = outputs[n_layers - 1]
     sources = [_source(tensors, outputs) for tensors in read]
     return draw(sources, n_layers)

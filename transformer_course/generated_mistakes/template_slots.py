@@ -279,7 +279,7 @@ class Slots(StepWords):
 
     @property
     def circumstances(self) -> str:
-        """A suffix with the condition of the mistake or the other step that the mistake affects."""
+        """Message suffix: the condition under which the mistake occurs, or the other step that it affects."""
         edit = self.edit
         text = edit.code.get(edit.step, "") if isinstance(edit.code, dict) else ""
         if given := re.match(r"if (\w+) is None:\n", text):

@@ -164,7 +164,7 @@ def defined_answer(job: Job, answer: Answer | None = None) -> Iterator[tuple[Cal
         attempt = define(name, answer, [cell["source"] for cell in job["cells"]], _StandInNotebook(parts), given)
         end_other_processes(own_pid)
         if cases[0].kind == "module" and not (isinstance(attempt, type) and issubclass(attempt, nn.Module)):
-            raise CannotBeDefined({"type": "TypeError", "message": f"{name} should be a class made from nn.Module"})
+            raise CannotBeDefined({"type": "TypeError", "message": f"{name} should be a subclass of nn.Module"})
         yield attempt, cases
 
 

@@ -151,7 +151,7 @@ def _record_function(attempt: Any, case: Case, parameters: Mapping[str, Tensor] 
 
 
 def _state_after_call(value: Any) -> PlainData:
-    """Return an argument after the call as plain data, or a model's state."""
+    """Return an argument's value after the call as plain data; for a model, return its state."""
     return stand_in_models.state_of(value) if isinstance(value, nn.Module) else to_plain_data(value)
 
 

@@ -165,7 +165,7 @@ def prepare() -> None:
 
 @cache
 def visible_paths() -> tuple[str, ...]:
-    """Return the paths in a job's private root: the paths of Python, and a few system files."""
+    """Return the paths in a job's private root: Python's own paths and a few system files."""
     links = (path for path in ("/bin", "/sbin", "/lib", "/lib32", "/lib64") if os.path.islink(path))
     named = (sys.prefix, sys.base_prefix, sys.executable, *site.getsitepackages(), *sys.path)
     return (*_python_paths(), *filter(os.path.isabs, named), *links, *SYSTEM_FILES, *DEVICES)
@@ -173,17 +173,17 @@ def visible_paths() -> tuple[str, ...]:
 
 @cache
 def _python_paths() -> tuple[str, ...]:
-    """Return the paths of Python and its packages, including the sandbox's copy of the course."""
+    """Return the folders of Python and its packages, including the sandbox's copy of the course."""
     folders = {sys.prefix, sys.base_prefix, *site.getsitepackages(), *sys.path, "/usr", "/lib", "/lib64", *SYSTEM_FILES}
     return tuple(sorted({str(Path(folder).resolve()) for folder in folders if folder}))
 
 
 @cache
 def _without_answers() -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Split Python's paths so that an installed copy of the course, which contains the answers, cannot be read.
+    """Split ``sys.path`` so that an installed copy of the course, which contains the answers, cannot be read.
 
     Returns:
-        The readable paths, and the folders in which only names may be listed.
+        The readable paths, and the folders whose entries may be listed but not read.
     """
     copies = {Path(folder, COURSE).resolve() for folder in (*_python_paths(), *site.getsitepackages(), *sys.path)}
     hidden = {copy for copy in copies if copy.is_dir() and copy != Path(__file__).parents[1].resolve()}

@@ -175,7 +175,8 @@ class Sandbox:
         answer = None
         if reason == "exit 0" and data:
             with contextlib.suppress(NotPlainData):
-                answer = unpack(data)  # can take seconds for millions of small objects, so its time counts
+                # Unpacking millions of small objects can take seconds, so it is included in the measured time.
+                answer = unpack(data)
             reason = "exit 0" if isinstance(answer, dict) else "unreadable"
         seconds = time.monotonic() - started
         return Outcome(

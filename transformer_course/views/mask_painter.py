@@ -98,9 +98,8 @@ class MaskPainter(View):
     def _check_size(self, proposal: dict[str, Any]) -> list[list[bool]]:
         rows, n = proposal["value"], len(self.tokens)
         if [len(row) for row in rows] != [n] * n:
-            raise TraitError(
-                f"for {n} tokens, the mask must have shape ({n}, {n}); got rows of {[len(row) for row in rows]}"
-            )
+            lengths = [len(row) for row in rows]
+            raise TraitError(f"for {n} tokens, the mask must have shape ({n}, {n}); got rows of lengths {lengths}")
         return rows
 
     @validate("source")

@@ -33,7 +33,7 @@ class ModelMap(View):
 
     text = Unicode(help="The text to show.").tag(sync=True)
     texts = List(Unicode(), help="Texts to choose from.").tag(sync=True)
-    runs = Dict(help="The recorded runs, by text.").tag(sync=True)
+    runs = Dict(help="The recorded runs, keyed by input text.").tag(sync=True)
     problem = Unicode(help="Reason why the model could not run on the last text, or an empty string.").tag(sync=True)
     block = Integer(0, min=0, help="Index of the open block, initially the last attention module.").tag(sync=True)
     step = Integer(0, min=0, help="Index of the selected token in the last sequence.").tag(sync=True)

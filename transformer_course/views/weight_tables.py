@@ -1,4 +1,4 @@
-"""Encode attention weights for the browser, with two bytes per weight."""
+"""Encode attention weights for the browser, as two bytes each."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -111,7 +111,7 @@ def record_messages(folder: Path, exercise: str, messages: Iterable[str]) -> Non
     recorded = read_progress(folder, strict=True).messages.get(exercise, [])
     for name in messages:
         if name not in recorded:
-            _add(folder, {"exercise": exercise, "told": name})
+            _add(folder, {"exercise": exercise, "message": name})
 
 
 def record_review(folder: Path, review: Review) -> None:
@@ -174,8 +174,8 @@ def _entries(path: Path) -> Iterator[tuple[str, datetime | str] | Prediction | R
             entry: dict[str, Any] = json.loads(line)
             if "prediction" in entry:
                 yield Prediction(**entry["prediction"])
-            elif "told" in entry:
-                yield str(entry["exercise"]), str(entry["told"])
+            elif "message" in entry:
+                yield str(entry["exercise"]), str(entry["message"])
             elif "practiced" in entry:
                 when = datetime.fromisoformat(entry["when"]).astimezone(UTC)
                 yield Review(entry["practiced"], entry["rating"], when)

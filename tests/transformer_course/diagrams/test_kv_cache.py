@@ -6,7 +6,7 @@ from transformer_course.diagrams.kv_cache import drafts, steps
 TOKENS = ["<bos>", *"Retu"]
 
 
-def test_predicted_token_is_input_of_the_next_pass():
+def test_predicted_token_is_input_to_next_pass():
     d = steps(TOKENS, n_prompt=2)
     gray, blue = light(GRAY), light(BLUE)
     assert [table.colors for table in d.tables] == [((blue, blue),), ((gray, gray, blue),), ((*[gray] * 3, blue),)]

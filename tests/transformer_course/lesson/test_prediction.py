@@ -95,7 +95,7 @@ def test_distant_numbers_and_unequal_counts_are_wrong(prediction, measured):
         (True, False, "wrong"),
     ],
 )
-def test_words_are_right_if_equal(prediction, measured, answer):
+def test_equal_words_count_as_correct(prediction, measured, answer):
     assert judge_prediction(prediction, measured) == answer
 
 

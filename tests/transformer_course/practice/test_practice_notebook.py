@@ -67,7 +67,7 @@ def test_grader_ignores_practice_bank_under_any_name(tmp_path, name):
     assert submission.problem == NOTHING_TO_GRADE
 
 
-def test_links_exercises_of_practice_bank(tmp_path):
+def test_links_to_practice_bank_exercises(tmp_path):
     material = read_material(published_lessons())
     selection = select_lessons(material, Progress(), NOON, ["practice_bank"], n_exercises=100)
     assert {each.name for each in selection.exercises} == {each.name for each in exercises_of("practice_bank")}

@@ -151,4 +151,4 @@ def test_module_exercise_requires_module(sandbox: Sandbox):
     }
     answer = sandbox.run(job).answer
     assert answer is not None
-    assert answer["crash"] == {"type": "TypeError", "message": "f should be a class made from nn.Module"}
+    assert answer["crash"] == {"type": "TypeError", "message": "f should be a subclass of nn.Module"}

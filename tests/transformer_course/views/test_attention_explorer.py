@@ -17,7 +17,7 @@ def explorer():
     return AttentionExplorer({"self": SELF, "cross": CROSS}, queries, keys)
 
 
-def test_words_list_largest_weights_of_the_selection(explorer):
+def test_text_lists_largest_weights_in_selection(explorer):
     explorer.head, explorer.query = 0, 1
     assert explorer.words().endswith("The query like₁ attends most to like₁ 0.70, I₀ 0.30, you₂ 0.00.")
     explorer.layer, explorer.key = 1, 0

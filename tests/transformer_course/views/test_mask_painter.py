@@ -57,7 +57,7 @@ def test_rejects_mismatched_tokens_masks_and_scores(arguments, error):
 
 def test_rejects_mask_of_wrong_size_without_changes():
     painter = MaskPainter(TOKENS)
-    with pytest.raises(TraitError, match=r"shape \(4, 4\); got rows of \[3, 3, 3\]"):
+    with pytest.raises(TraitError, match=r"shape \(4, 4\); got rows of lengths \[3, 3, 3\]"):
         painter.mask = causal_mask(3)
     assert painter.mask.all()
 

@@ -23,7 +23,7 @@ class GroupedQueryAttention(grouped_query.GroupedQueryAttention):
         cache: KVCache | None = None,
         is_causal: bool = False,
     ) -> Float[Tensor, "batch n d_model"]:
-        """Let every position attend to the positions of the same sequence."""
+        """Let every position attend to all positions in the same sequence."""
         q = split_heads(self.w_q(x), self.n_heads)
         k, v = split_heads(self.w_k(x), self.n_kv_heads), split_heads(self.w_v(x), self.n_kv_heads)
         n_before = 0 if cache is None else cache.length

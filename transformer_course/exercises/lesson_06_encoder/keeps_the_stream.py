@@ -94,7 +94,7 @@ def keeps_the_stream_cases(seed: int) -> list[Case]:
         return Case({"layer": model, "x": x}, shows)
 
     layers = [*FIRST_LAYERS, *(OTHER_LAYERS[i] for i in torch.randperm(len(OTHER_LAYERS), generator=rng))]
-    # In the cases above, the input reveals the layer. In the last cases, only calling the layer shows the result.
+    # In the cases above, the input identifies the layer. In the last cases, an answer must call the layer.
     for number, i in enumerate(torch.randint(len(LAST_LAYERS), (N_LAST_LAYERS,), generator=rng).tolist(), 1):
         shows, sums = LAST_LAYERS[i]
         layers.append((f"{shows}, layer {number} of {N_LAST_LAYERS}", sums, {}))

@@ -57,7 +57,7 @@ def shift_right_cases(seed: int) -> list[Case]:
 
 
 def bos_in_front_of_first(tokens, bos_id):
-    """Replace only the very first token of the batch with bos."""
+    """Replace only the very first token in the batch with BOS."""
     first = torch.arange(tokens.numel()).view(tokens.shape) == 0
     return tokens.masked_fill(first, bos_id)
 

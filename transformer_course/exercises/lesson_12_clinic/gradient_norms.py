@@ -11,7 +11,7 @@ from transformer_course.steps import InSteps
 
 
 def gradient_norms(model: nn.Module) -> dict[str, float]:
-    """Return the norm of each parameter's gradient by parameter name, or 0 for a parameter without a gradient."""
+    """Return each parameter's gradient norm, keyed by parameter name (0 if the parameter has no gradient)."""
     return {
         name: 0.0 if parameter.grad is None else parameter.grad.norm().item()
         for name, parameter in model.named_parameters()

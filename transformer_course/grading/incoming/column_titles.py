@@ -82,7 +82,7 @@ def find_columns(table: Table, key: str, chosen: Mapping[str, str] | None = None
     Args:
         table: The table.
         key: The kind of column.
-        chosen: Titles or numbers (from 1) of columns that the instructor chose, by key.
+        chosen: Titles or numbers (from 1) of columns that the instructor chose, with the keys of ``TITLES``.
 
     Raises:
         ValueError: The table has no column with the chosen title or number.
@@ -116,7 +116,7 @@ def participant_number(text: str) -> str:
 
 
 def parse_columns(choices: Sequence[str]) -> dict[str, str]:
-    """Parse command-line choices of columns, such as ``grade=Bewertung``, into a dict by key of ``TITLES``.
+    """Parse command-line choices of columns, such as ``grade=Bewertung``, into a dict with the keys of ``TITLES``.
 
     Raises:
         ValueError: A choice has the wrong format or an unknown key.

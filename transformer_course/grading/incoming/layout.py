@@ -1,4 +1,4 @@
-"""Find the student of each file in a folder or zip of submissions by the names of the files and folders.
+"""Find the student who submitted each file in a folder or zip, using the names of the files and folders.
 
 Names inside a student's own folder, zip or repository are ignored, so students cannot submit for anyone else.
 """
@@ -109,11 +109,11 @@ def tree(name: str, files: Iterable[SubmittedFile]) -> Folder:
 
 
 def recognize(root: Folder, is_student: Callable[[str], bool], path: Path | None = None, pattern: str = "") -> Layout:
-    """Find the student of each file.
+    """Find the student who submitted each file.
 
     Args:
         root: The folder or zip.
-        is_student: Function that returns whether a name may be the name of a student in the class.
+        is_student: Function that returns whether a name could belong to a student in the class.
         path: The location of the folder, or None for a zip.
         pattern: The instructor's pattern for the students' names in paths; empty to detect the names automatically.
     """

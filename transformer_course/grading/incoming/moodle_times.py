@@ -32,7 +32,7 @@ def read_submission_times(
     Args:
         path: The worksheet.
         zone: The time zone of the times in the worksheet. None means the local time zone.
-        columns: Titles of columns that the instructor chose, by key of ``column_titles.TITLES``.
+        columns: Titles of columns that the instructor chose, with the keys of ``column_titles.TITLES``.
 
     Raises:
         ValueError: The table has no column of participant numbers or no column of submission times.

@@ -54,13 +54,11 @@ def read_cells(content: bytes) -> tuple[list[dict[str, str]], dict[str, str], li
     except Exception as error:  # the JSON may have any structure
         raise UnreadableFile("The file is damaged: it is JSON, but not a notebook.") from error
     if len(cells) > MAX_CELLS:
-        raise UnreadableFile(f"The notebook has {len(cells)} code cells; at most {MAX_CELLS} are read.")
+        raise UnreadableFile(f"The notebook has {len(cells)} code cells; the limit is {MAX_CELLS}.")
     if sum(len(cell["source"]) for cell in cells) > MAX_CODE_LENGTH:
         raise UnreadableFile(f"The notebook has more than {MAX_CODE_LENGTH >> 20} million characters of code.")
     if len(written) > MAX_WRITTEN_ANSWERS:
-        raise UnreadableFile(
-            f"The notebook has {len(written)} written answers; at most {MAX_WRITTEN_ANSWERS} are read."
-        )
+        raise UnreadableFile(f"The notebook has {len(written)} written answers; the limit is {MAX_WRITTEN_ANSWERS}.")
     return cells, written, texts
 
 

@@ -39,7 +39,7 @@ class ReadingBudget:
         self._values -= n_values
         if n_values > MAX_JSON_VALUES:
             raise UnreadableFile(
-                f"The notebook has {n_values:,} JSON values; at most {MAX_JSON_VALUES:,} are read. "
-                "Clear the outputs and save it again."
+                f"The notebook has {n_values:,} JSON values; the limit is {MAX_JSON_VALUES:,}. "
+                "Clear the outputs and save the notebook again."
             )
         self.check()

@@ -37,7 +37,7 @@ def read_roster(path: Path, columns: Mapping[str, str] | None = None) -> list[Pe
 
     Args:
         path: The table.
-        columns: Titles of columns that the instructor chose, by key of ``column_titles.TITLES``.
+        columns: Titles of columns that the instructor chose, with the keys of ``column_titles.TITLES``.
 
     Raises:
         ValueError: No column identifies students, a row does not identify a student, or two rows have the same id.

@@ -98,7 +98,7 @@ def _members(
 def _entries(
     archive: zipfile.ZipFile, stem: str, *, is_class: bool
 ) -> Iterator[tuple[zipfile.ZipInfo, tuple[str, ...], str]]:
-    """Yield the entries of a zip, each with its path inside the zip and with its problem or an empty string."""
+    """Yield (entry, path, problem) for each entry in a zip; the problem is an empty string if there is none."""
     earlier: set[tuple[str, ...]] = set()
     for info in archive.infolist():
         name = PurePosixPath(_name_in_zip(info).replace("\\", "/"))

@@ -144,7 +144,7 @@ class _Graders(WorkerPlugin):
             exercises.add()
         container = Container(self._container) if self._container else None
         process = multiprocessing.current_process()
-        # Dask starts this process as a daemon, which would not be allowed to have children.
+        # Dask starts this process as a daemon, and daemonic processes must not have children.
         self._was_daemon, process.daemon = process.daemon, False
         self.workers = [Worker(self._limits, container, self._own) for _ in range(n)]
         self.free: SimpleQueue[Worker] = SimpleQueue()

@@ -128,7 +128,7 @@ def merge_into_moodle(
         export: The worksheet.
         results: The results of the class.
         lesson: The lesson to export; empty for the sum of all lessons.
-        columns: Titles of columns that the instructor chose, by key of ``column_titles.TITLES``.
+        columns: Titles of columns that the instructor chose, with the keys of ``column_titles.TITLES``.
 
     Raises:
         ValueError: The table is not a worksheet from Moodle, or the lesson was not graded.

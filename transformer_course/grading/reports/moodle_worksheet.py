@@ -22,13 +22,13 @@ ENGLISH_GRADE, ENGLISH_FEEDBACK = "grade", "Feedback comments"
 
 @dataclass(frozen=True)
 class WorksheetColumns:
-    """The indices of the columns of a worksheet.
+    """Column indices in a worksheet.
 
     Args:
         grade: The column for the grade.
         maximum: The column for the maximum grade, or None.
         feedback: The column for comments, or None.
-        person: The columns that identify the student, or None, by key of ``column_titles.TITLES``.
+        person: The columns that identify the student, keyed by a key of ``column_titles.TITLES``; None if absent.
     """
 
     grade: int
@@ -42,7 +42,7 @@ def worksheet_columns(table: Table, chosen: Mapping[str, str] | None = None) -> 
 
     Args:
         table: The worksheet. If the worksheet is in English and has no column for comments, this column is added.
-        chosen: Titles or numbers of columns that the instructor chose, by key of ``column_titles.TITLES``.
+        chosen: Titles or numbers of columns that the instructor chose, with the keys of ``column_titles.TITLES``.
 
     Raises:
         ValueError: The table has no column for the grade, or no column that identifies the student.

@@ -50,7 +50,7 @@ class ClassRules:
         rubric: The rubric for written answers, by question.
         library_calls: One of ``LIBRARY_CALLS``.
         bonus: Whether points for stretch exercises are exported.
-        roster_columns: The columns of the roster that the instructor chose, by key of ``column_titles.TITLES``.
+        roster_columns: The columns of the roster that the instructor chose, with the keys of ``column_titles.TITLES``.
     """
 
     roster: Roster = field(default_factory=lambda: Roster([]))

@@ -40,7 +40,7 @@ class RunOptions:
         layout: Pattern for the students' names in the paths of their files, such as ``*/STUDENT``; empty to detect the
             names.
         worksheets: Moodle's grading worksheets, from which the submission times are read.
-        worksheet_columns: The columns of the worksheets that the instructor chose, by key of
+        worksheet_columns: The columns of the worksheets that the instructor chose, with the keys of
             ``column_titles.TITLES``.
         unconfined: Whether to grade even if the system cannot protect the user's files from the notebooks' code.
         container: The tool, ``podman`` or ``docker``, with which to run the notebooks' code in a container; empty to

@@ -75,7 +75,7 @@ def test_checks_budget_before_unpacking_next_file():
 def test_accepts_notebook_with_large_pictures():
     budget = ReadingBudget()
     budget.spend(b"iVBORw0KGgo" * (1 << 20))
-    with pytest.raises(UnreadableFile, match=f"at most {MAX_JSON_VALUES:,}"):
+    with pytest.raises(UnreadableFile, match=f"the limit is {MAX_JSON_VALUES:,}"):
         budget.spend(b"," * (MAX_JSON_VALUES + 1))
 
 

@@ -76,7 +76,7 @@ def test_reports_too_much_code(tmp_path: Path):
 def test_reports_too_many_cells(tmp_path: Path):
     many = [{"id": f"cell-{n}", "source": ""} for n in range(MAX_CELLS + 1)]  # random IDs could collide
     path = write_notebook(tmp_path / "ada" / "01_lookup.ipynb", many)
-    assert find_submissions([path])[0].problem == "The notebook has 5001 code cells; at most 5000 are read."
+    assert find_submissions([path])[0].problem == "The notebook has 5001 code cells; the limit is 5000."
 
 
 def test_reports_notebook_from_different_course(tmp_path: Path):

@@ -134,7 +134,7 @@ class Outline(HTMLParser):
         assert self.open.pop() == tag
 
 
-def test_page_is_offline_and_accessible():
+def test_page_works_offline_and_is_accessible():
     for results in (make_class(), class_results({}), class_results({"ada": []})):
         page = class_page(results)
         outline = Outline(page)

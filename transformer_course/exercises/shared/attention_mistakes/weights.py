@@ -48,7 +48,7 @@ def _product(steps: InSteps, change: Step) -> Variant:
 
 
 def of_the_products(steps: InSteps) -> list[Mistake]:
-    """Return the mistakes in comparing every query with every key."""
+    """Return the possible mistakes in computing the query-key dot products."""
     return [
         Mistake(
             "query_i_with_key_i",
