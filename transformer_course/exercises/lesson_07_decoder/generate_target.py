@@ -148,8 +148,8 @@ MISTAKES = [
         STEPS.but(next_logits=lambda: lambda logits: logits[:, -1].softmax(dim=-1)),
         summary="you pass probabilities to `choose` instead of logits",
         message=(
-            "{summary}, so `choose` may pick a different token. Which input does the docstring of `generate_target` "
-            "describe for `choose`?"
+            "{summary}, so `choose` may pick a different token. Which step between the model and `choose` should you "
+            "leave out?"
         ),
         hints=["Which function do you apply to the logits before you call `choose`?"],
     ),

@@ -306,7 +306,7 @@ EXERCISE = Exercise(
             summary="your loop makes one iteration too many",
         ),
         "slice_next_logits: logits[:, 0]": Wording(
-            "{summary}, which depend only on the first token. Which position predicts the next token?",
+            "{summary}, so the new tokens depend only on the first token. Which position predicts the next token?",
             summary="you sample from the logits of the *first* position instead of the last",
         ),
     },

@@ -110,7 +110,7 @@ EXERCISE = Exercise(
             summary="your blocks run without a causal mask",
         ),
         "function_logits: §.softmax(dim=-1)": Wording(
-            "{summary}. The loss and the sampling function expect logits and apply the softmax themselves. What "
+            "{summary}, but the loss and the sampling function expect logits and apply the softmax themselves. What "
             "should you return?",
             summary="you take a softmax of the logits",
             hints=["Which function does `F.cross_entropy` apply to its input first?"],
@@ -174,8 +174,8 @@ EXERCISE = Exercise(
             STEPS.but(logits=lambda logits: logits.log_softmax(dim=-1)),
             summary="you take a log-softmax of the logits",
             message=(
-                "{summary}. The loss and the sampling function expect logits and apply the softmax themselves. What "
-                "should you return?"
+                "{summary}, but the loss and the sampling function expect logits and apply the softmax themselves. "
+                "What should you return?"
             ),
             hints=["Which function does `F.cross_entropy` apply to its input first?"],
         ),
@@ -258,8 +258,8 @@ EXERCISE = Exercise(
             STEPS.but(logits=lambda logits: logits.mean(dim=1)).attempt,
             summary="you average over the positions",
             message=(
-                "{summary}, as a text classifier does. A language model predicts the next token at every position. "
-                "What shape should your logits have?"
+                "{summary}, as a text classifier does. For 3 tokens, you return one prediction, but a language model "
+                "predicts the next token at each of the 3 positions. What shape should your logits have?"
             ),
             hints=["For 3 tokens, how many next tokens does the model predict?"],
         ),

@@ -70,8 +70,8 @@ MISTAKES = [
         STEPS.but(distance=lambda period: period),
         summary="you measure the weight on the *same* token, one period earlier",
         message=(
-            "{summary}. To copy, a head must attend to the token *after* that one. How many positions is that token "
-            "before the query?"
+            "{summary}. To copy, a head must attend to the token *after* that one. How many positions before the "
+            "query is the token to copy?"
         ),
         hints=[
             "A sequence of period 3 begins with A B C A. Which position should an induction head attend to at the "
@@ -88,8 +88,8 @@ MISTAKES = [
         ),
         summary="you measure the weight on the token *before* the previous occurrence",
         message=(
-            "{summary}. The token to copy comes *after* the previous occurrence. How many positions is it before the "
-            "query?"
+            "{summary}. The token to copy comes *after* the previous occurrence. How many positions before the query "
+            "is that token?"
         ),
         hints=[
             "A sequence of period 3 begins with A B C A B. Which position should an induction head attend to at the "
@@ -156,8 +156,8 @@ EXERCISE = Exercise(
             hints=["A sequence of period 3 begins with A B C A. Which token is the first that has appeared before?"],
         ),
         "part_left_out_distance": Wording(
-            "{summary}, which is the score of a previous-token head. With a period of 3, how many positions is the "
-            "token to copy before the query?",
+            "{summary}, which is the score of a previous-token head. With a period of 3, how many positions before "
+            "the query is the token to copy?",
             summary="you measure the weight on the position just before the query",
             hints=[
                 "A sequence of period 3 begins with A B C A. Which position should an induction head attend to at the "

@@ -94,8 +94,8 @@ MISTAKES = [
         STEPS.but(rest=lambda rest, p, q, n_accepted: p[n_accepted - 1] if n_accepted == len(q) else rest),
         summary="you don't use the last row of p when all tokens are accepted",
         message=(
-            "{summary}, so the last row of p has no effect. Which row of p predicts the token after the last drafted "
-            "token?"
+            "{summary}: you draw the next token from the distribution for the last drafted token. Which row of p "
+            "predicts the token after it?"
         ),
         hints=["With 2 drafted tokens, p has 3 rows. Which token does each row predict?"],
     ),
@@ -186,7 +186,7 @@ EXERCISE = Exercise(
             summary="you also count the tokens that pass after the first rejection",
         ),
         "part_left_out_following: rest": Wording(
-            "{summary}, so after a rejection your distribution sums to less than 1. What should a distribution sum to?",
+            "{summary}, so after a rejection your distribution sums to less than 1. Which number should you divide by?",
             summary="you never divide max(0, p − q) by its sum",
         ),
         "order_ratios: (q) / (p[:-1])": Wording(

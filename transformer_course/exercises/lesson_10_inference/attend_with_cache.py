@@ -115,8 +115,8 @@ MISTAKES = [
         STEPS.but(kept=lambda cache, query, values: (joined(old(cache, 0), query), values)),
         summary="you cache queries instead of keys",
         message=(
-            "{summary}. A query is used only once, when its token is new: every later token has its own query. Which "
-            "tensors do later queries need from this token?"
+            "{summary}, so later tokens compare their queries with old queries. A query is used only once, when its "
+            "token is new. Which tensors do later tokens need from this token?"
         ),
         hints=["When a later token attends to an earlier one, does it need the earlier token's query, key or value?"],
     ),

@@ -230,8 +230,7 @@ MISTAKES = [
         STEPS.but(starts=lambda starts: starts[:-1]),
         summary="you leave out the last block",
         message=(
-            "{summary} or skip it when it is short: with 5 keys in blocks of 2, the fifth key gets no weight. Where "
-            "should the last block start?"
+            "{summary}: with 5 keys in blocks of 2, the fifth key gets no weight. Where should the last block start?"
         ),
         hints=["How many blocks of 2 do you need for 5 keys, and how many do you use?"],
     ),
@@ -424,8 +423,8 @@ EXERCISE = Exercise(
             summary="you don't rescale the running weighted sum to the new maximum",
         ),
         "wrong_input_divisor: values": Wording(
-            "{summary}, where d_v is the width of a value. A score is the dot product of a query and a key. How many "
-            "products does it add up?",
+            "{summary}: with d_k = 64 and d_v = 16, you divide by 4 instead of 8. A score is the dot product of a "
+            "query and a key. How many products does it add up?",
             summary="you divide the scores by √d_v",
         ),
         "part_left_out_exponentials: scores": Wording(

@@ -143,7 +143,8 @@ EXERCISE = Exercise(
             hints=["Is `d_head` the width of one head or of all heads together?"],
         ),
         "part_left_out_width: n_kv_heads": Wording(
-            "{summary}, so you count the key of each head as a single number. How many numbers does it contain?",
+            "{summary}, so you count the key of each head as a single number. How many numbers does the key of one "
+            "head contain?",
             summary="your result doesn't depend on `d_head`",
             hints=["With `d_head` = 128, what shape does the key of one head have?"],
         ),
@@ -166,8 +167,8 @@ EXERCISE = Exercise(
             hints=["Which of the query, the key and the value do later tokens need?"],
         ),
         "wrong_input_width: length": Wording(
-            "{summary}, so a sequence twice as long takes four times the memory. How many numbers are there for each "
-            "token?",
+            "{summary}, so a sequence twice as long takes four times the memory. How many numbers does each token add "
+            "to the cache?",
             summary="you multiply by `length` twice and leave out `n_kv_heads` or `d_head`",
             hints=["How many numbers are in the key of one token, in one layer?"],
         ),

@@ -242,8 +242,8 @@ MISTAKES = [
         STEPS.but(codes=lambda joined: (joined - 8).to(torch.int8)),
         summary="your codes run from −8 to 7",
         message=(
-            "Your codes run from −8 to 7, but in this exercise a weight is code · scale + minimum. Which code should "
-            "the smallest weight of a group get?"
+            "Your codes run from −8 to 7, but in this exercise a weight is code · scale + minimum, so all your "
+            "weights come out 8 steps too small. Which code should the smallest weight of a group get?"
         ),
         hints=["For the smallest weight of a group, what is your code · scale + minimum?"],
     ),

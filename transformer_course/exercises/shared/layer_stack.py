@@ -160,8 +160,8 @@ def of_the_positions(steps: InSteps) -> list[Mistake]:
             steps.but(encodings=lambda self, length: self.positions[1 : length + 1]),
             summary="you leave out row 0 of `positions`",
             message=(
-                "{summary}, so the first token gets the encoding of position 1, and every later token is off by one "
-                "as well. Which row should the first token get?"
+                "{summary}, so every token gets the encoding of the next position. Which row should the first token "
+                "get?"
             ),
             hints=["Where does your slice start, and which position does row 0 of the table encode?"],
         ),

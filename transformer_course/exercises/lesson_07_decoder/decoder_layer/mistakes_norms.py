@@ -109,8 +109,8 @@ MISTAKES = [
         STEPS.but(**UNNORMED),
         summary="you never normalize the sums",
         message=(
-            "You never normalize: each sum goes straight into the next sublayer. Where do you use `norm_1`, "
-            "`norm_2` and `norm_3`?"
+            "You never normalize, so each sum goes straight into the next sublayer, and its entries can grow from "
+            "layer to layer. Where should you use `norm_1`, `norm_2` and `norm_3`?"
         ),
         hints=[
             "In norm(x + sublayer(x)), which part does your code leave out?",

@@ -132,8 +132,8 @@ MISTAKES = [
         STEPS.but(**NOTHING_ADDED),
         summary="you leave out all residual connections",
         message=(
-            "{summary}: you replace the input of each sublayer with its output instead of adding the two. What should "
-            "you pass to each norm?"
+            "{summary}, so you replace the input of each sublayer with its output: if a sublayer returns 0, x is "
+            "lost. What should you pass to each norm?"
         ),
         hints=[
             "If all sublayers return zeros, what is left of x?",

@@ -197,8 +197,8 @@ EXERCISE = Exercise(
         ),
         "operator_scores: (total) * (penalties(lengths(text)))": Wording(
             "{summary}. Log-probabilities are negative, so multiplying makes long sequences worse: −2 · 1.5 is −3. "
-            "Which operation makes them better?",
-            summary="you multiply the log-probability by the length penalty instead of dividing",
+            "The length penalty should make long sequences better.",
+            summary="you multiply the log-probability by the length penalty instead of dividing by it",
             hints=["What is −2 · 1.5, what is −2 / 1.5, and which is larger?"],
         ),
         "part_left_out_penalties: length": Wording(

@@ -40,8 +40,8 @@ MISTAKES = [
         STEPS.but(beam_size=lambda: 1),
         summary="you keep a single sequence, or copies of it, in the beam",
         message=(
-            "Your beam never holds two different sequences, so your result is the same as with greedy decoding. With "
-            "how many sequences should the beam start, and how many should it keep after each step?"
+            "Your beam never contains two different sequences, so your result is the same as with greedy decoding. "
+            "How many different sequences should the beam contain after the first step?"
         ),
         hints=["Print your beam after the first step. How many different sequences does it hold?"],
     ),
@@ -82,7 +82,7 @@ MISTAKES = [
         summary="you score a sequence by its probability instead of its log-probability",
         message=(
             "You divide a probability by the length penalty. A probability is positive, so the division makes long "
-            "sequences *worse* instead of better. Which negative score should you divide instead?"
+            "sequences *worse* instead of better. Which function of the probability is negative?"
         ),
         hints=["Is −2 / 1.5 larger or smaller than −2? Is 0.1 / 1.5 larger or smaller than 0.1?"],
     ),
@@ -104,8 +104,8 @@ MISTAKES = [
         ),
         summary="you add the log-probability of another eos to a finished sequence at every step",
         message=(
-            "{summary}, so its total gets smaller from step to step. Which number should you keep for a finished "
-            "sequence?"
+            "{summary}, so the total of the sequence gets smaller at every step. What should happen to the total of a "
+            "finished sequence?"
         ),
         hints=["A sequence ends at step 2 with log-probability −1.5. What should its log-probability be at step 5?"],
     ),
