@@ -170,14 +170,22 @@ MISTAKES = [
         STEPS.but(base=lambda self, x: self.linear.requires_grad_()(x)),
         summary="you don't freeze the given layer",
         message="{summary}, so training changes it along with `a` and `b`. Which parameters should require gradients?",
-        hints=["Which parameters of your module have `requires_grad=True`? Only `a` and `b` should."],
+        hints=[
+            "Which parameters of your module have `requires_grad=True`, and which ones should?",
+            "`requires_grad_(False)` on a module freezes all of its parameters.",
+            "In `__init__`: `linear.requires_grad_(False)`.",
+        ],
     ),
     Mistake(
         "bias_not_frozen",
         STEPS.but(base=bias_thawed),
         summary="you freeze the given layer's weight and leave its bias trainable",
         message="{summary}, so training still changes the bias. How do you freeze all parameters of a module at once?",
-        hints=["Which parameters of your module have `requires_grad=True`? Only `a` and `b` should."],
+        hints=[
+            "Which parameters of your module have `requires_grad=True`, and which ones should?",
+            "`requires_grad_(False)` on a module freezes all of its parameters.",
+            "In `__init__`: `linear.requires_grad_(False)`.",
+        ],
     ),
     Mistake(
         "b_does_not_start_at_zero",
@@ -187,7 +195,7 @@ MISTAKES = [
             "{summary}, so your module changes the layer's output before any training. Which of the two matrices "
             "should start at 0?"
         ),
-        hints=["Before the first training step, how should the output differ from that of the frozen layer?"],
+        hints=["Before the first training step, how should your output differ from the frozen layer's output?"],
     ),
     Mistake(
         "a_starts_at_zero",

@@ -85,9 +85,9 @@ MISTAKES = [
     Mistake(
         "silu_on_both",
         STEPS.but(up=lambda up: F.silu(up)),
-        summary="you apply SiLU to the up projection as well",
+        summary="you also apply SiLU to the up projection",
         message=(
-            "{summary}, so you lose its negative features: −5 becomes −0.03. Which projection should go through SiLU?"
+            "{summary}, so you lose the negative features: −5 becomes −0.03. Which projection should go through SiLU?"
         ),
         hints=["How many times does SiLU occur in the formula, and how many times in your code?"],
     ),

@@ -268,7 +268,7 @@ EXERCISE = Exercise(
         ),
         "comparison_real": Wording(
             "{summary}, so you miss every error at a real token. For which tokens should your mask be True?",
-            summary="you compare the logits at padding instead of those at real tokens",
+            summary="you compare the logits at padding instead of the logits at real tokens",
         ),
     },
     mistakes=[

@@ -57,8 +57,8 @@ MISTAKES = [
         STEPS.but(loss=lambda losses, n_tokens: (losses / n_tokens).mean()),
         summary="you average the means of the micro-batches",
         message=(
-            "{summary}, so a token in a short micro-batch counts more than one in a long micro-batch. In which order "
-            "should you add and divide?"
+            "{summary}, so a token in a short micro-batch counts more than a token in a long micro-batch. In which "
+            "order should you add and divide?"
         ),
         hints=["With micro-batches of 2 and 11 tokens, how much does each of the 13 tokens count in your loss?"],
     ),
@@ -76,7 +76,7 @@ MISTAKES = [
         "divides_by_the_micro_batches",
         STEPS.but(count=lambda losses: len(losses)),
         summary="you divide by the number of micro-batches instead of tokens",
-        message="{summary}, so your loss depends on how you cut the batch. What should the loss be an average over?",
+        message="{summary}, so your loss depends on how you split the batch. What should the loss be an average over?",
         hints=["A single micro-batch has 7 tokens and a loss sum of 14. What is the mean loss of a token?"],
     ),
     Mistake(
@@ -94,8 +94,10 @@ MISTAKES = [
         STEPS.but(losses=lambda losses: losses[:-1], n_tokens=lambda n_tokens: n_tokens[:-1]),
         STEPS.but(losses=lambda losses: losses[:-1]),
         summary="you leave out the loss of the last micro-batch",
-        message="{summary}, so its loss is missing from your result. Where should your loop or slice end?",
-        hints=["With two micro-batches, how many losses do you add up?"],
+        message=(
+            "{summary}, so with two micro-batches you add up only the first loss. Where should your loop or slice end?"
+        ),
+        hints=["Which index does the last micro-batch have? Does your loop reach it?"],
     ),
     Mistake(
         "all_as_long_as_the_longest",

@@ -116,7 +116,7 @@ MISTAKES = [
         STEPS.but(reduced=lambda of_sums, count: of_sums / count),
         STEPS.but(reduced=lambda gradients: gradients * 1.0),
         summary="you leave each worker with its own gradient",
-        message="{summary}, so the workers' models differ after the first step. Which gradient should all of them use?",
+        message="{summary}, so the workers' models differ after the first step. Which gradient should all workers use?",
         hints=["Are the rows of your result equal, and should they be?"],
     ),
     Mistake(
@@ -213,8 +213,8 @@ EXERCISE = Exercise(
             summary="you return one gradient instead of one for each worker",
         ),
         "part_left_out_mean: total": Wording(
-            "{summary}, so you get the gradient of a sum over tokens, not of a mean. With a single worker of 6 tokens, "
-            "it is 6 times too large.",
+            "{summary}, so you get the gradient of a sum over tokens, not of a mean. With a single worker of 6 "
+            "tokens, your gradient is 6 times too large.",
             summary="you never divide the sum by the number of all tokens",
         ),
         "sibling_total: of_sums.mean(dim=0)": Wording(

@@ -120,6 +120,9 @@ MISTAKES = [
             "{summary}, so `output[0]` is the result for row 0 of x instead of the result of device 0. Which `dim` "
             "should you stack along?"
         ),
+        hints=[
+            "Which device's result should `output[0]` be, and which shape should it have?",
+        ],
     ),
     Mistake(
         "reshapes_the_product",

@@ -251,8 +251,8 @@ MISTAKES = [
         STEPS.but(bill=lambda bill, share, n_tokens: bill | {"gradients": share * n_tokens}),
         summary="you count a separate gradient for each token",
         message=(
-            "{summary}. The gradients of all tokens are added up. How many numbers does the sum have for each "
-            "parameter?"
+            "{summary}, so with 7 tokens this line is 7 times too large. The gradients of all tokens are added up. How "
+            "many numbers does the sum have for each parameter?"
         ),
         hints=["After `loss.backward()` on 7 tokens, which shape does the `grad` of a parameter have?"],
     ),
@@ -260,7 +260,10 @@ MISTAKES = [
         "parameters_times_layers",
         STEPS.but(n_parameters=lambda n_parameters, n_layers: n_parameters * n_layers),
         summary="you multiply `n_parameters` by `n_layers`",
-        message="{summary}. Does `n_parameters` count the parameters of one layer or of the whole model?",
+        message=(
+            "{summary}, so with 3 layers the first three lines are 3 times too large. Does `n_parameters` count the "
+            "parameters of one layer or of the whole model?"
+        ),
         hints=["If you print `sum(p.numel() for p in model.parameters())`, which layers are in it?"],
     ),
     Mistake(
@@ -281,7 +284,7 @@ MISTAKES = [
         "bits_as_bytes",
         STEPS.but(size=lambda: 32),
         summary="you count 32 bytes for each number",
-        message="{summary}. A float32 has 32 *bits*. How many bytes is that?",
+        message="{summary}, so your result is 8 times too large. A float32 has 32 *bits*. How many bytes is that?",
         hints=["How many bits does a byte have?"],
     ),
     Mistake(
@@ -291,8 +294,8 @@ MISTAKES = [
         ),
         summary="you divide only the optimizer state among the workers",
         message=(
-            "{summary}, which is ZeRO stage 1. Here the parameters and the gradients are sharded as well. How much of "
-            "them does one of 8 workers keep?"
+            "{summary}, which is ZeRO stage 1. Here the parameters and the gradients are also sharded. Which fraction "
+            "of them does one of 8 workers keep?"
         ),
         hints=[OF_8_WORKERS],
     ),
@@ -321,16 +324,18 @@ EXERCISE = Exercise(
     ],
     messages={
         "scaled_n_tokens: n_tokens / 2": Wording(
-            "{summary}. How many bytes does a float32 take?",
+            "{summary}, so this line is half of what it should be. How many bytes does a float32 take?",
             summary="you count 2 bytes instead of 4 for each activation",
         ),
         "number_size: 2": Wording(
-            "{summary}, as for float16 or bfloat16. How many bytes does a float32 take?",
+            "{summary}, as for float16 or bfloat16, so your result is half of what it should be. How many bytes does "
+            "a float32 take?",
             summary="you count 2 bytes for each number",
             hints=["How many bits does a float32 have, and how many bits does a byte have?"],
         ),
         "number_size: 8": Wording(
-            "{summary}, as for float64. How many bytes does a float32 take?",
+            "{summary}, as for float64, so your result is twice as large as it should be. How many bytes does a "
+            "float32 take?",
             summary="you count 8 bytes for each number",
         ),
         "number_size: 1": Wording(
@@ -343,7 +348,8 @@ EXERCISE = Exercise(
             summary="you count three numbers per parameter for the optimizer state",
         ),
         "number_optimizer: 4": Wording(
-            "{summary}. How many moment estimates (running means) does Adam keep for each parameter?",
+            "{summary}, so this line is twice as large as it should be. How many moment estimates (running means) does "
+            "Adam keep for each parameter?",
             summary="you count four numbers per parameter for the optimizer state",
         ),
         "part_left_out_share: size * n_parameters": Wording(
@@ -351,7 +357,7 @@ EXERCISE = Exercise(
             summary="you don't divide the parameters, the gradients and the optimizer state among the workers",
         ),
         "part_left_out_share: n_parameters": Wording(
-            "{summary}. How many bytes does a float32 take?",
+            "{summary}, so these lines are a quarter of what they should be. How many bytes does a float32 take?",
             summary="you count the parameters, the gradients and the optimizer state in numbers instead of bytes",
         ),
         "operator_share: (size * n_parameters) * (n_workers)": Wording(
@@ -380,11 +386,12 @@ EXERCISE = Exercise(
             summary="you count the activations of only one token",
         ),
         "left_out_optimizer: share": Wording(
-            "{summary}. How many moment estimates (running means) does Adam keep for each parameter?",
+            "{summary}, so this line is half of what it should be. How many moment estimates (running means) does "
+            "Adam keep for each parameter?",
             summary="you count one number per parameter for the optimizer state",
         ),
         "part_left_out_activations: per_token * n_tokens": Wording(
-            "{summary}. How many bytes does a float32 take?",
+            "{summary}, so this line is a quarter of what it should be. How many bytes does a float32 take?",
             summary="you count the activations in numbers instead of bytes",
         ),
     },

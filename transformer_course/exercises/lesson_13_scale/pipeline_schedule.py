@@ -228,6 +228,9 @@ MISTAKES = [
             "{summary}. That is GPipe: it takes the same time, but each stage keeps the activations of *all* "
             "micro-batches. When could the first backward pass start?"
         ),
+        hints=[
+            "With 2 stages and 3 micro-batches, what can the last stage do right after its first forward pass?",
+        ],
     ),
     Mistake(
         "one_too_few",
@@ -237,6 +240,9 @@ MISTAKES = [
             "{summary}, so the last stage can't hold any and never starts. Stages are counted from 0. What is n_stages "
             "− stage for the last stage?"
         ),
+        hints=[
+            "How many micro-batches should the last stage hold, and what is your limit for it?",
+        ],
     ),
     Mistake(
         "limit_the_wrong_way_round",
@@ -247,6 +253,9 @@ MISTAKES = [
             "{summary}. The first stage waits longest for a micro-batch to come back, so with a limit of 1 it is idle "
             "most of the time. Which stage needs the highest limit?"
         ),
+        hints=[
+            "With 2 stages, how many micro-batches can the first stage start before its first backward pass?",
+        ],
     ),
     Mistake(
         "seen_in_the_same_tick",
@@ -272,6 +281,13 @@ MISTAKES = [
             "{summary}: no number in your schedule is negative. When does a stage have what it needs for a backward "
             "pass?"
         ),
+        hints=[
+            "After the last stage's first forward pass, which pass can it run next?",
+            "The last stage can run a backward pass after its own forward pass. Any other stage must wait for the "
+            "next stage's backward pass.",
+            "In each tick, prefer a backward pass to a forward pass. After b backward passes, the number of the next "
+            "one is −(b + 1).",
+        ],
     ),
     Mistake(
         "nothing_comes_back",
@@ -288,7 +304,10 @@ MISTAKES = [
         "ends_with_the_last_stage",
         STEPS.but(n_ticks=lambda n_stages, n_microbatches: n_stages + 2 * n_microbatches - 1),
         summary="you end the schedule when the *last* stage has run all of its backward passes",
-        message="{summary}. The gradients still have to go back through the earlier stages. Which stage finishes last?",
+        message="{summary}, so the earlier stages never run their last backward passes. Which stage finishes last?",
+        hints=[
+            "With 2 stages and one micro-batch, how many passes run one after the other?",
+        ],
     ),
     Mistake(
         "forward_in_every_tick",
@@ -323,6 +342,9 @@ MISTAKES = [
         STEPS.but(schedule=lambda schedule: schedule.abs()),
         summary="you write the backward passes without a minus sign",
         message="{summary}, so they look like forward passes. Which sign marks a backward pass?",
+        hints=[
+            "With one stage and one micro-batch, which two numbers should the schedule contain?",
+        ],
     ),
 ]
 

@@ -135,7 +135,10 @@ MISTAKES = [
         "a_copy_for_every_device",
         STEPS.but(output=lambda total, bias, x_shards: (total + bias).repeat(len(x_shards), 1, 1)),
         summary="you return one copy of the output for each device",
-        message="{summary}, as an all-reduce would. Which shape should the output have?",
+        message=(
+            "{summary}, as an all-reduce would, so your output has an extra dimension. Which shape should the output "
+            "have?"
+        ),
         hints=["How many dimensions should the output have, and how many does yours have?"],
     ),
 ]

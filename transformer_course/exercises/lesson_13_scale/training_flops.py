@@ -63,6 +63,9 @@ MISTAKES = [
             "{summary}. That is the count with checkpointing, which runs the forward pass twice. How many operations "
             "do one forward pass and one backward pass take?"
         ),
+        hints=[
+            "Which passes does a training step have, and which of them do you count twice?",
+        ],
     ),
     count_mistakes.a_float(STEPS.but(flops=lambda flops: float(flops)), "Operations"),
     Mistake(

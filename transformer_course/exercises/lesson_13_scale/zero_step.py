@@ -165,7 +165,7 @@ MISTAKES = [
         summary="you give each worker every n_workers-th number",
         message=(
             "{summary}, so the numbers don't line up with the rows of `means`. Each worker should get *neighboring* "
-            "numbers: worker 0 gets the first n_shard."
+            "numbers: worker 0 gets the first n_shard numbers."
         ),
         hints=["With 6 parameters and 2 workers, which parameters does row 0 of `means` describe?"],
     ),
@@ -227,8 +227,8 @@ MISTAKES = [
         STEPS.but(new_mean_squares=lambda mean_squares, gradient: 0.9 * mean_squares + 0.1 * gradient**2),
         summary="you use 0.9 for the mean square instead of 0.999",
         message=(
-            "{summary}, so it averages over about 10 steps instead of about 1,000. Adam uses a separate decay rate, "
-            "β₂, for the squared gradients."
+            "{summary}, so the mean square averages over about 10 steps instead of about 1,000. Adam uses a separate "
+            "decay rate, β₂, for the squared gradients."
         ),
         hints=["How much of a new squared gradient should go into the running mean square?"],
     ),
@@ -332,7 +332,7 @@ EXERCISE = Exercise(
             summary="you update the mean square with the gradient instead of its square",
         ),
         "call_left_out_averaged: gradients": Wording(
-            "{summary}. Each row of `gradients` comes from one worker. Which `dim` counts the workers?",
+            "{summary}, so you still have one gradient per worker. Which `dim` of `gradients` counts the workers?",
             summary="you never average the gradients over the workers",
         ),
         "call_left_out_gathered: updated": Wording(

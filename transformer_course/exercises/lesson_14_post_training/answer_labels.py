@@ -129,7 +129,10 @@ MISTAKES = [
         "moved_to_the_left",
         STEPS.but(labels=lambda labels, pad_id: F.pad(labels[:, 1:], (0, 1), value=pad_id)),
         summary="you shift the labels to the left by one",
-        message="{summary}, and the loss shifts them again. Here, each label is the token at its own position.",
+        message=(
+            "{summary}, and the loss shifts them again, so the model learns to predict the token two positions ahead. "
+            "Here, each label is the token at its own position."
+        ),
         hints=["If the loss shifts your labels, which token should the logits at position 0 predict?"],
     ),
     Mistake(

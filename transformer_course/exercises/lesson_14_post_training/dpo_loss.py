@@ -197,7 +197,7 @@ EXERCISE = Exercise(
         ),
         "order_margin: (rejected_gain) - (chosen_gain)": Wording(
             "{summary}, so the loss falls when the *rejected* answer gains more. Which answer should gain more?",
-            summary="you subtract the gain of the chosen answer from the gain of the rejected one",
+            summary="you subtract the gain of the chosen answer from the gain of the rejected answer",
         ),
         "operator_margin: (chosen_gain) + (rejected_gain)": Wording(
             "{summary}, so the loss also falls when the *rejected* answer becomes likelier. Which sign should its "

@@ -176,7 +176,7 @@ MISTAKES = [
         "in_any_order",
         STEPS.but(same=lambda answers, accepted: answers.sort(-1).values[:, None] == accepted.sort(-1).values),
         summary="you ignore the order of the tokens",
-        message="{summary}, so 12 March passes for 21 March.",
+        message="{summary}, so 12 March passes for 21 March. Which tokens should you compare with each other?",
         hints=["Is `2012` the same year as `2021`, and which reward would you give?"],
     ),
     Mistake(
@@ -194,6 +194,9 @@ MISTAKES = [
         STEPS.but(same=lambda same: same[..., :-1]),
         summary="you don't compare the last token",
         message="{summary}, so an answer can pass even if it continues where the right answer ends.",
+        hints=[
+            "An answer differs from its form only in the last token. Which reward do you give it?",
+        ],
     ),
 ]
 
@@ -213,7 +216,8 @@ EXERCISE = Exercise(
     ],
     messages={
         "sibling_right": Wording(
-            "{summary}, so a right answer gets 0 if there are two different forms. How many of them can it match?",
+            "{summary}, so a right answer gets 0 if there are two different forms. How many forms can one answer "
+            "match?",
             summary="you require an answer to match all accepted forms at once",
             hints=["A date is written with dashes. Can it match a form with slashes as well?"],
         ),

@@ -188,8 +188,8 @@ MISTAKES = [
         STEPS.but(mean=lambda objective, real: ((objective * real).sum(dim=1) / real.sum(dim=1)).mean()),
         summary="you average over each answer first and then over the answers",
         message=(
-            "{summary}, so a token of a long answer counts less than a token of a short one. The first paper on GRPO "
-            "did this, but here all real tokens count the same."
+            "{summary}, so a token of a long answer counts less than a token of a short answer. The first paper on "
+            "GRPO did this, but here all real tokens count the same."
         ),
         hints=["With answers of 2 and 8 tokens, which fraction of the mean should each token contribute?"],
     ),
@@ -270,7 +270,7 @@ EXERCISE = Exercise(
             summary="you add up the objective over the tokens instead of averaging it",
         ),
         "part_left_out_clipped: -(clip)": Wording(
-            "{summary}, so with clip 0.2 a ratio of 0.1 stays 0.1. Which ratio should be the smallest?",
+            "{summary}, so with clip 0.2 a ratio of 0.1 stays 0.1. What is the smallest ratio that you should allow?",
             summary="you clip the ratio at 1 + clip and not at 1 − clip",
         ),
     },

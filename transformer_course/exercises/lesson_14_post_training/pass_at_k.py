@@ -149,6 +149,9 @@ MISTAKES = [
             "{summary}, so (A, B) and (B, A) count as two choices in one number but as one choice in the other. Which "
             "two functions do you use?"
         ),
+        hints=[
+            "In how many ways can you choose 2 of 3 samples? What does each of your two functions return?",
+        ],
     ),
 ]
 
@@ -168,9 +171,10 @@ EXERCISE = Exercise(
     ],
     messages={
         "argument_for_another_k: n": Wording(
-            "{summary}, so you get 1 as soon as a single sample is right.",
+            "{summary}, so you get 1 as soon as a single sample is right. For n = 10, c = 1 and k = 1, the "
+            "probability is 0.1.",
             summary="you draw all n samples instead of k",
-            hints=["With n = 10, c = 1 and k = 1, how probable is a right sample?"],
+            hints=["How many samples do you draw if k is 1?"],
         ),
         "shifted_k: k - 1": Wording(
             "{summary}, so for k = 1 you get 0. Does a loop in your code end one iteration too early?",

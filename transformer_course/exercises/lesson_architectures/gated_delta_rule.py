@@ -218,8 +218,8 @@ MISTAKES = [
                 start, recalled, error, read, q, k, v, decay, beta
             )
         ),
-        summary="you multiply the write by the decay, and keep the whole state",
-        message="{summary}. The decay makes the *old* content fade. Which term of your sum holds the old content?",
+        summary="you multiply the write by the decay and keep the whole state",
+        message="{summary}, so the *old* content never fades. Which term of your sum holds the old content?",
         hints=["With a decay of 0, what should be left of everything that was written before?"],
     ),
     Mistake(

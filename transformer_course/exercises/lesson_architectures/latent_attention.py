@@ -122,7 +122,10 @@ MISTAKES = [
         "merges_the_heads",
         STEPS.but(output=lambda weights, values: (weights @ values).transpose(1, 2).flatten(2)),
         summary="you concatenate the heads",
-        message="{summary}. A full attention layer does that in a later step. Which shape should the output have here?",
+        message=(
+            "{summary}, so your output has 3 dimensions instead of 4. A full attention layer does that in a later "
+            "step. Which shape should the output have here?"
+        ),
         hints=["How many dimensions should the output have, and how many does yours have?"],
     ),
     Mistake(
@@ -180,12 +183,13 @@ EXERCISE = Exercise(
     ],
     messages={
         "length_scores: latent.shape[-1]": Wording(
-            "{summary}. A score is the dot product of a query and a key. How many numbers does each of them have?",
+            "{summary}. A score is the dot product of a query and a key. How many numbers does each of these vectors "
+            "have?",
             summary="you divide the scores by √r, the square root of the *latent* width, instead of √d",
             hints=["With r = 5 and d = 2, how many products do you sum in one score?"],
         ),
         "wrong_input_values": Wording(
-            "{summary}, so they equal the keys. Which matrix turns the latent vectors into values?",
+            "{summary}, so the values equal the keys. Which matrix turns the latent vectors into values?",
             summary="you compute the values with `w_k`",
             hints=["Where do you use `w_v`?"],
         ),

@@ -107,6 +107,9 @@ MISTAKES = [
             "{summary}. You measure the deviations from the mean of the same questions, so their squares are slightly "
             "too small. With 2 questions, your standard deviation is too small by a factor of √2."
         ),
+        hints=[
+            "What is `torch.tensor([0.0, 1.0]).std()`, and what is it with `correction=0`?",
+        ],
     ),
     Mistake(
         "as_a_95_percent_interval",
@@ -116,6 +119,9 @@ MISTAKES = [
             "{summary}: with 1.96, your error bar is almost twice as long as one standard error. Which factor should "
             "you remove?"
         ),
+        hints=[
+            "Which part of your formula is not in the formula of the standard error?",
+        ],
     ),
 ]
 

@@ -102,8 +102,11 @@ MISTAKES = [
     Mistake(
         "one_token_between",
         STEPS.but(firsts=lambda ids: ids[:-2], seconds=lambda ids: ids[2:]),
-        summary="you pair each token with the one two positions later",
-        message="{summary}: from the tokens 0, 1, 2 you count the pair (0, 2). Where do the second tokens begin?",
+        summary="you pair each token with the token two positions later",
+        message=(
+            "{summary}: from the tokens 0, 1, 2 you count the pair (0, 2). At which index should the second tokens "
+            "begin?"
+        ),
         hints=["Which two pairs of neighbors does the text 0, 1, 2 have?"],
     ),
     Mistake(
@@ -129,7 +132,7 @@ MISTAKES = [
     Mistake(
         "last_token_with_the_first",
         STEPS.but(firsts=lambda ids: ids, seconds=lambda ids: ids.roll(-1)),
-        summary="you also count the last token and the first one as a pair",
+        summary="you also count the last token and the first token as a pair",
         message=(
             "{summary}, as if the text were circular: `roll` moves the first token to the end. How many pairs does a "
             "text of n tokens have?"
@@ -139,7 +142,7 @@ MISTAKES = [
     Mistake(
         "overlapping_pairs_once",
         STEPS.but(numbers=without_overlaps),
-        summary="you skip a pair of equal tokens if it overlaps the one before",
+        summary="you skip a pair of equal tokens if it overlaps the previous pair",
         message=(
             "{summary}: in 1, 1, 1 you count (1, 1) once instead of twice. Which pairs of neighbors does this text "
             "have?"

@@ -173,7 +173,10 @@ MISTAKES = [
             )
         ),
         summary="you apply only the first merge",
-        message="{summary}, and none of the later merges. Is there a `return` or `break` inside your loop?",
+        message=(
+            "{summary}: with the merges (116, 104) and (256, 101), 'the' becomes 256, 101 instead of 257. Is there a "
+            "`return` or `break` inside your loop?"
+        ),
         hints=["How many times does your loop run for three merges?"],
     ),
     Mistake(
@@ -214,20 +217,23 @@ MISTAKES = [
         STEPS.but(tokens=merging(lambda tokens, ranks: max(possible(tokens, ranks), key=ranks.__getitem__))),
         summary="you always apply the possible merge that was learned last",
         message=(
-            "{summary}. Later merges were learned on the result of earlier ones. Which of two possible merges should "
-            "come first?"
+            "{summary}: with the merges (97, 98) and (98, 99), 'abc' becomes 97, 257 instead of 256, 99. Which of two "
+            "possible merges should come first?"
         ),
-        hints=["With the merges (97, 98) and (98, 99), which tokens should 'abc' become?"],
+        hints=[
+            "Later merges were learned on the result of earlier merges. Which merge was learned first, (97, 98) or "
+            "(98, 99)?"
+        ],
     ),
     Mistake(
         "leftmost_first",
         STEPS.but(tokens=leftmost_first),
         summary="you apply the leftmost possible merge first",
         message=(
-            "{summary}, wherever it is in the list of merges. Should the order of the text or the order of the list "
-            "decide?"
+            "{summary}: with the merges (98, 99) and (97, 98), 'abc' becomes 257, 99 instead of 97, 256. Should the "
+            "order of the text or the order of the list decide?"
         ),
-        hints=["With the merges (98, 99) and (97, 98), which pair of 'abc' should be merged?"],
+        hints=["Which of the merges (98, 99) and (97, 98) comes first in the list, and where in 'abc' is its pair?"],
     ),
     Mistake(
         "each_merge_once",
@@ -243,8 +249,10 @@ MISTAKES = [
         "stops_at_a_missing_pair",
         STEPS.but(tokens=until_a_pair_is_missing),
         summary="you stop at the first merge whose pair isn't in the text",
-        message="{summary}, but a later merge may still apply. Does your loop need that `break`?",
-        hints=["With the merges (97, 98) and (99, 100), which tokens should `cd` become?"],
+        message=(
+            "{summary}: with the merges (97, 98) and (99, 100), you don't merge 'cd'. Does your loop need that `break`?"
+        ),
+        hints=["If the first merge doesn't apply to a text, can a later merge still apply?"],
     ),
     Mistake(
         "last_merge_left_out",

@@ -82,7 +82,10 @@ MISTAKES = [
         "an_empty_group",
         STEPS.but(first=lambda size: lambda number: len(number) % size),
         summary="you return an empty first group if the number of digits is a multiple of 3",
-        message="{summary}. For 123456, `6 % 3` is 0, so your first group has no digits. How long should it be?",
+        message=(
+            "{summary}. For 123456, `6 % 3` is 0, so your first group has no digits. How long should the first group "
+            "be?"
+        ),
         hints=["Which groups should 123456 have? What is `number[:0]`?"],
     ),
     Mistake(

@@ -183,7 +183,8 @@ EXERCISE = Exercise(
             hints=["Where do you use `new_id`?"],
         ),
         "always_one_used: 1": Wording(
-            "{summary}, so the second token of the pair is copied as well. Which token comes next after a merged pair?",
+            "{summary}: with the pair (1, 2) and the new ID 9, the tokens 1, 2, 3 become 9, 2, 3. Which token comes "
+            "next after a merged pair?",
             summary="you advance by one token after a pair instead of two",
         ),
         "always_one_used: 2": Wording(

@@ -47,7 +47,11 @@ def of_the_mode(steps: InSteps, result: str, first: str) -> list[Mistake]:
                 "{summary}, so dropout makes the two outputs differ even if the model is correct. When should you "
                 "switch the mode?"
             ),
-            hints=["Print `model.training` right before each call of the model."],
+            hints=[
+                "Print `model.training` right before each call of the model. Is it the same each time?",
+                "Switch the mode before the first call, and restore it after the last call.",
+                "`model.eval()` before both calls, `model.train(was_training)` after them.",
+            ],
         ),
         Mistake(
             "stays_in_eval_mode",

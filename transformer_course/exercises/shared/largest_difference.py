@@ -106,6 +106,11 @@ def of_the_largest_difference(steps: InSteps, one: str, other: str, *axes: tuple
             of_both(torch.abs),
             summary="you drop the signs of the logits before you subtract them",
             message="{summary}, so a change from 3 to −3 looks like no change. What should you apply `abs` to?",
+            hints=[
+                "Two logits are 3 and −3. What is their difference, and what do you get?",
+                "Subtract the logits first, then take the absolute value of the difference.",
+                "`(a - b).abs().max()`.",
+            ],
         ),
         Mistake(
             "mean_of_the_differences",
@@ -133,6 +138,9 @@ def of_the_largest_difference(steps: InSteps, one: str, other: str, *axes: tuple
                 "{summary}, so many small differences add up to a large one: 10,000 differences of 0.001 have a norm "
                 "of 0.1. Return the largest single difference."
             ),
+            hints=[
+                "Does your result grow if more logits have the same difference? Should it?",
+            ],
         ),
         Mistake(
             "squares_of_the_differences",

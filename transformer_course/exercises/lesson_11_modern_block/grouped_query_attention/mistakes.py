@@ -153,6 +153,9 @@ OF_THE_MASK = [
             "{summary}. All their scores are −∞, and the softmax of such a row is nan. What should the output of such "
             "a query be?"
         ),
+        hints=[
+            "What is the softmax of a row in which every score is −∞?",
+        ],
     ),
     Mistake(
         "nan_replaced_too_late",
@@ -183,7 +186,8 @@ OF_THE_MASK = [
         untreated(scores=lambda scaled, visible, fill: scaled.masked_fill(visible == 0, fill)).attempt,
         summary="you use `mask` as a tensor even if it is None",
         message=(
-            "{summary}, so your code crashes whenever the caller passes no mask. What should happen to the scores then?"
+            "{summary}, so your code crashes whenever the caller passes no mask. What should happen to the scores when "
+            "there is no mask?"
         ),
         hints=["What is `mask` if the caller doesn't pass one?"],
     ),
