@@ -57,7 +57,7 @@ UNTRAINED_DEPTHS = (24, 96)
 
 
 class Setting(NamedTuple):
-    """Setting of one of the lesson's stacks, except the seed."""
+    """The settings of one of the lesson's stacks, except the random seed."""
 
     kind: str
     depth: int

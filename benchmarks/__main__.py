@@ -81,7 +81,7 @@ def main() -> None:
         default=DEFAULT_ROWS,
         help="measure the rows whose names start with these prefixes, such as 'train tiny'",
     )
-    parser.add_argument("--readme", action="store_true", help="run the benchmarks in the tables of README.md")
+    parser.add_argument("--readme", action="store_true", help="run the benchmarks that are listed in README.md")
     parser.add_argument("--list", action="store_true", help="print all row names")
     parser.add_argument(
         "--rounds", type=int, default=7, help="number of timed runs per library in each row (default 7)"

@@ -1,4 +1,4 @@
-"""Our models, called in the same way as by the trainer and the decoders."""
+"""Our models, called the way the trainer and the decoders call them."""
 
 from torch import Tensor
 

@@ -77,7 +77,7 @@ class InSteps:
 
     @property
     def last(self) -> str:
-        """The name of the step that is the answer."""
+        """The name of the last step, which returns the answer."""
         return next(reversed(self.steps))
 
     @functools.cached_property
@@ -381,7 +381,7 @@ class _Evaluation:
         given: list[Any] = []
         identities: list[Hashable] = []
         for need in needs(step):  # a plain loop is faster here, and this code runs 100,000 times
-            # a change that uses its own name receives the value that it replaces
+            # a replacement that takes its own name as a parameter receives the step's original value
             value, value_identity = self._value(need, None) if need == name else self.value(need)
             given.append(value)
             identities.append(value_identity)

@@ -197,12 +197,12 @@ def check_tokens(tokens: Tensor, max_length: float = math.inf, start: int = 0) -
     >>> check_tokens(torch.tensor([[1, 11, 2]]), max_length=2)
     Traceback (most recent call last):
         ...
-    ValueError: the model accepts 1 to max_length=2 tokens; got 3
+    ValueError: the model accepts 1 to 2 tokens (max_length); got 3
     """
     check_token_ids(tokens)
     if not 1 <= tokens.shape[1] <= max_length - start:
         n = f"{tokens.shape[1]} after {start}" if start else tokens.shape[1]
-        raise ValueError(f"the model accepts 1 to max_length={max_length} tokens; got {n}")
+        raise ValueError(f"the model accepts 1 to {max_length} tokens (max_length); got {n}")
 
 
 def check_length(n_tokens: int, max_length: int) -> None:
@@ -215,10 +215,10 @@ def check_length(n_tokens: int, max_length: int) -> None:
     >>> check_length(18, max_length=17)
     Traceback (most recent call last):
         ...
-    ValueError: the model accepts 1 to max_length=17 tokens; got 18
+    ValueError: the model accepts 1 to 17 tokens (max_length); got 18
     """
     if not 1 <= n_tokens <= max_length:
-        raise ValueError(f"the model accepts 1 to max_length={max_length} tokens; got {n_tokens}")
+        raise ValueError(f"the model accepts 1 to {max_length} tokens (max_length); got {n_tokens}")
 
 
 def check_positive(**sizes: float) -> None:

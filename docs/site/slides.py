@@ -73,7 +73,7 @@ def pictures(name: str, book: NotebookNode) -> dict[str, bytes]:
 
 
 def _of_text(source: str, following: list[NotebookNode]) -> Iterator[str]:
-    """Yield the slides for a text cell: its formulas, and its prediction with the collapsed answer."""
+    """Yield the slides for a Markdown cell: its formulas, and its prediction with the collapsed answer."""
     yield from re.findall(r"\$\$.+?\$\$", source, re.DOTALL)
     if found := re.search(r"\*\*Predict\.\*\*.*", source, re.DOTALL):
         question = re.sub(r" ?Replace the `\.\.\.`[^.]*\.", "", found[0])

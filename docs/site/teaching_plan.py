@@ -159,7 +159,7 @@ def notes(plan: Sequence[PlannedLesson]) -> str:
 
 
 def _nested(items: str) -> str:
-    """Indent a Markdown list that is stored in one line; every item begins with a capital letter or code."""
+    """Indent a Markdown list that is stored on one line. Each item must begin with a capital letter or inline code."""
     return "\n".join(f"  - {item}" for item in re.split(r"(?:^| )- (?=[A-Z`*])", items) if item)
 
 

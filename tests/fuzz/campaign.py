@@ -28,7 +28,7 @@ ACCEPTABLE = (EQUAL, VALID, REJECTED)
 
 
 class Outcome(NamedTuple):
-    """The kind and the message of an attempt's outcome. ``ACCEPTABLE`` lists the kinds that are acceptable."""
+    """The outcome of one attempt to read a corrupted file. ``ACCEPTABLE`` lists the acceptable kinds."""
 
     kind: str
     message: str

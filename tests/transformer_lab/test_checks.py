@@ -36,13 +36,13 @@ def test_accepts_tokens_up_to_the_maximum_length(tokens):
 @pytest.mark.parametrize(
     "tokens, message",
     [
-        (torch.zeros(2, 8).long(), "the model accepts 1 to max_length=7 tokens; got 8"),
-        (torch.zeros(2, 0).long(), "the model accepts 1 to max_length=7 tokens; got 0"),
+        (torch.zeros(2, 8).long(), "the model accepts 1 to 7 tokens (max_length); got 8"),
+        (torch.zeros(2, 0).long(), "the model accepts 1 to 7 tokens (max_length); got 0"),
         (torch.zeros(2, 3), "tokens must be int64 of shape (batch, n); got torch.float32 of shape (2, 3)"),
         (torch.zeros(2, 3).bool(), "tokens must be int64 of shape (batch, n); got torch.bool of shape (2, 3)"),
         (torch.zeros(3).long(), "tokens must be int64 of shape (batch, n); got torch.int64 of shape (3,)"),
         (torch.zeros(2, 3, 1).long(), "tokens must be int64 of shape (batch, n); got torch.int64 of shape (2, 3, 1)"),
-        (torch.zeros(2, 8, device="meta").long(), "the model accepts 1 to max_length=7 tokens; got 8"),
+        (torch.zeros(2, 8, device="meta").long(), "the model accepts 1 to 7 tokens (max_length); got 8"),
     ],
     ids=["too long", "empty", "floats", "booleans", "1 dimension", "3 dimensions", "meta device"],
 )
@@ -72,7 +72,7 @@ def test_rejects_vectors_with_the_wrong_width():
 def test_rejects_lengths_outside_the_models_range(n_tokens):
     check_length(1, max_length=7)
     check_length(7, max_length=7)
-    with pytest.raises(ValueError, match=f"1 to max_length=7 tokens; got {n_tokens}"):
+    with pytest.raises(ValueError, match=rf"1 to 7 tokens \(max_length\); got {n_tokens}"):
         check_length(n_tokens, max_length=7)
 
 

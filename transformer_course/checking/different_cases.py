@@ -47,9 +47,10 @@ def _cases_like(
     limits: Mapping[int, float],
     wrong: Collection[int],
 ) -> frozenset[int]:
-    """Return the wrong cases that a variant may explain, or none if the variant is wrong where the attempt is right.
+    """Return the cases that the attempt fails and a variant may explain.
 
-    A case in which only the attempt crashes does not count, because the crash may hide the variant's mistake.
+    The result is empty if the variant fails a case that the attempt passes. A case in which only the attempt crashes
+    does not count, because the crash may hide the variant's mistake.
     """
     found = set()
     for index, tolerances in limits.items():

@@ -197,7 +197,7 @@ def _single(known: Behavior, observed: Sequence[Observation], limits: Mapping[in
     first = next(alike, None)
     if first is None or agree(observed, known.run(first.variant)):
         return first
-    # Another mistake may match the outputs as well as the side effects.
+    # A different mistake may match both the outputs and the side effects.
     return next((other for other in alike if agree(observed, known.run(other.variant))), first)
 
 

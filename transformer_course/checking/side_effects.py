@@ -194,7 +194,7 @@ def _cut_off(known: Behavior, name: str, index: int) -> Observation:
 
 
 def _detached(name: str) -> Step:
-    """Return the change that detaches the result of a step."""
+    """Return a replacement for a step that also detaches its result from the graph."""
 
     def cut(value: object) -> object:
         if isinstance(value, Tensor):
@@ -202,7 +202,7 @@ def _detached(name: str) -> Step:
         return type(value)(map(cut, value)) if isinstance(value, list | tuple) else value
 
     scope: dict[str, object] = {"cut": cut}
-    exec(f"change = lambda {name}: cut({name})", scope)  # a change's parameter names select its inputs
+    exec(f"change = lambda {name}: cut({name})", scope)  # a replacement's parameter names select its inputs
     return scope["change"]  # type: ignore[return-value]
 
 

@@ -150,7 +150,9 @@ def _make_trainer(args: argparse.Namespace, folder: Path) -> "Trainer[Any]":
     sizes = {name: given[name] for name in SHAPE if name in given}
     if is_dates(args):
         if args.validation or args.vocab_size:
-            raise ValueError("dates comes with a validation set and a vocabulary; remove --validation and --vocab-size")
+            raise ValueError(
+                'the corpus "dates" has its own validation set and vocabulary; remove --validation and --vocab-size'
+            )
         config, shape = replace(preset, **training), replace(recipes.DATES_MODEL, **sizes)
         return recipes.train_dates(folder, config, shape, device)
     errors = LineErrors()

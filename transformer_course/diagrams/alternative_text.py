@@ -47,7 +47,7 @@ def _join_with_counts(names: Iterable[str]) -> str:
 
 def _describe_arrow(arrow: Arrow) -> str:
     tail, head = _one_line(arrow.points[0].of), _one_line(arrow.points[-1].of)
-    if not (tail and head):  # an arrow that connects no two elements is described by its label
+    if not (tail and head):  # an arrow that does not connect two elements is described by its label
         return arrow.label
     words = f"{tail} {'→' if arrow.head else '–'} {head}"
     if arrow.label:

@@ -185,7 +185,7 @@ def _show_on_any_page(ax: Axes, fillings: Sequence[Rect]) -> None:
     for patch in ax.patches:
         if patch.get_edgecolor() == to_rgba(INK):
             patch.set_edgecolor(PAGE_INK)
-        if patch.get_facecolor() == to_rgba(INK):  # the tip of an arrow
+        if patch.get_facecolor() == to_rgba(INK):  # an arrowhead
             patch.set_facecolor(PAGE_INK)
         elif patch.get_facecolor() == to_rgba("white"):
             patch.set_facecolor("none")

@@ -62,7 +62,7 @@ def home_page(home: Home, base_url: str, exports: str, practice: str = "") -> st
 
 @cache
 def stored_map() -> str:
-    """Return the stored map. The lessons on the map have no state yet."""
+    """Return the lesson map as stored, before the states of the lessons are filled in."""
     return MAP_FILE.read_text(encoding="utf-8")
 
 

@@ -136,7 +136,7 @@ class Session:
 
     def _check(self, exercise: Exercise, attempt: Any, save: bool, in_training: bool) -> Verdict:
         if isinstance(exercise.reference, type) and not (isinstance(attempt, type) and issubclass(attempt, nn.Module)):
-            return Verdict(exercise.name, "wrong", f"{exercise.name} should be a subclass of `nn.Module`.")
+            return Verdict(exercise.name, "wrong", f"{exercise.name} must be a subclass of `nn.Module`.")
         if issubclass(type(attempt), type) and not isinstance(exercise.reference, type):
             arguments = ", ".join(inspect.signature(exercise.reference).parameters)
             report = f"You wrote a class. {exercise.name} should be a function: `def {exercise.name}({arguments}):`."

@@ -76,7 +76,7 @@ def add_location(
     message = verdict.message
     if not fault:
         return replace(verdict, message=joined(message, shapes))
-    # Remove the line from the message of a crash, so that it is not shown twice.
+    # Remove the source line from the crash message, so that the line is not shown twice.
     message = message.replace(f"{ON_LINE.format(fault.expression.line)}{fault.expression.source_line.strip()}", "")
     return replace(verdict, message=joined(fault.message, note, message, shapes), hints=fault.hints)
 

@@ -31,7 +31,7 @@ from transformer_course.running.trace import TracedAttempt
 
 
 class FaultSearch:
-    """Searches an attempt for its fault.
+    """A search for the faulty expression in an attempt.
 
     Args:
         known: The expected behavior.

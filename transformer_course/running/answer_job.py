@@ -164,7 +164,7 @@ def defined_answer(job: Job, answer: Answer | None = None) -> Iterator[tuple[Cal
         attempt = define(name, answer, [cell["source"] for cell in job["cells"]], _StandInNotebook(parts), given)
         end_other_processes(own_pid)
         if cases[0].kind == "module" and not (isinstance(attempt, type) and issubclass(attempt, nn.Module)):
-            raise CannotBeDefined({"type": "TypeError", "message": f"{name} should be a subclass of nn.Module"})
+            raise CannotBeDefined({"type": "TypeError", "message": f"{name} must be a subclass of nn.Module"})
         yield attempt, cases
 
 
@@ -229,7 +229,7 @@ def define(
     if attempt is None:
         raise CannotBeDefined(_crash(failure or NameError(f"{name} is not defined"), answer.cell, sources))
     if not callable(attempt):
-        message = f"{name} should be a function or a class; here it is of type {type(attempt).__name__}"
+        message = f"{name} must be a function or a class; got a value of type {type(attempt).__name__}"
         raise CannotBeDefined({"type": "TypeError", "message": message})
     defined: Callable[..., Any] = attempt
     return defined

@@ -49,7 +49,7 @@ class Parts:
         try:
             return self._library(name)
         except KeyError:
-            raise AttributeError(f"there is no part {name!r}") from None
+            raise AttributeError(f"`parts` has no function or class named {name!r}; check the spelling") from None
 
     def whose(self, name: str) -> str:
         """Return whether a part is ``yours`` or ``the library's``."""

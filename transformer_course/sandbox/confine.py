@@ -225,6 +225,7 @@ def set_capabilities(capabilities: int) -> None:
         OSError: The system call fails.
     """
     header = (ctypes.c_uint32 * 2)(0x20080522, 0)  # version 3, this process
-    data = (ctypes.c_uint32 * 6)(capabilities, capabilities, 0, 0, 0, 0)  # effective, permitted, inheritable; twice
+    # (effective, permitted, inheritable) for the low 32 bits, then for the high 32 bits
+    data = (ctypes.c_uint32 * 6)(capabilities, capabilities, 0, 0, 0, 0)
     if ctypes.CDLL(None, use_errno=True).capset(header, data) != 0:
         raise OSError(ctypes.get_errno(), f"capset({capabilities})")

@@ -64,7 +64,7 @@ class AttentionExplorer(View):
     key = Integer(None, allow_none=True, help="Index of the key whose queries are shown, or None.").tag(sync=True)
     threshold = Number(0.1, min=0.0, max=1.0, help="Minimum weight for which a line is drawn.").tag(sync=True)
     numbers = Boolean(False, help="Whether to show the weights next to the tokens.").tag(sync=True)
-    index = Dict(help="Layers, tokens, and the offset of each table of weights.").tag(sync=True)
+    index = Dict(help="Layers, tokens, and the offset of each attention matrix in ``weights``.").tag(sync=True)
     weights = Bytes(help="All weights, stored as two bytes each.").tag(sync=True)
 
     def __init__(

@@ -62,9 +62,7 @@ class SamplingDial(View):
             got = f"{tuple(logits.shape)}{'' if logits.isfinite().all() else ', not all finite'}"
             raise ValueError(f"logits must be finite and have shape (vocab_size,), for a single position; got {got}")
         if tokens is not None and len(tokens) != len(logits):
-            raise ValueError(
-                f"each logit needs the text of its token; got {len(logits)} logits and {len(tokens)} texts"
-            )
+            raise ValueError(f"tokens must have one entry per logit; got {len(logits)} logits and {len(tokens)} tokens")
         ranked, order = logits.detach().cpu().float().sort(descending=True, stable=True)
         super().__init__(
             tokens=[str(i) if tokens is None else tokens[i] for i in order.tolist()],

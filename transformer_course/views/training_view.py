@@ -143,7 +143,7 @@ class TrainingView(View):
         """
         size = (len(generated), len(source))
         if weights is not None and tuple(weights.shape) != size:
-            raise ValueError(f"weights must have shape {size}, (generated, source); got {tuple(weights.shape)}")
+            raise ValueError(f"weights must have shape (generated, source) = {size}; got {tuple(weights.shape)}")
         rows = None if weights is None else weights.detach().cpu().double().mul(1000).round().div(1000).tolist()
         self.sample = {"source": [*source], "generated": [*generated], "wanted": wanted, "weights": rows}
 

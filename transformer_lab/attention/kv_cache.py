@@ -61,7 +61,7 @@ class KVCache:
         """Add new tokens to the length; return the part of the buffer for their keys and values."""
         start, end = self.length, self.length + k.shape[2]
         if end > self.max_length:
-            raise ValueError(f"the cache has room for max_length={self.max_length} tokens; got {end}")
+            raise ValueError(f"the cache has room for {self.max_length} tokens (max_length); got {end}")
         if self._buffer is not None and k.shape[0] != self._buffer.shape[1]:
             raise ValueError(
                 f"the cache has batch size {self._buffer.shape[1]} but the keys have batch size {k.shape[0]}"

@@ -196,7 +196,7 @@ class WindowBatches(EpochBatches[TextBatch]):
     def __init__(self, windows: Sequences, n_tokens: int, seed: int) -> None:
         if not len(windows):
             raise ValueError(
-                "a text must have at least two tokens, because the model predicts each token from earlier tokens"
+                "no text has at least two tokens; training requires them to predict each token from earlier tokens"
             )
         self.windows = windows
         super().__init__(windows.lengths.astype(np.int64) - 1, n_tokens, NO_TOKEN, seed, item="window")

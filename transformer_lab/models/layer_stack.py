@@ -58,7 +58,8 @@ class LayerStack(nn.Module):
         self.embedding = nn.Embedding(vocab_size, d_model)
         self.positions: Tensor
         if learned_positions:
-            self.positions = nn.Parameter(torch.randn(max_length, d_model) / math.sqrt(d_model))  # scale of embeddings
+            # the same scale as the token embeddings
+            self.positions = nn.Parameter(torch.randn(max_length, d_model) / math.sqrt(d_model))
         else:
             self.register_buffer("positions", sinusoidal_encoding(max_length, d_model), persistent=False)
         self.dropout = nn.Dropout(dropout)

@@ -74,7 +74,7 @@ class TransformerConfig:
 
     @property
     def stack(self) -> dict[str, Any]:
-        """The arguments for ``LayerStack`` that encoder and decoder share."""
+        """The ``LayerStack`` arguments that the encoder and the decoder share."""
         names = ["d_model", "n_heads", "d_ff", "n_layers", "max_length"]
         names += ["dropout", "attention_dropout", "learned_positions"]
         return {name: getattr(self, name) for name in names} | {"activation": self.feed_forward}

@@ -222,7 +222,7 @@ class LlamaLayout:
         base, scaling = read_rotary(options, "rope_local_base_freq", self.local_base, "sliding_attention")
         if scaling is not None:
             where = f"{options.where}, rope_parameters, sliding_attention"
-            raise ValueError(f"{where}: rotary positions of local layers cannot be scaled; got {scaling}")
+            raise ValueError(f"{where}: RoPE scaling is not supported for sliding-window layers; got {scaling}")
         return SlidingWindow(size, pattern, None if (base, scaling) == self._rotary(options) else base)
 
     def _layer_types(self, options: Options) -> list[str]:

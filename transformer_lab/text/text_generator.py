@@ -153,7 +153,7 @@ class TextGenerator:
         """Return how many tokens may be added to a prompt of ``n_prompt`` tokens."""
         limit = self.model.config.max_length
         if n_prompt > limit:
-            raise ValueError(f"the prompt has {n_prompt} tokens; the model accepts 1 to max_length={limit}")
+            raise ValueError(f"the prompt has {n_prompt} tokens; the model accepts 1 to {limit} tokens (max_length)")
         room = limit - n_prompt + 1  # the model never reads the last new token
         n_new = room if max_new_tokens is None else max_new_tokens
         if not 1 <= n_new <= room:

@@ -124,8 +124,8 @@ def _check_state(state: Mapping[int, Mapping[str, Tensor]], optimizer: torch.opt
         for parameter, tensors in own:
             for name, tensor in tensors.items():
                 if tensor.dim() and tensor.shape != parameter.shape:
-                    shapes = f"{tuple(tensor.shape)} for a parameter of shape {tuple(parameter.shape)}"
-                    raise ValueError(f"{path} is corrupted: {name} of the optimizer has shape {shapes}")
+                    shapes = f"shape {tuple(tensor.shape)}, but its parameter has shape {tuple(parameter.shape)}"
+                    raise ValueError(f"{path} is corrupted: the optimizer state {name} has {shapes}")
 
 
 def _all_of(optimizer: torch.optim.Optimizer | Sequence[torch.optim.Optimizer]) -> Sequence[torch.optim.Optimizer]:

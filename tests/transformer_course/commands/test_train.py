@@ -193,7 +193,7 @@ def test_reports_bad_lines(tmp_path, capsys):
         (["nowhere.tsv", "--n-heads", "3"], "n_heads must divide d_model; got d_model="),
         (["nowhere.txt", "--text", "--n-heads", "3"], "got d_model=256, n_heads=3"),
         (["dates", "--threads", "0"], "got --threads 0"),
-        (["dates", "--validation", "x"], "dates comes with a validation set"),
+        (["dates", "--validation", "x"], 'the corpus "dates" has its own validation set'),
         (["dates", "--vocab-size", "300"], "and a vocabulary"),
         (["dates", "--text"], "No such file or directory: 'dates'"),
         (["x.tsv", "--text", "--batch-tokens", "1"], "more than a batch of n_tokens=1 can hold"),

@@ -25,7 +25,7 @@ def test_checks_modules_models_and_samplers_like_functions(session, name):
 
 def test_module_exercise_requires_a_class(session):
     for attempt in (lambda x: x, REFERENCES["FeedForward"](2, 3), dict):
-        assert session.check(attempt, "FeedForward").message == "FeedForward should be a subclass of `nn.Module`."
+        assert session.check(attempt, "FeedForward").message == "FeedForward must be a subclass of `nn.Module`."
 
 
 def test_session_uses_only_answers_that_have_gradients(lesson, session):

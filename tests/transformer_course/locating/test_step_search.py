@@ -1,4 +1,4 @@
-"""Tests for finding an expression that repairs the output when a step's correct value replaces it."""
+"""Tests for finding an expression whose replacement by a step's correct value fixes the output."""
 
 import pytest
 

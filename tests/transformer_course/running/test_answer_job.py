@@ -49,7 +49,7 @@ def test_missing_answer_counts_as_not_started(sandbox: Sandbox):
         ("def softmax(s)\n    return s", "On your line 1:\n    def softmax(s)"),
         ("import nowhere\n@nowhere.f\ndef softmax(s): ...", "No module named 'nowhere'\nOn your line 1"),
         ("def softmax(s: Flaot): ...", "NameError: name 'Flaot' is not defined\nOn your line 1"),
-        ("softmax = 3", "softmax should be a function or a class; here it is of type int"),
+        ("softmax = 3", "softmax must be a function or a class; got a value of type int"),
     ],
 )
 def test_crash_report_shows_learners_line(sandbox: Sandbox, source: str, message: str):
@@ -151,4 +151,4 @@ def test_module_exercise_requires_module(sandbox: Sandbox):
     }
     answer = sandbox.run(job).answer
     assert answer is not None
-    assert answer["crash"] == {"type": "TypeError", "message": "f should be a subclass of nn.Module"}
+    assert answer["crash"] == {"type": "TypeError", "message": "f must be a subclass of nn.Module"}

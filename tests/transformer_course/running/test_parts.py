@@ -43,7 +43,7 @@ def test_unblocks_part_after_error(parts):
 
 
 def test_error_names_unknown_part(parts):
-    with pytest.raises(AttributeError, match="there is no part 'sofmax'"):
+    with pytest.raises(AttributeError, match="`parts` has no function or class named 'sofmax'"):
         _ = parts.sofmax
     with pytest.raises(AttributeError, match="sofmax"):
         parts.whose("sofmax")

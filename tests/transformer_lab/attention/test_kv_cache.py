@@ -47,7 +47,7 @@ def test_append_joined_matches_append():
         k, v = drawn(n)
         expected = torch.stack(separate.append(k, v))
         assert_close(joined.append_joined(torch.stack([k, v])), expected)
-    with pytest.raises(ValueError, match="the cache has room for max_length=60 tokens; got 61"):
+    with pytest.raises(ValueError, match=r"the cache has room for 60 tokens \(max_length\); got 61"):
         joined.append_joined(torch.stack(drawn(39)))
 
 
@@ -93,7 +93,7 @@ def test_reorder_allows_more_rows_of_fewer_sources():
 def test_full_cache_rejects_tokens_and_keeps_its_contents():
     cache, (k, v) = KVCache(4), drawn(3)
     cache.append(k, v)
-    with pytest.raises(ValueError, match="room for max_length=4 tokens; got 5"):
+    with pytest.raises(ValueError, match=r"room for 4 tokens \(max_length\); got 5"):
         cache.append(*drawn(2))
     assert cache.length == 3
     assert_close(cache.append(*drawn(1))[0][:, :, :3], k)

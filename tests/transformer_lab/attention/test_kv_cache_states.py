@@ -56,7 +56,7 @@ class Caches(RuleBasedStateMachine):
         tokens = torch.randint(99, (len(rows.tokens), n_new), generator=self.generator)
         keys = [self.draw(len(rows.tokens), n_new) for _ in cache.layers]
         if cache.length + n_new > MAX_LENGTH:
-            with pytest.raises(ValueError, match="the cache has room for max_length=7"):
+            with pytest.raises(ValueError, match="the cache has room for 7 tokens"):
                 cache.layers[0].self_attention.append(keys[0], -keys[0])
             return
         text = cache.with_new(tokens)

@@ -127,7 +127,7 @@ def test_rejects_unusable_data():
         Batches(InMemory(), InMemory(), 9, PAD, 0)
     with pytest.raises(ValueError, match="the longest pair has 11 tokens, more than a batch of n_tokens=10 can hold"):
         Batches(*corpus([(3, 4), (11, 2)]), 10, PAD, 0)
-    with pytest.raises(ValueError, match="a text must have at least two tokens"):
+    with pytest.raises(ValueError, match="no text has at least two tokens"):
         WindowBatches(InMemory(), 9, 0)
     with pytest.raises(ValueError, match="the longest window has 7 tokens, more than a batch of n_tokens=6 can hold"):
         WindowBatches(WINDOWS, 6, 0)

@@ -164,9 +164,9 @@ def test_yields_tokens_one_at_a_time():
 
 
 def test_rejects_too_long_text_before_generating():
-    with pytest.raises(ValueError, match="1 to max_length=17 tokens; got 18"):
+    with pytest.raises(ValueError, match=r"1 to 17 tokens \(max_length\); got 18"):
         generate(language_model(**GPT), torch.tensor([[5, 6, 7]]), 16)
-    with pytest.raises(ValueError, match="1 to max_length=17 tokens; got 18"):
+    with pytest.raises(ValueError, match=r"1 to 17 tokens \(max_length\); got 18"):
         greedy_decode(translator(), torch.tensor([[5, 6]]), BOS, EOS, 18)
     assert generate(language_model(**GPT), torch.tensor([[5, 6, 7]]), 15, temperature=0).shape == (1, 18)
 
@@ -184,14 +184,14 @@ def test_rejects_tokens_beyond_cache_or_model_length():
     model = language_model(**GPT)
     cache = model.new_cache(4)
     model(torch.tensor([[5, 6, 7]]), cache)
-    with pytest.raises(ValueError, match="room for max_length=4 tokens; got 5"):
+    with pytest.raises(ValueError, match=r"room for 4 tokens \(max_length\); got 5"):
         model(torch.tensor([[5, 6]]), cache)
     assert_close(
         model(torch.tensor([[8]]), cache), model(torch.tensor([[5, 6, 7, 8]]))[:, 3:]
     )  # the cache still contains all tokens
     cache = model.new_cache()
     model(torch.ones(1, 16, dtype=torch.int64), cache)
-    with pytest.raises(ValueError, match="max_length=17 tokens; got 2 after 16"):
+    with pytest.raises(ValueError, match=r"17 tokens \(max_length\); got 2 after 16"):
         model(torch.tensor([[5, 6]]), cache)
 
 

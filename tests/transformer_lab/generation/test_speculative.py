@@ -96,8 +96,8 @@ def test_stops_at_eos():
         ({"draft": model(0, vocab_size=7)}, "vocabularies of 5 and 7"),
         ({"num_draft_tokens": 0}, "num_draft_tokens=0"),
         ({"max_new_tokens": -1}, "max_new_tokens must not be negative; got max_new_tokens=-1"),
-        ({"max_new_tokens": 22}, "1 to max_length=23 tokens; got 24"),
-        ({"draft": model(0, max_length=9)}, "1 to max_length=9 tokens; got 12"),
+        ({"max_new_tokens": 22}, r"1 to 23 tokens \(max_length\); got 24"),
+        ({"draft": model(0, max_length=9)}, r"1 to 9 tokens \(max_length\); got 12"),
     ],
     ids=["texts", "vocabularies", "draft tokens", "negative", "length", "draft length"],
 )

@@ -252,8 +252,8 @@ def test_padding_does_not_count_as_a_position():
 @pytest.mark.parametrize(
     "tokens, message",
     [
-        (torch.ones(1, 14, dtype=torch.int64), r"max_length=13 tokens; got 14"),
-        (torch.ones(1, 0, dtype=torch.int64), r"max_length=13 tokens; got 0"),
+        (torch.ones(1, 14, dtype=torch.int64), r"13 tokens \(max_length\); got 14"),
+        (torch.ones(1, 0, dtype=torch.int64), r"13 tokens \(max_length\); got 0"),
         (torch.tensor([[1, 11]]), r"vocab_size − 1 = 10; got 11"),
         (torch.tensor([[1, -1]]), r"vocab_size − 1 = 10; got -1"),
     ],

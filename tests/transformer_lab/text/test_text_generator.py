@@ -166,7 +166,7 @@ def test_empty_prompt_uses_the_bos_token(model):
 @pytest.mark.parametrize(
     "arguments, message",
     [
-        ({"prompt": "cat " * 30}, r"the prompt has \d\d tokens; the model accepts 1 to max_length=29$"),
+        ({"prompt": "cat " * 30}, r"the prompt has \d\d tokens; the model accepts 1 to 29 tokens \(max_length\)$"),
         (
             {"max_new_tokens": 99},
             r"max_new_tokens must be between 1 and 2\d for this model and prompt; got max_new_tokens=99",

@@ -82,7 +82,7 @@ def test_truncates_sources_to_the_maximum_length(translator):
 
 @pytest.mark.parametrize("max_length", [0, 10])
 def test_rejects_max_length_out_of_range(translator, max_length):
-    with pytest.raises(ValueError, match=f"1 to max_length=9 tokens; got {max_length}"):
+    with pytest.raises(ValueError, match=rf"1 to 9 tokens \(max_length\); got {max_length}"):
         list(translator.translate(["a"], max_length))
 
 

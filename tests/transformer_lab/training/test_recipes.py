@@ -170,7 +170,7 @@ def test_single_document_is_not_split(tmp_path):
 
 def test_rejects_empty_validation_text(docstrings, tmp_path):
     (tmp_path / "empty.txt").write_text("\n")
-    with pytest.raises(ValueError, match="a text must have at least two tokens"):
+    with pytest.raises(ValueError, match="no text has at least two tokens"):
         train_text(
             [docstrings[1]], tmp_path / "m", [tmp_path / "empty.txt"], replace(TEXT, **FEW_STEPS), LANGUAGE_MODEL
         )

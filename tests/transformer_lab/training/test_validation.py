@@ -120,5 +120,5 @@ def test_uniform_models_loss_is_log_vocab_size():
 
 
 def test_rejects_empty_texts():
-    with pytest.raises(ValueError, match="a text must have at least two tokens"):
+    with pytest.raises(ValueError, match="no text has at least two tokens"):
         TextValidation(text_model(), character_tokenizer(["abcdefg"]), [], EOS_ID, 10)

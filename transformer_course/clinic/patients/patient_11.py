@@ -15,7 +15,7 @@ class LanguageModel(language_model.LanguageModel):
     """The model of patient 11."""
 
     def mask(self, text: Int[Tensor, "batch n_key"], n_query: int) -> Bool[Tensor, "*batch n_query n_key"] | None:
-        """Return the mask of the last ``n_query`` tokens of a text."""
+        """Return the mask for the last ``n_query`` tokens of a text."""
         causal = torch.ones(n_query, text.shape[1], dtype=torch.bool).tril()
         return padding_mask(text, PAD_ID) & causal
 

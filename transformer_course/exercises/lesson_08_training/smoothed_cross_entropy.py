@@ -24,7 +24,10 @@ from transformer_course.steps import InSteps
 def smoothed_cross_entropy(
     logits: Float[Tensor, "batch n vocab_size"], targets: Int[Tensor, "batch n"], pad_id: int, smoothing: float
 ) -> Float[Tensor, ""]:
-    """Return the mean loss over the real tokens; the target gets 1 − smoothing, and all tokens share the smoothing."""
+    """Return the mean loss over the real tokens, with smoothed targets.
+
+    The target gets weight 1 − smoothing, and the rest is spread evenly over the vocabulary.
+    """
     log_p = torch.log_softmax(logits, dim=-1)
     right = log_p.gather(-1, targets.unsqueeze(-1)).squeeze(-1)  # (batch, n)
     losses = -(1 - smoothing) * right - smoothing * log_p.mean(dim=-1)

@@ -45,7 +45,7 @@ def kept():
 
 
 def call(evaluating):
-    """call the model with one token and the cache → the logits of a call: for one token of each text"""
+    """call the model with one token and the cache → the logits of a call: one token per text, (batch, 1, vocab_size)"""
     return lambda piece, cache: evaluating(piece, cache)
 
 

@@ -30,7 +30,10 @@ def with_groups(roster: Roster, path: Path) -> Roster:
     table = Table(path)
     columns = find_columns(table, "group")
     if not columns:
-        raise ValueError(f"{path} has no column for groups; its columns are {table.listed_titles}")
+        raise ValueError(
+            f"{path} has no column for groups; its columns are {table.listed_titles}. "
+            'Give the column with the group names the title "group".'
+        )
     group = lower_case_words(table.titles[columns[0]])
     identity = [lower_case_words(table.titles[i]) for key in IDENTITY for i in find_columns(table, key)]
     groups: dict[str, list[Person]] = defaultdict(list)

@@ -22,7 +22,7 @@ MAX_ID_LENGTH = 100
 MAX_WRITTEN_ANSWERS = 100
 ANY_DEFINITION = re.compile(r"^(async +)?(def|class) ", re.MULTILINE)
 MAX_DEFINITION_LENGTH = 10_000
-"""A text cell that contains a definition is truncated to this number of characters."""
+"""A Markdown or raw cell that contains a definition is truncated to this number of characters."""
 NOTHING_TO_GRADE = "There is nothing to grade in this notebook."
 
 

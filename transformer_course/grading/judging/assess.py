@@ -21,7 +21,7 @@ ALLOWANCE_FACTOR = 2
 """Time allowance for all of a student's notebooks for a lesson, as a multiple of the time limit for one exercise."""
 MAX_EXTRA_ALLOWANCES = 2
 """When a student's notebooks for a lesson have exceeded the allowance by this factor, no more answers are run."""
-IN_TEXT_CELL = "is defined in a text cell, which does not run"
+IN_TEXT_CELL = "is defined in a Markdown or raw cell, which does not run"
 NOT_RUN_MESSAGE = "It was not run, because your notebooks for this lesson had already taken more than {seconds:g} s."
 
 
@@ -101,12 +101,13 @@ def assess(
 
 
 def _with_text_cell_message(graded: GradedExercise, submission: Submission) -> GradedExercise:
-    """Add a message to the result of an exercise if only a text cell defines its answer."""
+    """Add a message to the result of an exercise if only a Markdown or raw cell defines its answer."""
     name, defines = graded.exercise.name, definition_of(graded.exercise.name)
     if graded.verdict.status != "not_started" or not any(map(defines.search, submission.texts)):
         return graded
     message = (
-        f"A text cell defines `{name}`. Text cells do not run: turn it into a code cell and submit the notebook again."
+        f"You define `{name}` in a Markdown or raw cell, which does not run. Turn it into a code cell and submit the "
+        "notebook again."
     )
     return replace(graded, verdict=replace(graded.verdict, message=message), remarks=[IN_TEXT_CELL])
 

@@ -204,7 +204,7 @@ def parse_due(texts: Sequence[str], zone: ZoneInfo | None = None) -> dict[str, d
         zone: The time zone of dates without a zone. None means the local time zone.
 
     Raises:
-        ValueError: A text is not a date, or there is no such lesson.
+        ValueError: An entry is not a date, or its lesson does not exist.
 
     >>> due = parse_due(["2026-10-12", "01=2026-10-19T18:00+02:00"])
     >>> due[""].strftime("%H:%M"), due["01_lookup"].isoformat()

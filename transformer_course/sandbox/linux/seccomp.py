@@ -19,7 +19,7 @@ NEW_NAMESPACE = 0x7E02_0080  # CLONE_NEW*, linux/sched.h
 SAME_PROCESS = 0x0001_0000  # CLONE_THREAD
 START_PROCESS = ("fork", "vfork", "execve")
 MAP_FLAGS = 3  # the argument of mmap
-SHARED_OR_STACK = 0x101  # MAP_SHARED and MAP_GROWSDOWN from linux/mman.h, which RLIMIT_DATA does not count
+SHARED_OR_STACK = 0x101  # MAP_SHARED | MAP_GROWSDOWN (linux/mman.h): these mappings do not count toward RLIMIT_DATA
 ARCHITECTURES = {"x86_64": 0xC000_003E, "aarch64": 0xC000_00B7}  # AUDIT_ARCH_*, linux/audit.h
 X32_SYSCALL_BIT = 0x4000_0000  # from this number on, x86-64 has the same calls again under different numbers
 

@@ -153,9 +153,11 @@ def test_reports_answer_defined_only_in_text_cell():
     graded = graded_in(sandbox, replace(SUBMISSION, texts=texts), 7)
     by_name = {result.exercise.name: with_remarks(result, "remark") for result in graded.exercises}
     softmax = by_name.pop("softmax")
-    assert softmax.verdict.message.startswith("A text cell defines `softmax`.")
+    assert softmax.verdict.message.startswith("You define `softmax` in a Markdown or raw cell")
     assert "code cell" in softmax.verdict.message
-    assert [*softmax.remarks] == ["is defined in a text cell, which does not run"]  # the remark is for the instructor
+    assert [*softmax.remarks] == [
+        "is defined in a Markdown or raw cell, which does not run"
+    ]  # the remark is for the instructor
     assert {result.verdict.message for result in by_name.values()} == {f"No cell defines `{name}`." for name in by_name}
 
 

@@ -38,7 +38,7 @@ def answered(n: int, book: GradedSubmission) -> GradedSubmission:
 
 
 def counted_notebook(notebooks: Sequence[GradedSubmission], rules: ClassRules | None = None) -> GradedSubmission | None:
-    """Return the notebook that counts for a student, and check that the order of the notebooks does not matter."""
+    """Return the notebook that determines the points, and check that the order of the notebooks does not matter."""
     [[ada], [same]] = (class_results({"ada": own}, rules).students for own in (notebooks, notebooks[::-1]))
     assert ada.lessons["01_lookup"].notebook is same.lessons["01_lookup"].notebook
     return ada.lessons["01_lookup"].notebook

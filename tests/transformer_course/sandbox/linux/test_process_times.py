@@ -67,7 +67,7 @@ def test_counts_time_of_running_descendants():
     with child(lambda: os.waitpid(os.fork() or _compute_and_exit(), 0)) as process:
         while seconds_of_family() - before < 0.3:
             time.sleep(0.01)
-        assert cpu_seconds(process) < 0.2  # the child processes used most of the time
+        assert cpu_seconds(process) < 0.2  # its child processes used most of the CPU time
 
 
 def _compute_and_exit() -> int:

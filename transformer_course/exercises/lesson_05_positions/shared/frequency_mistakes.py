@@ -22,7 +22,7 @@ def power(base):
 
 
 def frequencies(exponents, power):
-    """raise the base to minus each exponent → the frequencies: base^(−2i / width)"""
+    """raise the base to the negative of each exponent → the frequencies: base^(−2i / width)"""
     return power(exponents)
 
 
