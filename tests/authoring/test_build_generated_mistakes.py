@@ -192,7 +192,7 @@ def test_keeps_unlikely_mistake_only_with_message(masks, built):
     assert edits[0].weight > MAX_WEIGHT
 
 
-def test_keeps_likeliest_of_mistakes_with_equal_code():
+def test_keeps_likeliest_mistake_if_code_is_equal():
     likely, rare = (
         AnswerEdit("a", "left_out", weight=1.0, code={"a": "b"}),
         AnswerEdit("a", "taken_for", weight=2.0, code={"a": "return b"}),

@@ -41,7 +41,7 @@ def test_stopped_run_resumes_exactly(tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["run.pt"]
 
 
-def test_interrupted_run_ends_after_same_number_of_steps(tmp_path, monkeypatch):
+def test_interrupted_run_takes_same_number_of_steps(tmp_path, monkeypatch):
     monkeypatch.setattr("authoring.language_model_training.STEPS_PER_REPORT", 2)
     whole, first, second = new_training(), new_training(), new_training()
     whole.run(6, tmp_path / "whole" / "run.pt")

@@ -47,6 +47,6 @@ def test_command_rejects_unknown_names(capsys):
     assert capsys.readouterr().err.count("usage: python -m authoring.messages EXERCISE") == 3
 
 
-def test_command_prints_messages_of_one_kind(capsys, blocks):
+def test_command_filters_messages_by_kind(capsys, blocks):
     assert main(["softmax", "other"]) == 0
     assert capsys.readouterr().out == "".join(f"{block}\n\n" for block in blocks["other"])

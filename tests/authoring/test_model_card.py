@@ -16,6 +16,6 @@ def test_averages_each_hundred_losses_and_remainder(n, means):
     assert (fields["steps"], fields["first_losses"], fields["cpu_minutes"]) == (n, [0.0, 1.0], 1.5)
 
 
-def test_lists_machine_of_training_run(monkeypatch):
+def test_card_describes_training_machine(monkeypatch):
     monkeypatch.setattr(model_card.platform, "machine", lambda: "riscv64")
     assert run_fields([1.0], 1.0, 1)["machine"].startswith("one thread, riscv64, ")

@@ -26,7 +26,7 @@ CARD = json.loads(SENTENCES.read_text(encoding="utf-8"))
 RECORDED, _ = read_tensors(WEIGHTS)
 
 
-def test_files_have_row_for_every_sentence():
+def test_files_contain_row_for_every_sentence():
     assert CARD["command"] == COMMAND
     assert [tuple(template) for template in CARD["templates"]] == list(TEMPLATES.items())
     assert CARD["words"] == list(record_heads.filled())
@@ -94,7 +94,7 @@ def test_random_groups_have_other_heads_of_the_same_layers():
         assert not {*map(tuple, group)} & {*map(tuple, groups["best"])}
 
 
-def test_from_verb_to_nouns_puts_subject_first(monkeypatch):
+def test_verb_attention_weights_list_subject_first(monkeypatch):
     def read(text):
         tokens = text.rstrip(".").split()
         row = torch.arange(float(len(tokens)))
@@ -108,7 +108,7 @@ def test_from_verb_to_nouns_puts_subject_first(monkeypatch):
 
 
 @pytest.mark.thorough
-def test_command_reproduces_weights_of_sentence(monkeypatch):
+def test_command_reproduces_sentence_weights(monkeypatch):
     try:
         monkeypatch.setattr("sys.argv", ["record_heads", published("smollm2", download=False)])
     except FileNotFoundError:

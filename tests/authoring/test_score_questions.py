@@ -23,7 +23,7 @@ DATA = json.loads(QUESTIONS.read_text(encoding="utf-8"))
 QUESTION = DATA["questions"][0]
 
 
-def test_file_has_four_scores_for_every_question():
+def test_file_contains_four_scores_for_every_question():
     assert [(run["template"], run["n_examples"]) for run in CARD["scores"]] == SETTINGS
     for run in CARD["scores"]:
         assert [len(options) for options in run["log_p"]] == [4] * 50
@@ -33,7 +33,7 @@ def test_file_has_four_scores_for_every_question():
 
 
 @pytest.mark.parametrize("n_before", [0, 3])
-def test_cached_scores_match_pass_over_whole_text(n_before):
+def test_cached_scores_match_pass_without_cache(n_before):
     torch.manual_seed(0)
     model = LanguageModel(LanguageModelConfig(vocab_size=23, d_model=8, n_heads=2, d_ff=16, n_layers=2)).eval()
     before, prompt, options = [5, 6, 7][:n_before], [1, 2, 3, 4], [[8], [9, 10, 11], [12, 13]]

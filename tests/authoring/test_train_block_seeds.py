@@ -8,7 +8,7 @@ from authoring.stored_runs import defined
 from authoring.train_block_seeds import COMMAND, FILE, LEARNING_RATES, LESSON, SEEDS, losses
 
 
-def test_file_has_loss_for_every_run():
+def test_file_contains_loss_for_every_run():
     card = json.loads(FILE.read_text(encoding="utf-8"))
     assert card["command"] == COMMAND
     assert list(card["losses"]) == [str(rate) for rate in LEARNING_RATES]

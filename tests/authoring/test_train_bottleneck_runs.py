@@ -31,7 +31,7 @@ SLOWER_SUFFIX = ", a third of the rate"
 ONLY_LONGEST_SUFFIX = ", only 16 digits"
 
 
-def test_file_has_run_for_every_setting_and_seed():
+def test_file_contains_run_for_every_setting_and_seed():
     assert CARD["command"] == COMMAND
     n_lengths = len(defined(NEEDED, LESSON)["n_digits"])
     assert {name: [len(run) for run in runs] for name, runs in CARD["copying"].items()} == {
@@ -68,7 +68,7 @@ def _first_digits(steps: int, lr: float) -> dict[str, list[float]]:
 
 
 @pytest.mark.parametrize(("steps", "lr"), [(150, 0.008), (300, 0.0027)])
-def test_first_digit_requires_open_gates_or_shorter_texts(steps: int, lr: float):
+def test_remembering_requires_open_gates_or_shorter_texts(steps: int, lr: float):
     right = _first_digits(steps, lr)
     assert max(right["40 digits"]) < 0.2
     assert min(right["40 digits, open gates"] + right["1 to 40 digits"]) > 0.8

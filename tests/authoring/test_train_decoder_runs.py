@@ -24,7 +24,7 @@ from authoring.train_decoder_runs import (
 CARD = json.loads(FILE.read_text(encoding="utf-8"))
 
 
-def test_file_has_row_for_every_setting_and_seed():
+def test_file_contains_row_for_every_setting_and_seed():
     assert CARD["command"] == COMMAND
     families = [
         (run["model"], int(run["layers"][0]), run["steps"], run["formats"], run["seed"]) for run in CARD["families"]
@@ -36,7 +36,7 @@ def test_file_has_row_for_every_setting_and_seed():
     assert steps == [(n, seed, step) for n in (1, 2) for seed in SEEDS for step in DIFFUSION_STEPS]
 
 
-def test_claims_of_lesson_hold_for_every_seed():
+def test_lesson_claims_hold_for_every_seed():
     losses = [run["used layer to layer"] - run["used last layer"] for run in CARD["exchanged"]]
     assert min(losses) < 0.1 and sum(loss > 0.2 for loss in losses) >= 9, "worse in most runs, but not in all"
     families = {(model, formats): [] for model, _, _, formats in FAMILIES}

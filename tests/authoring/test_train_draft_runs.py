@@ -23,7 +23,7 @@ from authoring.train_draft_runs import (
 CARD = json.loads(FILE.read_text(encoding="utf-8"))
 
 
-def test_file_has_row_for_every_seed_and_length():
+def test_file_contains_row_for_every_seed_and_length():
     assert CARD["command"] == COMMAND
     assert [(run["seed"], run["steps"]) for run in CARD["runs"]] == list(product(SEEDS, STEPS))
     assert {tuple(run["accepted"]) for run in CARD["runs"]} == {("bigram", "trigram", TEXT_DRAFT, DISTILLED)}
@@ -37,7 +37,7 @@ def test_acceptance_rate_matches_simulation():
     assert accepted(p, q) == pytest.approx((torch.rand(chances.shape) < chances).float().mean().item(), abs=0.01)
 
 
-def test_distillation_loss_is_minimal_for_teachers_distribution():
+def test_distillation_loss_is_minimal_for_teacher_distribution():
     torch.manual_seed(1)
     teacher, other = torch.nn.Embedding(7, 7), torch.nn.Embedding(7, 7)
     loss_of, tokens = distillation_loss(teacher), torch.arange(7)[None]

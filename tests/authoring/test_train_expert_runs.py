@@ -8,7 +8,7 @@ from authoring.stored_runs import defined
 from authoring.train_expert_runs import COMMAND, FILE, LEARNING_RATES, LESSON, NEEDED, SEEDS, runs
 
 
-def test_file_has_run_for_every_setting():
+def test_file_contains_run_for_every_setting():
     card = json.loads(FILE.read_text(encoding="utf-8"))
     assert card["command"] == COMMAND
     assert list(card["runs"]) == [str(rate) for rate in LEARNING_RATES]

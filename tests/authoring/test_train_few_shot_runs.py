@@ -9,7 +9,7 @@ from authoring.train_few_shot_runs import COMMAND, FILE, LEARNING_RATES, N_BLOCK
 CARD = json.loads(FILE.read_text(encoding="utf-8"))
 
 
-def test_file_has_run_for_every_setting_and_seed():
+def test_file_contains_run_for_every_setting_and_seed():
     assert CARD["command"] == COMMAND
     settings = [(run["n_blocks"], run["rate"], run["seed"]) for run in CARD["runs"]]
     assert settings == [(n, rate, seed) for n in N_BLOCKS for rate in LEARNING_RATES for seed in SEEDS]

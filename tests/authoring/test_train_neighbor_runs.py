@@ -23,7 +23,7 @@ from authoring.train_neighbor_runs import (
 CARD = json.loads(FILE.read_text(encoding="utf-8"))
 
 
-def test_file_has_row_for_every_setting_and_seed():
+def test_file_contains_row_for_every_setting_and_seed():
     assert CARD["command"] == COMMAND
     keys = ("n_heads", "compared", "averaged", "rate")
     found = [(*(run[key] for key in keys), run["seed"]) for run in CARD["runs"]]

@@ -14,7 +14,7 @@ CARD = json.loads(FILE.read_text(encoding="utf-8"))
 QUESTION = {"question": "What is ice?", "options": ["water", "fire", "wood", "sand"], "right": 0}
 
 
-def test_file_has_row_for_every_epoch():
+def test_file_contains_row_for_every_epoch():
     assert CARD["command"] == COMMAND
     rows = [tuple(row[key] for key in ("model", "seed", "leaked half", "epochs")) for row in CARD["runs"]]
     expected = [(m, s, h, e) for m, seeds in SEEDS.items() for s in seeds for h in (0, 1) for e in EPOCHS]
@@ -28,7 +28,7 @@ def test_questions_and_rephrased_questions_are_distinct():
     assert len({q["question"] for q in questions} | {q["rephrased"] for q in questions}) == 100
 
 
-def test_right_chooses_option_with_highest_log_probability():
+def test_picks_option_with_highest_log_probability():
     torch.manual_seed(0)
     stored = trained("gpt-docstrings")
     model = stored.load_into(parts.GPT(**stored.sizes)).eval()

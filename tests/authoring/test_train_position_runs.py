@@ -29,7 +29,7 @@ CARD = json.loads(FILE.read_text(encoding="utf-8"))
 RUNS = CARD["runs"]
 
 
-def test_file_has_row_for_every_setting_and_seed():
+def test_file_contains_row_for_every_setting_and_seed():
     assert CARD["command"] == COMMAND
     schemes = {(r["n_layers"], r["steps"], r["scheme"], r["rate"], r["seed"]) for r in RUNS if r["table"] == "schemes"}
     assert schemes == {(*d, s, r, seed) for d, s, r, seed in product(DEPTHS_AND_STEPS, SCHEMES, LEARNING_RATES, SEEDS)}

@@ -11,13 +11,13 @@ from authoring.train_precision_runs import COMMAND, FILE, LESSON, NEEDED, PRECIS
 CARD = json.loads(FILE.read_text(encoding="utf-8"))
 
 
-def test_file_has_run_for_every_setting_and_seed():
+def test_file_contains_run_for_every_setting_and_seed():
     assert CARD["command"] == COMMAND
     found = [(run["rate"], run["kind"], run["seed"]) for run in CARD["precisions"]]
     assert found == list(product(PRECISION_RATES, PRECISIONS, SEEDS))
 
 
-def test_precision_averages_loss_over_ten_steps():
+def test_reported_losses_average_ten_steps():
     def train_in_16_bits(*arguments):
         assert arguments == (7, True, False, 0.5)
         return [float(step) for step in range(60)], 0.25
@@ -32,7 +32,7 @@ def test_command_reproduces_stored_run():
     assert again["losses"] == pytest.approx(stored["losses"], abs=0.05)
 
 
-def test_claims_of_lesson_hold_for_every_seed():
+def test_lesson_claims_hold_for_every_seed():
     losses = {(r["rate"], r["kind"], r["seed"]): r["losses"][-1] for r in CARD["precisions"]}
     for rate, seed in product(PRECISION_RATES, SEEDS):
         exact = losses[rate, "float32", seed]

@@ -48,7 +48,7 @@ def test_loss_is_cross_entropy_of_previous_token():
     assert model(TOKENS).item() == pytest.approx(torch.stack(expected).mean().item(), rel=1e-5)
 
 
-def test_file_has_run_for_every_setting():
+def test_file_contains_run_for_every_setting():
     kinds = {(run.depth, run.layout, run.warmup) for run in stored()}
     assert kinds == {(depth, layout, warmup) for depth in DEPTHS for layout in LAYOUTS for warmup in WARMUPS}
     assert all(run.steps == list(STEPS) and len(run.losses[0]) == len(SEEDS) for run in stored())

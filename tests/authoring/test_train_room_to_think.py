@@ -21,7 +21,7 @@ from authoring.train_room_to_think import (
 CARD = json.loads(FILE.read_text(encoding="utf-8"))
 
 
-def test_file_has_row_for_every_seed_and_stage():
+def test_file_contains_row_for_every_seed_and_stage():
     assert CARD["command"] == COMMAND
     assert [(row["seed"], row["stage"]) for row in CARD["runs"]] == [(s, t) for s in SEEDS for t in ("SFT", "GRPO")]
     assert all(len(row["letters by batch"]) == N_BATCHES for row in CARD["runs"] if row["stage"] == "GRPO")

@@ -30,7 +30,7 @@ NEEDED_TO_MEASURE = {"size", "alike", "stack", "as_drawn", "measure", "NormsOnly
 CARD = json.loads(FILE.read_text(encoding="utf-8"))
 
 
-def test_file_has_result_for_every_setting_and_seed():
+def test_file_contains_result_for_every_setting_and_seed():
     assert CARD["command"] == COMMAND
     assert {tuple(row[:-1]) for row in CARD["facts"]} == set(facts_settings())
     assert {Setting(*row[:-1]) for row in CARD["runs"]} == set(settings())
@@ -47,13 +47,13 @@ def test_finds_layers_in_lesson_and_library():
     assert classes["EncoderLayer"] is lesson["parts"].EncoderLayer
 
 
-def test_losses_are_per_seed_and_depend_on_warmup():
+def test_each_seed_has_loss_that_depends_on_warmup():
     lesson = defined(NEEDED, LESSON)
     without, with_warm_up = (losses(Setting("pre-norm", 2, 0.01, 6, warmup), lesson) for warmup in (0, 6))
     assert len(without) == len(SEEDS) and without != with_warm_up
 
 
-def test_stored_results_support_claims_of_lesson():
+def test_stored_results_support_lesson_claims():
     known = {(kind, rate): sum(found) / len(SEEDS) for kind, rate, steps, found in CARD["facts"] if steps == 250}
     later = {kind: sum(found) / len(SEEDS) for kind, _, steps, found in CARD["facts"] if steps == 1000}
     assert later["one layer without ReLU"] - later["one layer without FFN"] < 0.1
@@ -80,7 +80,7 @@ def test_stored_results_support_claims_of_lesson():
     assert max(sum(weights[3:]) for weights in CARD["heads"]) > 0.5, "a head must attend to tokens after the gap"
 
 
-def test_default_matrices_support_claims_of_lesson():
+def test_default_matrices_support_lesson_claims():
     last = {(name, depth): found for name, depth, found in CARD["default_matrices"]}
     assert max(last["norms only", 24]["w_q"] + last["norms only", 96]["w_q"]) < 1e-6
     assert min(last["sums only", 96]["w_q"]) > 1 > max(last["sums only", 24]["w_q"])
@@ -96,7 +96,7 @@ def test_default_matrices_are_measured_with_every_seed():
 
 
 @pytest.mark.slow
-def test_untrained_stacks_support_claims_of_lesson():
+def test_untrained_stacks_support_lesson_claims():
     """Use 24 layers and the library's initialization, as in the lesson, but with more seeds."""
     lesson = defined(NEEDED_TO_MEASURE, LESSON)
     parts, seeds = lesson["parts"], range(5)

@@ -15,7 +15,7 @@ ROWS = [
 ]
 
 
-def test_markdown_merges_models_of_a_library() -> None:
+def test_markdown_merges_models_from_one_library() -> None:
     assert markdown(ROWS).splitlines() == [
         "| work | ours, ms | plain | HF | x | bare products |",
         "| --- | --: | --: | --: | --: | --: |",
@@ -24,7 +24,7 @@ def test_markdown_merges_models_of_a_library() -> None:
     ]
 
 
-def test_table_has_a_dash_for_unsupported_work() -> None:
+def test_table_shows_a_dash_for_unsupported_work() -> None:
     assert table(ROWS).splitlines()[2].split() == ["greedy", "tiny", "2000.00", "–", "–", "–", "–", "4.00"]
 
 

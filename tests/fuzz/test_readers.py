@@ -36,7 +36,7 @@ def test_corrupted_files_are_read_or_rejected_clearly(outcomes):
     assert all(sum(report["counts"].values()) == inputs for report in reports)
 
 
-def test_most_corruption_is_detected(outcomes):
+def test_readers_detect_most_corruption(outcomes):
     reports, _ = outcomes
     assert len(reports) > 30
     totals = {kind: sum(report["counts"].get(kind, 0) for report in reports) for kind in (REJECTED, EQUAL)}

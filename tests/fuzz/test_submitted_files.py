@@ -197,7 +197,7 @@ def check_class(put: Callable[[Path], None]) -> dict[str, dict[str, str]]:
 @example(LETTERS, "01_lookup.ipynb", book(), False)
 @example("eve", "01_lookup.ipynb", book(markdown("\x1b=1+1\ra", id='written-=HYPERLINK("x")')), True)
 @example("eve", "01_lookup.ipynb", book(markdown("So.", id="written-a\n### zz_honest (10 of 10)")), True)
-def test_any_submission_gives_its_student_a_row(folder: str, name: str, content: bytes, is_zip: bool):
+def test_every_submission_adds_a_row_for_its_student(folder: str, name: str, content: bytes, is_zip: bool):
     def put(into: Path) -> None:
         try:
             if is_zip:

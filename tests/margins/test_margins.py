@@ -92,7 +92,7 @@ def test_accepts_a_claim_with_a_margin() -> None:
     assert not [*violations("05_positions", book_with(), [CLAIM], measured(book_with(), SAFE, CLAIM_MARGIN))]
 
 
-def test_uncompared_cell_needs_margin_only_for_sentences() -> None:
+def test_cell_without_comparison_needs_margin_only_for_claims() -> None:
     lesson, claim = book_with(tag="nbval-ignore-output"), replace(CLAIM, cell="show")
     wrong = measured(lesson, replace(SAFE, least=-1), replace(CLAIM_MARGIN, cell="show", least=0))
     wrong["differences"] = [{"cell": "show", "runs": ["avx2-0"]}]
@@ -240,7 +240,7 @@ def test_constant_number_is_not_a_claim_about_training() -> None:
 
 
 @pytest.mark.parametrize(("values", "deviations"), [([0.95] * 10, math.inf), ([0.85] * 10, -math.inf)])
-def test_constant_number_is_infinitely_far_from_bound(values: list[float], deviations: float) -> None:
+def test_constant_number_has_infinite_margin(values: list[float], deviations: float) -> None:
     assert Margin.of_values("show", "right", values, 0.9, None).deviations == deviations
 
 

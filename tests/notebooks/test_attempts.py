@@ -73,7 +73,7 @@ def test_solved_lesson_uses_and_saves_own_parts(solved: Solved) -> None:
     assert displayed(solved.saved).rstrip() == saved_answers(solved.lesson).rstrip()
 
 
-def test_check_recognizes_every_mistake_after_only_import_cell(solved: Solved) -> None:
+def test_check_recognizes_every_mistake_given_only_imports(solved: Solved) -> None:
     verdicts = {cell.id: displayed(cell) for cell in solved.attempts}
     _, expected = each_attempt_checked(solved.lesson)
     unexpected = [
@@ -85,7 +85,7 @@ def test_check_recognizes_every_mistake_after_only_import_cell(solved: Solved) -
 @pytest.mark.parametrize(  # one lesson is enough, because all lessons handle mistakes in the same way
     "name", [SHORT_LESSON, pytest.param(WITH_EXERCISES[0], marks=pytest.mark.thorough)]
 )
-def test_lesson_full_of_mistakes_runs_to_the_end(name: str) -> None:
+def test_lesson_with_wrong_answers_runs_to_the_end(name: str) -> None:
     lesson = Lesson.stored(name)
     wrong = Lesson(name, execute(with_attempts(lesson, first_mistakes(lesson))))
     verdicts = {cell.id: displayed(cell) for cell in wrong.code}

@@ -100,7 +100,7 @@ def test_cell_ids_come_from_marker_or_section(folder: Path) -> None:
     assert ids(folder) == ["title", "why-d-k", "why-d-k-2", "why-d-k-3", "softmax"]
 
 
-def test_new_cell_renames_only_later_cells(folder: Path) -> None:
+def test_adding_a_cell_renames_only_later_cells(folder: Path) -> None:
     edit(folder, "# # 01 · A lesson\n", "# # 01 · A lesson\n\n# %%\nx = 1\n")
     assert ids(folder) == ["title", "01-a-lesson-1", "why-d-k", "why-d-k-2", "why-d-k-3", "softmax"]
 
@@ -141,14 +141,14 @@ def test_rebuild_changes_nothing_even_if_pictures_differ(folder: Path) -> None:
     assert main(["--check"], folder) == 0
 
 
-def test_picture_is_preserved_if_only_another_cell_changed(folder: Path, before: NotebookNode) -> None:
+def test_preserves_picture_if_only_another_cell_changed(folder: Path, before: NotebookNode) -> None:
     edit(folder, "def softmax(scores)", "def softmax(s)")
     after = built(folder)
     assert after.cells[3] == before.cells[3]
     assert "def softmax(s)" in after.cells[4].source
 
 
-def test_adds_a_missing_alternative_text_to_a_picture() -> None:
+def test_adds_missing_alternative_text_to_picture() -> None:
     def book(metadata: dict[str, str]) -> NotebookNode:
         drawn = nbformat.v4.new_output("display_data", {"image/png": "AA=="}, metadata={"image/png": metadata})
         return nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("draw()", id="drawn", outputs=[drawn])])
@@ -230,7 +230,7 @@ def test_rejects_an_unknown_lesson(folder: Path, capsys: pytest.CaptureFixture[s
     assert "no source for 02_other; the lessons are 01_word" in capsys.readouterr().err
 
 
-def test_lessons_run_in_this_python_ignoring_kernelspecs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_lessons_use_current_python_and_ignore_kernelspecs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     misleading = tmp_path / "kernels" / "python3" / "kernel.json"
     misleading.parent.mkdir(parents=True)
     misleading.write_text(json.dumps({"argv": ["false"], "display_name": "Another", "language": "python"}))

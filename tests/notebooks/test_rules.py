@@ -214,7 +214,7 @@ def test_reports_a_primer_that_violates_a_rule(old: str, new: str, complaint: st
     assert any(complaint in message for rule in contents.RULES for message in rule(lesson))
 
 
-def test_covers_every_rule() -> None:
+def test_tests_cover_every_rule() -> None:
     assert VIOLATIONS.keys() == set(RULES)
 
 
@@ -288,7 +288,7 @@ class Scale(nn.Module):
         ("def forward", "def backward", "Scale.backward: the answer has no such function"),
     ],
 )
-def test_compares_methods_of_module_stub(old: str, new: str, complaint: str | None) -> None:
+def test_compares_module_stub_methods(old: str, new: str, complaint: str | None) -> None:
     lesson = Lesson.stored(NAME)
     exercise = Exercise(reference=Scale, cases=lambda _: [], mistakes=[], hints=[], points=1, verified="")
     vars(lesson)["exercises"] = {"Scale": exercise}

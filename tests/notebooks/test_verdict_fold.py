@@ -22,6 +22,6 @@ def test_folds_only_the_verdict_below_a_bug_hunt() -> None:
         assert displayed == [VERDICT, VERDICT, VERDICT, folded(VERDICT), VERDICT]
 
 
-def test_without_fold_returns_original_html() -> None:
+def test_returns_original_html_if_nothing_is_folded() -> None:
     assert without_fold(folded(VERDICT)) == without_fold(VERDICT) == VERDICT
     assert folded(folded(VERDICT)) == folded(VERDICT)

@@ -135,6 +135,6 @@ def test_type_stubs_belong_to_declared_distributions():
     assert {name.removeprefix("types-").removesuffix("-stubs") for name in stubs} <= DECLARED[""]
 
 
-def test_declares_no_distribution_twice():
+def test_declares_each_distribution_once():
     names = Counter(Requirement(line).name for line in chain.from_iterable(REQUIREMENTS.values()))
     assert max(names.values()) == 1

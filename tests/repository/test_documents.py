@@ -125,7 +125,7 @@ def example(tmp_path, monkeypatch):
     del sys.modules["l2_normalize"]
 
 
-def test_example_exercise_in_authors_guide_names_its_mistakes(example):
+def test_example_exercise_in_authoring_guide_names_its_mistakes(example):
     update(example, is_check=False)  # raises an error if a message has no generated mistake
 
     def verdict(attempt):

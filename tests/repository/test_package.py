@@ -64,18 +64,18 @@ def output_lines() -> list[str]:
     return done.stdout.splitlines()
 
 
-def test_shapes_are_not_checked_by_default():
+def test_shape_checks_are_off_by_default():
     assert "beartype" not in output_lines()[0].split()
 
 
 @pytest.mark.thorough
-def test_shapes_are_not_checked_if_turned_off():
+def test_variable_turns_shape_checks_off():
     done = python(FLOATS_FOR_POSITIONS, check_shapes="0")
     assert done.returncode == 0, done.stderr
     assert "beartype" not in done.stdout.split()
 
 
-def test_shapes_are_checked_if_turned_on():
+def test_variable_turns_shape_checks_on():
     done = python(FLOATS_FOR_POSITIONS, check_shapes="1")
     assert "TypeCheckError" in done.stderr
     assert "parameter 'query_positions'" in done.stderr
@@ -87,7 +87,7 @@ def test_library_imports_neither_the_course_nor_plots():
     assert not [name for name in loaded if name.startswith(("transformer_course", "matplotlib", "pandas"))]
 
 
-def test_slow_modules_are_loaded_only_when_needed():
+def test_package_loads_slow_modules_only_when_needed():
     assert output_lines()[1:-1] == [str([*unwanted]) for unwanted in UNWANTED.values()]
 
 

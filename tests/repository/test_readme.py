@@ -56,7 +56,7 @@ def test_readme_has_at_most_700_words():
     assert len([word for word in text.split() if re.search(r"\w", word)]) <= 700
 
 
-def test_first_screen_has_picture_and_setup_commands():
+def test_first_screen_shows_picture_and_setup_commands():
     first_screen = README[: README.index("## How you learn")]
     assert len(re.findall(r"<img |!\[", first_screen)) == 1
     assert first_screen.index("<img ") < first_screen.index("<!-- links -->") < first_screen.index("git clone")
@@ -106,7 +106,7 @@ def test_generation_example_runs(tmp_path, monkeypatch, capsys):
     assert len(eval(capsys.readouterr().out)) == 2
 
 
-def test_numbers_in_documents_are_right():
+def test_numbers_in_documents_match_the_course():
     exercises, n_practice = every_exercise().values(), len(exercises_of(PRACTICE_BANK))
     named = sum(len(exercise.mistakes) + len(exercise.messages) for exercise in exercises)
     words = " ".join(README.split())
@@ -134,5 +134,5 @@ def test_pictures_match_the_lessons(name, monkeypatch):
     assert f"]({name})" in RUN + TRAINING
 
 
-def test_lesson_contains_the_task_in_the_picture():
+def test_lesson_contains_task_shown_in_picture():
     assert TASK in "".join(cell.source for cell in Lesson.stored("01_lookup").cells)

@@ -149,7 +149,7 @@ def test_small_disk_stops_before_install(repository, command, size):
     assert not (repository.path / ".venv").exists()
 
 
-def test_disk_needs_space_if_uv_chooses_cuda(repository):
+def test_cuda_install_with_uv_requires_more_disk_space(repository):
     repository.uv(CUDA_PLAN)
     message = error_message(repository.run("lab", before=FREE_SPACE.format(2.9e9)))
     needs = f"the install, with CUDA, needs 6.5 GB of disk space, but {repository.path} has 2.9 GB left; "
@@ -157,7 +157,7 @@ def test_disk_needs_space_if_uv_chooses_cuda(repository):
     assert repository.installed == []
 
 
-def test_disk_needs_space_if_pip_chooses_cuda(repository):
+def test_cuda_install_with_pip_requires_more_disk_space(repository):
     repository.pip("")
     before = f"{FREE_SPACE.format(2.9e9)}; {ON_LINUX}"
     assert "with CUDA, needs 6.5 GB" in error_message(repository.run("lab", before=before))
@@ -189,7 +189,7 @@ def test_reports_missing_network(repository):
     assert not repository.stamp.exists()
 
 
-def test_failure_prints_last_error_of_pip(repository):
+def test_failure_prints_last_pip_error(repository):
     repository.pip(
         "import sys; sys.exit('WARNING: one\\nERROR: No matching distribution found for torch\\nnote: a note')"
     )
@@ -223,7 +223,7 @@ def test_pip_installs_if_uv_fails(repository, when):
     assert repository.installed[-1] == "pip install --disable-pip-version-check --no-compile -c constraints.txt -e ."
 
 
-def test_uv_uses_package_sources_of_pip(repository):
+def test_uv_uses_package_sources_configured_for_pip(repository):
     names = ("UV_DEFAULT_INDEX", "UV_INDEX", "UV_INDEX_STRATEGY", "UV_FIND_LINKS", "SSL_CERT_FILE", "ALL_PROXY")
     repository.uv(f"print({{name: os.environ.get(name) for name in {names}}})")
     listed = [
@@ -303,7 +303,7 @@ def test_reports_failing_venv(repository):
     assert message == f"could not create an environment in {repository.path / '.venv'}: Error: Permission denied"
 
 
-def test_repeats_killed_install(repository):
+def test_restarts_install_that_was_killed(repository):
     half = repository.path / ".venv" / "half"
     repository.uv(f"open({str(half)!r}, 'w'); os.kill(os.getppid(), signal.SIGKILL)")
     assert repository.run("lab").returncode != 0
@@ -321,7 +321,7 @@ def test_interrupted_install_leaves_only_the_log(repository):
     assert [path.name for path in (repository.path / ".venv").iterdir()] == ["install.log"]
 
 
-def test_ignores_broken_stamp(repository):
+def test_ignores_corrupted_stamp_file(repository):
     repository.uv()
     repository.run("lab")
     repository.stamp.write_text("")
@@ -362,7 +362,7 @@ def test_adds_test_tools_to_existing_environment(repository):
     assert kept.exists()
 
 
-def test_failed_addition_preserves_environment(repository):
+def test_failed_install_of_test_tools_preserves_environment(repository):
     repository.uv()
     repository.run("lab")
     repository.uv("sys.exit(1)")

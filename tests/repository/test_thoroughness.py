@@ -17,7 +17,7 @@ def test_thorough_run_uses_several_seeds():
     assert Thoroughness(enabled=True, seed=7).seeds(5) == [7, 0, 1, 2, 3, 4]
 
 
-def test_one_in_selects_every_nth_case():
+def test_marks_all_but_every_nth_case_thorough():
     named = pytest.param("c", 3, id="see", marks=pytest.mark.slow)
     first, second, third = one_in(2, ["a", ("b", 2), "b"])
     assert (first, third) == ("a", "b")

@@ -10,6 +10,6 @@ ROOT = Path(__file__).parents[2]
 
 
 @pytest.mark.slow
-def test_mypy_reports_no_error():
+def test_mypy_reports_no_errors():
     done = subprocess.run([sys.executable, "-m", "mypy"], cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr

@@ -176,7 +176,7 @@ def test_browser_draws_formulas(browser: Browser, address: str) -> None:
         assert page.locator("mjx-container").count() == page.locator(".math").count() > 5
 
 
-def test_answer_is_collapsed_until_opened_by_key(browser: Browser, address: str) -> None:
+def test_keyboard_opens_collapsed_answer(browser: Browser, address: str) -> None:
     with opened(browser, address + "notebooks/01_lookup.html") as page:
         answer = page.get_by_text("you made no prediction, measured 8")
         assert not answer.is_visible()
@@ -185,7 +185,7 @@ def test_answer_is_collapsed_until_opened_by_key(browser: Browser, address: str)
         assert answer.is_visible()
 
 
-def test_theme_can_be_changed_by_key_and_persists(browser: Browser, address: str) -> None:
+def test_theme_changed_by_keyboard_persists(browser: Browser, address: str) -> None:
     with opened(browser, address + "index.html") as page:
         assert page.evaluate("document.documentElement.dataset.theme") == "light"
         page.locator(".theme-switch-button:visible").first.focus()
@@ -198,7 +198,7 @@ def test_theme_can_be_changed_by_key_and_persists(browser: Browser, address: str
         assert sum(map(int, re.findall(r"\d+", background)[:3])) < 150, background
 
 
-def test_search_finds_text(browser: Browser, address: str) -> None:
+def test_search_finds_text_in_a_lesson(browser: Browser, address: str) -> None:
     with opened(browser, address + "index.html") as page:
         page.keyboard.press("Control+k")
         page.keyboard.type("kernel regression")
@@ -290,7 +290,7 @@ def test_trained_model_on_the_site_generates_a_date(browser: Browser, address: s
         assert "".join(view.locator(".mm-open .mm-tokens span").all_inner_texts()) == "bos1998-06-07"
 
 
-def test_first_tab_offers_to_skip_to_content(browser: Browser, address: str) -> None:
+def test_first_tab_stop_is_the_skip_link(browser: Browser, address: str) -> None:
     with opened(browser, address + "notebooks/01_lookup.html") as page:
         page.keyboard.press("Tab")
         assert "Skip to main content" in page.evaluate("document.activeElement.textContent")

@@ -87,7 +87,7 @@ def test_published_lesson_has_no_link_to_saved_page(books: dict[str, NotebookNod
 
 
 @pytest.mark.parametrize("repository", [None, Repository("owner/course")])
-def test_lesson_links_to_places_where_it_runs(repository: Repository | None) -> None:
+def test_lesson_links_to_run_guide_colab_and_binder(repository: Repository | None) -> None:
     line = how_to_run("01_lookup", repository)
     assert "(../docs/run.md)" in line
     for address in (

@@ -80,7 +80,7 @@ def test_links_in_texts_work_in_the_repository(name: str) -> None:
         ("[gone](nowhere.md)", "[gone](nowhere.md)", "[gone](nowhere.md)"),
     ],
 )
-def test_links_lead_to_pages_or_to_the_repository(
+def test_links_point_to_pages_or_to_the_repository(
     tmp_path: Path, text: str, without_repository: str, with_repository: str
 ) -> None:
     assert pages.with_links(text, "docs/grading.md", tmp_path, None) == without_repository
@@ -143,7 +143,7 @@ def test_readme_links_are_generated_from_the_url(books: dict[str, NotebookNode])
     assert front_page.with_addresses(known, None) == front_page.with_addresses(readme, None)
 
 
-def test_readme_has_no_links_without_url() -> None:
+def test_readme_omits_links_if_url_is_unknown() -> None:
     readme = front_page.with_addresses((ROOT / pages.FRONT_PAGE).read_text(encoding="utf-8"), None)
     assert "<!-- links -->\n<!-- end of links -->" in readme
     assert not re.search(r"mybinder|colab\.research|github\.io", readme)

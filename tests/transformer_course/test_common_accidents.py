@@ -65,7 +65,7 @@ def test_wrong_answer_message_mentions_notebook_globals_first(lesson):
     assert verdict.message.startswith("Your code reads `d` from the notebook")
 
 
-def test_reports_wrong_argument_of_part_in_one_line(lesson):
+def test_reports_wrong_argument_to_part_on_one_line(lesson):
     lesson.run("def attention(queries, keys, values): return parts.attention_weights(queries, keys[..., 0]) @ values")
     line = lesson.check("attention").message.splitlines()[0]
     assert "TypeCheckError: attention_weights takes `keys` as a float tensor of shape (*batch, n_key, d=" in line

@@ -14,7 +14,7 @@ from transformer_lab.training.metrics import bits_per_byte
 from transformer_lab.training.schedules import noam_rate
 
 
-def test_exercise_has_the_name_of_its_reference():
+def test_exercise_name_matches_its_reference():
     assert FEED_FORWARD.name == "FeedForward"
 
 
@@ -38,7 +38,7 @@ def test_capitalizes_a_clause_but_not_a_symbol():
         assert capitalized(symbol) == symbol
 
 
-def test_message_includes_the_summary_of_the_mistake():
+def test_message_includes_the_mistake_summary():
     first = Mistake("first", min, summary="the sum is missing", message="{summary}. Look at `sum`.", hints=HINTS)
     later = Mistake("later", min, summary="the sum is missing", message="Rows differ: {summary}.", hints=HINTS)
     other = Mistake("other", min, summary="the sum is missing", message="torch's `sum` is not called.", hints=HINTS)
@@ -60,7 +60,7 @@ def test_rejects_combinable_mistake_without_summary():
         Mistake("no_division", softmax.steps.but(weights=lambda exponentials: exponentials), message="", hints=HINTS)
 
 
-def test_solution_is_the_source_of_the_reference():
+def test_solution_is_the_reference_source():
     assert FEED_FORWARD.solution.startswith('class FeedForward(nn.Module):\n    """Two linear')
     softmax = every_exercise()["softmax"].solution
     assert softmax.startswith("def softmax(")

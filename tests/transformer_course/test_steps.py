@@ -73,7 +73,7 @@ def test_changed_argument_reaches_all_steps():
     assert torch.equal(wrong(QUERIES, KEYS), mixture(QUERIES.flip(0), KEYS))
 
 
-def test_changed_step_receives_right_value_that_it_replaces():
+def test_changed_step_can_receive_its_original_value():
     wrong = MIXTURE.but(weights=lambda weights: weights.round())
     assert torch.equal(wrong.attempt(QUERIES, KEYS), mixture(QUERIES, KEYS).round())
 
@@ -97,7 +97,7 @@ def test_every_step_runs_once():
     assert runs == [1]
 
 
-def test_two_changes_of_one_step_do_not_combine():
+def test_two_changes_to_one_step_do_not_combine():
     one, other = MIXTURE.but(scores=lambda products: products), MIXTURE.but(scores=lambda products: -products)
     assert one.combined(other) is None
     both = one.combined(MIXTURE.but(weights=lambda scores: scores))
@@ -122,7 +122,7 @@ def test_module_variant_is_constructed_like_reference():
     assert torch.equal(DOUBLED.but().attempt(4)(torch.zeros(4), times=0), torch.zeros(4))
 
 
-def test_attempt_has_the_name_of_the_exercise():
+def test_attempt_name_matches_the_exercise():
     assert MIXTURE.but().attempt.__name__ == "mixture"
     with pytest.raises(TypeError, match="missing a required argument: 'keys'"):
         MIXTURE.but().attempt(QUERIES)
@@ -192,7 +192,7 @@ def test_rejects_steps_with_unknown_inputs():
         MIXTURE.but(mask=lambda: None)
 
 
-def test_uses_defaults_of_the_reference():
+def test_uses_reference_defaults():
     assert inspect.signature(mixture).parameters["scale"].default == 2.0
     assert torch.equal(MIXTURE.until("scores").attempt(QUERIES, KEYS), QUERIES @ KEYS.mT / 2.0)
 
@@ -301,7 +301,7 @@ def test_each_variant_draws_from_its_own_generator():
         assert torch.equal(steps.but().evaluate(bound, shared), expected)
 
 
-def test_inputs_of_a_step_match_its_signature():
+def test_step_inputs_match_the_step_signature():
     def plain(a, b=2, *, c=3): ...
 
     def keeps(a, *rest, b, **others): ...

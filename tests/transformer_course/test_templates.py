@@ -200,7 +200,7 @@ def small_map(monkeypatch):
     monkeypatch.setattr(home_page, "stored_map", lambda: '<svg><a class="tl-lesson" data-lesson="00_first"></a></svg>')
 
 
-def test_covers_every_template():
+def test_tests_cover_every_template():
     templates = {path.stem for path in COURSE.rglob("templates/*.html")}
     assert templates == {*PAGES, "page"}
 

@@ -69,7 +69,7 @@ def test_rejects_vectors_with_the_wrong_width():
 
 
 @pytest.mark.parametrize("n_tokens", [0, -1, 8])
-def test_rejects_lengths_outside_the_models_range(n_tokens):
+def test_rejects_lengths_outside_the_model_range(n_tokens):
     check_length(1, max_length=7)
     check_length(7, max_length=7)
     with pytest.raises(ValueError, match=rf"1 to 7 tokens \(max_length\); got {n_tokens}"):
@@ -113,7 +113,7 @@ class Config:
         ({"positions": None}, "positions must be one of learned, rotary; got positions=None"),
     ],
 )
-def test_rejects_field_value_outside_its_literal(wrong, message):
+def test_rejects_field_value_not_in_literal_type(wrong, message):
     check_fields(Config(3, "rms", "rotary"))
     with pytest.raises(ValueError, match=f"^{message}$"):
         check_fields(Config(3, **wrong))

@@ -18,7 +18,7 @@ def test_defaults_to_the_best_device(monkeypatch, gpus, mps, best):
 
 
 @pytest.mark.parametrize("name", ["gpu", "cuda:99", "meta:x", ""])
-def test_rejects_unavailable_device_in_one_line(name):
+def test_rejects_unavailable_device_with_one_line_error(name):
     with pytest.raises(ValueError, match=f"^device '{name}' is not available: [^\n]+$"):
         pick_device(name)
 

@@ -78,7 +78,7 @@ def test_info_is_json_metadata(tmp_path):
     assert json.loads(header["__metadata__"]["info"]) == {"step": 3}
 
 
-def test_full_disk_keeps_and_names_the_old_file(tmp_path, monkeypatch):
+def test_full_disk_error_names_and_keeps_old_file(tmp_path, monkeypatch):
     path = tmp_path / "model.safetensors"
     write_tensors(path, {"a": torch.ones(3)}, {})
 

@@ -26,7 +26,7 @@ def test_stored_pdf_matches_page():
 
 
 @pytest.mark.slow
-def test_stored_notebook_has_picture_and_description(monkeypatch):
+def test_stored_notebook_contains_picture_and_description(monkeypatch):
     monkeypatch.setattr(Diagram, "png", lambda _: b"")  # slow to draw and not compared
     book = nbformat.read(FOLDER / "page_to_keep.ipynb", as_version=4)
     nbformat.validate(book)

@@ -19,7 +19,7 @@ MODELS = {
 }
 
 
-def test_parameters_of_parts_match_formulas():
+def test_part_parameter_counts_match_formulas():
     v, d, n, d_ff = 37_000, 512, 6, 2048
     base = costs_of_three_models()["Transformer base"].parameters
     assert base == {
@@ -44,13 +44,13 @@ def test_parameters_of_parts_match_formulas():
     assert costs_of_three_models()["GPT-2 small"].parameters["positions"] == 1024 * 768
 
 
-def test_totals_match_published_numbers():
+def test_total_parameter_counts_match_published_counts():
     totals = {name: model.total for name, model in costs_of_three_models().items()}
     assert totals == {"Transformer base": 63_082_496, "GPT-2 small": 124_439_808, "Llama 3 8B": 8_030_261_248}
 
 
 @pytest.mark.parametrize("name", MODELS)
-def test_operations_match_torchs_flop_counter(name):
+def test_operation_counts_match_torch_flop_counter(name):
     """Even with a causal mask, torch's counter includes the scores of all pairs of tokens."""
     kind, config = MODELS[name]
     model, n = kind(config).eval(), 7
@@ -62,7 +62,7 @@ def test_operations_match_torchs_flop_counter(name):
 
 
 @pytest.mark.parametrize("name", MODELS)
-def test_cache_bytes_match_keys_and_values_of_layers(name):
+def test_cache_bytes_match_layer_keys_and_values(name):
     kind, config = MODELS[name]
     tables = [p for key, p in kind(config).named_parameters() if key.endswith(("w_k.weight", "w_v.weight"))]
     tables = tables[-2 * config.n_layers :] if kind is LanguageModel else tables[-4 * config.n_layers :][::2]

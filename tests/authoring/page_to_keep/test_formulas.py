@@ -6,7 +6,7 @@ from notebooks.build import FOLDER, sources
 from transformer_course.exercises import LESSONS
 
 
-def test_formula_lesson_is_not_before_terms_lesson():
+def test_formula_comes_after_lesson_that_defines_term():
     homes = {term.name: name for name, book in sources(FOLDER).items() for term in terms_of(book)}
     order = ["primer", *LESSONS]
     numbered = {int(name[:2]): i for i, name in enumerate(order) if name[0].isdigit()}

@@ -19,7 +19,7 @@ def drawn():
     return page_module.page()
 
 
-def test_page_has_no_overlaps_and_fits_paper(drawn):
+def test_page_fits_paper_without_overlapping_elements(drawn):
     assert drawn.flaws() == []
     x0, y0, x1, y1 = drawn.extent
     assert x1 - x0 <= A4_INCHES[0] - 2 * MARGIN
@@ -33,7 +33,7 @@ def test_text_is_large_enough_to_read(drawn):
     assert not any(re.search(r"[_^]\{[^}]*[_^]", formula.tex) for formula in FORMULAS)
 
 
-def test_formulas_stay_in_their_columns(drawn):
+def test_formulas_fit_their_columns(drawn):
     widths = {formula.name: text_width(formula.tex, page_module.FORMULA_FONT_PT) for formula in FORMULAS}
     assert max(widths.values()) < (page_module.RIGHT - page_module.LEFT) / page_module.COLUMNS - 0.1, widths
 

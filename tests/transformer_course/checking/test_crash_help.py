@@ -71,7 +71,7 @@ def test_untouched_stub_counts_as_not_started():
     assert check(cell(stub, "softmax")).status == "not_started"
 
 
-def test_reports_class_instead_of_function():
+def test_reports_class_written_instead_of_function():
     source = "class softmax(nn.Module):\n    def forward(self, scores):\n        return torch.softmax(scores, -1)"
     assert check(cell(source, "softmax")).message == (
         "You wrote a class. softmax should be a function: `def softmax(scores):`."

@@ -25,7 +25,7 @@ def test_runs_every_answer_once_per_seed():
     assert known.run(SOFTMAX.reference) is known.expected
 
 
-def test_different_seed_has_different_cases():
+def test_different_seeds_produce_different_cases():
     assert distance(behavior(SOFTMAX, 3).cases[-1].inputs, behavior(SOFTMAX, 4).cases[-1].inputs) > 100
 
 
@@ -55,7 +55,7 @@ def combines(pair, one, other):
     return all(name in {*needs(one.changes[name]), *needs(other.changes[name])} for name in shared)
 
 
-def test_pairs_combine_changes_and_are_sorted_by_number():
+def test_pairs_combine_changes_and_are_sorted_by_count():
     pairs = behavior(SOFTMAX, 0).pairs
     changes = [pair.n_changes for pair in pairs]
     assert changes == sorted(changes)
@@ -88,7 +88,7 @@ def test_caches_only_small_variant_outputs():
                     assert distance(alone["output"], other["output"]) <= 1
 
 
-def test_crash_hides_form_of_remaining_outputs(monkeypatch):
+def test_uses_form_of_crashed_outputs_for_pairs(monkeypatch):
     monkeypatch.setattr(mistake_pairs, "MAX_UNLIKELY_PAIRS", 0)
     known, crash = behavior(SOFTMAX, 0), {"error": {"type": "TypeError", "message": ""}}
     observed = [{"output": observation["output"].double()} for observation in known.expected]
@@ -115,7 +115,7 @@ def test_isolation_suppresses_output_and_restores_state(capsys):
     assert torch.equal(torch.get_rng_state(), before)
 
 
-def test_normalizes_outputs_of_both_modes():
+def test_normalizes_outputs_in_both_modes():
     known = behavior(every_exercise()["LoRALinear"], 0)
     [index] = [index for index, case in enumerate(known.cases) if case.not_loaded == ("a",)]
     observed = known.expected[index]

@@ -181,7 +181,7 @@ def test_wrong_dtype_message_reports_whether_numbers_differ():
     assert large == "Here: the dtype should be torch.float32, but yours is torch.int64, and the numbers are also wrong."
 
 
-def test_suggests_missing_return_only_without_output():
+def test_suggests_missing_return_only_if_output_is_none():
     assert explanation(lambda x, times: (x, None), lambda x, times: (x, x)) == (
         "Here: the second value you return: it should be a tensor of shape (1, 2), but you return None."
     )
@@ -260,7 +260,7 @@ def test_shows_position_of_largest_difference():
     )
 
 
-def test_omits_dimensions_without_a_name():
+def test_omits_unnamed_dimensions():
     def leading(x: Float[Tensor, "*batch n d"]) -> Float[Tensor, "*batch n d"]:
         return 2 * x
 
@@ -391,7 +391,7 @@ def test_describes_invalid_samples(samples, message):
     assert explanation_of_samples(lambda logits, top_k, generator: samples(len(logits))) == f"Here: {message}"
 
 
-def test_reports_wrong_use_of_generator():
+def test_reports_incorrect_generator_use():
     def seeded(logits, top_k=None, generator=None):
         return sample_next(logits, top_k=top_k, generator=torch.Generator().manual_seed(0))
 

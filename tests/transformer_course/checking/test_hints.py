@@ -30,5 +30,5 @@ SOFTMAX = every_exercise()["softmax"]
         (None, None),
     ],
 )
-def test_returns_hints_of_mistake_or_none(mistake, hints):
+def test_returns_hints_for_known_mistake_only(mistake, hints):
     assert hints_about(SOFTMAX, mistake) == hints

@@ -22,7 +22,7 @@ def test_notebook_shows_paragraphs_and_code_blocks():
 
 
 @pytest.mark.parametrize("text", ["<b>", "    <b>", "`<b>`", "*b<b>*", "\n    <b>"])
-def test_escapes_markup_in_learners_text(text):
+def test_escapes_markup_in_learner_text(text):
     for displayed in (html_of(text), html_of("", title=text)):
         assert "<b>" not in displayed
         assert "&lt;b&gt;" in displayed
@@ -49,7 +49,7 @@ def test_multiplication_stars_are_not_emphasis(text):
 
 
 @pytest.mark.parametrize("tint", TINT_RGB)
-def test_tint_preserves_text_color_of_theme(tint):
+def test_tint_preserves_theme_text_color(tint):
     displayed = Panel("A title", "", tint)._repr_html_()
     assert "color: inherit" in displayed
     assert TINT_RGB[tint] in displayed

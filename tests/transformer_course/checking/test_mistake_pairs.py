@@ -56,19 +56,19 @@ def pairs_for(letters, observed):
     return ["".join(pair) for pair in names(likely(singles, dict(zip(singles, letters, strict=True)), observed))]
 
 
-def test_sampler_letters_depend_on_token_frequencies():
+def test_case_letters_of_samplers_depend_on_token_frequencies():
     right, observed, other = ({"frequencies": torch.tensor([p, 1 - p]), "n_samples": 1000} for p in (0.5, 0.9, 0.2))
     assert list(case_letters([right, observed, other], right, observed)) == [RIGHT, OBSERVED, OTHER]
 
 
-def test_non_finite_and_missing_outputs_get_letter_nothing():
+def test_non_finite_and_missing_outputs_get_nothing_letter():
     right, observed = {"output": torch.ones(2)}, {"output": torch.zeros(2)}
     crash = {"error": {"type": "ValueError", "message": ""}}
     found = case_letters([right, observed, {"output": torch.full((2,), torch.nan)}, crash], right, observed)
     assert list(found) == [RIGHT, OBSERVED, NOTHING, NOTHING]
 
 
-def test_mistakes_are_correct_where_attempt_is_correct():
+def test_paired_mistakes_pass_cases_that_attempt_passes():
     assert pairs_for(["or", "oo", "oo", "or"], "sr")[0] == "ad"
 
 

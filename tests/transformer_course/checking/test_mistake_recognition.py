@@ -194,7 +194,7 @@ def test_returning_nothing_is_not_half_finished():
     assert verdict_on(lambda q, k, v: None).status == "wrong"
 
 
-def test_three_mistakes_are_not_recognized():
+def test_does_not_recognize_three_mistakes():
     three = STEPS.but(
         scores=lambda products: products,
         weights=lambda scores: torch.softmax(scores, dim=-2),
@@ -224,7 +224,7 @@ def test_nearly_correct_answer_does_not_match_tiny_mistake(amount):
     assert verdict_on(lambda *inputs: mixture(*inputs).round(decimals=4), exercise).mistakes == ("rounds",)
 
 
-def test_correct_answer_is_not_recognized_as_mistake():
+def test_does_not_recognize_correct_answer_as_mistake():
     known_behavior = behavior(EXERCISE, 0)
     assert recognize(known_behavior, known_behavior.expected) is None
 

@@ -71,6 +71,6 @@ def test_describes_inputs_by_name_and_omits_models():
     assert describe_inputs(mix, {}) == ""
 
 
-def test_omits_name_of_dimension_with_different_size():
+def test_omits_dimension_name_if_size_differs():
     assert describe_inputs(mix, {**INPUTS, "mask": torch.ones(4, 3).bool()}).endswith("mask (4, n_key=3)")
     assert describe_inputs(mix, {**INPUTS, "mask": torch.ones(1, 3).bool()}).endswith("mask (batch=1, n_key=3)")

@@ -25,7 +25,7 @@ def test_describes_simple_relation(observed, message):
     assert explain_relation(observed.expand(2, 3, 3), RIGHT.expand(2, 3, 3)) == message
 
 
-def test_describes_relations_of_masks_and_integers():
+def test_describes_relations_between_masks_or_integers():
     mask = RIGHT > 0
     assert explain_relation(~mask, mask) == "True and False are swapped everywhere."
     assert explain_relation(mask.mT, mask) == "These are the right values with the last two dimensions swapped."
@@ -44,7 +44,7 @@ def test_describes_relations_of_masks_and_integers():
         1.0003 * RIGHT,  # the factor would round to 1
     ],
 )
-def test_returns_nothing_if_relation_fails_for_some_number(observed):
+def test_returns_nothing_if_one_number_violates_relation(observed):
     assert explain_relation(observed, RIGHT) == ""
 
 

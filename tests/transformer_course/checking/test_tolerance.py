@@ -97,7 +97,7 @@ def test_distance_of_different_observations_is_infinite(observed, right):
     assert not within(1000, observed, right)
 
 
-def test_distance_is_in_tolerances():
+def test_distance_is_measured_in_tolerances():
     assert distance(torch.tensor([1.0, 3.0]), torch.tensor([1.0, 2.0])) == pytest.approx(1 / 2.1e-4, rel=1e-3)
     assert not agree([{"output": 1}], [{"output": 1}, {"output": 2}])
 
@@ -111,7 +111,7 @@ def test_low_precision_numbers_get_larger_tolerance():
         assert distance_of(far.half(), torch.ones(1).half()) > 1
 
 
-def test_numbers_only_ignores_changes_and_gradients():
+def test_numbers_only_option_ignores_changes_and_gradients():
     right = {"output": torch.tensor(2.0), "gradients": {"x": torch.ones(3)}}
     for observed in ({**right, "changed": ["x"]}, {**right, "gradients": {"x": torch.zeros(3)}}):
         assert observation_distance(observed, right, numbers_only=True) == 0

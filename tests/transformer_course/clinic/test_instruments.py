@@ -84,7 +84,7 @@ def test_gradient_norms_match_mean_cross_entropy(healthy):
     assert instruments.gradient_norms(healthy)["norm"].to_dict() == pytest.approx(expected, rel=1e-3, abs=1e-7)
 
 
-def test_irrelevant_changes_have_no_effect(healthy):
+def test_healthy_model_is_unaffected_by_irrelevant_changes(healthy):
     assert flat(instruments.cached_against_uncached(healthy)).max() < 1e-4
     assert flat(instruments.compare_company(healthy)).max() < 1e-4
     assert flat(instruments.repeat_question(healthy)).max() == 0
@@ -111,7 +111,7 @@ def test_splitting_batch_reveals_mean_of_means():
     assert expected > 0.01
 
 
-def test_drift_equals_weight_decay_of_matrices_only(healthy):
+def test_drift_equals_weight_decay_on_matrices_only(healthy):
     changes = instruments.drift_without_gradient(healthy)["relative change"]
     for name, parameter in healthy.model.named_parameters():
         assert changes[name] == pytest.approx(healthy.lr * WEIGHT_DECAY if parameter.dim() > 1 else 0.0, rel=1e-2)

@@ -99,7 +99,7 @@ def test_replaced_modules_keep_their_parameters():
     assert_close(model(x), expected)
 
 
-def test_ignores_targets_of_padding_and_question():
+def test_ignores_padding_and_question_targets():
     batch = DecoderOnly(trained=False).batch([("abcde", "edcba"), ("fgh", "hgf")])
     assert batch.inputs[1].tolist() == [*encode("fgh"), BOS_ID, *encode("hgf"), *[PAD_ID] * 4]
     assert batch.targets[1].tolist() == [*[PAD_ID] * 3, *encode("hgf"), EOS_ID, *[PAD_ID] * 4]

@@ -42,7 +42,7 @@ def test_diagnoses_are_distinct_and_exactly_one_is_healthy():
         assert patient_class(number).number == number
 
 
-def test_source_omits_report():
+def test_displayed_source_omits_bug_report():
     assert "REPORT" not in source(1)
     assert "return self.model(batch.targets, batch.inputs)" in source(1)
 

@@ -8,7 +8,7 @@ import torch
 from transformer_course.commands.common import is_dates, set_threads
 
 
-def test_only_bare_name_dates_selects_the_task():
+def test_only_bare_name_dates_selects_the_dates_task():
     assert is_dates(Namespace(corpus=["dates"], text=False))
     for corpus in (["./dates"], ["dates", "dates"], ["dates.tsv"]):
         assert not is_dates(Namespace(corpus=corpus, text=False))

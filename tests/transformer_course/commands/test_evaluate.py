@@ -41,7 +41,7 @@ def test_prints_the_scores_of_translations(corpus, model, capsys, monkeypatch, b
     assert 40 < exact_match(translations, references) < 100
 
 
-def test_only_dates_default_to_one_thread(corpus, model, monkeypatch):
+def test_only_dates_corpus_defaults_to_one_thread(corpus, model, monkeypatch):
     set_to = []
     monkeypatch.setattr(torch, "set_num_threads", set_to.append)
     monkeypatch.setattr(Translator, "translate", lambda self, texts, beam_size: iter(["1999-12-31"] * len(list(texts))))
@@ -59,7 +59,7 @@ def test_reports_bad_lines(model, tmp_path, capsys):
 
 
 @pytest.mark.parametrize("text, message", [("", "no sentence pairs to evaluate"), (None, "No such file")])
-def test_reports_invalid_corpus_in_one_line(model, tmp_path, capsys, text, message):
+def test_reports_invalid_corpus_on_one_line(model, tmp_path, capsys, text, message):
     path = tmp_path / "corpus.tsv"
     if text is not None:
         path.write_text(text)
@@ -91,7 +91,7 @@ def test_reports_bad_lines_of_text(language_model, tmp_path, capsys):
     assert "bytes           9\n" in captured.out and "bad.txt, line 2: not UTF-8" in captured.err
 
 
-def test_reports_text_errors_in_one_line(model, story, language_model, tmp_path, capsys):
+def test_reports_text_errors_on_one_line(model, story, language_model, tmp_path, capsys):
     (tmp_path / "empty.txt").write_text("\n")
     publish(tmp_path / "without-bos")
     config = tmp_path / "without-bos" / "config.json"
@@ -107,7 +107,7 @@ def test_reports_text_errors_in_one_line(model, story, language_model, tmp_path,
         assert error.startswith("transformer-course: ") and message in error and error.count("\n") == 1
 
 
-def test_reports_missing_model_in_one_line(tmp_path, capsys, monkeypatch):
+def test_reports_missing_model_on_one_line(tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert main(["evaluate", "dates"]) == 2
     message = "folder model-dates does not exist; run `transformer-course train dates` first, or pass --model"

@@ -91,7 +91,7 @@ def test_lists_students_without_a_canvas_feedback_page(tmp_path: Path, capsys):
         assert archive.namelist() == ["ada_12345_67890_01_lookup.ipynb"]
 
 
-def test_reports_unknown_times_of_the_exported_lesson(tmp_path: Path, capsys):
+def test_reports_unknown_submission_times_for_exported_lesson(tmp_path: Path, capsys):
     for lesson in ("01_lookup", "02_scaling"):
         file = f"{lesson}.ipynb"
         download = {"time_source": "all files have the time of the download", "platform": "Moodle", "lms_id": "7"}
@@ -119,7 +119,7 @@ def test_rejects_column_for_different_lesson_without_force(tmp_path: Path, capsy
     assert doubt not in capsys.readouterr().out
 
 
-def test_reports_errors_in_one_line(tmp_path: Path, capsys):
+def test_reports_errors_on_one_line(tmp_path: Path, capsys):
     assert main(["export", str(tmp_path), "--canvas", "export.csv"]) == 2
     assert (
         capsys.readouterr().err

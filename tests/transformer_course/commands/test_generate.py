@@ -117,7 +117,7 @@ def test_each_token_is_printed_before_the_next(folder, capsys, monkeypatch):
         (["a", "-m", "nowhere"], "nowhere is neither a folder nor a name on the hub"),
     ],
 )
-def test_reports_errors_in_one_line(folder, capsys, arguments, message):
+def test_reports_errors_on_one_line(folder, capsys, arguments, message):
     assert main(["generate", "-m", folder, *arguments]) == 2
     captured = capsys.readouterr()
     assert captured.out == "" and captured.err.startswith("transformer-course: ")

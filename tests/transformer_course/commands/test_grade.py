@@ -16,7 +16,7 @@ from transformer_course.grading.rules.settings import RunOptions
 from transformer_course.sandbox.resource_limits import Limits
 
 
-def test_default_limits_apply(graded, capsys):
+def test_grader_uses_default_limits(graded, capsys):
     assert main(["grade", "handed-in", "-o", "graded"]) == 0
     [(paths, out, changes, run)] = graded.observed
     assert (paths, out) == ([Path("handed-in")], Path("graded"))
@@ -72,7 +72,7 @@ def test_sandbox_starts_before_grading_and_always_stops(graded, monkeypatch):
 
 
 @pytest.mark.parametrize("error", [FileNotFoundError("no notebook at x.ipynb"), ValueError("no notebook at x.ipynb")])
-def test_reports_errors_in_one_line(graded, monkeypatch, capsys, error):
+def test_reports_errors_on_one_line(graded, monkeypatch, capsys, error):
     def fail(*_, **__):
         raise error
 

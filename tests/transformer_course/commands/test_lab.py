@@ -33,7 +33,7 @@ def test_passes_unknown_arguments_to_jupyterlab(opened, arguments):
     assert opened == [arguments]
 
 
-def test_reports_missing_lessons_in_one_line(monkeypatch, tmp_path, capsys):
+def test_reports_missing_lessons_on_one_line(monkeypatch, tmp_path, capsys):
     monkeypatch.setattr(lesson_folder, "REPOSITORY", tmp_path)
     assert main(["lab"]) == 2
     missing = f"there are no lessons in {tmp_path / 'notebooks'}"

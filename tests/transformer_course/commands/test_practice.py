@@ -32,7 +32,7 @@ def test_opens_a_notebook_for_the_chosen_lessons(tmp_path, opened, capsys):
     assert "3 exercises from memory, 2 questions" in capsys.readouterr().out
 
 
-def test_interview_has_passed_exercises_and_a_timer(tmp_path, opened):
+def test_interview_contains_passed_exercises_and_a_timer(tmp_path, opened):
     record_pass(tmp_path, "softmax")
     assert main(["practice", "--folder", str(tmp_path), "--interview"]) == 0
     [path] = tmp_path.glob("practice/*.ipynb")

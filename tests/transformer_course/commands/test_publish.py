@@ -124,7 +124,7 @@ def test_rejects_invalid_name_on_the_hub(tmp_path, name):
         push_folder(tmp_path, name)
 
 
-def test_reports_failed_upload_in_one_line(translator, monkeypatch):
+def test_reports_failed_upload_on_one_line(translator, monkeypatch):
     api = create_autospec(HfApi, instance=True)
     api.create_repo.side_effect = OSError("no\nnetwork")
     monkeypatch.setattr(huggingface_hub, "HfApi", lambda: api)

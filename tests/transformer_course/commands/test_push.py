@@ -31,7 +31,7 @@ def trained(tmp_path):
     return folder
 
 
-def test_card_has_the_results_of_the_published_parameters(trained, tmp_path, capsys):
+def test_card_contains_results_for_the_published_parameters(trained, tmp_path, capsys):
     out = tmp_path / "card"
     assert main(["push", "-m", str(trained), "-o", str(out)]) == 0
     assert capsys.readouterr().out == f"The model and its card are in {out}\n"
@@ -77,6 +77,6 @@ def test_pushes_a_model_without_a_log(tmp_path, monkeypatch, capsys):
     assert capsys.readouterr().out == "The model and its card are in https://hub\n"
 
 
-def test_reports_missing_model_in_one_line(tmp_path, capsys):
+def test_reports_missing_model_on_one_line(tmp_path, capsys):
     assert main(["push", "-m", str(tmp_path), "ada/x"]) == 2
     assert capsys.readouterr().err == f"transformer-course: {tmp_path} has no config.json\n"

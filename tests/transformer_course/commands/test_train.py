@@ -104,7 +104,7 @@ def test_names_default_folder_after_corpus(corpus, tmp_path, capsys):
     Translator.load(tmp_path / "model-x")
 
 
-def test_dates_require_no_further_argument(tmp_path, monkeypatch, capsys):
+def test_dates_corpus_requires_no_further_arguments(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(recipes, "N_TRAINING_DATES", 300)
     monkeypatch.setattr(recipes, "N_HELD_OUT_DATES", 20)
     monkeypatch.setattr(evaluate, "N_TEST_DATES", 30)
@@ -194,12 +194,12 @@ def test_reports_bad_lines(tmp_path, capsys):
         (["nowhere.txt", "--text", "--n-heads", "3"], "got d_model=256, n_heads=3"),
         (["dates", "--threads", "0"], "got --threads 0"),
         (["dates", "--validation", "x"], 'the corpus "dates" has its own validation set'),
-        (["dates", "--vocab-size", "300"], "and a vocabulary"),
+        (["dates", "--vocab-size", "300"], "validation set and vocabulary"),
         (["dates", "--text"], "No such file or directory: 'dates'"),
         (["x.tsv", "--text", "--batch-tokens", "1"], "more than a batch of n_tokens=1 can hold"),
     ],
 )
-def test_reports_errors_in_one_line(arguments, message, capsys, monkeypatch):
+def test_reports_errors_on_one_line(arguments, message, capsys, monkeypatch):
     monkeypatch.setattr(recipes, "N_TRAINING_DATES", 30)
     Path("x.tsv").write_text("eins\tEINS\n")
     assert main(["train", *arguments]) == 2

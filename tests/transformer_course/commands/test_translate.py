@@ -35,7 +35,7 @@ def reversed_lines(lines):
     return "".join(f"{line[::-1]}\n" for line in lines)
 
 
-def test_each_argument_is_a_line(model, recorded, capsys):
+def test_translates_each_argument_as_a_line(model, recorded, capsys):
     assert main(["translate", "-m", str(model), *LINES]) == 0
     assert capsys.readouterr() == (reversed_lines(LINES), "")
     assert recorded == [(None, 64, 1)]
@@ -109,7 +109,7 @@ def test_undecodable_line_does_not_affect_next_lines(model, recorded, capsys, mo
         (["--file", "nowhere"], "No such file or directory: 'nowhere'"),
     ],
 )
-def test_reports_errors_in_one_line(model, capsys, arguments, message):
+def test_reports_errors_on_one_line(model, capsys, arguments, message):
     assert main(["translate", "-m", str(model), *arguments]) == 2
     error = capsys.readouterr().err
     assert error.startswith("transformer-course: ") and message in error and error.count("\n") == 1

@@ -33,7 +33,7 @@ def test_row_and_column_names_do_not_touch_cells():
     assert d.extent.y1 > table.rect.y1
 
 
-def test_beside_aligns_panels_and_crosses_out_second_panel():
+def test_aligns_panels_and_crosses_out_second_panel():
     right = two_boxes()
     wrong = Diagram("Wrong.")
     wrong.box("alone", (7, 7))
@@ -49,7 +49,7 @@ def test_beside_aligns_panels_and_crosses_out_second_panel():
     assert {box.name for box in wrong.boxes} == {"alone"}, "beside() must not change the panels"
 
 
-def test_place_copies_all_elements_of_another_diagram():
+def test_placing_a_diagram_copies_all_its_elements():
     d, other = Diagram("Outer."), two_boxes()
     other.polygon([(0, 2), (1, 2), (1, 3)], BLUE)
     other.circle((0, 3), 0.2)

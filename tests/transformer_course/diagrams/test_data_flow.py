@@ -49,7 +49,7 @@ def test_stream_includes_norms_only_in_post_norm_layers():
     assert names_on_stream(flow_of(PreNormEncoderLayer(8, 2, 16))) == ["x", "+", "+"]
 
 
-def test_reports_output_of_unknown_origin():
+def test_reports_output_with_unknown_origin():
     flow = flow_of(Scaled())
     assert flow.steps[flow.output].kind == NOT_FOUND
     assert "not found" in flow.verdict()

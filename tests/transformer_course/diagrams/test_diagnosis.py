@@ -10,7 +10,7 @@ def test_stages_are_in_order():
     assert d.links() == set(pairwise(name for name, _, _ in STAGES))
 
 
-def test_bar_covers_the_stages_its_instrument_tests():
+def test_bar_covers_stages_tested_by_its_instrument():
     d = instruments()
     names = [name for name, _, _ in STAGES]
     stages = [box for box in d.boxes if box.name]

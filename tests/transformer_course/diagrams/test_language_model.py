@@ -9,7 +9,7 @@ from transformer_lab.layers.decoder_layer import DecoderLayer
 from transformer_lab.layers.encoder_layer import PreNormEncoderLayer
 
 
-def test_stripped_layer_keeps_one_attention_and_one_network():
+def test_stripped_layer_keeps_self_attention_and_feed_forward():
     d = stripped()
     layer = {name for name, _ in DecoderLayer(d_model=8, n_heads=2, d_ff=16).named_children()} - {"dropout"}
     row = [box for box in d.boxes if box.y == 0.0 and box.name in layer]
@@ -65,7 +65,7 @@ def test_only_attention_connects_different_positions():
 @pytest.mark.parametrize(
     ("tokens", "follower"), [(("7", "C", "4", "9", "7"), "C"), (("a", "b", "c", "d", "b"), "c"), (("x", "y", "x"), "y")]
 )
-def test_induction_head_predicts_the_earlier_next_token(tokens, follower):
+def test_induction_head_predicts_token_after_earlier_match(tokens, follower):
     d = induction(tokens)
     assert [box.name for box in d.boxes if box.look == "highlighted"] == [follower]
     [strong] = [arrow for arrow in d.arrows if arrow.thick and arrow.head]

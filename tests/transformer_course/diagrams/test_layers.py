@@ -203,7 +203,7 @@ def test_parallel_sublayers_share_one_sum():
     assert "mask is never read" in texts(d)
 
 
-def test_reports_tensor_of_unknown_origin():
+def test_reports_tensor_with_unknown_origin():
     d = layer(build(Halved))
     assert "not found" in [box.name for box in d.boxes]
     assert ("not found", "output") in d.links()

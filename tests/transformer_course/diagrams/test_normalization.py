@@ -33,7 +33,7 @@ def test_layer_norm_reads_vectors_and_batch_norm_features():
     assert torch.equal(reach(batch_norm, 3, 5, 7), expected)
 
 
-def test_counts_of_dark_faces_match_the_dependencies():
+def test_dark_face_counts_match_the_dependencies():
     assert n_dark(layer_norm) == 5 + 1  # the row on the front, and the face of its last number on the right side
     assert n_dark(batch_norm) == 4 + 4 * 3 + 3  # the front, the side and the top
     assert n_dark(lambda x: x + 1) == 1 + 1

@@ -36,7 +36,7 @@ def test_background_is_transparent_and_text_is_legible():
     assert darkest(-0.3, 0.9, 0.3, 1.1) == pytest.approx(0x76 / 255, abs=0.04), "text on the page must be gray"
 
 
-def test_frame_is_around_and_behind_its_boxes():
+def test_frame_is_drawn_around_and_behind_its_boxes():
     d = two_boxes()
     frame = d.frame("EncoderLayer", d.boxes)
     for box in d.boxes:

@@ -4,7 +4,7 @@ from transformer_course.diagrams.elements import GRAY, GREEN, ORANGE
 from transformer_course.diagrams.post_training import group, pipeline
 
 
-def test_color_of_an_answer_depends_on_its_advantage():
+def test_answer_color_depends_on_its_advantage():
     answers = ["2021-03-03", "03/03/2021", "2021-03-30", "2021"]
     d = group("?3 mars 2021>", answers, [1.0, 1.0, 0.0, 0.5], [0.9, 0.9, -1.5, 0.0])
     colors = {box.name: box.color for box in d.boxes}

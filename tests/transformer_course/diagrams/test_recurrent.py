@@ -31,7 +31,7 @@ def test_attention_connects_previous_state_with_encoder_states() -> None:
     assert [table.texts for table in d.tables] == [(("0.10", "0", "0.20", "0.30", "0.40"),)]
 
 
-def test_weight_is_above_its_state() -> None:
+def test_weight_is_drawn_above_its_state() -> None:
     d = recurrent.with_attention("abc", "xyz", torch.tensor([0.0, 0.0, 1.0]), step=3)
     [table] = d.tables
     states = [box for box in d.boxes if box.name[0] == "h"]

@@ -13,7 +13,7 @@ def test_draws_unshifted_inputs_as_wrong():
     assert "the answer is given away" in repr(d)
 
 
-def test_no_diagonal_without_a_matching_next_input():
+def test_draws_no_diagonal_without_matching_next_input():
     d = rows(["<bos>", "x"], ["2", "0"])
     assert d.links() == {("<bos>", "2"), ("x", "0")}
 

@@ -130,7 +130,7 @@ def test_text_never_overlaps_or_leaves_its_box(name, arguments):
     assert draw(name, *arguments).flaws() == []
 
 
-def test_covers_every_diagram_in_the_lessons():
+def test_tests_cover_every_diagram_in_the_lessons():
     used = {
         name
         for path in LESSONS.glob("*.py")

@@ -62,5 +62,5 @@ def test_change_is_equivalent_if_correct_on_all_seeds():
     assert not is_equivalent(mutant("return variance * d_k"))
 
 
-def test_marks_are_replaced_by_mistakes_with_lines():
+def test_inserts_marked_mistakes_and_returns_their_lines():
     assert with_mistakes("a\n⟦b¦c\nd⟧ ⟦e¦f⟧") == ("a\nc\nd f", frozenset({2, 3}))

@@ -57,7 +57,7 @@ def test_number_of_missing_short_names_does_not_grow():
     assert len(missing) <= MAX_STEPS_WITHOUT_SHORT_NAME, "\n".join(missing.values())
 
 
-def test_summary_of_mistake_is_clause_about_its_step():
+def test_mistake_summary_is_clause_about_its_step():
     for mistake in [mistake for exercise in IN_STEPS for mistake in exercise.mistakes if mistake.step_variants]:
         assert re.match(r"[a-zδεπ√`*−\d]", mistake.summary), f"{mistake.name}: {mistake.summary}"
         assert not mistake.summary.endswith("."), mistake.name

@@ -36,7 +36,7 @@ def test_generates_mistake_limited_to_calls_with_option():
     assert attempt(ROWS, WEIGHTS, 2.0).tolist() == [20.0, 34.0, 62.0]
 
 
-def test_alike_returns_values_of_same_kind():
+def test_finds_values_of_same_kind():
     sources = Sources(STEPS, SAMPLES)
     assert [sources.kind(name) for name in ("rows", "scale", "total")] == ["float", "number", "float"]
     assert sources.alike("shares") == ["weights", "scaled", "mean"]

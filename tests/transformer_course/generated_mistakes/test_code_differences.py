@@ -65,5 +65,5 @@ def test_returns_new_dimensions_of_outermost_index(code, places):
         ("1", "a ** -1.5", "a ** -2.5", False),
     ],
 )
-def test_minus_counts_only_as_prefix_of_number(number, old, new, has):
+def test_minus_sign_counts_only_before_a_number(number, old, new, has):
     assert has_minus(number, old, new) is has

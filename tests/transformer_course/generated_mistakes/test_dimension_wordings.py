@@ -132,7 +132,7 @@ def test_counts_both_dimensions_from_the_same_end():
     assert summary.startswith("you read the size of dim 0 instead of dim 1")
 
 
-def test_keeps_negative_index_of_nonexistent_dimension():
+def test_keeps_negative_index_for_nonexistent_dimension():
     edit = AnswerEdit("scale", "length", "table.shape[1]", "table.shape[-3]")
     summary = words(every_exercise()["embedding_lookup"].steps, edit).summary
     assert summary.startswith("you read the size of dim −3 instead of dim 1")

@@ -14,7 +14,7 @@ from transformer_course.generated_mistakes.expression_syntax import (
 )
 
 
-def test_returns_main_input_and_name_of_call():
+def test_returns_call_name_and_main_input():
     assert ast.unparse(input_of(parsed("x.sum(dim=1)"))) == "x"
     assert ast.unparse(input_of(parsed("torch.exp(y)"))) == "y"
     assert ast.unparse(input_of(parsed("self.w(z)"))) == "z"
@@ -28,9 +28,9 @@ def test_adds_parentheses_to_operand_only_if_necessary(code, operand):
 
 
 @pytest.mark.parametrize(("code", "number"), [("-2", -2), ("0.5", 0.5), ("True", None), ("a", None)])
-def test_returns_value_of_number_literal(code, number):
+def test_returns_number_literal_value(code, number):
     assert number_of(parsed(code)) == number
 
 
-def test_returns_symbol_of_operator():
+def test_returns_operator_symbol():
     assert [operator_symbol(op) for op in (ast.MatMult(), ast.FloorDiv(), ast.BitAnd())] == ["@", "//", "&"]

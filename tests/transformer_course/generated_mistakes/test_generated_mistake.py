@@ -113,7 +113,7 @@ def test_reworded_message_replaces_message_in_report():
     assert twice.reworded(twice.message, rounded) == "You round the mean."
 
 
-def test_teachers_message_replaces_composed_message():
+def test_teacher_message_replaces_composed_message():
     messages = {"left_out_shares": "Weights that do not add up to 1 make no mean."}
     assert GeneratedMistake(LEFT_OUT, STEPS, messages).message == "Weights that do not add up to 1 make no mean."
 
@@ -147,7 +147,7 @@ def test_composes_missing_parts_of_wording():
         ("Which shares sum to 1?", "you never divide by the sum"),
     ],
 )
-def test_summary_is_first_sentence_about_learners_action(message, summary):
+def test_summary_is_first_sentence_about_learner_action(message, summary):
     assert GeneratedMistake(LEFT_OUT, STEPS, {"left_out_shares": message}).summary == summary
 
 
@@ -169,7 +169,7 @@ def test_key_with_code_selects_one_of_several_mistakes():
     assert (half.message, half.has_own_words) == ("Your shares are half of what they should be.", False)
 
 
-def test_teachers_message_ignores_mistake_limited_to_option():
+def test_teacher_message_ignores_mistake_limited_to_option():
     messages = {"left_out_shares": "Weights that do not add up to 1 make no mean."}
     only_given = {"shares": "if scale is None:\n    return weights / total\nreturn weights"}
     mistake = GeneratedMistake(replace(LEFT_OUT, code=only_given), STEPS, messages)

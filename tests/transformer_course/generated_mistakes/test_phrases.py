@@ -63,7 +63,7 @@ def test_imperatives_become_gerunds():
     ]
 
 
-def test_with_instead_mentions_wrong_and_correct_value():
+def test_instruction_names_wrong_and_correct_values():
     assert with_instead("add up §", "the keys", "the values") == "add up the keys instead of the values"
     assert with_instead("add § to x", "the keys", "the values") == "add the keys, not the values, to x"
     assert with_instead("add x", "the keys", "the values") == ""

@@ -24,7 +24,7 @@ def test_message_advises_against_changing_arguments():
     assert slots("shares").fill("you square {thing}{unwanted}") == "you square the shares. The formula doesn't"
 
 
-def test_instead_mentions_both_values_inside_operation():
+def test_instead_names_wrong_and_correct_operand():
     assert slots("shares").instead("weights / total", "total", "rows") == (
         "you divide `weights` by `rows` instead of the sum of the weights"
     )

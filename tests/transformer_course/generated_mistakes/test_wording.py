@@ -188,7 +188,7 @@ def test_each_stored_mistake_has_three_distinct_hints(name):
         ),
     ],
 )
-def test_composes_message_of_exercise(exercise, edit, message):
+def test_composes_exercise_message(exercise, edit, message):
     assert GeneratedMistake(edit, every_exercise()[exercise].steps).message == message
 
 

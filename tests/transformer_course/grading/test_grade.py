@@ -145,7 +145,7 @@ def test_grading_one_student_changes_one_row(canned: Canned, tmp_path: Path):
     assert results(out)["seed"] == seed
 
 
-def test_unchanged_submissions_are_not_graded_again(canned: Canned, tmp_path: Path):
+def test_does_not_regrade_unchanged_submissions(canned: Canned, tmp_path: Path):
     write_notebook(tmp_path / "class" / "ada" / "01_lookup.ipynb", cells({}, others=["right"]))
     grade([tmp_path / "class"], tmp_path / "out")
     before = results(tmp_path / "out")["students"]
@@ -159,7 +159,7 @@ def test_unchanged_submissions_are_not_graded_again(canned: Canned, tmp_path: Pa
 @pytest.mark.parametrize("order", [("w1", "w2"), ("w2", "w1"), ("w1", "w2", "w1")])
 @pytest.mark.parametrize("selects_lesson", [False, True])
 @pytest.mark.usefixtures("canned")
-def test_second_lesson_keeps_the_first(tmp_path: Path, order: tuple[str, ...], selects_lesson: bool):
+def test_grading_second_lesson_keeps_first_results(tmp_path: Path, order: tuple[str, ...], selects_lesson: bool):
     lessons, out = {"w1": "01_lookup", "w2": "02_scaling"}, tmp_path / "out"
     for week, students in {"w1": ["ada", "ben", "cleo"], "w2": ["ada", "ben"]}.items():
         for student in students:
@@ -205,7 +205,7 @@ def test_regrades_class_folder_mistaken_for_student(tmp_path: Path):
 
 
 @pytest.mark.usefixtures("canned")
-def test_fresh_deletes_earlier_results(tmp_path: Path):
+def test_fresh_option_deletes_earlier_results(tmp_path: Path):
     for student in ("ada", "ben"):
         write_notebook(tmp_path / "class" / student / "01_lookup.ipynb", [])
     grade([tmp_path / "class"], tmp_path / "out", run=RunOptions(seed=7))
@@ -291,7 +291,7 @@ def test_grades_only_requested_lessons_and_lists_everyone(tmp_path: Path):
 
 
 @pytest.mark.usefixtures("canned")
-def test_lesson_all_counts_a_single_students_lesson(tmp_path: Path):
+def test_lesson_all_counts_lesson_submitted_by_one_student(tmp_path: Path):
     for student in ("ada", "ben", "eve"):
         write_notebook(tmp_path / "class" / student / "01_lookup.ipynb", cells({}, others=["right"]))
     write_notebook(tmp_path / "class" / "eve" / "04_masks.ipynb", cells({}, "04_masks", others=["right"]))

@@ -100,7 +100,7 @@ def test_moodle_lateness_follows_the_worksheet(tmp_path: Path, caplog: pytest.Lo
 
 
 @pytest.mark.usefixtures("canned")
-def test_problem_with_pdf_appears_in_matching_weeks_feedback(tmp_path: Path):
+def test_pdf_problem_appears_in_feedback_for_matching_week(tmp_path: Path):
     folder = "{}_{}_assignsubmission_file_"
     titles, weeks = "Identifier,Full name,Grade,Feedback comments\n", {}
     for week, lesson in enumerate(CORE, 1):

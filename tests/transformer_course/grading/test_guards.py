@@ -13,7 +13,7 @@ from transformer_course.grading.rules.settings import RunOptions
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux has guards")
-def test_without_guards_grading_requires_unconfined(canned: Canned, tmp_path: Path):
+def test_grading_without_guards_requires_unconfined_option(canned: Canned, tmp_path: Path):
     path = write_notebook(tmp_path / "ada" / "01_lookup.ipynb", [])
     canned.guards = {"own_user": False, "namespaces": False, "landlock": 0, "seccomp": True}
     with pytest.raises(ValueError, match=r"can read, change and delete your files .* add --unconfined"):
@@ -40,7 +40,7 @@ def test_without_guards_grading_requires_unconfined(canned: Canned, tmp_path: Pa
         ),
     ],
 )
-def test_missing_guards_determine_the_caution(guards: dict[str, Any], message: str):
+def test_caution_depends_on_missing_guards(guards: dict[str, Any], message: str):
     assert message in caution(GUARDED | guards) and bool(message) == bool(caution(GUARDED | guards))
 
 

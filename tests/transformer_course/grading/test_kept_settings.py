@@ -22,7 +22,7 @@ def submit_at(path: Path, time: datetime, source: str = "right") -> None:
     os.utime(path, (time.timestamp(), time.timestamp()))
 
 
-def test_settings_hold_for_later_runs(canned: Canned, tmp_path: Path):
+def test_settings_apply_to_later_runs(canned: Canned, tmp_path: Path):
     late, due = datetime(2026, 10, 13, 9, tzinfo=UTC), datetime(2026, 10, 12, tzinfo=UTC)
     names = {"ada": "lovelaceada_12345_111_01_lookup.ipynb", "eve": "eve_99999_222_01_lookup.ipynb"}
     for i, file in enumerate(names.values()):  # if the times were close together, they would count as download times
@@ -64,7 +64,7 @@ def again(caplog: pytest.LogCaptureFixture) -> list[str]:
 
 
 @pytest.mark.usefixtures("canned")
-def test_reports_grading_again_because_of_limits(tmp_path: Path, caplog: pytest.LogCaptureFixture):
+def test_reports_regrading_caused_by_changed_limits(tmp_path: Path, caplog: pytest.LogCaptureFixture):
     out = tmp_path / "out"
     for student in ("ada", "ben"):
         write_notebook(tmp_path / "class" / student / "01_lookup.ipynb", cells({}))

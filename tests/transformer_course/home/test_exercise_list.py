@@ -48,7 +48,7 @@ def test_lists_topic_summary_terms_and_minutes():
     assert (three.topic, three.is_stretch, one.is_stretch) == ("Windows", True, False)
 
 
-def test_starred_topic_gives_initials_as_search_term():
+def test_starred_topic_initials_become_a_search_term():
     cells = [new_markdown_cell("## ★ Grouped query attention", id="grouped"), exercise("one"), check("one", 0)]
     assert listed_exercises(cells, minutes=10)[0].terms == ("GQA",)
 

@@ -58,7 +58,7 @@ def test_running_labs_returns_servers_of_the_same_folder(tmp_path, monkeypatch):
     assert lab.running_labs(tmp_path) == ["http://localhost:8888/lab?token=abc"]
 
 
-def test_start_and_page_do_not_import_torch():
+def test_startup_and_home_page_do_not_import_torch():
     code = f"import sys, {lab.__name__}, {lab.SERVER_EXTENSION}; print('torch' in sys.modules)"
     env = {
         name: value for name, value in os.environ.items() if name != "TRANSFORMER_LAB_CHECK_SHAPES"

@@ -21,7 +21,7 @@ def test_stored_map_matches_the_diagram():
     assert numbers[0] == pytest.approx(numbers[1], abs=4), advice
 
 
-def test_each_lesson_has_a_group_of_its_boxes():
+def test_map_groups_boxes_by_lesson():
     d, lessons = draw()
     root = ElementTree.fromstring(MAP_FILE.read_text(encoding="utf-8"))
     groups = {group.attrib["data-lesson"]: group for group in root.iter("a")}
@@ -39,7 +39,7 @@ def test_diagram_behind_the_map_is_legible():
     assert d.flaws() == []
 
 
-def test_earlier_and_later_lessons_fit_the_transformers_width():
+def test_all_lessons_fit_the_width_of_the_transformer():
     d, _ = draw()
     whole = next(frame for frame in d.frames if frame.name == "Transformer").rect
     assert all(whole.x0 <= box.rect.x0 and box.rect.x1 <= whole.x1 for box in d.boxes)

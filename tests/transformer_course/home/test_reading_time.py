@@ -13,7 +13,7 @@ from transformer_course.home.reading_time import (
 )
 
 
-def test_counts_words_and_code_but_no_exercises():
+def test_counts_words_and_code_but_not_exercises():
     cells = [
         new_markdown_cell("word " * WORDS_PER_MINUTE, id="text"),
         new_code_cell("x = 1\n" * CODE_LINES_PER_MINUTE, id="code"),
@@ -42,7 +42,7 @@ def test_counts_only_visible_text(text, n):
     assert words(text) == n
 
 
-def test_reads_the_promised_minutes():
+def test_reads_minutes_stated_in_first_cell():
     lesson = new_notebook(
         cells=[
             new_markdown_cell(

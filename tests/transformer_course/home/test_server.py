@@ -131,7 +131,7 @@ def test_installed_jupyterlab_loads_the_home_page_first(caplog):
     assert not caplog.records
 
 
-def test_warns_if_jupyterlabs_page_has_no_head(caplog):
+def test_warns_if_jupyterlab_page_has_no_head(caplog):
     templates = Environment(loader=DictLoader({"index.html": "<HEAD></HEAD>", "other.html": "<p></p>"}))
     server.request_early(templates, "<link>", logging.getLogger("lab"))
     assert templates.get_template("other.html").render() == "<p></p>" and not caplog.records

@@ -50,7 +50,7 @@ def test_ignores_slow_timing_in_the_second_run():
     assert slowdown(sometimes_slow, computing(0.004, []), CASE, best=0.9, limit=10.0) < MAX_SLOWDOWN
 
 
-def test_waiting_for_other_processes_is_not_slow():
+def test_waiting_for_other_processes_is_not_slowness():
     def waiting(x):
         time.sleep(0.1)
         return x
@@ -70,14 +70,14 @@ def test_attempt_is_slow_only_with_a_margin():
     assert not is_slow(SLOWDOWN_MARGIN * MAX_SLOWDOWN) and is_slow(1.01 * SLOWDOWN_MARGIN * MAX_SLOWDOWN)
 
 
-def test_times_slow_attempt_again(monkeypatch):
+def test_measures_slow_attempt_again(monkeypatch):
     monkeypatch.setattr(speed, "MAX_TIMING_S", 0.2)
     calls = []
     assert is_slow(slowdown(computing(0.12, calls), computing(0.001, []), CASE, best=0.4, limit=10.0))
     assert len(calls) == CALLS
 
 
-def test_times_clearly_fast_or_slow_attempt_twice():
+def test_measures_clearly_fast_or_slow_attempt_twice():
     calls = []
     assert slowdown(computing(0.05, calls), computing(0.05, []), CASE, best=0.05, limit=10.0) < MAX_SLOWDOWN
     assert len(calls) == 2 * CALLS

@@ -14,7 +14,7 @@ def aligned_cells(html: str) -> set[str]:
     return set(re.findall(r'<t[hd] style="text-align: left;">(.*?)</t[hd]>', html))
 
 
-def test_aligns_sentences_left_but_not_numbers():
+def test_left_aligns_sentences_but_not_numbers():
     table = pd.DataFrame(
         {"source": ["La batterie est faible.", "7"], "loss": [0.5, 1.25], "range": ["0.48 to 0.52", "-"]},
         index=["first one", "second one"],
@@ -29,7 +29,7 @@ def test_alignment_changes_only_the_style():
     assert align_words(html).replace(' style="text-align: left;"', "") == html
 
 
-def test_index_of_two_levels_shifts_the_header():
+def test_two_level_index_shifts_the_header():
     index = pd.MultiIndex.from_tuples([("a", "b"), ("c", "d")])
     table = pd.DataFrame({"n": [1, 2], "text": ["some words", "more words"]}, index=index)
     assert aligned_cells(align_words(table._repr_html_())) == {"text", "some words", "more words"}

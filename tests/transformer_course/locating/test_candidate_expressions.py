@@ -14,7 +14,7 @@ def test_ignores_conditions():
     assert fault is None
 
 
-def test_ignores_name_read_only_for_its_size():
+def test_ignores_variable_used_only_for_its_shape():
     source = "def attend_with_cache(query, key, value, cache):\n    if cache is not None:\n"
     source += "        key, value = torch.cat([cache[0], key], 2), torch.cat([cache[1], value], 2)\n"
     source += "    mask = parts.causal_mask(key.shape[2])\n"

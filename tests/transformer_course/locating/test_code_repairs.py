@@ -55,7 +55,7 @@ def test_reports_start_value_that_is_never_reset():
     assert "    line 3:  total = 0\n" in message
 
 
-def test_reports_no_edit_without_repair():
+def test_reports_nothing_if_no_edit_repairs_output():
     assert fault_after("keys[i, j] * query[j]", "keys[i, j] * keys[i, j] * 0.3") is None
 
 

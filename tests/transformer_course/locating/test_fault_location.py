@@ -34,7 +34,7 @@ def test_crash_does_not_hide_second_mistake():
     assert checked("scores = queries @ keys", *REST).mistakes == ("not_transposed_turned", "no_scaling")
 
 
-def test_shows_line_of_recognized_mistake():
+def test_shows_line_with_recognized_mistake():
     verdict = checked(SCORES, "weights = torch.softmax(scores, -2)", "return weights @ values")
     assert verdict.status == "mistake"
     assert verdict.message.splitlines()[1:4] == [
@@ -51,7 +51,7 @@ def test_sentence_in_second_person_begins_with_line():
     assert "One of your rows" not in message and "    line 3:  return e / e.mean(" in message.splitlines()[1]
 
 
-def test_shows_line_below_teachers_message():
+def test_shows_line_below_teacher_message():
     lines = ("e = torch.exp(scores - scores.amin(-1, keepdim=True))", "return e / e.sum(-1, keepdim=True)")
     verdict = Session(every_exercise()).check(cell("\n    ".join(["def softmax(scores):", *lines]), "softmax"))
     assert verdict.mistakes == ("sibling_largest",)
@@ -73,7 +73,7 @@ def test_message_that_mismatches_code_begins_with_in_effect():
     assert Session(every_exercise()).check(cell(written, "encode", parts=parts)).message.find("n effect") == -1
 
 
-def test_shows_line_of_first_of_two_mistakes():
+def test_shows_line_with_first_of_two_mistakes():
     multiplied = SCORES.replace(" / ", " * ")
     verdict = checked(multiplied, "weights = torch.softmax(scores, -2)", "return weights @ values")
     assert len(verdict.mistakes) == 2

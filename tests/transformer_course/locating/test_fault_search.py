@@ -58,7 +58,7 @@ def test_reports_shapes_in_line_that_crashes():
     assert verdict.message.count("scores = queries @ keys.mT @ keys") == 1
 
 
-def test_names_value_not_set_in_every_branch():
+def test_names_variable_not_set_in_every_branch():
     message = Session(every_exercise()).check(cell(BRANCHES, "memory_bill")).message
     assert "`kept` has no value here" in message and "In which cases does your code set `kept`?" in message
 

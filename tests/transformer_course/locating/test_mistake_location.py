@@ -38,12 +38,12 @@ def test_single_edit_replaces_two_mistakes():
     assert (verdict.status, verdict.mistakes) == ("wrong", ()) and "two bugs" not in verdict.message
 
 
-def test_composed_message_that_fits_gets_the_line_of_the_edit():
+def test_adds_edited_line_to_fitting_composed_message():
     message = check_solution("alibi_bias", "2.0 **", "4.0 **").message
     assert message.startswith("Line 3: you raise 4, not 2, to minus each exponent.\n    line 3:  slopes = 4.0 **")
 
 
-def test_teachers_message_gets_the_line_of_a_wrong_name():
+def test_adds_line_of_wrong_name_to_teacher_message():
     message = check_solution("grpo_loss", "log_p_reference - log_p", "log_p - log_p").message
     assert message.startswith("You leave out the drift") and "    line 5:  behind = log_p - log_p\n" in message
 
@@ -54,11 +54,11 @@ def test_reports_computed_value_that_the_output_ignores():
     assert verdict.message.startswith("Line 4: you compute the mask of the prompts, but your output doesn't depend on")
 
 
-def test_edit_of_a_crash_replaces_the_crashed_expression():
+def test_reports_crash_repair_instead_of_crashed_expression():
     message = check_solution("shift_right", "tokens[:, :1]", "bos_id[:, :1]").message
     assert message.startswith("Line 3: `bos_id` is the wrong value here.") and "your code crashes here" not in message
 
 
-def test_unassigned_name_is_replaced_by_the_argument():
+def test_replaces_unassigned_name_with_argument():
     message = check_solution("softmax", "scores.max(", "exponentials.max(").message
     assert message.startswith("Line 3: `exponentials` has no value yet when this line runs. Use `scores` instead.")

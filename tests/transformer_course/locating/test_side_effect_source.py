@@ -56,7 +56,7 @@ def test_finds_write_into_view_of_argument():
     assert change({"x"}, "z = x.mT", "z += 1", "return z") == ("z += 1", "x")
 
 
-def test_ignores_arguments_that_are_not_named():
+def test_ignores_changes_to_unlisted_variables():
     assert change({"x"}, "y += 1", "return x") is None
 
 

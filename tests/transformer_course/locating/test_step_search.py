@@ -35,7 +35,7 @@ def test_finds_expression_inside_long_expression():
     assert (fault.expression.text, fault.step) == ("len(keys) + 7", "width")
 
 
-def test_finds_misplaced_name():
+def test_finds_name_used_instead_of_another():
     fault = fault_in("weights = torch.softmax(queries @ keys.mT / keys.shape[-1] ** 0.5, -1)", "return weights @ keys")
     assert (fault.expression.text, fault.step, fault.is_misplaced) == ("keys", "values", True)
     assert fault.message.startswith("Line 3: you use `keys` instead of `values`.")

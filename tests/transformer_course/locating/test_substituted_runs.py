@@ -53,7 +53,7 @@ def test_stops_after_maximum_number_of_runs():
     assert runs.run(runs.failing[0], {}).error == ("TookTooLong", "")
 
 
-def test_small_case_has_limited_number_of_inputs():
+def test_limits_number_of_small_case_inputs():
     assert is_small(Case({"x": torch.zeros(MAX_INPUT_NUMBERS), "mask": None}, ""))
     assert not is_small(Case({"x": torch.zeros(MAX_INPUT_NUMBERS), "n": 1}, ""))
     assert not is_small(Case({"text": "a" * (MAX_INPUT_NUMBERS + 1)}, ""))

@@ -60,7 +60,7 @@ def test_is_number_accepts_tensor_without_dimensions(value, expected):
     assert is_number(value) == expected
 
 
-def test_has_same_shape_requires_single_value():
+def test_same_shape_requires_a_single_value():
     assert has_same_shape([RIGHT + 1], RIGHT)
     assert not has_same_shape([RIGHT, RIGHT], RIGHT)
     assert not has_same_shape([RIGHT.mT], RIGHT)

@@ -203,7 +203,7 @@ def test_legend_title_explains_bands(ys, title):
 
 
 @pytest.mark.parametrize("beside", [True, False])
-def test_legend_beside_axes_covers_no_line(beside):
+def test_legend_next_to_axes_covers_no_lines(beside):
     scattered = [0, 1, 0, 1, 0, 1, 0, 1]
     ax = plots.lines(range(8), {"a": scattered, "b": [0.5] * 8}, xlabel="x", ylabel="y", legend_beside=beside)
     ax.figure.draw_without_rendering()

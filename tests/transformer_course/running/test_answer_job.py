@@ -52,7 +52,7 @@ def test_missing_answer_counts_as_not_started(sandbox: Sandbox):
         ("softmax = 3", "softmax must be a function or a class; got a value of type int"),
     ],
 )
-def test_crash_report_shows_learners_line(sandbox: Sandbox, source: str, message: str):
+def test_crash_report_shows_line_in_learner_code(sandbox: Sandbox, source: str, message: str):
     verdict = grade_answer(sandbox, source).verdict
     assert verdict.status == "crashed" and message in verdict.message
 
@@ -127,7 +127,7 @@ def test_reports_unfinished_function_called_by_answer(sandbox: Sandbox):
     assert verdict.message.startswith("Your code uses `softmax`, which you have not written yet.")
 
 
-def test_uses_library_parts_if_learners_parts_are_wrong(sandbox: Sandbox):
+def test_uses_library_parts_if_learner_parts_are_wrong(sandbox: Sandbox):
     answer = "def attention(q, k, v): return parts.attention_weights(q, k) @ v"
     code = cells({"attention": answer, "attention_weights": "def attention_weights(q, k): return q @ k.mT"})
     assert grade_cells(sandbox, code, "attention").verdict.passed

@@ -23,7 +23,7 @@ SOFTMAX = {
 
 @linux
 @pytest.mark.parametrize("variant", SOFTMAX)
-def test_detects_every_variant_of_call(sandbox: Sandbox, variant: str):
+def test_detects_every_call_variant(sandbox: Sandbox, variant: str):
     source, called = SOFTMAX[variant]
     graded = grade_answer(sandbox, source)
     assert graded.verdict.passed, graded.verdict.message

@@ -12,7 +12,7 @@ def edits(source):
     return CodeEdits([(ast.parse(source).body[0], source)]).edits
 
 
-def test_edit_quotes_the_learners_code():
+def test_edit_quotes_learner_code():
     first = next(edit for edit in edits(SOURCE) if edit.kind == "no_joining_dim")
     assert (first.line, first.old, first.new) == (2, "torch.stack(x)", "torch.stack(x, dim=-1)")
     assert first.source_line[slice(*first.columns)] == "torch.stack(x)"

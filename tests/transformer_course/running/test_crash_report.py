@@ -24,7 +24,7 @@ def crash(function, *arguments):
     raise AssertionError("the function did not raise an exception")
 
 
-def test_reports_learners_line():
+def test_reports_line_in_learner_code():
     f = cell("def f(x):\n    y = x + 1\n    return y.nothing  # here")
     assert crash(f, torch.ones(2)) == {
         "type": "AttributeError",
@@ -34,12 +34,12 @@ def test_reports_learners_line():
     }
 
 
-def test_reports_learners_line_if_torch_raises():
+def test_reports_line_in_learner_code_if_torch_raises():
     f = cell("def f(x):\n    return nn.Linear(2, 3)(x)")
     assert crash(f, torch.ones(5))["code"] == "return nn.Linear(2, 3)(x)"
 
 
-def test_reports_innermost_line_of_learners_code():
+def test_reports_innermost_line_in_learner_code():
     f = cell("def g(x):\n    return x / 0\ndef f(x):\n    return g(x)")
     assert crash(f, 1)["line"] == 2
 
@@ -52,7 +52,7 @@ def test_finds_line_inside_decorators_partials_and_classes():
     assert crash(module(), 1)["line"] == 3
 
 
-def test_error_outside_learners_code_has_no_line():
+def test_error_outside_learner_code_has_no_line():
     assert crash(torch.softmax, 3).keys() == {"type", "message"}
 
 
@@ -133,13 +133,13 @@ def test_shortens_jaxtyping_report_to_one_line(arguments, message):
     assert crash(lambda: mix(*arguments))["message"] == message
 
 
-def test_wrong_argument_of_forward_names_module():
+def test_wrong_argument_to_forward_names_module():
     assert crash(lambda: Layer()(torch.ones(2, 3)))["message"].startswith(
         "Layer takes `x` as a float tensor of shape (d,);"
     )
 
 
-def test_reports_wrong_argument_of_library_function():
+def test_reports_wrong_argument_to_library_function():
     from transformer_lab.attention.dot_product import scaled_dot_product_attention
 
     report = crash(lambda: scaled_dot_product_attention(torch.ones(2, 3), torch.ones(4, 3), torch.ones(5, 7)))

@@ -53,7 +53,7 @@ def test_no_edit_crashes_the_process():
     assert traced.run(case).error is None
 
 
-def test_round_counter_stops_a_growing_variable():
+def test_round_counter_stops_loop_with_growing_variable():
     count, text = RoundCounter(), "x"
     count()
     text *= MAX_LENGTH + 1
@@ -84,7 +84,7 @@ def test_round_counter_stops_a_growing_variable():
         "c.a.append(c.a)",
     ],
 )
-def test_containers_are_not_stored_in_themselves(statement):
+def test_never_stores_a_container_in_itself(statement):
     scope = run_guarded(f"def f(a, b, c):\n    {statement}")
     with pytest.raises(CyclicContainer):
         scope["f"]([[1], 2], {"x": 1}, SimpleNamespace(a=[]))

@@ -75,7 +75,7 @@ def test_accepts_classes_lambdas_and_conditional_definitions(source: str):
 @pytest.mark.parametrize(
     "source", ["f()", "def g():\n    f = 1", "class g:\n    def f(self): ...", "from m import f", ""]
 )
-def test_ignores_uses_inner_names_and_imports(source: str):
+def test_ignores_name_uses_inner_definitions_and_imports(source: str):
     assert find([source]) is None
 
 

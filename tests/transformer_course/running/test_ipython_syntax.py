@@ -71,7 +71,7 @@ def test_syntax_error_has_cell_and_line(source: str, line: int):
     assert (raised.value.filename, raised.value.lineno) == ("<cell 7>", line)
 
 
-def test_time_magic_returns_value_of_expression():
+def test_time_magic_returns_expression_value():
     python, _ = parse("def f(x):\n    y = %time x + 1\n    %time y\n    return y * 2")
     scope: dict[str, object] = {}
     exec(python + "\nresult = f(1)", scope)

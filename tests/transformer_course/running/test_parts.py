@@ -49,7 +49,7 @@ def test_error_names_unknown_part(parts):
         parts.whose("sofmax")
 
 
-def test_repr_lists_learners_parts(parts):
+def test_repr_lists_learner_parts(parts):
     assert repr(parts) == "Parts of your own: none yet. All others are the library's."
     parts.add("softmax", mine)
     assert repr(parts) == "Parts of your own: softmax. All others are the library's."

@@ -152,12 +152,12 @@ def test_rejects_malformed_bytes_without_running_code(data, capsys):
         (torch.ones(2).bool(), torch.zeros(2).bool()),
     ],
 )
-def test_same_distinguishes_different_data(a, b):
+def test_comparison_distinguishes_different_data(a, b):
     assert not same(a, b)
     assert same(a, a) and same(b, b)
 
 
-def test_same_accepts_rounding_errors_and_matching_nan():
+def test_comparison_accepts_rounding_errors_and_matching_nan():
     assert same([torch.ones(2), 1.0], [torch.ones(2) + 1e-5, 1.00001], tolerance=1e-4)
     assert same([torch.tensor([torch.nan]), float("nan")], [torch.tensor([torch.nan]), float("nan")])
     assert same((1, 2), [1, 2])  # the type of a sequence is ignored

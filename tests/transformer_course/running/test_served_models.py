@@ -76,7 +76,7 @@ def test_supports_jacobian_jacrev_and_vmap():
     assert_close(torch.func.vmap(remote)(batch), torch.stack([local(x) for x in batch]))
 
 
-def test_call_raises_the_error_of_the_model():
+def test_call_raises_error_from_the_model():
     model = served(Case({"model": MIXER}))
     with pytest.raises(RuntimeError, match="cannot be multiplied"):
         model(torch.randn(7, 5))
@@ -84,7 +84,7 @@ def test_call_raises_the_error_of_the_model():
         model.new_cache()
 
 
-def test_contains_no_tables_and_can_be_copied():
+def test_served_model_hides_tables_and_can_be_copied():
     model, x = served(Case({"model": MIXER})), torch.randn(4, 5)
     assert not [*model.parameters(), *model.buffers()] and "mixing" not in dir(model)
     assert_close(copy.deepcopy(model)(x), build_model(MIXER)(x))

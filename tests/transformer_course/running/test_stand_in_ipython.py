@@ -8,7 +8,7 @@ from IPython.utils.capture import CapturedIO
 from transformer_course.running.stand_in_ipython import StandInShell
 
 
-def test_runs_no_command(tmp_path: Path):
+def test_stand_in_does_not_run_commands(tmp_path: Path):
     file = tmp_path / "made"
     stand_in = StandInShell()
     assert stand_in.system(f"touch {file}") is None
@@ -16,7 +16,7 @@ def test_runs_no_command(tmp_path: Path):
     assert stand_in.run_cell_magic("sx", "", f"touch {file}").n == "" and not file.exists()
 
 
-def test_results_have_attributes_of_ipythons_results():
+def test_results_have_the_attributes_of_ipython_results():
     times = StandInShell().run_line_magic("timeit", "-n1 -o f(1)")
     expected = TimeitResult(1, 1, 1.0, 1.0, [1.0], 1.0, 3)
     assert {name for name in [*vars(expected), "average", "stdev", "timings"] if name[0] != "_"} <= {*dir(times)}

@@ -63,6 +63,6 @@ def test_observation_lists_inputs_that_exceed_limit(limit, expected):
     assert observe(lambda queries, keys: queries @ keys.T, case).get("too_large") == expected
 
 
-def test_does_not_import_torchs_compiler():
+def test_does_not_import_torch_compiler():
     """By default, torch wraps ``__torch_dispatch__`` in code that imports its compiler, which takes over a second."""
     assert not hasattr(LargestTensor.__torch_dispatch__, "__wrapped__")

@@ -108,13 +108,13 @@ def test_root_drops_capabilities_if_no_other_user_exists(root: list[int], monkey
     assert not confine.switch_to_own_user(7, ".") and root == [0]
 
 
-def test_unprivileged_user_does_not_change(root: list[int], monkeypatch: pytest.MonkeyPatch):
+def test_does_not_switch_user_without_privileges(root: list[int], monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
     assert not confine.switch_to_own_user(7, ".") and root == []
 
 
 @linux
-def test_course_among_python_packages_is_unreadable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_sandbox_cannot_read_course_in_site_packages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     if not landlock.version():
         pytest.skip("this kernel has no Landlock")
     for file in ("lib/site/torch/x.py", "lib/site/transformer_course/exercises/answer.py", "lib/y.py"):

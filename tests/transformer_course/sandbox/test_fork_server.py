@@ -53,7 +53,7 @@ def test_earlier_submissions_are_not_in_memory(sandbox: Sandbox):
     assert verdict.passed, verdict.message
 
 
-def test_parts_are_unreadable_in_next_job(sandbox: Sandbox):
+def test_next_job_cannot_read_earlier_parts(sandbox: Sandbox):
     """The parts for the first job contain the answer to the next exercise, and both jobs have the same supervisor."""
     secret = "this is how the library does it"
     source = f"{FIND.format(reversed=secret[::-1])}\ndef g(s): return os.listdir('../../library')"
@@ -124,7 +124,7 @@ def test_supervisor_with_models_forks_no_more_jobs(sandbox: Sandbox):
     assert supervisor_of(sandbox, "ada") != before
 
 
-def test_answer_is_retried_if_supervisor_is_killed(sandbox: Sandbox):
+def test_retries_answer_if_supervisor_is_killed(sandbox: Sandbox):
     os.kill(supervisor_of(sandbox, "ada"), signal.SIGKILL)
     reasons = [sandbox.run(job_of("ada")).reason for _ in range(3)]
     assert reasons == ["supervisor", "exit 0", "exit 0"]

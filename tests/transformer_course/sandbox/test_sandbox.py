@@ -39,7 +39,7 @@ def copy_idle(to: Path) -> None:
 
 
 @linux
-def test_outside_files_cannot_be_read_or_changed(sandbox: Sandbox):
+def test_sandbox_cannot_read_or_change_outside_files(sandbox: Sandbox):
     if not sandbox.guards["landlock"]:
         pytest.skip("this kernel has no Landlock")
     course = Path(sys.modules["transformer_course"].__file__ or "").parent / "exercises" / "__init__.py"
@@ -93,7 +93,7 @@ def test_damage_does_not_affect_next_answer(sandbox: Sandbox, source: str):
         "grading.judging.assess",
     ],
 )
-def test_trusted_packages_cannot_be_imported(sandbox: Sandbox, path: str):
+def test_sandbox_cannot_import_trusted_packages(sandbox: Sandbox, path: str):
     module, _, name = f"transformer_course.{path}".partition(".every")
     body = f"import importlib\nm = importlib.import_module({module!r})" + (f"\nm.every{name}" if name else "")
     message = grade_answer(sandbox, softmax_after(body)).verdict.message
@@ -244,7 +244,7 @@ def test_deletes_lock_file_last(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 
 
 @linux
-def test_killed_answer_is_run_again_once(sandbox: Sandbox):
+def test_reruns_killed_answer_once(sandbox: Sandbox):
     """The first run ends with SIGKILL, but the second run succeeds."""
     runs = []
 

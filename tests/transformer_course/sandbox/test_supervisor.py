@@ -34,7 +34,7 @@ while True:
         "for _ in range(5): os.fork()\nif os.fork(): time.sleep(999)",
     ],
 )
-def test_no_process_is_left_running(sandbox: Sandbox, body: str):
+def test_leaves_no_process_running(sandbox: Sandbox, body: str):
     assert sandbox.process is not None
     with short_time_limit(sandbox):
         grade_answer(sandbox, softmax_after(body))
@@ -96,7 +96,7 @@ def test_stops_slow_answer(sandbox: Sandbox):
         (61.1, 99.0, "busy"),
     ],
 )
-def test_time_of_other_programs_does_not_count(
+def test_time_used_by_other_programs_does_not_count(
     monkeypatch: pytest.MonkeyPatch, clock: float, delay: float, message: str
 ):
     monkeypatch.setattr(supervisor, "delay_seconds", lambda _: delay)
@@ -104,7 +104,7 @@ def test_time_of_other_programs_does_not_count(
     assert supervisor._timeout_reason(1, clock, Limits(seconds=10.0)) == message
 
 
-def test_waiting_for_own_processes_counts(monkeypatch: pytest.MonkeyPatch):
+def test_waiting_for_own_processes_counts_toward_timeout(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(supervisor, "delay_seconds", lambda process: 9.0)
     for computed, message in ((2.0, ""), (18.0, "time")):
         monkeypatch.setattr(supervisor, "seconds_of_family", lambda computed=computed: computed)
@@ -120,5 +120,5 @@ def test_waiting_for_own_processes_counts(monkeypatch: pytest.MonkeyPatch):
         (30.0, 29.0, 0.1, 25.0),  # the maximum, because processes that were never waited for are not counted
     ],
 )
-def test_only_time_of_other_programs_counts_as_waiting(clock: float, delay: float, computed: float, waited: float):
+def test_only_time_used_by_others_counts_as_waiting(clock: float, delay: float, computed: float, waited: float):
     assert supervisor._waited_for_others(clock, delay, computed) == pytest.approx(waited)

@@ -110,7 +110,7 @@ def test_stops_process_over_cpu_limit(sandbox: Sandbox, line: str):
 
 
 @linux
-def test_reports_time_of_other_programs(sandbox: Sandbox):
+def test_reports_time_used_by_other_programs(sandbox: Sandbox):
     """The process shares a processor with three other processes, so it waits longer than it computes."""
     if not os.path.exists("/proc/self/schedstat"):
         pytest.skip("this kernel does not report waiting times")
@@ -141,7 +141,7 @@ def test_process_that_does_not_read_never_blocks_grader(sandbox: Sandbox):
 
 
 @linux
-def test_no_process_is_left_running(sandbox: Sandbox):
+def test_leaves_no_process_running(sandbox: Sandbox):
     with talk_with(sandbox, job("if os.fork() == 0: time.sleep(600)", "return x")) as talk:
         known = unpack_expressions(talk.receive())
         assert unpack_traces(talk.ask(pack_request(0, {})), len(known), 1)

@@ -119,12 +119,12 @@ def test_card_matches_loss_on_held_out_text():
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_model_is_small(name):
+def test_stored_model_stays_within_size_limit(name):
     assert (FOLDER / name / MODEL).stat().st_size <= 4 * 2**20
     assert (FOLDER / name / TOKENIZER).stat().st_size <= 2**18
 
 
-def test_all_models_together_are_small():
+def test_all_stored_models_stay_within_size_limit():
     assert sum(path.stat().st_size for path in FOLDER.rglob("*")) < 9 * 2**20
 
 

@@ -25,7 +25,7 @@ def test_text_lists_largest_weights_in_selection(explorer):
     assert explorer.words().endswith("The key je₀ is attended to most by I₀ 0.90, you₂ 0.40, like₁ 0.20.")
 
 
-def test_words_describe_each_head_separately():
+def test_text_describes_each_head_separately():
     left, right = torch.eye(4)[None, :2], torch.eye(4)[None, 2:]
     explorer = AttentionExplorer(torch.cat([left, right]), ["b", "c"], list("abcd"), query=1)
     assert explorer.words().endswith("The query c₂ attends most to b₁ 1.00 (head 0), d₃ 1.00 (head 1).")
@@ -40,7 +40,7 @@ def test_new_layer_deselects_missing_heads_and_tokens(explorer):
 
 
 @pytest.mark.parametrize(("trait", "value"), [("layer", 2), ("sentence", 1), ("head", 2), ("head", -2), ("query", 3)])
-def test_rejects_selections_that_do_not_exist(explorer, trait, value):
+def test_rejects_selections_out_of_range(explorer, trait, value):
     with pytest.raises(TraitError, match=f"{trait} must be from .* got {value}"):
         setattr(explorer, trait, value)
 

@@ -67,7 +67,7 @@ def test_browser_matches_python():
         assert (got["output"], got["entropy"]) == (pytest.approx(found.output), pytest.approx(found.entropy, abs=1e-6))
 
 
-def test_words_and_picture_match_the_result():
+def test_description_and_picture_match_the_result():
     view = dial()
     assert view.words() == (
         "Lookup dial: fruit at (2.00, 0.00), temperature 1. Weights: apple 0.60, banana 0.40, chair 0.00. "

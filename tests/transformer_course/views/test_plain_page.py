@@ -54,12 +54,12 @@ def page() -> Iterator[Page]:
         yield page
 
 
-def test_covers_every_view() -> None:
+def test_tests_cover_every_view() -> None:
     assert sorted(VIEWS) == sorted(getattr(views, name).front_end for name in views.__all__)
 
 
 @pytest.mark.parametrize("name", VIEWS)
-def test_view_requires_only_anywidgets_contract(page: Page, name: str) -> None:
+def test_view_requires_only_anywidget_contract(page: Page, name: str) -> None:
     show(page, VIEWS[name]())
     assert page.evaluate("shown.sent") == [], "drawing a view must not change its state"
     assert page.locator(f".tl-view.{name} .tl-said").inner_text(), "there must be a description below the drawing"
@@ -70,7 +70,7 @@ def test_view_requires_only_anywidgets_contract(page: Page, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", one_in(2, VIEWS))
-def test_view_is_unaffected_by_other_style_sheets(page: Page, name: str) -> None:
+def test_other_style_sheets_do_not_affect_view(page: Page, name: str) -> None:
     view = VIEWS[name]()
     show(page, view)
     others = [getattr(views, other)._css for other in views.__all__ if getattr(views, other).front_end != name]
@@ -109,7 +109,7 @@ def test_heads_have_lines_and_queries_align_with_keys(explorer: Page) -> None:
     assert rows[0] is not None and rows[1] is not None and rows[0]["y"] == rows[1]["y"]
 
 
-def test_leaving_escape_and_outside_click_clear_selection(explorer: Page) -> None:
+def test_mouse_leave_escape_and_outside_click_clear_selection(explorer: Page) -> None:
     token = explorer.locator(".ae-query .ae-token").nth(1)
 
     def selected() -> object:
@@ -202,7 +202,7 @@ def test_open_block_is_visible_on_narrow_pages(
     page.set_viewport_size({"width": 1280, "height": 720})
 
 
-def test_table_headings_break_no_words_on_a_phone(page: Page) -> None:
+def test_table_headings_do_not_break_words_on_phones(page: Page) -> None:
     page.set_viewport_size({"width": 390, "height": 900})
     show(page, VIEWS["residual_stream"]())
     broken = """() => [...document.querySelectorAll('.tl-runs thead th')].flatMap(head => {

@@ -51,7 +51,7 @@ def test_browser_matches_python():
         assert got == pytest.approx(products(Q, K, m, torch.tensor([n]), base, s)[0].tolist(), abs=1e-9)
 
 
-def test_words_and_picture_match_the_state():
+def test_description_and_picture_match_the_state():
     clock = PositionClock(d=4, length=20, query_position=2, key_position=12)
     assert clock.words() == (
         "Position clock: sinusoidal encoding, base 10000. Positions 2 and 12, 10 apart: dot product 0.16; "

@@ -20,7 +20,7 @@ def test_shows_the_numbers_of_the_runs():
     ]  # fmt: skip
 
 
-def test_words_and_picture_follow_depth_and_step():
+def test_description_and_picture_follow_depth_and_step():
     view = ResidualStream(depth=8, step=200, layer=8)
     assert view.words().startswith(
         "Residual stream of stacks with 8 layers after 200 steps, at layer 8. post-norm, no "

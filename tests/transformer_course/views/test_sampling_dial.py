@@ -83,8 +83,8 @@ def test_rejects_logits_of_wrong_shape(logits, message):
         SamplingDial(logits)
 
 
-def test_rejects_wrong_number_of_texts():
-    with pytest.raises(ValueError, match="got 4 logits and 3 texts"):
+def test_rejects_wrong_number_of_tokens():
+    with pytest.raises(ValueError, match="got 4 logits and 3 tokens"):
         SamplingDial(LOGITS, list("abc"))
 
 

@@ -50,7 +50,7 @@ def run(view, n, score_every=50):
             view.score({"right": step / 100, "wrong": 1 - step / 100})
 
 
-def test_second_cell_continues_the_first(displayed):
+def test_second_cell_continues_the_first_run(displayed):
     view = TrainingView(100)
     run(view, 30)
     assert view.state == "paused"
@@ -203,7 +203,7 @@ def test_new_sample_replaces_the_old_below_the_curves():
 
 
 def test_rejects_weights_of_wrong_shape():
-    with pytest.raises(ValueError, match=r"shape \(3, 2\), \(generated, source\); got \(2, 3\)"):
+    with pytest.raises(ValueError, match=r"shape \(generated, source\) = \(3, 2\); got \(2, 3\)"):
         TrainingView(2).show_sample("ab", "xyz", torch.zeros(2, 3))
 
 

@@ -28,7 +28,7 @@ class Coin(View):
 Coin.front_end = "coin"  # set after the class definition, because no module has this name
 
 
-def test_bundle_has_widget_picture_and_description():
+def test_bundle_contains_widget_picture_and_description():
     coin = Coin()
     before, _ = coin._repr_mimebundle_()
     coin.probability = 0.75

@@ -115,7 +115,7 @@ def test_records_pass_even_if_part_is_not_saved(learner_folder, in_a_notebook):
     assert list(read_progress(learner_folder).passed) == ["softmax"]
 
 
-def test_records_reported_mistakes_but_no_stubs(learner_folder, in_a_notebook):
+def test_records_reported_mistakes_but_not_stubs(learner_folder, in_a_notebook):
     similarity = every_exercise()["similarity"]
     for attempt in (similarity.mistakes[0].attempts[0], lambda query, keys: keys @ query * 1.7):
         assert not notebook.check(attempt, "similarity").passed

@@ -63,7 +63,7 @@ def test_later_lesson_loads_only_parts_that_passed(folder, shell, capsys):
     assert capsys.readouterr().out == ""
 
 
-def test_saved_file_is_plain_python_of_the_learner(folder, shell):
+def test_saved_file_contains_only_plain_learner_code(folder, shell):
     shell.run(SOFTMAX, SIMILARITY)
     shell.check("softmax")
     shell.check("similarity")
@@ -216,7 +216,7 @@ def test_ignores_world_writable_working_copies(working_copies, shell, shared):
     )
 
 
-def test_ignores_working_copies_of_another_user(working_copies, shell, monkeypatch):
+def test_ignores_working_copies_owned_by_another_user(working_copies, shell, monkeypatch):
     monkeypatch.setattr(os, "getuid", lambda: os.stat(working_copies).st_uid + 1)
     shell.run(SOFTMAX)
     assert f": {working_copies} belongs to somebody else" in shell.check("softmax").message

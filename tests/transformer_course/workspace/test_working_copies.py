@@ -86,7 +86,7 @@ def test_published_lesson_keeps_its_outputs(published, mine):
     assert (published / NAME).read_bytes() == before
 
 
-def test_never_overwrites_the_learners_work(published, mine):
+def test_never_overwrites_learner_work(published, mine):
     copy_lessons(published, mine)
     work_on(mine / NAME, "mine", output="mine too")
     before = (mine / NAME).read_bytes()
@@ -206,12 +206,12 @@ def test_rejects_published_lesson_that_is_not_a_notebook(published, mine):
             copy_lessons(published, mine)
 
 
-def test_writes_a_copy_in_jupyters_format(published, mine):
+def test_writes_a_copy_in_jupyter_format(published, mine):
     copy_lessons(published, mine)
     assert (mine / NAME).read_text() == nbformat.writes(nbformat.read(mine / NAME, as_version=4))
 
 
-def test_copy_has_the_kernels_language_metadata(published, mine):
+def test_copy_contains_kernel_language_metadata(published, mine):
     copy_lessons(published, mine)
     assert nbformat.read(mine / NAME, as_version=4).metadata.language_info == IPythonKernel.language_info
 

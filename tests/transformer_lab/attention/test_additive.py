@@ -68,7 +68,7 @@ def test_large_queries_saturate_every_score():
 
 
 @pytest.mark.parametrize("wrong", ["d_q", "d_k", "d_h"])
-def test_rejects_width_that_is_not_positive(wrong):
+def test_rejects_nonpositive_width(wrong):
     widths = {"d_q": 3, "d_k": 5, "d_h": 7, wrong: 0}
     with pytest.raises(ValueError, match=", ".join(f"{name}={width}" for name, width in widths.items())):
         AdditiveAttention(**widths)

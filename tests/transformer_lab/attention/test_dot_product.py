@@ -76,7 +76,7 @@ def test_dropout_drops_and_rescales_weights(attention, mask):
 
 
 @given(inputs=attention_inputs())
-def test_each_querys_weights_sum_to_one_or_zero(inputs):
+def test_weights_per_query_sum_to_one_or_zero(inputs):
     q, k, _, mask = inputs
     weights = masked_softmax(q @ k.mT, mask)
     assert_close(weights.sum(dim=-1), mask.any(dim=-1).double())
@@ -104,7 +104,7 @@ def test_masked_key_stays_masked_with_poor_alternatives(attention):
 
 @both_functions
 @pytest.mark.parametrize("mask", [None, torch.ones(3, 0, dtype=torch.bool)])
-def test_attention_over_no_keys_returns_zeros(attention, mask):
+def test_attention_without_keys_returns_zeros(attention, mask):
     output = attention(torch.ones(2, 3, 5), torch.ones(2, 0, 5), torch.ones(2, 0, 7), mask)
     assert torch.equal(output, torch.zeros(2, 3, 7))
 

@@ -81,7 +81,7 @@ def test_recording_weights_does_not_change_the_output(n_kv_heads, is_causal):
 
 
 @pytest.mark.parametrize("sizes", [{"d_k": 0}, {"d_k": -1}])
-def test_rejects_head_width_that_is_not_positive(sizes):
+def test_rejects_nonpositive_head_width(sizes):
     with pytest.raises(ValueError, match=f"d_k must be positive; got d_k={sizes['d_k']}"):
         GroupedQueryAttention(15, 3, 1, **sizes)
 

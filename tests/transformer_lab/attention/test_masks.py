@@ -93,7 +93,7 @@ def test_window_mask_of_full_length_is_causal():
 
 
 @pytest.mark.parametrize("window", [0, -1])
-def test_rejects_window_that_allows_no_key(window):
+def test_rejects_window_that_allows_no_keys(window):
     with pytest.raises(ValueError, match=f"window must be positive; got window={window}"):
         sliding_window_mask(torch.arange(5), torch.arange(5), window)
 

@@ -208,7 +208,7 @@ def test_rejects_vectors_with_the_wrong_width():
     [None, draw_mask(6, 1), draw_mask(6, N_HEADS), draw_mask(6, 1, n_query=1)],
     ids=["none", "one per row", "one per head", "one for all queries"],
 )
-def test_rows_sharing_a_source_match_copies_of_it(n_sources, mask):
+def test_rows_sharing_a_source_match_separate_copies(n_sources, mask):
     attention = drawn(MultiHeadAttention(D_MODEL, N_HEADS))
     query, memory = vectors(6, N_QUERY, D_MODEL), vectors(n_sources, N_KEY, D_MODEL)
     source = SourceKV(*attention.project_kv(memory, memory))

@@ -120,7 +120,7 @@ def test_window_epoch_covers_each_window_within_the_budget():
     assert torch.equal(next(again).tokens, epoch[5].tokens)
 
 
-def test_rejects_unusable_data():
+def test_rejects_mismatched_empty_or_overlong_data():
     with pytest.raises(ValueError, match="2 sources and 1 targets"):
         Batches(InMemory([np.array([1]), np.array([1])]), InMemory([np.array([1])]), 9, PAD, 0)
     with pytest.raises(ValueError, match="0 sources and 0 targets"):

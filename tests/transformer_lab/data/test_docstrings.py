@@ -40,7 +40,7 @@ def numbers(texts: list[str]) -> list[int]:
     return [int(re.findall(r"\d+", text)[0]) for text in texts]
 
 
-def test_about_one_module_in_ten_is_held_out(tmp_path: Path):
+def test_holds_out_about_one_module_in_ten(tmp_path: Path):
     write(tmp_path, 50 * HOLD_OUT_EVERY)
     train, held_out = python_docstrings(tmp_path)
     assert 35 < len(held_out) < 65

@@ -87,7 +87,7 @@ def test_reports_each_bad_line_once(corpus, tmp_path):
     assert errors.counts == {"an empty line": 1}
 
 
-def test_rejection_of_empty_corpus_lists_reasons(tmp_path):
+def test_error_for_empty_corpus_lists_reasons(tmp_path):
     path = tmp_path / "bad.tsv"
     path.write_text("one\ntwo\n")
     with pytest.raises(ValueError, match=r"bad\.tsv: found no usable sentence pairs; skipped 2 × no tab[^\n]+$"):

@@ -25,7 +25,7 @@ def append(cache, tokens, kv):
 
 @pytest.mark.parametrize("n_read", [0, 3])
 @pytest.mark.parametrize("n_steps", range(1, 9))
-def test_write_back_matches_the_models_cache(n_read, n_steps):
+def test_write_back_matches_the_model_cache(n_read, n_steps):
     rng = torch.Generator().manual_seed(n_steps)
     ours, theirs = model_cache(), model_cache()
     if n_read:

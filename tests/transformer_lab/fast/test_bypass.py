@@ -116,7 +116,7 @@ def test_detects_global_hook_while_registered(register):
     assert not any(hooks) and may_bypass(module, nn.Linear)
 
 
-def test_detects_flop_counter_and_recording_of_weights():
+def test_detects_flop_counter_and_weight_recording():
     attention = MultiHeadAttention(4, 2)
     hooks = hooks_of(attention)
     for observer in (FlopCounterMode(display=False), record_attention(attention)):
@@ -130,7 +130,7 @@ def test_detects_flop_counter_and_recording_of_weights():
     [(nn.Linear(2, 2).eval(), True), (nn.Linear(2, 2), False), (Doubled(2, 2).eval(), False), (hooked().eval(), False)],
     ids=["eval mode", "training mode", "subclass", "hook"],
 )
-def test_bypasses_only_in_inference(module, expected):
+def test_bypasses_modules_only_during_inference(module, expected):
     with torch.no_grad():
         assert may_bypass_in_inference([module], {nn.Linear}) is expected
         with torch.autocast("cpu", torch.bfloat16):

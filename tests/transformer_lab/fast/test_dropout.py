@@ -28,7 +28,7 @@ def test_features_sharing_a_random_number_drop_independently():
     assert torch.allclose(dropped.mean(0), torch.tensor(0.3, dtype=torch.float64), atol=5 * 0.46 / math.sqrt(N // 4))
 
 
-def test_gradient_is_the_mask():
+def test_dropout_gradient_is_the_mask():
     x = torch.randn(3, 7, requires_grad=True)
     output = dropout(nn.Dropout(0.5), x)
     output.sum().backward()

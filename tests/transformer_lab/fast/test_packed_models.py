@@ -133,7 +133,7 @@ def test_autocast_rounds_the_number_of_rows(monkeypatch):
         assert row_counts == expected
 
 
-def test_matches_in_single_precision(model):
+def test_packed_model_matches_in_single_precision(model):
     assert_same(model.float(), *batch(model))
 
 

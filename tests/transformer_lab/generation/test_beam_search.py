@@ -46,7 +46,7 @@ def test_beam_of_one_matches_greedy_decoding(seed):
 
 @pytest.mark.parametrize("seed", range(5))
 @pytest.mark.parametrize("alpha", [0.0, 0.6, 1.0])
-def test_score_matches_the_returned_text(seed, alpha):
+def test_score_matches_log_probability_of_returned_text(seed, alpha):
     model = translator(seed)
     state = TranslationState(model, SOURCE, 9)
     begin = torch.full((3, 1), BOS)

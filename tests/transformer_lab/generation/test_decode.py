@@ -196,7 +196,7 @@ def test_rejects_tokens_beyond_cache_or_model_length():
 
 
 @torch.no_grad()
-def test_truncated_tokens_have_no_influence():
+def test_truncated_tokens_do_not_affect_the_output():
     model = language_model(7, **LLAMA)
     cache = model.new_cache()
     model(torch.tensor([[5, 6, 7, 8]]), cache)

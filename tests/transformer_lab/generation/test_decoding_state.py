@@ -13,7 +13,7 @@ SOURCE = torch.tensor([[4, 5, 6, 7], [8, 3, 3, 3], [1, 2, 9, 3]])
 
 
 @pytest.mark.parametrize("length", [0, 18])
-def test_rejects_lengths_outside_the_models_range(length):
+def test_rejects_lengths_outside_the_model_range(length):
     for kind, inputs in ((TextState, [language_model(**GPT)]), (TranslationState, [translator(), SOURCE])):
         with pytest.raises(ValueError, match=rf"1 to 17 tokens \(max_length\); got {length}"):
             kind(*inputs, length)

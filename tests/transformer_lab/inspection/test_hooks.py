@@ -94,7 +94,7 @@ def test_records_nothing_outside_the_block():
     assert weights_hooks_of(model) == []
 
 
-def test_keeps_only_the_last_pass():
+def test_records_only_the_last_forward_pass():
     model = transformer()
     with record_attention(model) as weights:
         model(SOURCE, TARGET)

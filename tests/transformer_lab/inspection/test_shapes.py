@@ -79,7 +79,7 @@ def test_finds_tensors_in_tuples_lists_and_dicts():
     assert table["output shape"].tolist() == ["(7, 5), (1, 5), (1, 5), ()", "(7, 5), (1, 5), (1, 5)"]
 
 
-def test_traces_models_built_from_torch():
+def test_traces_models_built_from_torch_layers():
     model = nn.TransformerEncoder(nn.TransformerEncoderLayer(12, 2, 7, batch_first=True), 2).eval()
     table = trace_shapes(model, torch.zeros(2, 5, 12))
     assert table[table.module == "layers.1.linear1"]["output shape"].tolist() == ["(2, 5, 7)"]

@@ -53,7 +53,7 @@ def linear(layer: nn.Linear, x: Tensor) -> list[float]:
     ids=["relu", "gelu", "gelu_tanh", "silu"],
 )
 @given(rng=generators())
-def test_matches_its_formula_at_one_position(kind, activation, rng):
+def test_output_matches_formula_at_one_position(kind, activation, rng):
     network, x = drawn_network(kind, rng, d_model=3, d_ff=7), normal(rng, 3)
     hidden = torch.tensor([activation(z) for z in linear(network.w_1, x)], dtype=torch.float64)
     assert_close(network(x), torch.tensor(linear(network.w_2, hidden), dtype=torch.float64))

@@ -43,6 +43,6 @@ def test_training_updates_only_the_lora_matrices():
     assert torch.equal(layer.linear.weight, linear.weight) and torch.equal(layer.linear.bias, linear.bias)
 
 
-def test_rejects_a_rank_of_0():
+def test_rejects_rank_0():
     with pytest.raises(ValueError, match="rank must be positive; got rank=0"):
         LoRALinear(nn.Linear(3, 5), rank=0, alpha=1.0)

@@ -35,7 +35,7 @@ def test_every_layer_reads_the_same_memory(decoder):
 
 @decoders
 @torch.no_grad()
-def test_cache_contains_each_layers_memory_projections(decoder):
+def test_cache_contains_memory_projections_for_each_layer(decoder):
     ours, memory = drawn(small(decoder)), vectors(BATCH, N_SOURCE, D_MODEL)
     cache = ours.new_cache(memory, max_length=5)
     for layer, kept in zip(ours.layers, cache.layers, strict=True):

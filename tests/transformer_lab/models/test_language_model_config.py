@@ -87,7 +87,7 @@ def test_rejects_invalid_window(wrong, message):
         SlidingWindow(*wrong)
 
 
-def test_tie_embeddings_shares_the_last_layers_weights():
+def test_tie_embeddings_shares_the_last_layer_weights():
     tied, untied = LanguageModel(SMALL), LanguageModel(replace(SMALL, tie_embeddings=False))
     assert tied.head.weight is tied.embedding.weight
     assert untied.head.weight is not untied.embedding.weight

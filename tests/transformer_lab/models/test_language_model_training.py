@@ -103,7 +103,7 @@ def test_dropout_applies_to_embeddings_and_sublayer_outputs():
 
 @any_positions
 @pytest.mark.parametrize("dtype", [torch.float64, torch.bfloat16, torch.float16], ids=str)
-def test_computes_in_the_dtype_of_its_parameters(positions, dtype):
+def test_computes_in_the_parameter_dtype(positions, dtype):
     torch.manual_seed(0)
     model = LanguageModel(replace(SMALL, positions=positions))
     tokens = torch.tensor([[1, 2, 4, 5], [PAD, 6, 7, 8]])

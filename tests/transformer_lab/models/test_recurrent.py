@@ -73,7 +73,7 @@ def test_gradients_match_a_plain_loop(kind):
     )
 
 
-def test_without_attention_decoder_matches_torchs_gru():
+def test_decoder_without_attention_matches_torch_gru():
     model = drawn(RecurrentTranslator, torch.Generator().manual_seed(0))
     source, target = torch.tensor([[5, 6, 7], [8, 9, 10]]), torch.tensor([[1, 2], [3, 4]])
     decoder = nn.GRU(2 * D, D, batch_first=True).double()

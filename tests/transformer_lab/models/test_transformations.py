@@ -90,7 +90,7 @@ def test_export_and_compile_capture_one_dynamic_graph():
 
 
 @pytest.mark.parametrize("assign", [False, True], ids=["copied", "assigned"])
-def test_meta_model_loads_another_models_parameters(model, assign):
+def test_meta_model_loads_parameters_from_another_model(model, assign):
     with torch.device("meta"):
         empty = type(model)(model.config).eval()
     empty.to(torch.float64).to_empty(device="cpu")

@@ -81,7 +81,7 @@ class FromTorch(nn.Module):
 
 @either_way
 @variants
-def test_matches_torch_between_the_same_embeddings(others, copied_from):
+def test_matches_torch_given_the_same_embeddings(others, copied_from):
     ours = small(**others)
     theirs = FromTorch(ours)
     for embedding in {ours.encoder.embedding, ours.decoder.embedding}:

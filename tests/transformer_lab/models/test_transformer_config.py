@@ -5,7 +5,7 @@ import pytest
 from transformer_lab.models.transformer_config import TransformerConfig
 
 
-def test_base_and_big_match_the_papers_table():
+def test_base_and_big_match_the_paper_table():
     base, big = TransformerConfig.base(37_000), TransformerConfig.big(37_000)
     sizes = ["n_layers", "d_model", "d_ff", "n_heads", "dropout"]
     assert [getattr(base, size) for size in sizes] == [6, 512, 2048, 8, 0.1]

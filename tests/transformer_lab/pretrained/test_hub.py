@@ -153,7 +153,7 @@ def test_downloads_pickles_only_without_safetensors(tmp_path, monkeypatch, has_s
     assert downloads == [("Helsinki-NLP/opus-mt-en-de", patterns) for patterns in expected]
 
 
-def test_reports_failed_download_in_one_line(monkeypatch):
+def test_reports_failed_download_on_one_line(monkeypatch):
     def fail(name, allow_patterns):
         raise OSError("no route\nto host")
 

@@ -84,7 +84,7 @@ def test_cached_generation_matches_uncached(both: Both):
         assert [until_eos(row) for row in cached] == greedy(both.ours, 15)
 
 
-def test_transformers_loads_what_we_save(both: Both, tmp_path: Path):
+def test_transformers_can_load_saved_models(both: Both, tmp_path: Path):
     save_pretrained(both.ours, tmp_path, bos_id=PAD, eos_id=EOS)
     kind = type(both.theirs) if isinstance(both.ours, Transformer) else AutoModelForCausalLM
     reloaded = load_with_transformers(kind, tmp_path)
@@ -124,7 +124,7 @@ def create(config: LanguageModelConfig | TransformerConfig) -> LanguageModel | T
 
 
 @pytest.mark.parametrize("config", OURS.values(), ids=OURS)
-def test_own_model_is_loaded_by_both_libraries(config: LanguageModelConfig | TransformerConfig, tmp_path: Path):
+def test_both_libraries_can_load_own_model(config: LanguageModelConfig | TransformerConfig, tmp_path: Path):
     ours = create(config).eval()
     for parameter in ours.parameters():
         nn.init.normal_(parameter, std=0.3)

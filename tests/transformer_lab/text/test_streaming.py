@@ -111,7 +111,7 @@ def test_stops_reading_after_a_stop_string():
     assert list(stream) == ["ree"]
 
 
-def test_passes_everything_through_without_stops():
+def test_passes_text_through_without_stop_strings():
     stream = stop_at(itertools.repeat("ab"), [])
     assert [next(stream) for _ in range(3)] == ["ab"] * 3
 

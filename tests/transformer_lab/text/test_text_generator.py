@@ -125,7 +125,7 @@ def test_new_tokens_use_the_fast_path(model, monkeypatch):
     assert len(calls) == 4 + 5 + 6
 
 
-def test_default_limit_is_the_models_maximum_length(model):
+def test_default_limit_is_the_model_maximum_length(model):
     passes = record_passes(model)
     model.eos_ids = []
     text(model, "the cat", temperature=0)

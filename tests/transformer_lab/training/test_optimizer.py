@@ -56,7 +56,7 @@ def adamw(parameter, gradients, rate, decay, betas=(0.9, 0.98), eps=1e-9):
     return parameter
 
 
-def test_step_matches_adamw_with_the_papers_betas():
+def test_step_matches_adamw_with_the_paper_betas():
     torch.manual_seed(0)
     linear = nn.Linear(3, 2).double()
     start = {name: p.detach().clone() for name, p in linear.named_parameters()}

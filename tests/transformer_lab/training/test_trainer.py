@@ -183,7 +183,7 @@ def test_run_takes_the_requested_or_remaining_steps(tmp_path, max_steps, expecte
     assert trainer(tmp_path).progress == run.progress  # the run saved a checkpoint
 
 
-def test_interrupted_parameters_are_not_kept_as_best(tmp_path):
+def test_does_not_keep_interrupted_parameters_as_best(tmp_path):
     for stop_at in (3, 6):
         run = trainer(tmp_path)
         assert not run.run(max_steps=3)

@@ -54,7 +54,7 @@ def test_score_uses_generated_translations(translator):
     assert observed == [(list(translator.translate([s for s, _ in PAIRS])), [t for _, t in PAIRS])]
 
 
-def test_validation_changes_only_the_mode(translator):
+def test_validation_preserves_model_and_random_state(translator):
     before = {name: tensor.clone() for name, tensor in translator.model.state_dict().items()}
     state = torch.get_rng_state()
     Validation(translator, PAIRS, exact_match, 50)()
@@ -104,7 +104,7 @@ def test_text_loss_counts_every_token_and_byte_once(batch_tokens):
     assert -score == pytest.approx(sum(nats) / math.log(2) / 37, rel=1e-5)
 
 
-def test_text_bytes_are_utf8():
+def test_counts_text_bytes_in_utf8():
     tokenizer = character_tokenizer(["aé€😀def"])
     validation = TextValidation(text_model(), tokenizer, ["aé€😀"], EOS_ID, 10)
     assert (validation.n_tokens, validation.n_bytes) == (4, 10)
@@ -112,7 +112,7 @@ def test_text_bytes_are_utf8():
     assert -score == pytest.approx(loss * 4 / 10 / math.log(2))
 
 
-def test_uniform_models_loss_is_log_vocab_size():
+def test_uniform_model_has_loss_log_vocab_size():
     tokenizer, uniform = character_tokenizer(["abcdefg"]), text_model()
     torch.nn.init.zeros_(uniform.head.weight)
     loss, score = TextValidation(uniform, tokenizer, TEXTS, EOS_ID, 10)()

@@ -43,7 +43,7 @@ def test_recognizes_the_definition_of_an_exercise(source: str, defines: bool):
 
 
 @pytest.mark.parametrize("lesson", every_lesson())
-def test_recognizes_each_lesson_without_name_and_ids(lesson: str):
+def test_recognizes_each_lesson_without_name_or_ids(lesson: str):
     notebook = json.loads((ROOT / "notebooks" / f"{lesson}.ipynb").read_text("utf-8"))
     cells = [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
     sources = ["".join(cell["source"]) for cell in cells]

@@ -42,7 +42,7 @@ def test_follows_a_worktree_to_its_index(tmp_path: Path):
 @pytest.mark.parametrize(
     "index", [b"", b"DIRC", b"DIRC\0\0\0\2\xff\xff\xff\xff", b"DIRC\0\0\0\4\0\0\0\2" + bytes(100), bytes(99)]
 )
-def test_corrupted_index_has_no_files(tmp_path: Path, index: bytes):
+def test_returns_no_files_for_corrupted_index(tmp_path: Path, index: bytes):
     (tmp_path / ".git").mkdir()
     (tmp_path / ".git" / "index").write_bytes(index)
     assert all(path.name in ("", tmp_path.name) for path in checked_out_files(tmp_path))

@@ -151,7 +151,7 @@ def test_folder_named_submitted_is_a_student(tmp_path: Path):
         ["hw1_al815/a.ipynb", "hw1_bs99/a.ipynb"],
     ],
 )
-def test_matches_every_platforms_names_with_roster(tmp_path: Path, files: list[str]):
+def test_matches_names_from_every_platform_to_roster(tmp_path: Path, files: list[str]):
     found = find_in_class([write_files(tmp_path / "given", dict.fromkeys(files, NOTEBOOK))], PEOPLE)
     matches = Roster(PEOPLE).match([submission.hint for submission in found])
     assert {person.name for match in matches.values() for person in match.people} == ADA_AND_BEN
@@ -159,7 +159,7 @@ def test_matches_every_platforms_names_with_roster(tmp_path: Path, files: list[s
 
 
 @pytest.mark.parametrize("in_folder", [False, True])
-def test_two_moodle_downloads_are_two_classes(tmp_path: Path, in_folder: bool):
+def test_treats_two_moodle_downloads_as_two_classes(tmp_path: Path, in_folder: bool):
     zips = {"CS101-Week 1-4711.zip": moodle(ada=611, ben=612), "CS101-Week 2-4712.zip": moodle(ada=702, ben=701)}
     folder = write_files(tmp_path / "given", zips)
     reports: list[str] = []
@@ -171,7 +171,7 @@ def test_two_moodle_downloads_are_two_classes(tmp_path: Path, in_folder: bool):
     ]
 
 
-def test_single_students_zip_may_have_any_name(tmp_path: Path):
+def test_zip_from_single_student_may_have_any_name(tmp_path: Path):
     one = zipped({"01_lookup.ipynb": NOTEBOOK})
     folder = write_files(tmp_path / "given", {"ada.zip": one, "my_submissions.zip": one})
     for paths in ([folder], sorted(folder.iterdir())):
@@ -248,7 +248,7 @@ def test_students_cannot_submit_for_other_students(tmp_path: Path):
     }
 
 
-def test_late_mark_on_one_file_keeps_one_student(tmp_path: Path):
+def test_late_marker_does_not_split_student_in_two(tmp_path: Path):
     files = ["lovelaceada_LATE_1234_5678_01_lookup.ipynb", "lovelaceada_1234_5679_02_scaling.ipynb"]
     found = find_in_class([write_files(tmp_path / "given", dict.fromkeys(files, NOTEBOOK))], [])
     assert [(submission.student, submission.is_marked_late) for submission in found] == [
@@ -258,7 +258,7 @@ def test_late_mark_on_one_file_keeps_one_student(tmp_path: Path):
 
 
 @pytest.mark.parametrize("is_zip", [False, True])
-def test_reads_gradescopes_list_of_submitters(tmp_path: Path, is_zip: bool):
+def test_reads_gradescope_submitter_list(tmp_path: Path, is_zip: bool):
     submitters = (
         "---\nsubmission_123456:\n  :submitters:\n  - :name: Ada Lovelace\n    :sid: '00123'\n    :email: a@uni.edu\n"
         "  :created_at: 2026-10-12\nsubmission_123457:\n  :submitters:\n  - :name: Ben Shaw\n    :sid: '00124'\n"

@@ -39,7 +39,7 @@ def test_matches_all_names_in_list_or_none(text: str, people: list[Person]):
     assert people_named(text, CLASS) == people
 
 
-def test_order_of_names_does_not_matter():
+def test_name_order_does_not_matter():
     names = ["Lovelace, Ada", "Müller-Lang, Chloé", "Ben Shaw", "King, Martin, Jr."]
     for own in itertools.permutations(names):
         assert people_named(", ".join(own), CLASS) == [ADA, CHLOE, BEN, KING]

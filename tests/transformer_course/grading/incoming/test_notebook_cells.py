@@ -22,7 +22,7 @@ def test_replaces_lone_surrogates(text: object):
 
 
 @pytest.mark.parametrize("kind", ["markdown", "raw"])
-def test_keeps_text_cells_with_definitions(kind: str):
+def test_keeps_markdown_and_raw_cells_with_definitions(kind: str):
     for source, kept in (("My answer:\ndef softmax(scores):\n    return scores", True), ("a def inition", False)):
         content = json.dumps({"nbformat": 4, "cells": [{"cell_type": kind, "source": source}]})
         assert read_cells(content.encode()) == ([], {}, [source] * kept)

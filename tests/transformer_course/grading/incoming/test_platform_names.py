@@ -73,12 +73,12 @@ def test_finds_person_in_file_name(stem: str, person: str):
 @pytest.mark.parametrize(
     "name", ["week 1", "Section A", "section_b", "01_lookup", "hw1", "Abgaben", "hand-in", "Woche 2"]
 )
-def test_names_of_weeks_and_sections_are_not_students(name: str):
+def test_does_not_mistake_weeks_or_sections_for_students(name: str):
     assert is_grouping(name)
 
 
 @pytest.mark.parametrize("name", ["ada", "Ada Lovelace", "01_lookup_ada", "weekes", "Kurt", "Labelle", "a17"])
-def test_names_of_students_are_not_weeks(name: str):
+def test_does_not_mistake_students_for_weeks(name: str):
     assert not is_grouping(name)
 
 
@@ -96,7 +96,7 @@ def test_names_of_students_are_not_weeks(name: str):
         ("class", [], [], ""),
     ],
 )
-def test_finds_prefix_of_github_classroom_repositories(
+def test_finds_github_classroom_repository_prefix(
     folder: str, students: list[str], repositories: list[str], prefix: str
 ):
     assert classroom_prefix(folder, students, repositories) == prefix

@@ -48,7 +48,7 @@ def test_rejects_notebook_with_many_small_values(values: bytes):
         ReadingBudget().spend(bomb(6 << 20, values))
 
 
-def test_students_notebooks_share_a_budget(tmp_path: Path):
+def test_notebooks_from_one_student_share_a_budget(tmp_path: Path):
     cells = [{"cell_type": "code", "source": "x = 1", "outputs": [[]] * 200_000}]
     large = json.dumps({"nbformat": 4, "cells": cells}).encode()
     found = find_submissions([zip_of(tmp_path / "submissions.zip", [large] * 9)])

@@ -18,7 +18,7 @@ def test_recognizes_lesson_by_cells_without_file_name(tmp_path: Path):
     assert described(find_submissions([write_notebook(tmp_path / "ada.ipynb", code)])) == {("ada", "02_scaling", False)}
 
 
-def test_reads_cell_ids_from_colabs_metadata(tmp_path: Path):
+def test_reads_cell_ids_from_colab_metadata(tmp_path: Path):
     notebook = {
         "nbformat": 4,
         "cells": [{"cell_type": "code", "source": ["a\n", "b"], "metadata": {"id": "check-softmax"}}],
@@ -114,7 +114,7 @@ def test_recognizes_renamed_lesson_by_its_checks(tmp_path: Path):
     assert (submission.lesson, submission.problem) == ("02_scaling", "")
 
 
-def test_unknown_notebook_gets_assumed_lesson_unless_found_elsewhere():
+def test_assigns_assumed_lesson_unless_another_notebook_has_it():
     unknown = Submission("ada", Path("x.ipynb"), problem=NOT_A_LESSON, cells=[{"source": "x"}])
     known = Submission("ada", Path("y.ipynb"), "01_lookup", cells=[{"source": "y"}])
     damaged = Submission("ada", Path("z.ipynb"), problem="It is damaged.")

@@ -66,7 +66,7 @@ def test_parent_repository_does_not_affect_untracked_files(tmp_path: Path):
 
 
 @pytest.mark.parametrize("parts", [("ada",), ("class", "ada")])
-def test_students_own_repository_keeps_file_times(tmp_path: Path, parts: tuple[str, ...]):
+def test_uncommitted_notebooks_in_student_repository_keep_file_times(tmp_path: Path, parts: tuple[str, ...]):
     ada = tmp_path.joinpath(*parts)
     write_files(ada, {"01_lookup.ipynb": NOTEBOOK, "README.txt": b""})
     git(ada, "init", "-q")

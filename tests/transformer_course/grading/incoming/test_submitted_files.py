@@ -77,7 +77,7 @@ LAYOUTS = {
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
-def test_finds_every_students_notebook_in_any_layout(tmp_path: Path, layout: str):
+def test_finds_all_student_notebooks_in_any_layout(tmp_path: Path, layout: str):
     found = find_submissions([write_files(tmp_path / "class", LAYOUTS[layout])])
     assert described(found) == {("ada", "01_lookup", ""), ("ben", "01_lookup", "")} and len(found) == 2
     assert {submission.student for submission in found if submission.is_marked_late} == (
@@ -126,7 +126,7 @@ def test_lists_files_that_are_not_notebooks_without_problem(tmp_path: Path):
     assert (alone.student, alone.beside) == ("ada", ada.beside)
 
 
-def test_file_names_cannot_change_the_owner(tmp_path: Path):
+def test_file_names_cannot_change_the_submission_owner(tmp_path: Path):
     canvas = write_files(
         tmp_path / "canvas", {"eve_55555_66666_x_12345_assignsubmission_file_01_lookup.ipynb": NOTEBOOK}
     )
@@ -178,7 +178,7 @@ def test_class_download_in_folder_has_several_students(tmp_path: Path, names: tu
     }
 
 
-def test_students_zip_may_be_named_like_a_class(tmp_path: Path):
+def test_student_zip_may_be_named_like_a_class(tmp_path: Path):
     (tmp_path / "alice.zip").write_bytes(zipped({"01_lookup.ipynb": NOTEBOOK}))
     (tmp_path / "eve-submissions.zip").write_bytes(zipped({"alice/01_lookup.ipynb": NOTEBOOK}))
     found = find_submissions([tmp_path / "alice.zip", tmp_path / "eve-submissions.zip"])

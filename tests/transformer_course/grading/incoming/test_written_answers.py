@@ -88,7 +88,7 @@ def test_reports_invalid_points_by_line(tmp_path: Path, points: str):
         read_marks(tmp_path)
 
 
-def test_changed_rubric_maximum_applies_to_the_sheet(tmp_path: Path):
+def test_changed_rubric_maximum_applies_to_marking_sheet(tmp_path: Path):
     for maximum in (3, 5, 4):  # the last maximum is lower than points that were entered under the second maximum
         (tmp_path / "rubric.csv").write_text(f"question,of\nwhy,{maximum}\n")
         if maximum == 4:

@@ -79,7 +79,7 @@ def test_parses_same_moment_in_many_formats(text: str):
     assert moment(text).timestamp() // 1 == datetime.fromisoformat("2026-10-12T15:58:23+00:00").timestamp()
 
 
-def test_abbreviation_prefers_the_courses_time_zone():
+def test_abbreviation_prefers_course_time_zone():
     assert moment("2026-10-12 15:58 CST", ZoneInfo("Asia/Shanghai")) == moment("2026-10-12 07:58 UTC")
     assert moment("2026-10-12 15:58 CST") == moment("2026-10-12 21:58 UTC")
     assert moment("2026-10-12 15:58 IST", ZoneInfo("Asia/Kolkata")) == moment("2026-10-12 10:28 UTC")

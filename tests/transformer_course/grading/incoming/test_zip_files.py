@@ -75,7 +75,7 @@ def test_reports_zip_bomb_without_using_memory(tmp_path: Path, monkeypatch: pyte
     assert notebook.problem == inner.problem == "The file is larger than 1 MB. Clear the outputs and submit it again."
 
 
-def test_reads_zip_in_zip_but_no_deeper(tmp_path: Path):
+def test_reads_zip_inside_zip_but_no_deeper(tmp_path: Path):
     one = zipped({"01_lookup.ipynb": NOTEBOOK})
     two, three = zipped({"week 1.zip": one}), zipped({"all.zip": zipped({"week 1.zip": one})})
     found = find_submissions([write_files(tmp_path / "class", {"ada.zip": two, "eve.zip": three})])

@@ -74,7 +74,7 @@ def test_finds_a_copy_with_renamed_variables():
     assert [pair.students for pair in found] == [("ada", "cleo")]
 
 
-def test_ignores_stubs_and_the_courses_solutions():
+def test_ignores_stubs_and_course_solutions():
     for lesson in LESSONS:
         assert submitted(RIGHT, lesson) == submitted({}, lesson) == frozenset()
     both = submitted(VERBOSE) | submitted(RIGHT)
@@ -106,7 +106,7 @@ def test_does_not_list_independent_answers(lesson: str):
     assert all(similarity(a, b) < 0.5 for a, b in itertools.combinations(students.values(), 2))
 
 
-def test_short_answers_are_not_compared():
+def test_does_not_compare_short_answers():
     body = "e = (s - s.amax(-1, keepdim=True)).exp_()\n    return e.div(e.sum(-1)[..., None])"
     short = {"softmax": f"def softmax(s):\n    {body}"}
     assert 0 < len(submitted(short)) < MIN_TOKEN_RUNS and similarity(submitted(short), submitted(short)) == 0.0

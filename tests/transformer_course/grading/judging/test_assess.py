@@ -29,7 +29,7 @@ def graded_in(sandbox: Sandbox, submission: Submission, seed: int) -> GradedSubm
 SUBMISSION = Submission("ada", Path("01_lookup.ipynb"), "01_lookup", [{"id": "x", "source": "y"}])
 
 
-def test_sandbox_gets_cases_without_seed_or_reference():
+def test_sandbox_receives_cases_without_seed_or_reference():
     sandbox = FakeSandbox({"missing": True})
     notebook = graded_in(sandbox, SUBMISSION, 987_123_654)
     assert [job["name"] for job in sandbox.jobs] == [result.exercise.name for result in notebook.exercises]
@@ -50,14 +50,14 @@ def test_cell_ids_do_not_enter_the_sandbox():
         assert job["cells"] == [{"source": cell["source"]} for cell in cells]
 
 
-def test_truncates_learners_text_to_printable_characters():
+def test_limits_learner_text_to_printable_characters():
     sandbox = FakeSandbox({"crash": {"type": "E", "message": "\ud800" * 10**5}})
     for result in graded_in(sandbox, SUBMISSION, 7).exercises:
         assert len(result.verdict.message) < 5000 and result.verdict.message.encode()
         assert (result.points, result.seconds) == (0, 0.25)
 
 
-def test_unreadable_submission_is_not_run():
+def test_does_not_run_unreadable_submission():
     sandbox = FakeSandbox({})
     assert graded_in(sandbox, Submission("ada", Path("x"), "01_lookup", problem="It is damaged."), 7).exercises == []
     assert sandbox.jobs == []
@@ -92,7 +92,7 @@ def test_mistake_in_earlier_answer_costs_points_once(rest: str, status: str):
     assert message == (status == "passed") and {verdict.message for verdict in graded.values()} == {"As is."}
 
 
-def test_dependent_answer_passes_with_courses_part(sandbox: Sandbox):
+def test_dependent_answer_passes_with_course_version_of_part(sandbox: Sandbox):
     """The course's part replaces the learner's function even in an earlier cell or an indirect call."""
     scores = "-(torch.cdist(queries, keys) ** 2) / 2"
     own = f"def distance_attention(queries, keys, values):\n    return softmax({scores}) @ values"
@@ -119,7 +119,7 @@ def test_dependent_answer_passes_with_courses_part(sandbox: Sandbox):
     assert graded["softmax"].n_right < graded["softmax"].n_cases
 
 
-def test_time_of_other_processes_preserves_allowance():
+def test_other_processes_do_not_use_up_allowance():
     """Each answer takes 99 seconds of wall-clock time but only one second of CPU time."""
     limits = []
 
@@ -179,7 +179,7 @@ def test_first_right_answer_counts():
     assert graded("not_started", "not_started") == (0, 2)
 
 
-def test_later_answers_are_not_run_without_time():
+def test_does_not_run_later_answers_without_remaining_time():
     def assess_one(_: Submission, exercise: Exercise, limits: Limits, choice: AnswerChoice) -> GradedExercise:
         verdict = Verdict(exercise.name, "crashed", "")
         return GradedExercise(exercise, verdict, limits.seconds, cost=limits.seconds, answer=choice.number, n_answers=4)

@@ -64,7 +64,7 @@ def graded_here(class_folder: Path, tmp_path_factory: pytest.TempPathFactory) ->
         remove_own_lessons()
 
 
-def test_results_equal_results_on_this_machine(
+def test_results_match_local_results(
     scheduler: str, class_folder: Path, graded_here: dict[str, str], tmp_path: Path, own_file: Path
 ):
     graded = graded_on(scheduler, class_folder, tmp_path / "out", own_file)

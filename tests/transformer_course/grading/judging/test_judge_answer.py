@@ -129,7 +129,7 @@ def right_outcomes(sandbox: Sandbox) -> dict[int, Outcome]:
 @linux
 @pytest.mark.parametrize("reason", ["SIGKILL", "SIGTERM", "supervisor"])
 @pytest.mark.parametrize("n_times", [1, 2])
-def test_right_answer_killed_for_memory_is_run_again(
+def test_reruns_right_answer_killed_for_memory(
     sandbox: Sandbox, right_outcomes: dict[int, Outcome], reason: str, n_times: int
 ):
     limits = []

@@ -57,7 +57,7 @@ def test_feedback_page_marks_the_wrong_expression(sandbox: Sandbox):
     assert "here you should compute the scores" in displayed
 
 
-def test_answer_is_not_traced_without_time():
+def test_does_not_trace_answer_without_remaining_time():
     """Tracing is skipped, because a notebook that has used up its allowance could sleep while it is traced."""
     sandbox = FakeSandbox({})
     with ExitStack() as stack:
@@ -215,7 +215,7 @@ SLEEPS_WHEN_TRACED = sending([], "call", "time.sleep(600)")
 
 @linux
 @pytest.mark.parametrize("waited", [0.0, 99.0])
-def test_only_the_answers_own_time_counts(sandbox: Sandbox, monkeypatch, waited):
+def test_only_time_spent_in_the_answer_counts(sandbox: Sandbox, monkeypatch, waited):
     """The wall-clock time is the same whether all or none of it is attributed to other processes."""
     monkeypatch.setattr(mistake_locations, "TRACE_TIME_LIMIT_S", 0.5)
     if waited:
@@ -242,7 +242,7 @@ def test_recognizes_mistake_in_second_run(sandbox: Sandbox):
     assert right.verdict.passed and right.points == 2
 
 
-def test_recognizes_slow_answers_mistake_in_graded_cases(sandbox: Sandbox, monkeypatch):
+def test_recognizes_mistake_in_slow_answer_from_graded_cases(sandbox: Sandbox, monkeypatch):
     monkeypatch.setattr(judge_answer, "QUICK_ANSWER_S", 0.0)
     calls = []
     monkeypatch.setattr(mistake_locations.TracedInSandbox, "records", lambda self: calls.append(self))

@@ -62,6 +62,6 @@ def test_messages_appear_above_the_bar(monkeypatch: pytest.MonkeyPatch):
     assert "0 of 3 students, ? left" in bars[0] and all(len(bar) < COLUMNS for bar in bars)
 
 
-def test_no_bar_without_a_terminal(capsys: pytest.CaptureFixture[str]):
+def test_shows_no_bar_without_a_terminal(capsys: pytest.CaptureFixture[str]):
     show_progress(iter(["ada"]), 1)
     assert capsys.readouterr() == ("", "")

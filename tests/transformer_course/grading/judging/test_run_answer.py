@@ -14,7 +14,7 @@ from transformer_course.sandbox.sandbox import Outcome, Sandbox
 
 
 @pytest.mark.parametrize("name", every_exercise())
-def test_sandbox_gets_the_location_of_a_part(name: str):
+def test_sandbox_receives_part_location(name: str):
     exercise = every_exercise()[name]
     location = library_source(exercise)
     assert location in ({"module": exercise.reference.__module__}, {"source": exercise.solution})
@@ -31,14 +31,14 @@ def test_sandbox_gets_the_location_of_a_part(name: str):
         ("no parts", []),
     ],
 )
-def test_sandbox_gets_only_parts_named_in_notebook(text: str, found: list[str]):
+def test_sandbox_receives_only_parts_named_in_notebook(text: str, found: list[str]):
     parts = json.loads(library_of("softmax", parts_named(text)))
     assert set(found) <= parts.keys() and len(parts) <= 5
     for location in parts.values():  # parts that the sources of these parts use must be included
         assert parts_named(location.get("source", "")) <= parts.keys() | {"softmax"}
 
 
-def test_sandbox_gets_all_parts_for_computed_names():
+def test_sandbox_receives_all_parts_for_computed_names():
     every = every_exercise().keys() - {"softmax"}
     assert json.loads(library_of("softmax", parts_named("getattr(parts, 'so' + 'ft')"))).keys() == every
 
@@ -94,7 +94,7 @@ def test_runs_an_endless_loop_only_once():
 
 
 @pytest.mark.parametrize("reason", ["SIGKILL", "SIGTERM", "SIGSEGV", "SIGHUP", "signal 62", "supervisor"])
-def test_runs_again_after_any_signal(reason: str):
+def test_reruns_answer_after_any_signal(reason: str):
     outcomes = [Outcome(None, reason, 2.0), Outcome({"missing": True}, "exit 0", 1.0)]
     limits = []
 

@@ -53,7 +53,7 @@ def test_records_round_trip(tmp_path: Path):
     assert {path.parent for path in tmp_path.rglob("*.json")} == {tmp_path / "students"}
 
 
-def test_any_relevant_change_triggers_grading_again(tmp_path: Path):
+def test_any_relevant_change_triggers_regrading(tmp_path: Path):
     records(tmp_path).write("ada", [SUBMISSION], [GRADED], GUARDS)
     assert records(tmp_path).not_yet_graded("ada", [SUBMISSION]) == []
     elsewhere = replace(SUBMISSION, path=Path("elsewhere", "01_lookup.ipynb"))

@@ -135,7 +135,7 @@ def test_reply_that_crashes_twice_gets_no_points(monkeypatch: pytest.MonkeyPatch
 
 
 @linux
-def test_busy_machine_does_not_time_out_the_judge(monkeypatch: pytest.MonkeyPatch):
+def test_judge_does_not_time_out_on_busy_machine(monkeypatch: pytest.MonkeyPatch):
     """On a busy machine, judging may take longer than its limit by the clock, because only its CPU time counts."""
     monkeypatch.setattr(worker_module, "JUDGE_TIMEOUT_S", 0.5)
     for judge, points in ((partial(time.sleep, 0.8), 2), (use_cpu, 0)):

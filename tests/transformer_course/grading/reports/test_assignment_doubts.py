@@ -90,7 +90,7 @@ def test_worksheet_name_identifies_the_lesson(tmp_path: Path):
     assert doubt.startswith("“Grades-CS101-Week 2-4721” contains “4721” and “week 2”, like the folder or zip with")
 
 
-def test_detects_grades_of_a_different_lesson(tmp_path: Path):
+def test_detects_grades_for_a_different_lesson(tmp_path: Path):
     assert FIRST != SECOND
     for grades, doubts in (
         ((SECOND,) * 3, ["it already contains the points from 02_scaling for 3 of 3 students"]),

@@ -71,7 +71,7 @@ def test_lists_students_without_right_answers_or_attempts():
     assert "cleo" not in page.partition("Students who need attention")[2].partition("Points")[0]
 
 
-def test_counts_results_of_each_exercise():
+def test_counts_results_for_each_exercise():
     page = class_page(make_class())
     rows = dict(re.findall(r'<tr><th scope="row"><code>(\w+)</code>.*?</th>(.*?)</tr>', page))
     passed, partly, *others = map(int, re.findall(r"<td>(\d+)</td>", rows[FIRST.name]))
@@ -146,7 +146,7 @@ def test_page_works_offline_and_is_accessible():
     assert len(Outline(class_page(make_class())).tables) == 3
 
 
-def test_shows_time_and_source_of_every_notebook():
+def test_shows_submission_time_and_source_for_every_notebook():
     zone = ZoneInfo("Europe/Berlin")
     policy = LatePolicy({"": datetime(2026, 10, 12, 18, tzinfo=zone)}, penalty=10, zone=zone)
     times = {
@@ -165,7 +165,7 @@ def test_shows_time_and_source_of_every_notebook():
     ]
 
 
-def test_reports_unknown_times_once_for_the_whole_class():
+def test_reports_unknown_submission_times_once_per_class():
     policy = LatePolicy({"": datetime(2026, 10, 12, 18, tzinfo=UTC)}, penalty=10)
     graded = {f"student {n}": [notebook(1, time_source="all files have the time of the download")] for n in range(30)}
     page = text_of(class_page(class_results(graded, ClassRules(late_policy=policy))))

@@ -112,7 +112,7 @@ def test_includes_roster_students_and_reports_unlisted_students():
     assert list(eve.remarks) == ["Not in the roster."]
 
 
-def test_one_person_from_two_systems_has_one_row():
+def test_person_from_two_systems_has_one_row():
     second = answered(2, notebook(2, lms_id="1", platform="Canvas"))
     ada, *_ = class_results({"ada@uni.edu": [notebook(1)], "x": [second]}, LISTED).students
     assert len(ada.notebooks) == 2 and ada.points == FIRST.points + SECOND.points
@@ -130,7 +130,7 @@ def test_similar_name_gets_one_remark():
     assert "could not" not in class_page(results).lower() and remark not in feedback_page(results.students[1])
 
 
-def test_override_replaces_graders_points():
+def test_override_replaces_points_from_grader():
     overrides = [
         Override("ada@uni.edu", SECOND.name, 0.5, "Half of it is there."),
         Override("1", "", None, "Come and see me."),
@@ -145,7 +145,7 @@ def test_override_replaces_graders_points():
     assert results.unknown == ["overrides.csv: there is no student 'bob'."]
 
 
-def test_weakest_isolation_counts():
+def test_reports_weakest_isolation_of_all_notebooks():
     one, other = notebook(1), notebook(2)
     object.__setattr__(other, "isolation", "none")
     [ada] = class_results({"ada": [one, other]}).students
@@ -234,7 +234,7 @@ def test_ambiguous_name_error_lists_candidates():
     )
 
 
-def test_reports_open_marks_and_requests_until_done():
+def test_reports_ungraded_answers_and_open_regrade_requests():
     request = Override("ada", FIRST.name, request="My line 3 is right.")
     graded = {"ada": [notebook(1, written={"why": "so", "what": "that"})]}
     message = "\n".join(class_results(graded, ClassRules(overrides=[request])).remarks)
@@ -246,7 +246,7 @@ def test_reports_open_marks_and_requests_until_done():
     assert list(class_results(graded, done).remarks) == []
 
 
-def test_override_below_graders_points_gets_a_remark():
+def test_override_that_lowers_points_gets_a_remark():
     overrides = [Override("ada", FIRST.name, 0.5), Override("ben", FIRST.name, 0.5)]
     ada, ben = class_results({"ada": [notebook(1)], "ben": [notebook(0)]}, ClassRules(overrides=overrides)).students
     assert f"{FIRST.name}: you entered 0.5 by hand, but the grader gives {FIRST.points}." in ada.remarks
@@ -382,7 +382,7 @@ def test_group_submission_counts_for_all_members():
     assert not results.similar and len(results.students) == 3
 
 
-def test_reports_own_submission_of_group_member():
+def test_reports_separate_submission_from_group_member():
     ada, ben, cleo = PEOPLE[0], Person("4", "Ben Shaw"), Person("5", "Cleo Hart")
     rules = ClassRules(Roster([ada, ben, cleo], {"Team 1": [ada, ben, cleo]}))
     together, alone = attempts(notebook(1, known_as="Team 1"), notebook(2, known_as="Ada Lovelace"))
@@ -397,7 +397,7 @@ def test_reports_own_submission_of_group_member():
     assert not list(class_results({"Team 1": [together]}, rules).remarks)
 
 
-def test_override_of_several_students_counts_for_each():
+def test_override_for_several_students_applies_to_each():
     people = [Person("1", "Ada Lovelace"), Person("2", "Chloé Müller-Lang"), Person("3", "Ben Shaw")]
     rules = ClassRules(Roster(people), overrides=[Override("Lovelace, Ada, Müller-Lang, Chloé", FIRST.name, 0.5)])
     results = class_results({"1": [notebook(0)]}, rules)

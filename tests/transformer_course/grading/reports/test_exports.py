@@ -92,7 +92,7 @@ def test_canvas_export_adds_a_missing_column(tmp_path: Path):
     assert all(new.startswith(old) for old, new in zip(old_lines, new_lines, strict=True))
 
 
-def test_moodle_gets_grades_and_feedback(tmp_path: Path):
+def test_moodle_export_contains_grades_and_feedback(tmp_path: Path):
     override = Override("ada@uni.edu", SECOND.name, 0.5, 'Nearly: "<b>" & more')
     people = [Person("x1", "Ada Lovelace", "ada@uni.edu"), Person("x2", "Ben O'Neil", "ben@uni.edu")]
     late = LatePolicy({"": datetime(2026, 10, 12, tzinfo=UTC)}, penalty=50)
@@ -201,7 +201,7 @@ def test_moodle_feedback_describes_both_bugs(tmp_path: Path):
     )
 
 
-def test_unknown_time_is_not_shown_to_students(tmp_path: Path):
+def test_students_do_not_see_unknown_submission_times(tmp_path: Path):
     due = LatePolicy({"": datetime(2026, 10, 12, tzinfo=UTC)}, penalty=50)
     results = class_results({"98765": [notebook(1, time_source="it is in a clone")]}, ClassRules(late_policy=due))
     content, _ = merged(tmp_path, MOODLE, results)

@@ -18,7 +18,7 @@ def page(student: str, notebooks: list[GradedSubmission]) -> str:
 @pytest.mark.parametrize(
     "student", ["../../etc/passwd", "..", "a/b\\c", "CON", "nul.txt", "ada\n", "💥", "x" * 999, "-"]
 )
-def test_page_of_any_student_stays_in_folder(student: str):
+def test_every_student_page_stays_in_feedback_folder(student: str):
     name = file_names([student])[student]
     assert Path(name).name == name and name.endswith(".html") and len(name) < 100
     assert name.partition(".")[0].lower() not in ("", "con", "nul")
@@ -56,7 +56,7 @@ def test_graded_notebook_comes_first_and_others_are_collapsed():
     assert text.count("This notebook does not count.") == 1
 
 
-def test_shows_learners_code_with_marked_line():
+def test_shows_learner_code_with_marked_line():
     softmax = every_exercise()["softmax"]
     code = "def softmax(scores):\n    return scores / scores.sum()"
     message = "It is here.\n    line 2:  return scores / scores.sum()\n                             ^^^^^^^^^^^^"

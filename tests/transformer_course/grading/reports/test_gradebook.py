@@ -34,7 +34,7 @@ def table_of(students: Mapping[str, Sequence[GradedSubmission]], rules: ClassRul
     return pd.DataFrame([gradebook.gradebook_row(student, results) for student in results.students])
 
 
-def test_gradebook_has_points_per_exercise_and_totals():
+def test_gradebook_contains_points_per_exercise_and_totals():
     table = table_of({"ben": [], "ada": [notebook(2)]}).set_index("student")
     first, second, *others = exercises_of("01_lookup")
     assert list(table.index) == ["ada", "ben"]
@@ -46,7 +46,7 @@ def test_gradebook_has_points_per_exercise_and_totals():
     assert set(table["of"]) == {sum(e.points for e in exercises_of("01_lookup") if not e.stretch)}
 
 
-def test_gradebook_has_submission_times_and_sources():
+def test_gradebook_contains_submission_times_and_sources():
     known = notebook(1, handed_in="2026-07-12T15:58:23+00:00", time_source="time in the zip")
     unknown = notebook(1, time_source="timestamp.txt is empty")
     rules = ClassRules(late_policy=LatePolicy(zone=ZoneInfo("America/New_York")))
@@ -64,7 +64,7 @@ def test_gradebook_has_submission_times_and_sources():
 
 
 @pytest.mark.parametrize("name", ["=1+1", "+1", "-1", "@SUM(A1)"])
-def test_no_cell_begins_a_formula(tmp_path: Path, name: str):
+def test_escapes_cells_that_start_like_formulas(tmp_path: Path, name: str):
     written_results(tmp_path, {name: [notebook(0, file=f"{name}.ipynb", problem="It is\x1b damaged.\r")]})
     [row] = csv.DictReader(io.StringIO((tmp_path / "gradebook.csv").read_bytes().decode(), newline=""))
     assert row["student"] == f"'{name}"
@@ -164,7 +164,7 @@ def test_summary_reports_answers_killed_from_outside(reason: str, message: str):
     assert f"ada: 01_lookup: {killed.exercise} could not be judged: it {message}" in text and text.count(message) == 1
 
 
-def test_summary_of_a_large_class_lists_no_students():
+def test_summary_for_large_class_lists_no_students():
     students = {f"student {number}": [notebook(0)] for number in range(21)}
     assert len(gradebook.summary(Path("out"), class_results(students)).splitlines()) == 2
 

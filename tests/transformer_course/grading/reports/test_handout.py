@@ -28,11 +28,11 @@ def test_notebook_has_questions_without_answers(own_file: Path, tmp_path: Path):
         write_handout(own, tmp_path / "out")
 
 
-def test_single_exercise_is_counted_in_singular(own_file: Path, tmp_path: Path):
+def test_summary_uses_singular_for_one_exercise(own_file: Path, tmp_path: Path):
     own_file.write_text(f"{own_file.read_text()}\ndel EXERCISES[1:]\n")
     message = write_handout(OwnExercises.read(own_file), tmp_path / "out")
     assert message == "week_3: wrote a notebook with 1 exercise, without answers or checks"
 
 
-def test_class_stub_keeps_its_signatures():
+def test_class_stub_keeps_method_signatures():
     assert stub(every_exercise()["FeedForward"]).count("raise NotImplementedError") == 2

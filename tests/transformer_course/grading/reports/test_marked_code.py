@@ -42,11 +42,11 @@ def test_marks_error_line():
         "    line 4:  total\n ^",
     ],
 )
-def test_text_missing_from_the_code_is_not_marked(message: str):
+def test_does_not_mark_text_missing_from_code(message: str):
     displayed, is_marked = marked_code(CODE, message)
     assert not is_marked and "<mark>" not in displayed
 
 
-def test_escapes_and_truncates_learners_code():
+def test_escapes_and_truncates_learner_code():
     displayed, is_marked = marked_code("<script>\n" * 300, "Oh.\nOn your line 1:\n    <script>")
     assert is_marked and "<script" not in displayed and "… and 100 more lines" in displayed

@@ -34,7 +34,7 @@ def test_omits_new_lessons():
     ]
 
 
-def test_lists_lateness_of_each_lesson_separately(tmp_path: Path):
+def test_lists_lateness_for_each_lesson_separately(tmp_path: Path):
     late = {"handed_in": "2026-10-12T09:00:00+00:00", "time_source": "time of the file"}
     books = [notebook(1, **late), notebook(1, "02_scaling.ipynb", "02_scaling", **late)]
     first, second = (exercises_of(lesson)[0].points for lesson in ("01_lookup", "02_scaling"))
@@ -58,7 +58,7 @@ def test_lists_resubmission_despite_override(tmp_path: Path):
     ]
 
 
-def test_reads_results_without_the_graders_points(tmp_path: Path):
+def test_reads_results_without_points_from_grader(tmp_path: Path):
     write_gradebook(tmp_path, class_results({"ada": [notebook(1)]}), {})
     stored = json.loads((tmp_path / "results.json").read_text("utf-8"))
     for exercise in stored["students"]["ada"]["lessons"]["01_lookup"]["exercises"].values():

@@ -34,7 +34,7 @@ UNKNOWN = Lateness(None, "marked late by an unknown amount")
         ("", Lateness(0, "submission time unknown: time of the file", is_unknown=True)),
     ],
 )
-def test_days_that_have_begun_count_in_full(time: str, lateness: Lateness):
+def test_partial_late_days_count_in_full(time: str, lateness: Lateness):
     assert POLICY.lateness(replace(SUBMISSION, handed_in=time)) == lateness
 
 
@@ -52,7 +52,7 @@ BERLIN = ZoneInfo("Europe/Berlin")
         ("2026-10-10T18:00", "2026-10-31T18:00", 21),
     ],
 )
-def test_days_late_follow_the_courses_calendar(due: str, submitted: str, days: int):
+def test_days_late_follow_course_calendar(due: str, submitted: str, days: int):
     policy = LatePolicy(parse_due([due], BERLIN), penalty=10, zone=BERLIN)
     moment = parse_date(submitted, BERLIN).astimezone(UTC).isoformat()
     assert policy.lateness(replace(SUBMISSION, handed_in=moment)).days == days
@@ -84,7 +84,7 @@ def test_preserves_time_zone():
         ("2026-10-12T18:00Z", "2026-10-12T18:00:00+00:00"),
     ],
 )
-def test_dates_are_in_the_courses_time_zone(text: str, moment: str):
+def test_dates_use_course_time_zone(text: str, moment: str):
     assert parse_date(text, BERLIN) == datetime.fromisoformat(moment)
 
 
@@ -100,7 +100,7 @@ def test_rejects_ambiguous_date():
         parse_due(["10/12/2026"])
 
 
-def test_late_mark_without_time_has_no_penalty():
+def test_late_marker_without_time_adds_no_penalty():
     marked = replace(SUBMISSION, is_marked_late=True)
     early = replace(marked, handed_in="2026-10-10T00:00:00+00:00")
     assert POLICY.lateness(marked) == POLICY.lateness(early) == LatePolicy().lateness(marked) == UNKNOWN

@@ -19,7 +19,7 @@ def test_default_overrides_are_empty(tmp_path: Path):
     assert read_overrides(tmp_path) == [] == overrides(tmp_path)
 
 
-def test_overrides_are_read_and_never_overwritten(tmp_path: Path):
+def test_reads_overrides_and_never_overwrites_them(tmp_path: Path):
     rows = [
         "Ada,1,softmax,1,shown in class",
         "Ada,,,,Come and see me.",

@@ -44,7 +44,7 @@ def test_own_exercises_form_a_lesson(own_file: Path):
 
 
 @linux
-def test_report_can_be_rewritten_without_the_file(own_file: Path, tmp_path: Path):
+def test_report_can_be_regenerated_without_exercise_file(own_file: Path, tmp_path: Path):
     folder, out = tmp_path / "class", tmp_path / "out"
     submit(folder, "def centered(x):\n    return x - x.mean()", MODULE.format(""))
     write_notebook(folder / "ben" / "mine.ipynb", [{"id": "centered", "source": RIGHT}])

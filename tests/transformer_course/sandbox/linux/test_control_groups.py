@@ -21,7 +21,7 @@ def groups(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "user"
 
 
-def test_job_gets_limited_group_next_to_session(groups: Path):
+def test_job_runs_in_limited_group_next_to_session(groups: Path):
     group = control_groups.make(Limits(memory_mb=100, disk_mb=20, processes=7))
     assert group is not None and group.parent == groups
     assert (group / "pids.max").read_text() == "7"

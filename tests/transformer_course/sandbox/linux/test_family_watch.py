@@ -117,7 +117,7 @@ def test_memory_shared_by_forks_counts_once():
     assert len(processes) >= 5 and not exceeded
 
 
-def test_deleted_open_files_count(tmp_path: Path):
+def test_counts_deleted_files_that_are_still_open(tmp_path: Path):
     code = f"f = open({str(tmp_path / 'x')!r}, 'wb'); f.write(bytes(3 << 20)); f.flush(); import os; "
     code += f"os.unlink({str(tmp_path / 'x')!r}); print(flush=True); input()"
     (reading, child_output), (child_input, writing) = os.pipe(), os.pipe()

@@ -39,7 +39,7 @@ def test_first_process_is_isolated_and_stops_all_children():
     assert ended == "ended"
 
 
-def test_namespaces_are_unused_as_root_and_outside_linux(monkeypatch: pytest.MonkeyPatch):
+def test_skips_namespaces_as_root_or_outside_linux(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(os, "geteuid", lambda: 0, raising=False)
     assert not namespaces.are_possible()
     monkeypatch.setattr(os, "geteuid", lambda: 1000, raising=False)
