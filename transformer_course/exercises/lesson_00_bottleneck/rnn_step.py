@@ -129,8 +129,8 @@ MISTAKES = [
         STEPS.but(squashed=one_text_after_another),
         summary="you pass the new state of each sequence on to the next sequence",
         message=(
-            "{summary}, as if the rows of the batch were consecutive tokens of one sequence. Row i of `state` is the "
-            "old state of sequence i. Which state should you combine with row i of `token`?"
+            "{summary}, so the new state of one sequence depends on the sequences before it in the batch. Row i of "
+            "`state` is the old state of sequence i. Which state should you combine with row i of `token`?"
         ),
         hints=["If only the first sequence changes, should the new state of the second sequence change?"],
     ),

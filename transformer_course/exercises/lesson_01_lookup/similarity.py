@@ -69,7 +69,7 @@ MISTAKES = [
         summary="you divide by the lengths of query and keys, as in a cosine",
         message=(
             "You compute the cosine similarity, which divides by the lengths of the vectors: for the query [2, 0] and "
-            "the key [3, 0], you return 1 instead of 6. Does a dot product divide by anything?"
+            "the key [3, 0], you return 1 instead of 6. Which division should you leave out?"
         ),
         hints=["If a key is twice as long, should its score double? What happens to your score?"],
     ),
@@ -169,10 +169,10 @@ MISTAKES = [
         STEPS.but(sums=lambda query, keys: -(keys - query).square().sum(dim=-1) / 2),
         summary="you return a negative distance instead of the dot product",
         message=(
-            "{summary}. A negative distance is a sensible similarity, and it ranks keys of length 1 in the same "
-            "order, but this exercise asks for the dot product."
+            "{summary}. A negative distance is also a similarity, and it ranks keys of length 1 in the same order. "
+            "Here, return the dot product: for the query [1, 2] and the key [3, 4], it is 11."
         ),
-        hints=["For the query [1, 2] and the key [3, 4], the dot product is 1·3 + 2·4. What do you return?"],
+        hints=["What do you return if the key equals the query? What is their dot product?"],
     ),
 ]
 
@@ -200,13 +200,13 @@ EXERCISE = Exercise(
         ),
         "normalized_keys: keys / keys.norm(dim=-1, keepdim=True)": Wording(
             "{summary}, so a key that is twice as long gets the same score. Its dot product should be twice as large. "
-            "Does the formula divide by anything?",
+            "Which division should you leave out?",
             summary="you divide each key by its length",
             hints=["For the query [2, 0] and the key [3, 0], the dot product is 2·3 + 0·0 = 6. What is your score?"],
         ),
         "normalized_query: query / query.norm(dim=-1, keepdim=True)": Wording(
             "{summary}, so a query that is twice as long gets the same scores. Its dot products should be twice as "
-            "large. Does the formula divide by anything?",
+            "large. Which division should you leave out?",
             summary="you divide the query by its length",
             hints=["For the query [2, 0] and the key [3, 0], the dot product is 2·3 + 0·0 = 6. What is your score?"],
         ),

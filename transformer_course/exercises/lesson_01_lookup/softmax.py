@@ -171,7 +171,7 @@ MISTAKES = [
         summary="you loop over the *first* dimension, which doesn't always hold the rows",
         message=(
             "Your code is right only for matrices, because {summary}. For shape (3,), each item is a number; for (5, "
-            "3, 2), each item is a whole matrix. How can you normalize all the rows without a loop?"
+            "3, 2), each item is a whole matrix. How can you normalize every row without a loop?"
         ),
         hints=["Which argument makes `sum` and `amax` work on every row at once?"],
     ),

@@ -89,8 +89,8 @@ MISTAKES = [
         STEPS.but(scores=lambda from_queries, from_keys, w: (from_queries * w) @ from_keys.mT),
         summary="you take dot products of the projected queries and keys",
         message=(
-            "{summary}. The formula w · tanh(W_q q + W_k k) *adds* each query and key and takes the tanh of the sum. "
-            "Where does your code add a query and a key?"
+            "{summary}: for W_q q = 2 and W_k k = 3, you multiply 2 by 3, but the formula w · tanh(W_q q + W_k k) "
+            "takes the tanh of 2 + 3. Where should your code add a query and a key?"
         ),
         hints=["Where is the plus sign of w · tanh(W_q q + W_k k) in your code? Where is the tanh?"],
     ),
@@ -173,7 +173,7 @@ EXERCISE = Exercise(
         ),
         "not_indexed_sums: from_queries": Wording(
             "{summary}, so broadcasting lines up queries with keys instead of forming all pairs. Print the shapes of "
-            "the two tensors that you add. In which dimensions should they differ?",
+            "the two tensors that you add. Which dimension of each tensor should have length 1?",
             summary="you don't add a dimension for the keys to the projected queries",
             hints=["For 3 queries and 5 keys, how many sums should there be for each batch entry?"],
         ),

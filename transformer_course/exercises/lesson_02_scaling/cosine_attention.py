@@ -139,7 +139,7 @@ MISTAKES = [
         STEPS.but(scores=lambda scores, queries: scores / queries.shape[-1] ** 0.5),
         summary="you also divide the scores by √d_k",
         message=(
-            "{summary}, so your weights are too even. Cosines are between −1 and 1 for any d_k, so they don't need "
+            "{summary}, so your weights are too uniform. Cosines are between −1 and 1 for any d_k, so they don't need "
             "this scaling. What is the only number that the formula divides the cosines by?"
         ),
         hints=["What are the largest and the smallest possible cosine at d_k = 4? And at d_k = 512?"],
@@ -196,13 +196,13 @@ EXERCISE = Exercise(
             hints=["If you make a query 10 times longer, should its cosine with a key change? Does yours?"],
         ),
         "part_left_out_scores: products": Wording(
-            "{summary}, so your output doesn't depend on `temperature`, and your weights are always nearly even. What "
+            "{summary}, so your output doesn't depend on `temperature`, and your weights are always nearly uniform. What "
             "should you divide by the temperature?",
             summary="you never divide by the temperature",
             hints=["What are your largest and smallest possible scores?"],
         ),
         "operator_scores: (products) * (temperature)": Wording(
-            "{summary}, so a *small* temperature makes your weights more even instead of sharper: for a cosine of 1 "
+            "{summary}, so a *small* temperature makes your weights more uniform instead of sharper: for a cosine of 1 "
             "and a temperature of 0.1, the score should be 10, and yours is 0.1. Which operation does the formula use?",
             summary="you multiply the cosines by the temperature instead of dividing by it",
             hints=["Should a temperature of 0.1 make the scores larger or smaller?"],

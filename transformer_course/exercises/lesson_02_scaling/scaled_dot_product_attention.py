@@ -33,7 +33,7 @@ MISTAKES = [
         STEPS.but(width=lambda queries: queries.size, divisor=lambda width: width**0.5).attempt,
         message=(
             "Your code crashes because you take the square root of something that isn't a number. `queries.shape` "
-            "holds the sizes of *all* the dimensions. Which of them is d_k?"
+            "holds the sizes of *all* the dimensions. Which size is d_k?"
         ),
         hints=[
             "What are `queries.shape` and `queries.size`?",

@@ -155,8 +155,8 @@ EXERCISE = Exercise(
             hints=["Each row of the Jacobian should sum to 0. What do your rows sum to?"],
         ),
         "wrong_input_products: own": Wording(
-            "{summary}, as if each weight depended only on its own score: for the weights 0.8 and 0.2, the other two "
-            "entries should be −0.16. If score j rises, what happens to weight i?",
+            "{summary}, as if each weight depended only on its own score: for the weights 0.8 and 0.2, you get 0 "
+            "instead of −0.16 off the diagonal. If score j rises, what happens to weight i?",
             summary="you fill only the diagonal",
             hints=["If one score rises and the weights still sum to 1, what happens to the other weights?"],
         ),

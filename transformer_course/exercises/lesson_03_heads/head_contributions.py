@@ -105,7 +105,7 @@ MISTAKES = [
         summary="you add up the contributions of all heads",
         message=(
             "You return the output of all the heads together, in shape (batch, n, d_out). Return each head's "
-            "contribution separately, in shape (batch, n_heads, n, d_out)."
+            "contribution separately, in shape (batch, n_heads, n, d_out). Where do you add the contributions up?"
         ),
         hints=["Which dimension is missing from your result?"],
     ),
@@ -162,6 +162,7 @@ EXERCISE = Exercise(
             "{summary}, so your output has shape (n_heads, batch, n, d_out). Which `dim` puts the heads right after "
             "the batch?",
             summary="you stack the heads along dim 0 instead of dim 1",
+            hints=["For a batch of 3 and 2 heads, what should the first two sizes of the output be? What are yours?"],
         ),
         "number_terms: -1": Wording(
             "Your numbers are right, but you put the head dimension last, so your output has shape (batch, n, d_out, "

@@ -139,8 +139,8 @@ EXERCISE = Exercise(
             hints=["In the first case, row 0 should hold 10, 11, 12 and 13. What does yours hold?"],
         ),
         "other_axes_swapped: x.transpose(-2, -1)": Wording(
-            "Your shape is right, but you swap positions and features instead of heads and positions. Which two "
-            "dimensions should you swap?",
+            "You swap positions and features instead of heads and positions, so your result has the right shape but "
+            "mixes several positions in each row. Which two dimensions should you swap?",
             summary="you swap positions and features instead of heads and positions",
             hints=["In (batch, n_heads, n, d_k), which dimensions are the heads and the positions?"],
         ),

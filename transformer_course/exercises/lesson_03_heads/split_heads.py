@@ -109,7 +109,7 @@ EXERCISE = Exercise(
     messages={
         "transposed_heads": Wording(
             "{summary}, in shape (batch, n_heads, d_k, n). Each *row* of a head should hold the features of one "
-            "position. Which two dimensions should you swap back?",
+            "position, in shape (batch, n_heads, n, d_k). Which two dimensions should you swap?",
             summary="you put the positions after the features of each head",
             hints=[
                 "For x of shape (2, 5, 12) and 3 heads, what shape should the result have? What shape does yours have?"

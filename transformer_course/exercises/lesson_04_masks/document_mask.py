@@ -121,7 +121,7 @@ EXERCISE = Exercise(
             hints=["For the documents 0, 0, 1, may position 0 attend to position 1? Does your mask allow it?"],
         ),
         "slice_queries": Wording(
-            "Your mask doesn't depend on `documents`: each position can attend to everything before it, as in the "
+            "Your mask doesn't depend on `documents`: each position can attend to all earlier positions, as with the "
             "causal mask alone. Do you compare the document of each query with the document of each *key*?",
             summary="your mask doesn't depend on `documents`",
             hints=["For the documents 0, 0, 1, may position 2 attend to position 0? Does your mask allow it?"],

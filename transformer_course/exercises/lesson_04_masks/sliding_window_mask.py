@@ -84,7 +84,7 @@ MISTAKES = [
         summary="you cut the sequence into blocks, and each position can attend only to its own block",
         message=(
             "{summary}: with a window of 2, position 2 can't attend to position 1. The window should move with the "
-            "query. How far back may each position attend?"
+            "query. Which distances should it allow?"
         ),
         hints=["With a window of 2, which positions should position 2 attend to?"],
     ),

@@ -120,8 +120,8 @@ MISTAKES = [
         summary="you combine the slopes of two sequences if the number of heads isn't a power of 2",
         message=(
             "Your slopes are right if the number of heads is a power of 2. For other numbers of heads, you combine two "
-            "sequences of slopes, as the published ALiBi code does. In this exercise, one formula covers every number "
-            "of heads."
+            "sequences of slopes, as the published ALiBi code does. In this exercise, use the formula 2^(−8h/n_heads) "
+            "for every number of heads."
         ),
         hints=["With 3 heads, which exponents do you use? Which exponents does the formula give?"],
     ),

@@ -233,10 +233,10 @@ EXERCISE = Exercise(
         **frequency_messages("d"),
         "axis_turned: torch.stack([turned_first, turned_second], dim=-2)": (
             Wording(
-                "You rotate the pairs correctly, but your output has all first features before all second features. "
-                "The two features of a pair should be next to each other. Along which `dim` should you stack them?",
+                "You rotate the pairs correctly, but your output has all first features before all second features: "
+                "with d = 4, the order of the features is 0, 2, 1, 3. Along which `dim` should you stack them?",
                 summary="you put all first features of the pairs before all second features",
-                hints=["With d = 4, at which index of the output should the second feature of the first pair be?"],
+                hints=["With d = 4, where should the second feature of the first pair be in the output?"],
             )
         ),
     },

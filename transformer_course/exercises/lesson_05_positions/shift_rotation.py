@@ -85,8 +85,8 @@ MISTAKES = [
         STEPS.but(rotation=_in_halves),
         summary="you pair features half the width apart, as if all sines came first",
         message=(
-            "Your matrix is for an encoding with all sines first and then all cosines. Here, each sine is next to its "
-            "cosine. Which rows and columns should the block of pair i fill?"
+            "Your matrix works only for an encoding with all sines first and then all cosines. Here, each sine is next "
+            "to its cosine. Which rows and columns should the block of pair i fill?"
         ),
         hints=["Which columns of `sinusoidal_encoding` have the same frequency?"],
     ),

@@ -61,8 +61,8 @@ MISTAKES = [
         STEPS.but(cosines=lambda column, exponents, power, width: (column * power(exponents + 1 / width)).cos()),
         summary="you use different frequencies for a sine and the cosine next to it",
         message=(
-            "{summary}. Both need the *same* angle, or sin² + cos² isn't 1. Which exponents do you use in columns "
-            "0 and 1?"
+            "{summary}, so sin² + cos² isn't 1 for the pair. A sine and its cosine need the *same* angle. Which "
+            "exponents do you use in columns 0 and 1?"
         ),
         hints=["In the formula, which value does i have in columns 2 and 3?"],
     ),

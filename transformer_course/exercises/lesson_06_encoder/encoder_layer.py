@@ -139,8 +139,8 @@ MISTAKES = [
         ),
         summary="you replace x with the normalized x before each sublayer",
         message=(
-            "{summary}, and you don't normalize the last sum at all. That is neither post-norm nor pre-norm. What "
-            "should you pass to each norm?"
+            "{summary} and never normalize the last sum. The residual connections then add the normalized x instead of "
+            "x itself, which is neither post-norm nor pre-norm. What should you pass to each norm?"
         ),
         hints=[
             "In LayerNorm(x + sublayer(x)), what does the norm get?",
@@ -215,8 +215,8 @@ EXERCISE = Exercise(
         ),
         "done_again_normed_1: attended": (
             Wording(
-                "You normalize the attention output before you add it to x, and then you normalize the sum as well. "
-                "Which of these two norms should you remove?",
+                "You normalize the attention output before you add it to x, and then you normalize the sum again, so "
+                "the attention always adds vectors of the same scale. Which of these two norms should you remove?",
                 summary="you normalize the attention output before you add it to x",
                 hints=["In LayerNorm(x + sublayer(x)), how many norms does one half have?"],
             )
@@ -244,8 +244,8 @@ EXERCISE = Exercise(
             hints=["If the network returned only zeros, would the attention still have an effect on your output?"],
         ),
         "wrong_input_sum_2: sum_1 + computed": Wording(
-            "You add the feed-forward output to the first sum as it was before `norm_1`, but the network gets the "
-            "normalized sum. In LayerNorm(x + sublayer(x)), both x are the same tensor. Which tensor is x in your "
+            "You add the feed-forward output to the first sum from before `norm_1`, so the first norm has no effect on "
+            "the residual path. In LayerNorm(x + sublayer(x)), both x are the same tensor. Which tensor is x in your "
             "second half?",
             summary="you add the feed-forward output to the first sum as it was before `norm_1`",
             hints=["Which tensor do you pass to the network, and which one do you add to its output?"],
@@ -270,8 +270,8 @@ EXERCISE = Exercise(
         ),
         "part_left_out_sum_1: attended": (
             Wording(
-                "Both of your residual connections are missing: you replace the input of each sublayer with its output "
-                "instead of adding the two. What should you pass to each norm?",
+                "Both of your residual connections are missing: you normalize the output of each sublayer without "
+                "adding its input, so x is lost if a sublayer returns zeros. What should you pass to each norm?",
                 summary="both of your residual connections are missing",
                 hints=["If both sublayers returned only zeros, what should be left of x?"],
             )

@@ -118,7 +118,7 @@ MISTAKES = [
         summary="you use an activation function other than ReLU",
         message=(
             "{summary} between the two layers. Later models use other functions, but the paper from 2017 uses ReLU, "
-            "max(0, z). What does your function return for z = −3?"
+            "max(0, z). For z = −3, the activation should be 0. What does your function return?"
         ),
         hints=[
             "Between the two layers, −3 should become 0 and 3 should stay 3. What does your function return for these "

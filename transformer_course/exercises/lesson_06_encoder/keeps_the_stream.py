@@ -170,8 +170,8 @@ MISTAKES = [
         STEPS.but(kept=lambda reduced, x: bool(reduced.norm() > 0.1 * x.norm())),
         summary="you accept every layer whose output grows with x",
         message=(
-            "{summary}. The output also grows if the layer loses half of x or subtracts x. What should you compare the "
-            "output with?"
+            "{summary}. The output also grows if the layer loses half of x or subtracts x, so you accept such layers. "
+            "What should you compare the output with?"
         ),
         hints=["If a layer only adds to x, what should it return for 1,000 x?"],
     ),
@@ -229,16 +229,16 @@ EXERCISE = Exercise(
         ),
         "left_out_larger": (
             Wording(
-                "You return False for every layer, even for layers that preserve x. Do the two tensors that you "
-                "compare have the same scale?",
+                "You return False for every layer, even for layers that preserve x, because you compare x with a "
+                "tensor of a different scale. What should you do to both the input and the output of the layer?",
                 summary="you compare two tensors of very different scales",
                 hints=["A layer returns x for x. Which two tensors does your function compare?"],
             )
         ),
         "part_left_out_reduced: output": (
             Wording(
-                "You return False for every layer that keeps x. Given 1,000 x, such a layer returns about 1,000 x. "
-                "What do you compare its output with?",
+                "You return False for every layer that keeps x. Given 1,000 x, such a layer returns about 1,000 x, but "
+                "you compare its output with x. What should you do to the output first?",
                 summary="you compare the output for the enlarged x with x itself",
                 hints=["A layer returns 1,000 x for 1,000 x. Which two tensors does your function compare?"],
             )

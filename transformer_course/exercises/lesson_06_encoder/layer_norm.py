@@ -164,9 +164,9 @@ MISTAKES = [
         STEPS.but(variance=lambda x, axis, mean: x.square().mean(axis, keepdim=True) - mean**2),
         summary="you subtract the square of the mean from the mean of x², which loses digits if x is far from 0",
         message=(
-            "Your variance is wrong for x far from 0. There, you subtract two large, nearly equal numbers, the mean of "
-            "x² and the square of the mean, and a float32 has only about 7 digits. What could you subtract from x "
-            "before you square it?"
+            "Your variance is wrong for x far from 0: you subtract the square of the mean from the mean of x², two "
+            "large, nearly equal numbers, and a float32 has only about 7 digits. What could you subtract from x before "
+            "you square it?"
         ),
         hints=[
             "The variance of (10000, 10001) is 0.25, and x² is about 100 million. What is "
@@ -234,12 +234,12 @@ EXERCISE = Exercise(
         ),
         "mean_by_variance: squares.sum(dim=axis, keepdim=True) / (squares.shape[-1] - 1)": (
             Wording(
-                "You divide by d − 1 instead of d when you compute the variance. That is Bessel's correction, which "
-                "`var` and `std` apply unless you pass `unbiased=False`. LayerNorm divides by d.",
+                "You divide by d − 1 instead of d when you compute the variance: for (1, 3), you get 2 instead of 1. "
+                "That is Bessel's correction, which `var` and `std` apply unless you pass `unbiased=False`. LayerNorm "
+                "divides by d.",
                 summary="you divide by d − 1 instead of d when you compute the variance",
                 hints=[
-                    "The deviations of (1, 3) from its mean are −1 and 1. What is the mean of their squares? And what "
-                    "is `torch.tensor([1.0, 3.0]).var()`?",
+                    "What is `torch.tensor([1.0, 3.0]).var()`? And with `unbiased=False`?",
                 ],
             )
         ),
@@ -257,7 +257,7 @@ EXERCISE = Exercise(
         "moved_with_eps: root": (
             Wording(
                 "You add eps to the standard deviation instead of the variance. With variance 3 and eps 1, you divide "
-                "by √3 + 1 ≈ 2.7 instead of 2. Where is eps in the formula?",
+                "by √3 + 1 ≈ 2.7 instead of √(3 + 1) = 2. Where is eps in the formula?",
                 summary="you add eps to the standard deviation instead of the variance",
                 hints=["If all features of a vector are equal, should you divide its deviations by eps, or by √eps?"],
             )
@@ -271,7 +271,7 @@ EXERCISE = Exercise(
             )
         ),
         "call_left_out_root": Wording(
-            "You never take the square root of the variance plus eps. With variance 3 and eps 1, you divide by 4 "
+            "You never take the square root of the variance plus eps: with variance 3 and eps 1, you divide by 4 "
             "instead of 2. What does the formula divide by?",
             summary="you never take the square root of the variance plus eps",
             hints=["If you multiply x by 10, should the output change? Does yours?"],

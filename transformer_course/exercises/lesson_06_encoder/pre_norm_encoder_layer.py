@@ -95,8 +95,8 @@ MISTAKES = [
         STEPS.but(**POST_NORM_ATTENTION, **POST_NORM_NETWORK),
         summary="you normalize the sums, as in post-norm",
         message=(
-            "You build the post-norm layer of the previous exercise: you normalize the sums. Here, leave the sums "
-            "as they are. Which tensors should you normalize instead?"
+            "You build the post-norm layer of the previous exercise: you normalize the sums, so x doesn't pass through "
+            "the layer unchanged. Here, leave the sums unnormalized. Which tensors should you normalize instead?"
         ),
         hints=[
             "With all parameters of attention and network at 0, the layer should return x unchanged. What does "
@@ -218,7 +218,8 @@ EXERCISE = Exercise(
         "moved_normed_2: sum_2": (
             Wording(
                 "The second half of your layer is post-norm: you pass the first sum to the network without normalizing "
-                "it, and normalize the second sum. What should you pass to the second norm?",
+                "it, and normalize the second sum, so the first sum doesn't pass through unchanged. What should you "
+                "pass to the second norm?",
                 summary="you normalize the second sum instead of the input of the network",
                 hints=[
                     "If the network returned only zeros, what should be left of the first sum after the second half?"
@@ -228,7 +229,7 @@ EXERCISE = Exercise(
         "moved_normed_1: sum_1": (
             Wording(
                 "The first half of your layer is post-norm: you pass x to the attention without normalizing it, and "
-                "normalize the sum. What should you pass to the first norm?",
+                "normalize the sum, so x doesn't pass through unchanged. What should you pass to the first norm?",
                 summary="you normalize the first sum instead of the input of the attention",
                 hints=["If the attention returned only zeros, what should be left of x after the first half?"],
             )

@@ -47,7 +47,7 @@ EXERCISE = Exercise(
             ],
         ),
         "not_indexed_watched": Wording(
-            "You report leaks in correct models, because you compare outputs at or after the changed position, which "
+            "You report leaks in correct models because you compare outputs at or after the changed position, which "
             "may change. Which outputs must stay the same?",
             summary="you compare outputs at the changed position or after it",
             hints=["You change the token at position 2. Which outputs do you compare?"],
@@ -64,8 +64,9 @@ EXERCISE = Exercise(
             hints=["With 4 tokens, which positions does your loop change?"],
         ),
         "number_positions: 2": Wording(
-            "You use 2 where your range of positions should have 1. As the start of the range, 2 skips the second "
-            "token, so you miss leaks from it into the first position. As a dimension of `tokens`, 2 doesn't exist.",
+            "You use 2 where your range of positions should have 1. If your range starts at 2, you never change the "
+            "second token. If you use dimension 2 of `tokens`, your code crashes because `tokens` has only two "
+            "dimensions. Which positions should the range contain?",
             summary="you use 2 instead of 1 in your range of positions",
             hints=["With 4 tokens, which positions should your loop change?"],
         ),

@@ -40,8 +40,8 @@ MISTAKES = [
         STEPS.but(leaks=lambda moves: not any(moves)),
         summary="you invert the answer at the end",
         message=(
-            "You return True for models that don't leak and False for models that do. If an earlier output changes, "
-            "does the model leak?"
+            "You return True for models that don't leak and False for models that do. Which answer should a changed "
+            "earlier output give?"
         ),
         hints=["`torch.allclose` is True if nothing changed. What does that mean for your answer?"],
     ),

@@ -18,8 +18,8 @@ def position_mistakes(steps: InSteps) -> list[Mistake]:
             steps.but(queries=lambda n_query: torch.arange(n_query)),
             summary=("you line up the first query with the first key even if there are more keys than queries"),
             message=(
-                "With 1 query and 4 keys, you put the query at position 0 instead of 3. The *last* query should "
-                "line up with the last key."
+                "With 1 query and 4 keys, you put the query at position 0 instead of 3. The *last* query should line "
+                "up with the last key, as it does when a cache holds the earlier keys."
             ),
             hints=["At which positions are 2 queries that come at the end of 5 keys?"],
         ),

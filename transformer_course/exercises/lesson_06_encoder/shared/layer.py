@@ -98,8 +98,8 @@ def of_either_layer(steps: InSteps, network_first: Variant) -> list[Mistake]:
             steps.but(first_norm=lambda: _standardized, second_norm=lambda: _standardized),
             summary="you normalize without the weight and bias of `norm_1` and `norm_2`",
             message=(
-                "{summary}. Your vectors have mean 0 and variance 1, but a norm also scales and shifts them with its "
-                "parameters. How do you apply a module to x?"
+                "{summary}, so these parameters are never trained. A norm also scales and shifts its normalized "
+                "vectors. How do you apply a module to x?"
             ),
             hints=[
                 "Which parameters of your layer get no gradient?",

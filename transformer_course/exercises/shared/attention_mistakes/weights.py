@@ -94,14 +94,14 @@ WEIGHT_MESSAGES = {
 """Messages for generated mistakes in the weights, in exercises without a mask."""
 SOFTMAX_OVER_A_FIXED_DIMENSION = {
     "axis_weights: scores.softmax(dim=0)": Wording(
-        "You take the softmax over dim 0, which holds the queries, or the batch if there is one. Each *row* of the "
-        "weights should sum to 1. Which `dim` runs over the keys for any number of dimensions?",
+        "You take the softmax over dim 0, which holds the queries, or the batch if there is one, so the rows of the "
+        "weights don't sum to 1. Each *row* should. Which `dim` runs over the keys for any number of dimensions?",
         summary="you take the softmax over dim 0 instead of the keys",
         hints=["Scores have the shape (…, n_query, n_key). Which dimension holds the keys?"],
     ),
     "axis_weights: scores.softmax(dim=1)": Wording(
-        "You take the softmax over dim 1. In a matrix, dim 1 holds the keys, but in a batch of shape (batch, n_query, "
-        "n_key), it holds the queries. Which `dim` runs over the keys in both cases?",
+        "You take the softmax over dim 1, which holds the keys only in a matrix. In a batch of shape (batch, n_query, "
+        "n_key), it holds the queries, so your rows don't sum to 1. Which `dim` runs over the keys in both cases?",
         summary="you take the softmax over dim 1, which in a batch holds the queries",
         hints=["Scores have the shape (…, n_query, n_key). Which dimension holds the keys, counted from the end?"],
     ),
