@@ -143,7 +143,10 @@ MISTAKES = [
         "fixed_eps",
         *[STEPS.but(eps=constant(number)) for number in (1e-8, 1e-6, 1e-5, 1e-4, 1e-3, 1e-12)],
         summary="you add a fixed number instead of the argument `eps`",
-        message="{summary}, so your result is the same for every `eps`. In one of the cases, `eps` is 0.5.",
+        message=(
+            "{summary}, so your result is the same for every `eps`. In one of the cases, `eps` is 0.5. Which number in "
+            "your code should be `eps`?"
+        ),
         hints=["Does your result change if `eps` changes?"],
     ),
     Mistake(
@@ -221,7 +224,7 @@ EXERCISE = Exercise(
             summary="you average the squared differences over the prompts instead of the samples",
         ),
         "part_left_out_advantages: above": Wording(
-            "{summary}, so a group whose rewards differ ten times as much gets ten times the advantages.",
+            "{summary}, so rewards that are ten times as far apart get advantages ten times as large.",
             summary="you don't divide by the standard deviation",
         ),
     },

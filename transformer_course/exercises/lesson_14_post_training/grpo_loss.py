@@ -178,8 +178,8 @@ MISTAKES = [
         STEPS.but(mean=lambda objective, real: (objective * real).mean()),
         summary="you include prompts and padding in the mean",
         message=(
-            "{summary}. Only the tokens that the model generated should count, and `real` is True for those. How do "
-            "you select them?"
+            "{summary}, so your loss changes if a row gets more padding. Only the tokens that the model generated "
+            "should count. Which argument marks these tokens?"
         ),
         hints=["Which number do you divide the sum by, and which should it be?"],
     ),
