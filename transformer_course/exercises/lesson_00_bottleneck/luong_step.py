@@ -208,8 +208,8 @@ MISTAKES = [
         STEPS.but(scores=lambda scores, state: scores / state.shape[-1] ** 0.5),
         summary="you divide the scores by √d",
         message=(
-            "{summary}, so your weights are too uniform: with d = 2, scores of 0 and 2 give 0.20 and 0.80 instead of 0.12 "
-            "and 0.88. Lesson 02 introduces this scaling; here, a score is the plain dot product."
+            "{summary}, so your weights are too uniform: with d = 2, scores of 0 and 2 give weights of 0.20 and 0.80 "
+            "instead of 0.12 and 0.88. Lesson 02 introduces this scaling; here, a score is the plain dot product."
         ),
         hints=["What is the dot product of [1, 2] and [3, 4]? What is your score for them?"],
     ),
@@ -218,8 +218,8 @@ MISTAKES = [
         STEPS.but(scores=lambda scores: scores / scores.shape[-1] ** 0.5),
         summary="you divide the scores by √n, the square root of the number of states",
         message=(
-            "{summary}, so your weights are too uniform: scores of 0 and 2 give 0.20 and 0.80 instead of 0.12 and 0.88. "
-            "Here, a score is the plain dot product."
+            "{summary}, so your weights are too uniform: scores of 0 and 2 give weights of 0.20 and 0.80 instead of "
+            "0.12 and 0.88. Here, a score is the plain dot product."
         ),
         hints=["What is the dot product of [1, 2] and [3, 4]? What is your score for them?"],
     ),

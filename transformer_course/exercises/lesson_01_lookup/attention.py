@@ -58,8 +58,8 @@ EXERCISE = Exercise(
         "values_exchanged_queries: keys": attention_mistakes.QUERIES_AND_KEYS_SWAPPED,
         "other_axes_turned: keys.T": attention_mistakes.TRANSPOSES_THE_BATCH,
         "product_scores: (turned).mT @ (queries)": Wording(
-            "You multiply the keys by the queries, as in a lookup for a single query. Each *row* of `queries` is a "
-            "query, so the shapes don't match unless n_query = d. Which product has one row per query?",
+            "You multiply the keys by the queries, as in a lookup for a single query. Here, each *row* of `queries` is "
+            "a query, so the shapes don't match unless n_query = d. Which product has one row per query?",
             summary="you multiply the keys by the queries, as for a single query",
             hints=["In (n_key, d) @ (n_query, d), which sizes would have to be equal?"],
         ),

@@ -193,8 +193,8 @@ EXERCISE = Exercise(
     ],
     messages={
         "function_scores: §.softmax(dim=-1)": Wording(
-            "{summary}, which turns the scores into weights. That step comes later: here, return the dot products "
-            "themselves.",
+            "{summary}, which turns the scores into weights: a single key always gets 1, whatever its dot product. "
+            "That step comes later; here, return the dot products themselves.",
             summary="you apply a softmax to the dot products",
             hints=["The dot product of [2, −1] and [3, 1] is 5. What do you return for it?"],
         ),

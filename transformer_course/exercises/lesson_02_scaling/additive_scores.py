@@ -161,7 +161,8 @@ EXERCISE = Exercise(
             hints=["For 3 queries and 5 keys, what shape should the scores have? What shape do yours have?"],
         ),
         "function_scores: §.softmax(dim=-1)": Wording(
-            "{summary}, which turns them into weights. That step comes later: here, return the scores themselves.",
+            "{summary}, which turns the scores into weights: a single key always gets 1, whatever its score. That step "
+            "comes later; here, return the scores themselves.",
             summary="you apply a softmax to the scores",
             hints=["Is there a softmax in w · tanh(W_q q + W_k k)?"],
         ),

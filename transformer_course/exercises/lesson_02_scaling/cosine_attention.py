@@ -196,7 +196,7 @@ EXERCISE = Exercise(
             hints=["If you make a query 10 times longer, should its cosine with a key change? Does yours?"],
         ),
         "part_left_out_scores: products": Wording(
-            "{summary}, so your output doesn't depend on `temperature`, and your weights are always nearly uniform. What "
+            "{summary}, so your output doesn't depend on `temperature`, and your weights are nearly uniform. What "
             "should you divide by the temperature?",
             summary="you never divide by the temperature",
             hints=["What are your largest and smallest possible scores?"],
@@ -208,10 +208,10 @@ EXERCISE = Exercise(
             hints=["Should a temperature of 0.1 make the scores larger or smaller?"],
         ),
         "moved_scores: weights": Wording(
-            "{summary}, so the temperature doesn't change how sharp the weights are, and they no longer sum to 1. What "
-            "should you divide instead?",
+            "{summary}, so the temperature doesn't change how sharp the weights are, and each row sums to "
+            "1/temperature instead of 1. What should you divide instead?",
             summary="you divide by the temperature after the softmax instead of before it",
-            hints=["What does a row of your weights sum to after the division?"],
+            hints=["For a temperature of 0.1, what does a row of your weights sum to after the division?"],
         ),
         "number_query_lengths: 1": Wording(
             "You compute the lengths over dim 1 (the default of `F.normalize`). In a batch of shape (batch, n, d_k), "

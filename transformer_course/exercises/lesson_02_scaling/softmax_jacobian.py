@@ -144,7 +144,7 @@ EXERCISE = Exercise(
             hints=["Each row of the Jacobian should sum to 0. What do your rows sum to?"],
         ),
         "function_probabilities: probabilities.softmax(dim=-1)": Wording(
-            "{summary}: 0.8 and 0.2 become 0.65 and 0.35. Which p_i should the formula use?",
+            "{summary}: 0.8 and 0.2 become 0.65 and 0.35. Use `probabilities` as p_i without another softmax.",
             summary="you apply a softmax to `probabilities`, which already sum to 1",
             hints=["What do the probabilities sum to before your softmax?"],
         ),

@@ -107,8 +107,8 @@ EXERCISE = Exercise(
             hints=["What is the value of `n_key` in `causal_mask(3)`? How many keys should there be?"],
         ),
         "sibling_allowed": Wording(
-            "You keep the upper triangle, so the first position can attend to all later positions, and the last one "
-            "only to itself. Are the queries the rows or the columns of the mask?",
+            "You keep the upper triangle, so the first position can attend to all later positions, and the last "
+            "position only to itself. Are the queries the rows or the columns of the mask?",
             summary="you keep the upper triangle instead of the lower one",
             hints=["For 3 positions, what should the first row of the mask be? What is yours?"],
         ),

@@ -191,8 +191,8 @@ EXERCISE = Exercise(
             hints=["The hidden features are 2, 1 and −3. Which three numbers should the second layer get?"],
         ),
         "added_output: x": Wording(
-            "You add x to the output of the second layer. That is a residual connection, which is part of the encoder "
-            "layer, not of this network. What does the formula return?",
+            "You add x to the output of the second layer, so the encoder layer would add x twice. That residual "
+            "connection is part of the encoder layer, not of this network. What does the formula return?",
             summary="you add x to the output of the second layer",
             hints=["If the encoder layer adds x as well, how many times does x occur in the sum?"],
         ),

@@ -39,7 +39,7 @@ EXERCISE = Exercise(
         ),
         "sibling_leaks": Wording(
             "You return True only if *every* change moves an earlier output, so you miss a model that leaks from a "
-            "single position. How many leaking positions make a model leaky?",
+            "single position. Which function returns True if at least one change moves an output?",
             summary="you require every change to move an earlier output",
             hints=[
                 "Suppose that a model of 5 tokens leaks only from its last one. After how many of your changes do "

@@ -35,7 +35,7 @@ def frequency_messages(d: str) -> dict[str, str | Wording]:
     Args:
         d: Name of the width in the exercise.
     """
-    of_six = f"For {d} = 6 the exponents should be 0, −2/6 and −4/6. Which ones does your code use?"
+    of_six = f"For {d} = 6, the exponents should be 0, −2/6 and −4/6. Which exponents does your code use?"
     return {
         "sign_power": (
             Wording(

@@ -121,8 +121,8 @@ def of_the_heads(steps: InSteps, queries: str, n_query: str) -> list[Mistake]:
             steps.but(visible=lambda mask: None if mask is None else mask[:, None, None, :]).attempt,
             message=(
                 f"You add a dimension to the mask, but it already broadcasts to (batch, n_heads, {n_query}, "
-                f"{n_query.replace('query', 'key')}) without that, so your code crashes or masks the wrong entries. What "
-                "shape does the mask have after your change?"
+                f"{n_query.replace('query', 'key')}) without that, so your code crashes or masks the wrong entries. "
+                "What shape does the mask have after your change?"
             ),
             hints=[
                 "What shapes do the masks in the cases have? What shapes do they have after you add a dimension?",
