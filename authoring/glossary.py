@@ -26,7 +26,7 @@ def collect(lessons: Mapping[str, NotebookNode]) -> NotebookNode:
     """Build a notebook with the terms of all lessons in alphabetical order, one cell per letter.
 
     Args:
-        lessons: The lessons in order, by name. Lessons without new terms are omitted.
+        lessons: The lessons in order, keyed by name. Lessons without new terms are omitted.
 
     Raises:
         ValueError: Two lessons define the same term.

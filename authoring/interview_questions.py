@@ -21,7 +21,7 @@ def collect(lessons: Mapping[str, NotebookNode], asked_most: str | None = None) 
     """Build a notebook of interview questions: one cell per section of ``asked_most``, then one cell per lesson.
 
     Args:
-        lessons: The lessons in order, by name. Lessons without interview questions are omitted.
+        lessons: The lessons in order, keyed by name. Lessons without interview questions are omitted.
         asked_most: The sections with the most common questions. None reads ``MOST_COMMON``.
     """
     cells = [nbformat.v4.new_markdown_cell(INTRODUCTION, id="title")]

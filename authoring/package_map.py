@@ -94,7 +94,7 @@ def read_table() -> dict[str, str]:
 
 
 def merge_nested(may_use: Mapping[str, str]) -> dict[str, set[str]]:
-    """Return the packages that each package may use, by last name, with nested packages merged into their parent."""
+    """Map each package to the packages it may use, by the last part of their names, with nested packages merged."""
     drawn: dict[str, str] = {}
     for package in may_use:
         around = [other for other in may_use if f"{package}.".startswith(f"{other}.")]

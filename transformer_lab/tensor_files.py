@@ -21,7 +21,7 @@ MAX_SINUSOIDS = 2**24
 
 
 def plain_names(named: Iterable[tuple[str, Tensor]]) -> dict[str, Tensor]:
-    """Return tensors by name, without the prefix that ``torch.compile`` adds to the names of a module.
+    """Return tensors, keyed by name, without the prefix that ``torch.compile`` adds to a module's names.
 
     >>> list(plain_names([("_orig_mod.blocks.0._orig_mod.norm.weight", torch.ones(3))]))
     ['blocks.0.norm.weight']

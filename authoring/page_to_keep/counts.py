@@ -29,7 +29,7 @@ class Costs(NamedTuple):
     """Sizes and costs of a model.
 
     Args:
-        sizes: The model's sizes, by their names in the code.
+        sizes: The model's sizes, keyed by their names in the code.
         parameters: Number of parameters in each part.
         flops: Operations of the matrix products with parameters in the forward pass of one token (for a translator, of
             one source token and one target token).

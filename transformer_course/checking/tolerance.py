@@ -295,7 +295,7 @@ def which_may_show(
 
 
 def _small_distances(output: object, first_calls: Sequence[Observation]) -> dict[int, float]:
-    """Return the distances of the first calls that returned a tensor of the same shape and dtype, by index.
+    """Return the distances for the first calls that returned a tensor with the same shape and dtype, keyed by index.
 
     If the output is not a small tensor of floats, no distances are computed.
     """

@@ -139,7 +139,7 @@ class Clinic:
             ValueError: There is no patient with this number.
         """
         if not 1 <= number <= N_PATIENTS:
-            raise ValueError(f"the patients are numbered from 1 to {N_PATIENTS}; got {number}")
+            raise ValueError(f"the patient's number must be from 1 to {N_PATIENTS}; got {number}")
         return self.cases.setdefault(number, Case(number))
 
     def summary(self) -> pd.DataFrame:

@@ -241,7 +241,7 @@ def _parts(module: nn.Module) -> Iterator[tuple[str, nn.Module]]:
 def _arguments(
     module: nn.Module, inputs: tuple[Tensor, ...], generator: torch.Generator, with_masks: bool
 ) -> dict[str, Tensor]:
-    """Return the inputs to run a module on, by argument name."""
+    """Return the inputs to run a module on, keyed by argument name."""
     parameters = list(inspect.signature(module.forward).parameters.values())
     if inputs:
         return dict(zip((p.name for p in parameters), inputs, strict=False))

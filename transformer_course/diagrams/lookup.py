@@ -84,7 +84,7 @@ def moved(
         name: The word that the vector represents.
         before: The vector before attention, the same in every text.
         after: The vector after attention in each text.
-        neighbors: The vectors that the word attends to, by name.
+        neighbors: The vectors that the word attends to, keyed by name.
         axis_names: Names of the two dimensions.
 
     Raises:

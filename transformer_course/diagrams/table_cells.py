@@ -1,4 +1,4 @@
-"""The text and the color of each cell of a table."""
+"""The text and color of each cell in a table."""
 
 from collections.abc import Sequence
 
@@ -32,7 +32,7 @@ def _format_value(value: object, digits: int) -> str:
 
 
 def cell_colors(fill: Fill, texts: Sequence[Sequence[str]]) -> tuple[tuple[str, ...], ...]:
-    """Return the color of each cell of a table with these texts."""
+    """Return the color of each cell in a table with these texts."""
     if fill is None or isinstance(fill, str):
         color = _fill_color(fill)
         return tuple(tuple(color for _ in row) for row in texts)

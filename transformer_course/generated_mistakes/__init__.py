@@ -2,8 +2,8 @@
 
 In reading order: ``expression_edits`` lists edits to an expression, based on the tables in ``confusable_code``, and
 ``call_edits`` lists edits to a call; ``expression_syntax`` parses and formats the code. ``value_edits`` lists
-operations that people apply to a value by mistake. ``answer_edits`` combines these edits into generated mistakes of a
-complete answer, and ``generated_mistake`` turns each of them into a mistake of an exercise.
+operations that people apply to a value by mistake. ``answer_edits`` applies these edits to a complete answer, and
+``generated_mistake`` turns each edited answer into a mistake with a message and hints.
 
 ``wording`` composes the messages from a table of templates, one for each kind of mistake. Templates that depend on the
 replaced code are in ``omission_wordings``, ``operation_wordings`` and ``dimension_wordings``. ``template_slots`` fills

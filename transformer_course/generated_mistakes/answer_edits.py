@@ -1,8 +1,8 @@
 """Generate plausible mistakes in a step-by-step answer, from likely to far-fetched.
 
-Each generated mistake makes one change. It edits an expression; omits, moves or repeats a step; passes the wrong input
-of the same kind to a step; applies an extra operation to a step's result; misreads an argument; or makes the same edit
-in several similar steps.
+Each generated mistake makes one change. It edits an expression; omits, moves or repeats a step; passes the wrong input,
+but of the right kind, to a step; applies an extra operation to a step's result; misreads an argument; or makes the same
+edit in several similar steps.
 """
 
 import ast
@@ -104,7 +104,7 @@ def code_of(step: Step, known: frozenset[str]) -> Code | None:
 
 
 class Sources:
-    """Generate the mistakes of an answer from its steps and their values.
+    """Generate the likely mistakes in an answer from its steps and their values.
 
     Args:
         steps: The correct answer.

@@ -1,4 +1,4 @@
-"""Store the distinct generated mistakes of each exercise.
+"""Store the distinct generated mistakes for each exercise.
 
 Each mistake is stored with outlines of its results in two cases, so that only the few mistakes whose outlines match an
 attempt have to be compiled and run. A file has one mistake per line, in step order, which keeps diffs readable.
@@ -45,7 +45,7 @@ class Outline(NamedTuple):
 
 
 def outline(observation: Observation) -> Outline:
-    """Summarize an observation: an error by its type, sampled outputs without their numbers."""
+    """Summarize an observation. For an error, keep only its type; for sampled outputs, omit the numbers."""
     error: object = observation.get("error")
     if isinstance(error, Mapping):
         return Outline(f"error {error.get('type')}")
@@ -88,7 +88,7 @@ def _collect(value: object, form: list[str], numbers: list[Tensor]) -> None:
 
 @dataclass(frozen=True)
 class Catalog:
-    """The generated mistakes of an exercise.
+    """The generated mistakes for an exercise.
 
     Args:
         names: Names of the arguments and steps of the answer from which the mistakes were generated.
@@ -114,7 +114,7 @@ class Catalog:
     def candidates_in_some(
         self, cases: Sequence[Case], expected: Sequence[Observation], observed: Sequence[Observation]
     ) -> Sequence[AnswerEdit]:
-        """List the mistakes that match the observations in some stored cases and are correct in the other cases."""
+        """List the mistakes that match the observations in some stored cases and give correct results in the others."""
         if not self._matches(cases, expected, observed):
             return []
         observation = [outline(observed[index]) for index in self.cases]

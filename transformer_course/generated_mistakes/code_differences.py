@@ -1,4 +1,4 @@
-"""Find the difference between two pieces of code, such as their operands or the bounds of a range."""
+"""Find how two pieces of code differ, for example in their operands or in the bounds of a range."""
 
 import ast
 import re
@@ -33,7 +33,7 @@ def compared_in(code: str) -> str:
 
 
 def length_of(code: str) -> tuple[str, str]:
-    """Split code such as ``x.shape[-1]`` into the tensor and the index of its shape."""
+    """Split code such as ``x.shape[-1]`` into the tensor and the index into its shape."""
     tensor, _, place = code.partition(".shape")
     return tensor, place
 
@@ -76,7 +76,7 @@ def new_axes_of(code: str) -> list[int]:
 
 
 def has_minus(number: str, old: str, new: str) -> bool:
-    """Return whether a number has a minus sign more often in the old code than in the new code."""
+    """Return whether the old code negates a number more often than the new code does."""
     negative = re.compile(rf"(?<![\w)\]-])-{re.escape(number)}(?![\w.])")
     return len(negative.findall(old)) > len(negative.findall(new))
 

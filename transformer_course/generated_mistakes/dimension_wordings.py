@@ -26,7 +26,7 @@ KEEPDIM = "you drop a dimension {when}. With `keepdim=True` it stays, and the sh
 
 
 def axis(s: Slots) -> str:
-    """Describe a function that runs along the wrong dimension or along all dimensions."""
+    """Describe applying a function along the wrong dimension or along all dimensions."""
     new, old = _dim(s.edit.new), _dim(s.edit.old)
     if not old and (chosen := re.search(r"(?:dim|axis)=(\w+)", s.edit.old)):
         old = _dim(s.steps.expression(chosen[1]) or "") if chosen[1] in s.steps.steps else ""
@@ -120,7 +120,7 @@ def _n_dims(code: str, number: str) -> int:
 
 
 def _in_function(code: str, right: str, new: str, old: str) -> str:
-    """Name the function with the wrong dimension, as in " in `squeeze`", if other functions use the right one."""
+    """Name the function with the wrong dimension, as in " in `squeeze`", if other functions use the right dimension."""
     takes = r"(\w+)\((?:dim=)?{}(?![\w.])"
     should, does = re.findall(takes.format(re.escape(old)), right), re.findall(takes.format(re.escape(new)), code)
     wrong = [name for name in does if name in should]

@@ -17,7 +17,7 @@ class Edit(NamedTuple):
     """An edit to a step.
 
     Attributes:
-        at: Index of the edited node in the order of ``ast.walk``.
+        at: Index of the edited node in ``ast.walk`` order.
         kind: The kind of edit.
         old: The node's code.
         new: The code that replaces it.

@@ -32,10 +32,10 @@ class AnswerEdit:
         kind: The kind of edit, which is a key of the templates in ``wording``.
         old: The original code, or "" if it is the whole step.
         new: The code that replaces it.
-        other: Another step or value that is involved.
+        other: Another step or value involved in the edit.
         weight: How far-fetched the edit is; 1 is likely.
         code: The new code of each changed step or argument.
-        outlines: Outlines of the mistake's results in some cases of the lesson's seed; see ``catalog``.
+        outlines: Outlines of the mistake's results in some cases drawn with the lesson's seed; see ``catalog``.
         readings: Other likely generated mistakes that behave the same but edit a different step.
     """
 
@@ -87,7 +87,7 @@ class AnswerEdit:
 
 
 class GeneratedMistake(Mistake):
-    """A generated mistake of an exercise, with its message and hints.
+    """A generated mistake for an exercise, with its message and hints.
 
     Args:
         edit: The edit to the answer.

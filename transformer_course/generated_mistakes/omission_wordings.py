@@ -234,7 +234,7 @@ def done_again(s: Slots) -> str:
 
 
 def one_case(s: Slots) -> str:
-    """Describe a missing condition, so that both cases are treated the same."""
+    """Describe a missing condition, which makes the code treat both cases the same."""
     places = [node for code in (parse(s.edit.old), s.right) if code for node in ast.walk(code)]
     choice = next((node for node in places if isinstance(node, ast.IfExp)), None)
     test = ast.unparse(choice.test) if choice else ""

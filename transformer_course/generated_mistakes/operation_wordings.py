@@ -91,7 +91,7 @@ def inputs_exchanged(s: Slots) -> str:
 
 
 def moved(s: Slots) -> str:
-    """Describe a step in the wrong place: too early or too late."""
+    """Describe a step that comes too early or too late."""
     code = s.code
     order = list(s.steps.steps)
     target = s.edit.new if s.edit.new in s.steps.known else s.edit.other

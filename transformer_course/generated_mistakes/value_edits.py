@@ -1,4 +1,4 @@
-"""Operations that people apply by mistake to a value that should stay unchanged, listed by the kind of value."""
+"""Operations that people apply by mistake to a value that should stay unchanged, keyed by the kind of value."""
 
 from collections.abc import Mapping, Sequence
 from typing import Literal

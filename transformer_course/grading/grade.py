@@ -288,7 +288,7 @@ class LocalGrader:
 def open_grader(
     n: int, seed: int, run: RunOptions, own: Sequence[OwnExercises]
 ) -> "Iterator[LocalGrader | SchedulerGrader]":
-    """Start a grader for n students at a time, here or on Dask workers, and stop the grader after the block."""
+    """Start a grader for n students at a time, here or on Dask workers, and stop it when the block ends."""
     if run.scheduler:
         from transformer_course.grading.judging.dask_workers import SchedulerGrader
 
@@ -301,7 +301,7 @@ def open_grader(
 
 
 def _with_notes(graded: GradedSubmission, library_calls: str) -> GradedSubmission:
-    """Add remarks for the instructor to a graded notebook, and remove the points that a remark costs."""
+    """Add remarks for the instructor to a graded notebook, and deduct the points that a remark costs."""
     cells, lesson = graded.submission.cells, graded.submission.lesson
     if not graded.exercises:
         return graded
@@ -329,7 +329,7 @@ def open_workers(
     own: Sequence[OwnExercises] = (),
     sandbox: Sandbox | None = None,
 ) -> Iterator[list[Worker]]:
-    """Start n workers, and stop them after the block. If a running sandbox is given, the first worker uses it."""
+    """Start n workers, and stop them when the block ends. If a running sandbox is given, the first worker uses it."""
     with contextlib.ExitStack() as stack:
         sandboxes = [sandbox, *[None] * (n - 1)]
         yield [stack.enter_context(Worker(limits, container, own, started)) for started in sandboxes]

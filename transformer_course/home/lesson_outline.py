@@ -26,7 +26,7 @@ class Outline:
         stretch: The names of the optional exercises.
         exercise_minutes: Minutes for all exercises, as given in the lesson.
         other_minutes: Minutes for everything else: reading, predictions and experiments.
-        left_after: The part of ``other_minutes`` that remains after each cell, by the cell's id.
+        left_after: The part of ``other_minutes`` that remains after each cell, keyed by cell id.
         listed: The entries of the lesson in the list of all exercises.
     """
 

@@ -151,7 +151,7 @@ class ModelHandler(StateHandler):
         """Return the script, style sheet and traits of the map."""
         lesson = home.lesson_with_map
         if lesson is None:
-            raise web.HTTPError(404, "no lesson was saved with a map of a model")
+            raise web.HTTPError(404, "no saved lesson contains a map of a model")
         return json.dumps(own_model.map_to_show(home.folder / f"{lesson.outline.name}.ipynb", lesson.map_cell))
 
 

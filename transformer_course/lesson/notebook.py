@@ -83,7 +83,7 @@ def __getattr__(name: str) -> Any:
 
 
 def whose_parts() -> dict[str, dict[str, str]]:
-    """Return the owner of each part, ``yours`` or ``the library's``, by lesson and exercise."""
+    """Return the owner of each part, ``yours`` or ``the library's``, keyed by lesson and exercise."""
     whose = current_session().parts.whose
     return {lesson: {name: whose(name) for name in exercise_names(lesson)} for lesson in every_lesson()}
 

@@ -166,8 +166,8 @@ def lines(
 
     Args:
         x: The x values of all lines.
-        ys: The y values of each line, by label. If the values have one row per run, the line is the mean of the runs,
-            and a band shows their range from minimum to maximum.
+        ys: The y values of each line, keyed by label. If the values have one row per run, the line is the mean of the
+            runs, and a band shows their range from minimum to maximum.
         xlabel: Label of the x axis, with a unit if it has one.
         ylabel: Label of the y axis.
         ax: Axes to draw on; None means a new figure.

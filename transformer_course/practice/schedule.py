@@ -18,7 +18,7 @@ FIRST_PASS = "good"
 
 
 def cards(progress: Progress) -> dict[str, Card]:
-    """Return the cards of all passed exercises and all rated questions, by name.
+    """Return the cards of all passed exercises and all rated questions, keyed by name.
 
     An exercise enters the schedule when it passes in its lesson. A question enters when it is first rated.
     """

@@ -35,7 +35,7 @@ class PracticeSession:
         self.ratings: dict[str, str] = {}
         """Ratings by exercise or question, in the order of rating."""
         self.mistakes: dict[str, list[str]] = {}
-        """Mistakes that failed checks reported, by exercise. The list is empty if no mistake was recognized."""
+        """Mistakes that failed checks reported, keyed by exercise. The list is empty if no mistake was recognized."""
         self.helped: set[str] = set()
         """Exercises for which a hint or a solution was shown."""
 

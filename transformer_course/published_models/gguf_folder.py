@@ -82,7 +82,7 @@ class GGUFFile:
         """
         field = self.reader.get_field(key)
         if field is None and default is None:
-            raise ValueError(f"the GGUF file has no option {key}")
+            raise ValueError(f"the GGUF file has no metadata key {key}")
         return default if field is None else field.contents()
 
     @property
@@ -168,7 +168,7 @@ def hub_name(name: str) -> str:
     match name.split("."):
         case ["blk", layer, part, "weight"] if part in LAYER_NAMES:
             return f"model.layers.{layer}.{LAYER_NAMES[part]}.weight"
-    raise ValueError(f"the GGUF file contains the tensor {name}, which does not exist in this library's Llamas")
+    raise ValueError(f"the GGUF file contains the tensor {name}, which this library's Llama models do not have")
 
 
 def halves_from_pairs(weight: NDArray[np.float32], n_heads: int) -> NDArray[np.float32]:

@@ -27,11 +27,11 @@ def cache_folder() -> Path:
 
 
 def check_space(folder: Path, needed_bytes: int) -> None:
-    """Raise ``OSError`` if the disk of a folder has less free space than required."""
+    """Raise ``OSError`` if the disk that contains a folder has less free space than required."""
     free = shutil.disk_usage(folder).free
     if free < needed_bytes:
         raise OSError(
-            f"the disk of {folder} has {free / 1e6:,.0f} MB free, but converting the model requires "
+            f"the disk that contains {folder} has {free / 1e6:,.0f} MB free, but converting the model requires "
             f"{needed_bytes / 1e6:,.0f} MB; free some space, or set {FOLDER_VARIABLE} to a folder on another disk"
         )
 

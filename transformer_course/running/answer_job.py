@@ -257,7 +257,7 @@ class _StandInNotebook(ModuleType):
     that have passed, and these behave like the library's definitions.
 
     Attributes:
-        checked: The objects passed to ``check``, by exercise name.
+        checked: The objects passed to ``check``, keyed by exercise name.
     """
 
     def __init__(self, parts: Parts) -> None:

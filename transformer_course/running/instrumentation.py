@@ -71,7 +71,7 @@ class Definition:
 
 
 def number_expressions(definition: Definition, first: int) -> tuple[list[RecordedNode], list[Expression]]:
-    """Number the expressions of a definition in its syntax tree; return their nodes and descriptions, by number.
+    """Number the expressions of a definition in its syntax tree; return their nodes and descriptions, keyed by number.
 
     Args:
         definition: The definition.

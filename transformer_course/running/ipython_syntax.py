@@ -45,7 +45,7 @@ def parse(cell: str, filename: str = "<cell>", n_magics: int = 0) -> tuple[str, 
     except SyntaxError:
         python = _transformed(cell)
     if n_magics > MAX_NESTED_MAGICS:
-        raise SyntaxError(f"magics must be nested at most {MAX_NESTED_MAGICS} deep")
+        raise SyntaxError(f"magics must be nested at most {MAX_NESTED_MAGICS} levels deep")
     try:
         python = _with_timed_code(_with_cell_magic_body(python, n_magics), n_magics)
         return python, ast.parse(python, filename).body

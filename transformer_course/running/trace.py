@@ -45,11 +45,11 @@ class TracedAttempt(Protocol):
 
     @property
     def expressions(self) -> Sequence[Expression]:
-        """All expressions, by number."""
+        """All expressions, keyed by number."""
 
     @property
     def edits(self) -> Sequence[CodeEdit]:
-        """Small edits to the code, by number, likeliest slips first."""
+        """Small edits to the code, keyed by number, likeliest slips first."""
 
     def run(self, case: Case, replacements: Mapping[int, Any] | None = None, *, is_recording: bool = True) -> Trace:
         """Call the attempt on a case, with some expressions replaced."""
@@ -90,8 +90,8 @@ class Traced:
 
         Args:
             case: The case.
-            replacements: Values that replace expressions, by number. Use a ``ValueSequence`` for an expression that is
-                evaluated several times.
+            replacements: Values that replace expressions, keyed by number. Use a ``ValueSequence`` for an expression
+                that is evaluated several times.
             is_recording: Whether to record the values of expressions.
         """
         [trace] = self._call(case, replacements or {}, 1, is_recording)
@@ -99,7 +99,7 @@ class Traced:
 
     @property
     def edits(self) -> Sequence[CodeEdit]:
-        """Small edits to the code, by number, likeliest slips first."""
+        """Small edits to the code, keyed by number, likeliest slips first."""
         return self._code_edits.edits
 
     @cached_property

@@ -74,7 +74,7 @@ def pack_request(
 
     Args:
         case: Index of the case.
-        replacements: Values that replace expressions, by number.
+        replacements: Values that replace expressions, keyed by number.
         is_recording: Whether to record values.
         times: Number of calls: 1 or 2.
         edit: Number of the edit to apply before the call, if any. Then no expressions are replaced or recorded.
@@ -216,14 +216,14 @@ def _error(error: Any) -> tuple[str, str] | None:
             return None
         case [str(kind), str(message)]:
             return kind[:MAX_TEXT], message[:MAX_TEXT]
-    raise NotPlainData("an error must be None or a list of an exception type and a message")
+    raise NotPlainData("an error must be None or a list [exception type, message]")
 
 
 def _event(event: Any, n_expressions: int) -> Event:
     match event:
         case [int(number), int(evaluation), value] if _is_number(number, n_expressions):
             return Event(number, evaluation, _value(value))
-    raise NotPlainData("an event must be a list of a valid expression number, an evaluation number and a value")
+    raise NotPlainData("an event must be a list [valid expression number, evaluation number, value]")
 
 
 def _value(value: Any, depth: int = 0) -> PlainData:
@@ -242,7 +242,7 @@ def _write(write: Any, n_expressions: int) -> tuple[int, str]:
     match write:
         case [int(number), str(name)] | (int(number), str(name)) if _is_number(number, n_expressions):
             return number, name[:MAX_TEXT]
-    raise NotPlainData("a write must be a pair of a valid expression number and an argument name")
+    raise NotPlainData("a write must be a pair (valid expression number, argument name)")
 
 
 def _is_number(number: Any, n_expressions: int) -> bool:

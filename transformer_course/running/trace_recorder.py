@@ -79,7 +79,7 @@ class TraceRecorder:
     """Receives calls from instrumented code: records values and returns replacements.
 
     Args:
-        replacements: The replacement values, by number.
+        replacements: The replacement values, keyed by number.
         is_recording: Whether to record values.
 
     Attributes:

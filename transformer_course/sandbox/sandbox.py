@@ -211,7 +211,7 @@ class Sandbox:
                 self._stop()
 
     def _with_file(self, job: dict[str, Any]) -> dict[str, Any]:
-        """Replace the library in a job by the name of a file that only the job's own process reads.
+        """Replace the library in a job with the name of a file that only the job's own process reads.
 
         If the supervisor read the library, the notebook's next job could search its memory for the part that the
         learner has to implement.

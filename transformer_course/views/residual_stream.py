@@ -78,7 +78,7 @@ class ResidualStream(View):
 
     @property
     def numbers(self) -> dict[str, dict[str, float]]:
-        """The loss of each stack and its measurements at the selected layer, by name."""
+        """The loss of each stack and its measurements at the selected layer, keyed by name."""
         step_index = self.steps.index(self.step)
         return {
             run["name"]: {

@@ -108,7 +108,7 @@ class TrainingView(View):
         return loss
 
     def score(self, scores: Mapping[str, float]) -> None:
-        """Record scores at this step, such as accuracies, by name. The names must be the same every time.
+        """Record scores at this step, such as accuracies, keyed by name. The names must be the same every time.
 
         A score whose name ends in ``loss`` is drawn in the chart of the training loss.
 

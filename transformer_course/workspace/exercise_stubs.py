@@ -25,7 +25,7 @@ def exercise_stub(exercise: str) -> str:
 
 @cache
 def _stubs(published: Path) -> Mapping[str, str]:
-    """Read the stubs of all published lessons, by exercise name. The name is the id of the stub's cell."""
+    """Read the stubs of all published lessons, keyed by exercise name. The name is the id of the stub's cell."""
     stubs = {}
     for path in sorted(published.glob("*.ipynb")):
         for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:

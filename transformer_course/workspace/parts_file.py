@@ -15,7 +15,7 @@ SECTION = re.compile(r"^# %% (\w+)$", re.MULTILINE)
 
 
 def read_sections(path: Path) -> tuple[str, dict[str, str]]:
-    """Return the text at the start of a file, and its sections by name.
+    """Return the text at the start of a file, and its sections, keyed by name.
 
     For a missing file, the text is the default header, and there are no sections.
 

@@ -67,8 +67,8 @@ class Progress:
     """The content of a record.
 
     Attributes:
-        passed: The time of each exercise's first pass, by name, in the order of the file.
-        predictions: The first prediction of each comparison, by cell, in the order of the file.
+        passed: The time of each exercise's first pass, keyed by name, in file order.
+        predictions: The first prediction for each comparison, keyed by cell, in file order.
         messages: The messages that checks have reported for each exercise, without duplicates: names of mistakes,
             ``wrong`` or ``crashed``.
         reviews: The reviews, in the order of the file.

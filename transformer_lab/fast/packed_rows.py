@@ -35,7 +35,7 @@ class PackedRows:
     def __init__(self, real: Bool[Tensor, "batch n"], multiple: int = 1) -> None:
         self.shape, self.real = real.shape, real
         if not can_be_packed(real):
-            raise ValueError("to be packed, every sentence must begin with a real token, with padding only at its end")
+            raise ValueError("packing requires every sentence to begin with a real token, with padding only at its end")
         self.index = real.flatten().nonzero()[:, 0]  # (n_real,)
         self.n_real = len(self.index)
         n_more = -self.n_real % multiple

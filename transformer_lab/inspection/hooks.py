@@ -14,7 +14,7 @@ from transformer_lab.attention.multi_head import AttentionBase, split_heads
 
 @contextmanager
 def record_attention(model: nn.Module) -> Iterator[dict[str, Tensor]]:
-    """Record the weights of every attention module that runs inside the ``with`` block, by the module's name.
+    """Record the weights of every attention module that runs inside the ``with`` block, keyed by module name.
 
     Recording does not change the model's result. Outside the block, nothing is recorded and there is no overhead. If
     the model runs several times, the last pass is recorded. In a beam search, cross-attention treats all beams of a

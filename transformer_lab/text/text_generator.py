@@ -188,7 +188,7 @@ class TextGenerator:
         if tokens := self.tokenizer.encode(prompt).ids:
             return tokens
         if self.bos_id is None:
-            raise ValueError("the prompt is empty, but this model has no token that begins a text; pass some text")
+            raise ValueError("the prompt is empty, but this model has no beginning-of-text token; pass some text")
         return [self.bos_id]
 
 

@@ -49,5 +49,5 @@ def test_displayed_source_omits_bug_report():
 
 @pytest.mark.parametrize("number", [0, 17])
 def test_rejects_unknown_patient_number(number):
-    with pytest.raises(ValueError, match=f"numbered from 1 to 16; got {number}"):
+    with pytest.raises(ValueError, match=f"must be from 1 to 16; got {number}"):
         patient_class(number)

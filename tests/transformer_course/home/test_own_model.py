@@ -62,5 +62,5 @@ def test_shows_the_saved_state_without_a_kernel(folder):
 
 def test_server_reports_a_missing_model(folder):
     handler = server.ModelHandler.__new__(server.ModelHandler)
-    with pytest.raises(server.web.HTTPError, match="no lesson was saved with a map of a model"):
+    with pytest.raises(server.web.HTTPError, match="no saved lesson contains a map of a model"):
         handler.render_progress(folder.home())

@@ -159,7 +159,7 @@ def test_stops_before_a_stop_string_without_extra_steps(model):
 def test_empty_prompt_uses_the_bos_token(model):
     assert text(model, "", 5, temperature=0) == text(model, END, 5, temperature=0) != ""
     model.bos_id = None
-    with pytest.raises(ValueError, match="the prompt is empty, but this model has no token that begins a text"):
+    with pytest.raises(ValueError, match="the prompt is empty, but this model has no beginning-of-text token"):
         model.stream("")
 
 

@@ -1,4 +1,4 @@
-"""The patients, by number. Each module makes one change to a healthy model.
+"""The patients, numbered from 1. Each module makes one change to a healthy model.
 
 Close a patient's case before you read its module.
 """
@@ -36,5 +36,5 @@ def source(number: int) -> str:
 
 def _module(number: int) -> Any:
     if not 1 <= number <= N_PATIENTS:
-        raise ValueError(f"the patients are numbered from 1 to {N_PATIENTS}; got {number}")
+        raise ValueError(f"the patient's number must be from 1 to {N_PATIENTS}; got {number}")
     return import_module(f"{__name__}.patient_{number:02}")

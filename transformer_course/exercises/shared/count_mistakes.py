@@ -9,7 +9,7 @@ def a_float(variant: Variant, what: str) -> Mistake:
 
     Args:
         variant: The answer that returns a float.
-        what: Plural noun for the counted items, at the start of a sentence.
+        what: Plural noun for the counted items, capitalized to begin a sentence.
     """
     return Mistake(
         "a_float",

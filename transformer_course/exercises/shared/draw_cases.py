@@ -39,8 +39,8 @@ def attention_cases(seed: int, width: int = 4, loud: float = 130.0, *, zeros: bo
     Args:
         seed: The random seed.
         width: Width of the keys in cases without a batch.
-        loud: Size of the entries of two queries whose exponentials overflow or underflow.
-        zeros: Whether to include a case with a query of zeros.
+        loud: Magnitude of the entries in two queries whose exponentials overflow or underflow.
+        zeros: Whether to include a case with an all-zero query.
     """
     rng = generator(seed)
 

@@ -27,13 +27,13 @@ def layer_parameters(rng: torch.Generator, d_model: int, d_ff: int) -> dict[str,
 
 
 def stack_parameters(rng: torch.Generator, d_model: int, d_ff: int, n_layers: int, stack: str) -> dict[str, Tensor]:
-    """Draw every parameter of a list of layers with the name ``stack``."""
+    """Draw every parameter in a list of layers called ``stack``."""
     drawn = [layer_parameters(rng, d_model, d_ff) for _ in range(n_layers)]
     return {f"{stack}.{number}.{name}": value for number, layer in enumerate(drawn) for name, value in layer.items()}
 
 
 def decoder_layer_parameters(rng: torch.Generator, d_model: int, d_ff: int) -> dict[str, Tensor]:
-    """Draw every parameter of a decoder layer, with norms as in ``layer_parameters``."""
+    """Draw every parameter of a decoder layer. The norms are drawn as in ``layer_parameters``."""
     drawn = {
         f"{attention}.{layer}.weight": normal(rng, d_model, d_model) / d_model**0.5
         for attention in ("self_attention", "cross_attention")

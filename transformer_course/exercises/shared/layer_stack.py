@@ -145,7 +145,7 @@ def inverted(mask: str) -> Wording:
 
 
 def of_the_positions(steps: InSteps) -> list[Mistake]:
-    """Return the mistakes in selecting rows of the table of positions."""
+    """Return the mistakes in selecting rows from the table of positions."""
     return [
         Mistake(
             "one_position",
@@ -320,7 +320,7 @@ def mask_mistakes(steps: InSteps, step: str, mask: str) -> list[Mistake]:
 
     Args:
         steps: The answer in steps.
-        step: The step that returns the mask of each layer.
+        step: The step that returns each layer's mask.
         mask: Name of the mask argument.
     """
     return [

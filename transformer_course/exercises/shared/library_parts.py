@@ -1,4 +1,4 @@
-"""The ``parts`` that references use: the references of earlier exercises."""
+"""The ``parts`` that reference solutions use: the reference solutions of earlier exercises."""
 
 from transformer_course.exercises import every_exercise
 from transformer_course.running.parts import Parts

@@ -181,7 +181,7 @@ def another_base(steps: InSteps, step: str) -> Mistake:
 
 
 def of_the_pick(steps: InSteps, picked: str, source: str, *everywhere: Any) -> list[Mistake]:
-    """Return the mistakes in selecting the entry of each target with ``gather``.
+    """Return the mistakes in selecting each target's entry with ``gather``.
 
     Args:
         steps: An answer with the argument ``targets``.

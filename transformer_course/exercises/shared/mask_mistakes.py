@@ -1,4 +1,4 @@
-"""Messages shared by several masks: an inverted mask, a mask that is off by one, and masks of numbers."""
+"""Messages shared by the mask exercises: a mask is inverted, off by one, or not boolean."""
 
 from transformer_course.exercise import Wording
 

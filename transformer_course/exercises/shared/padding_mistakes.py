@@ -41,7 +41,7 @@ def which_targets(steps: InSteps, *last_hint: str, below: str) -> list[Mistake]:
     Args:
         steps: The answer.
         last_hint: The last hint, if it should not be composed from the step ``real``.
-        below: Name of the mistake of ignoring all tokens below the padding id.
+        below: Name for the mistake of ignoring all tokens below the padding id.
     """
     return [
         Mistake(

@@ -1,4 +1,4 @@
-"""Recognize the exercises that a cell defines or checks by the cell's text.
+"""Use a cell's text to recognize the exercises that the cell defines or checks.
 
 The code is not parsed here, because parsing a student's code can crash a process or exhaust its memory. Code is parsed
 only in the sandbox.

@@ -75,7 +75,7 @@ PARTICIPANT = re.compile(r"(?:[^\W\d_]|/){5,} ?(\d+)")
 
 
 def find_columns(table: Table, key: str, chosen: Mapping[str, str] | None = None) -> list[int]:
-    """Return the indices of the columns for a key of ``TITLES``, most specific first.
+    """Return the indices of the columns that match a key of ``TITLES``, most specific first.
 
     A column whose cells all contain an ``@`` is treated as a column of email addresses, regardless of its title.
 

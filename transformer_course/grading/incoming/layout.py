@@ -51,7 +51,7 @@ MAX_CONTAINERS = 3
 
 @dataclass
 class Folder:
-    """A folder or zip, with its subfolders by name and its files. An empty folder contains a placeholder file."""
+    """A folder or zip, with its files and its subfolders (keyed by name). An empty folder has a placeholder file."""
 
     name: str
     folders: dict[str, "Folder"] = field(default_factory=dict)
@@ -69,7 +69,7 @@ class Layout:
     """The assignment of files to students.
 
     Args:
-        owners: The student of each file, by path.
+        owners: The student who submitted each file, keyed by path.
         ignored: Files that belong to no student.
         methods: The number of times each method was used to find a student. A key is a phrase such as "by the names of
             their folders".
@@ -156,7 +156,7 @@ def is_class(root: Folder, is_student: Callable[[str], bool]) -> bool:
 
 
 def is_nbgrader_course(names: Iterable[str], is_student: Callable[[str], bool]) -> bool:
-    """Return whether folders make up an nbgrader course, rather than being students' folders with the same names."""
+    """Return whether folders make up an nbgrader course, rather than students' folders with the same names."""
     names = set(names)
     others = {name for name in names - NBGRADER_COURSE if is_student(name)}
     return NBGRADER_FOLDER in names and not others and (len(names) == 1 or len(names & NBGRADER_COURSE) > 1)
@@ -208,7 +208,7 @@ class _Sorter:
         return bool(inner) and 2 * len(inner) > len(folder.folders)
 
     def _person(self, name: str) -> PersonHint | None:
-        """Return the person named by a folder, or by a file without its extension, or None."""
+        """Return the person after whom a folder or a file (without its extension) is named, or None."""
         if hint := read_platform_name(name):
             return hint
         for candidate in dict.fromkeys(filter(None, (person_in_file_name(name), name))):
@@ -290,7 +290,7 @@ def _has_names(folder: Folder) -> bool:
 
 
 def _lessons(folder: Folder) -> set[str]:
-    """Return the lessons in the names of the notebooks directly in a folder."""
+    """Return the lessons named in the file names of a folder's notebooks, ignoring subfolders."""
     return {lesson for file in folder.files if (lesson := lesson_by_name(file.parts[-1]))}
 
 

@@ -27,7 +27,7 @@ NO_TIME = ("", "-")
 def read_submission_times(
     path: Path, zone: ZoneInfo | None = None, columns: Mapping[str, str] | None = None
 ) -> dict[str, Time]:
-    """Return the time at which each participant last changed their submission, by participant number.
+    """Return the time at which each participant last changed their submission, keyed by participant number.
 
     Args:
         path: The worksheet.
@@ -35,7 +35,7 @@ def read_submission_times(
         columns: Titles of columns that the instructor chose, with the keys of ``column_titles.TITLES``.
 
     Raises:
-        ValueError: The table has no column of participant numbers or no column of submission times.
+        ValueError: The table has no column for participant numbers or no column for submission times.
         OSError: The table cannot be read.
     """
     table = Table(path)

@@ -42,7 +42,7 @@ def read_cells(content: bytes) -> tuple[list[dict[str, str]], dict[str, str], li
         raise UnreadableFile("The file is damaged: it is not valid JSON, so it is not a notebook.") from error
     try:
         if type(version := notebook["nbformat"]) is int and version != 4:
-            raise UnreadableFile(f"The notebook has format {str(version)[:20]}; only format 4 can be read.")
+            raise UnreadableFile(f"The notebook has format {str(version)[:20]}; only format 4 is supported.")
         if PRACTICE_KEY in notebook.get("metadata", {}):
             raise UnreadableFile(NOTHING_TO_GRADE)
         cells = [_cell(cell) for cell in notebook["cells"] if cell["cell_type"] == "code"]

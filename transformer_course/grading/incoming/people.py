@@ -44,7 +44,7 @@ class Roster:
 
     Args:
         people: All people in the class.
-        groups: The members of each group, by the group's name.
+        groups: The members of each group, keyed by the group's name.
     """
 
     def __init__(self, people: Sequence[Person], groups: Mapping[str, Sequence[Person]] | None = None) -> None:
@@ -153,7 +153,7 @@ class Roster:
     def _resolve_conflicts(self, matches: dict[PersonHint, Match]) -> None:
         """Reject all but one of the hints that match the same person but have different numbers.
 
-        If a hint has the person's number, this hint stays matched.
+        If one of the hints has the person's number, that hint stays matched.
         """
         claims: dict[Person, list[PersonHint]] = defaultdict(list)
         for hint, match in matches.items():

@@ -1,4 +1,4 @@
-"""Find the student of a file by the names that learning platforms assign to exported files.
+"""Identify the student who submitted a file by the name that a learning platform gave the exported file.
 
 To support another platform, add a row to ``PLATFORMS``.
 """

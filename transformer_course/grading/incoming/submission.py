@@ -47,7 +47,7 @@ class Submission:
         handed_in: The submission time in ISO 8601 format with a time zone, or empty.
         time_source: A description of the source of the time, or the reason why the time is unknown.
         is_marked_late: Whether the platform has marked the submission as late.
-        written: The written answers, by question.
+        written: The written answers, keyed by question.
         texts: The Markdown and raw cells that define a function or class. These cells are never run.
         storage_lesson: The lesson under which to store the results if the notebook's own lesson is unknown; otherwise
             empty.

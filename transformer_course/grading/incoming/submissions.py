@@ -193,7 +193,7 @@ class _Source:
 
 
 def _student_of_file(path: Path, is_student: Callable[[str], bool]) -> PersonHint:
-    """Return the student of a single notebook, from its name or from the folders that contain it."""
+    """Return the student who submitted a single notebook, based on its name or on the folders that contain it."""
     folders = path.resolve().parent
     if hint := read_platform_name(path.name):
         return hint
@@ -232,7 +232,7 @@ def _read_all(files: Iterable[SubmittedFile], layout: Layout, root: str) -> list
 
     Args:
         files: The submitted files.
-        layout: The student of each file.
+        layout: The student who submitted each file.
         root: The name of the folder or zip that contains them.
     """
     notebooks: dict[PersonHint, list[Submission]] = defaultdict(list)

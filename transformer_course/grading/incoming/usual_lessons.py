@@ -10,7 +10,7 @@ from transformer_course.grading.incoming.submission import Submission
 
 
 def with_usual_lessons(students: Mapping[str, Sequence[Submission]]) -> dict[str, list[Submission]]:
-    """Assign a lesson to files of unknown lessons, so that messages about them appear in the right feedback.
+    """Assign a lesson to files whose lesson is unknown, so that messages about them appear in the right feedback.
 
     Search the file's name, and then the folders and zips that contain the file, innermost first. Stop at the first name
     that refers to a lesson, and use this lesson; or stop at the first folder or zip with other students' submissions,

@@ -123,7 +123,7 @@ def _number(text: str, title: str, maximum: float, where: str) -> float | None:
 
 
 def read_rubric(out: Path) -> dict[str, Criteria]:
-    """Return the rubric by question, or an empty dict if the folder has no rubric.
+    """Return the rubric, keyed by question, or an empty dict if the folder has no rubric.
 
     Raises:
         ValueError: A maximum is not a number.

@@ -166,7 +166,7 @@ def _check_directory(file: IO[bytes]) -> None:
         raise UnreadableFile("The file is damaged: it is not a zip.")
     (length,) = struct.unpack_from("<I", tail, at + 12)
     if length > MAX_DIRECTORY_BYTES:
-        raise UnreadableFile("The zip has too many files.")
+        raise UnreadableFile("The zip contains too many files.")
     file.seek(0)
 
 

@@ -53,7 +53,7 @@ NAMES_IN_TORCH: Mapping[str, Collection[str]] = {
 
 @dataclass(frozen=True)
 class SimilarPair:
-    """Two nearly identical submissions of a lesson.
+    """Two nearly identical submissions for a lesson.
 
     Args:
         lesson: The lesson.
@@ -75,7 +75,7 @@ def fingerprint(cells: Sequence[Mapping[str, str]], lesson: str) -> frozenset[in
 
 
 def similarity(first: Collection[int], second: Collection[int]) -> float:
-    """Return the fraction of shared runs of two submissions, or 0 if they are too short to compare."""
+    """Return the fraction of runs that two submissions share, or 0 if they are too short to compare."""
     a, b = frozenset(first), frozenset(second)
     if min(len(a), len(b)) < MIN_TOKEN_RUNS:
         return 0.0
@@ -83,7 +83,7 @@ def similarity(first: Collection[int], second: Collection[int]) -> float:
 
 
 def similar_pairs(lesson: str, fingerprints: Mapping[str, frozenset[int]]) -> list[SimilarPair]:
-    """Return the pairs of students with nearly identical submissions of a lesson, most similar first."""
+    """Return the pairs of students with nearly identical submissions for a lesson, most similar first."""
     long = {student: own for student, own in fingerprints.items() if len(own) >= MIN_TOKEN_RUNS}
     found = []
     for (first_student, first), (second_student, second) in combinations(long.items(), 2):

@@ -150,7 +150,7 @@ def with_remarks(graded: GradedExercise, library_calls: str) -> GradedExercise:
 
 
 def _wrong_parts(submission: Submission, exercise: Exercise, earlier: Sequence[GradedExercise]) -> list[Exercise]:
-    """Return the earlier exercises that were answered wrong and on which an answer depends, directly or indirectly.
+    """Return the earlier exercises with wrong answers on which an answer depends, directly or indirectly.
 
     The instructor's own exercises are excluded, because their references never enter the sandbox.
     """

@@ -76,7 +76,7 @@ class GradedSubmission:
         isolation: The level of isolation for its code: ``full``, ``shared user`` or ``none``.
         notes: Notes for the instructor.
         fingerprint: The hashes of its token runs, for comparing submissions.
-        answers: The source of the cell that defines each answer, by exercise, for the feedback.
+        answers: The source of the cell that defines each answer, keyed by exercise, for the feedback.
         attempt: The attempt to which the submission belongs.
     """
 

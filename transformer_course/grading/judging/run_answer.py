@@ -125,7 +125,7 @@ def library_of(name: str, needed: set[str]) -> str:
 
 @cache
 def library_source(exercise: Exercise) -> dict[str, str]:
-    """Return the information from which the sandbox loads the library's function or class for an exercise.
+    """Return the information that the sandbox needs to load the library's function or class for an exercise.
 
     Returns:
         The ``module`` if the function or class is in the model library, or else its ``source``, because the sandbox

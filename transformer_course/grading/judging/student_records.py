@@ -193,7 +193,7 @@ def _is_ended_by_others(attempt: Mapping[str, Any]) -> bool:
 
 
 def by_lesson(submissions: Sequence[Submission]) -> dict[str, list[Submission]]:
-    """Return a student's submissions by the lesson under which their results are stored."""
+    """Return a student's submissions, keyed by the lesson under which their results are stored."""
     found: dict[str, list[Submission]] = {}
     for submission in submissions:
         found.setdefault(submission.storage_lesson or submission.lesson, []).append(submission)

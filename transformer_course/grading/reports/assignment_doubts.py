@@ -51,7 +51,7 @@ def doubts_by_grades(
     Args:
         lesson: The lesson to export.
         results: The results of the class.
-        grades: The students whose cells contain a number, each with this number.
+        grades: Maps each student whose cell contains a number to this number.
         points: Function that returns the points to export.
     """
     if len(grades) < MIN_GRADES:

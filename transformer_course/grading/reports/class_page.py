@@ -34,7 +34,7 @@ class SharedMistake:
     Args:
         exercise: The exercise.
         name: The mistake's name.
-        summary: A clause that describes the mistake, in the markup of ``Panel``.
+        summary: A clause that describes the mistake, in ``Panel`` markup.
         students: The students who made the mistake.
         n_answers: Number of students who answered the exercise.
     """
@@ -166,7 +166,7 @@ def _points_summary(submitted: Sequence[StudentResult], results: ClassResults) -
 
 
 def _people(results: ClassResults) -> dict[str, list[str]]:
-    """Return the students who need attention, by reason."""
+    """Return the students who need attention, keyed by reason."""
     without = [student for student in results.students if has_nothing_right(student)]
     groups: dict[str, Sequence[str]] = {
         "Submitted nothing": [s.name for s in results.students if s.status == NOTHING_SUBMITTED],

@@ -28,7 +28,7 @@ from transformer_course.grading.rules.overrides import OVERRIDES_FILE as OVERRID
 
 
 class HasStudent(Protocol):
-    """A row of one of the instructor's tables."""
+    """A row in one of the instructor's tables."""
 
     @property
     def student(self) -> str:
@@ -42,7 +42,7 @@ def class_results(graded: Mapping[str, Sequence[GradedSubmission]], rules: Class
     """Return the results of a class.
 
     Args:
-        graded: The graded notebooks by the student's name in the submissions.
+        graded: The graded notebooks, keyed by the student's name in the submissions.
         rules: The instructor's rules, or None.
     """
     rules = rules or ClassRules()
@@ -126,7 +126,7 @@ def _left_groups(
     Args:
         own: The student's submissions, alone or in a group.
         results: The student's results.
-        owners: The names of the students who submitted a notebook, by the notebook's Python ``id``.
+        owners: The names of the students who submitted a notebook, keyed by the notebook's Python ``id``.
         name: The student's name.
     """
     found = {}
@@ -173,7 +173,7 @@ class _Owners:
     """The owners of the graded notebooks: people in the roster, or else people who are known only by a name.
 
     Args:
-        graded: The graded notebooks by the student's name in the submissions.
+        graded: The graded notebooks, keyed by the student's name in the submissions.
         roster: The people in the class.
 
     Attributes:
@@ -244,7 +244,7 @@ def _names(people: Sequence[Person]) -> dict[Person, str]:
 def _by_person(
     file: str, rows: Sequence[Row], names: Mapping[Person, str]
 ) -> tuple[Mapping[Person, list[Row]], list[str]]:
-    """Return the rows of one of the instructor's tables by person, and a line about each row without a match."""
+    """Return the rows in one of the instructor's tables, keyed by person, and a line about each row without a match."""
     known, by_name = Roster(list(names)), {name: person for person, name in names.items()}
     found: dict[Person, list[Row]] = defaultdict(list)
     unknown = []

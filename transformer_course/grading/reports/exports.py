@@ -46,7 +46,7 @@ class FilledTable:
 
     Args:
         content: The table, with the separator, encoding and decimal sign of the exported file.
-        found: The result for each row that gets points, by the person in the row.
+        found: The result for each row that gets points, keyed by the person in the row.
         not_graded: The results of students whose submissions could not be graded; their pages give the reason.
         messages: Lines about the column, about students with and without points, and about the changed cells.
         doubts: Reasons why the table may be for a different lesson, as clauses.

@@ -37,7 +37,7 @@ def canvas_feedback(students: Sequence[StudentResult], lesson: str = "") -> tupl
 
     Args:
         students: The students.
-        lesson: The lesson of the pages; empty for all lessons.
+        lesson: The lesson that the pages cover; empty for all lessons.
     """
     pages = {}
     for student in (only_lesson(student, lesson) for student in students):
@@ -47,7 +47,7 @@ def canvas_feedback(students: Sequence[StudentResult], lesson: str = "") -> tupl
 
 
 def without_canvas_feedback(students: Sequence[StudentResult], lesson: str = "") -> list[str]:
-    """Return the names of students who submitted files through Canvas, but none that can contain a page."""
+    """Return the names of students who submitted files through Canvas, but no file that can contain a page."""
     names = {student.name: list(_names_in_canvas(only_lesson(student, lesson))) for student in students}
     return [student for student, own in names.items() if own and not any(map(_can_hold_page, own))]
 
@@ -56,8 +56,8 @@ def moodle_feedback(found: Mapping[Person, StudentResult], lesson: str = "") -> 
     """Return the zip for Moodle, and the number of pages in it. Only students with a participant number get a page.
 
     Args:
-        found: The students by the person in the row of Moodle's worksheet, whose id is the participant number.
-        lesson: The lesson of the pages; empty for all lessons.
+        found: The students, keyed by the person in Moodle's worksheet, whose id is the participant number.
+        lesson: The lesson that the pages cover; empty for all lessons.
     """
     pages = {}
     for person, student in found.items():

@@ -13,9 +13,9 @@ class RecordedPoints:
     """A student's points when the results were last written.
 
     Args:
-        points: The points that counted, by exercise.
-        grader_points: The grader's points, by exercise, even if the instructor has overridden them.
-        deductions: The late penalty, by lesson.
+        points: The points that counted, keyed by exercise.
+        grader_points: The grader's points, keyed by exercise, even if the instructor has overridden them.
+        deductions: The late penalty, keyed by lesson.
     """
 
     points: Mapping[str, float] = field(default_factory=dict)

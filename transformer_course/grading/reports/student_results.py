@@ -110,15 +110,15 @@ class StudentResult:
         name: The student's unique name in all tables.
         person: The person in the roster, or else a person with only an id.
         notebooks: All submitted notebooks.
-        lessons: The results for the graded lessons, by name.
+        lessons: The results for the graded lessons, keyed by name.
         comment: The instructor's general comment.
         is_listed: Whether the student is in the roster, or there is no roster.
         written: The written answers, with their marks.
-        extensions: The student's own due dates, by lesson; the key "" stands for all other lessons.
-        similar: Students with nearly identical submissions, by lesson.
+        extensions: The student's own due dates, keyed by lesson; the key "" stands for all other lessons.
+        similar: Students with nearly identical submissions, keyed by lesson.
         requests: The student's open requests for a regrade.
         candidates: The people in the roster to whom the name may refer, if the match is uncertain.
-        left_groups: The other members of the group, by lesson, if the student's own submission counts instead of the
+        left_groups: The other group members, keyed by lesson, if the student's own submission counts instead of the
             group's submission.
     """
 
@@ -324,7 +324,7 @@ class ClassResults:
 
     @cached_property
     def without_submission(self) -> Mapping[str, Sequence[str]]:
-        """The students in the roster without a submission, by lesson, or under "" if they submitted nothing at all.
+        """The students in the roster without a submission, keyed by lesson; the key is "" if they submitted nothing.
 
         Without a roster, the mapping is empty. A student whose points for a lesson were entered by hand is not listed
         for this lesson.

@@ -47,7 +47,7 @@ class ClassRules:
         partial_credit: Whether an answer that passes some cases gets the corresponding fraction of the points.
         lessons: The lessons that count, or ``ALL_LESSONS``; empty for all lessons that enough students submit.
         extensions: Later due dates for individual students.
-        rubric: The rubric for written answers, by question.
+        rubric: The rubric for written answers, keyed by question.
         library_calls: One of ``LIBRARY_CALLS``.
         bonus: Whether points for stretch exercises are exported.
         roster_columns: The columns of the roster that the instructor chose, with the keys of ``column_titles.TITLES``.

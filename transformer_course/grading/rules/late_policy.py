@@ -71,7 +71,7 @@ class LatePolicy:
 
         Args:
             submission: The notebook.
-            extensions: The student's own due dates, by lesson.
+            extensions: The student's own due dates, keyed by lesson.
         """
         due, extended = (_due(dates, submission.lesson) for dates in (self.due, extensions or {}))
         is_extended = extended is not None and (due is None or extended > due)

@@ -127,11 +127,11 @@ def _try(exercises: Sequence[Exercise]) -> None:
             raise ValueError(f"the points of {exercise.name} must be a whole number above 0; got {exercise.points!r}")
         error: Any = behavior(exercise, TRIAL_SEEDS[0]).expected[0].get("error")
         if error:
-            raise ValueError(f"the reference of {exercise.name} fails: {error['type']}: {error['message']}")
+            raise ValueError(f"the reference solution to {exercise.name} fails: {error['type']}: {error['message']}")
         for seed in TRIAL_SEEDS:
             verdict = judge(exercise, seed, behavior(exercise, seed).expected)
             if not verdict.passed:
-                raise ValueError(f"the reference of {exercise.name} does not pass: {verdict.message}")
+                raise ValueError(f"the reference solution to {exercise.name} does not pass: {verdict.message}")
         first, second = (behavior(exercise, seed).expected for seed in TRIAL_SEEDS)
         if judge(exercise, TRIAL_SEEDS[1], first).passed or judge(exercise, TRIAL_SEEDS[0], second).passed:
             raise ValueError(

@@ -97,7 +97,7 @@ def test_shortens_long_number_in_messages(tmp_path: Path):
     path = tmp_path / "ada.ipynb"
     path.write_text(f'{{"nbformat": {"9" * 4000}, "cells": []}}')
     [submission] = find_submissions([path])
-    assert submission.problem == f"The notebook has format {'9' * 20}; only format 4 can be read."
+    assert submission.problem == f"The notebook has format {'9' * 20}; only format 4 is supported."
 
 
 def renamed(lesson: str = "01_lookup", **cell: str) -> bytes:

@@ -110,7 +110,7 @@ def test_reports_corrupted_member_and_oversized_directory(tmp_path: Path, monkey
     (tmp_path / "ada.zip").write_bytes(whole[: at + 5] + b"\xff\xff\xff\xff" + whole[at + 9 :])
     assert find_submissions([tmp_path / "ada.zip"])[0].problem == "The zip is damaged."
     monkeypatch.setattr(zip_files, "MAX_DIRECTORY_BYTES", 20)
-    assert find_submissions([tmp_path / "ada.zip"])[0].problem == "The zip has too many files."
+    assert find_submissions([tmp_path / "ada.zip"])[0].problem == "The zip contains too many files."
 
 
 def test_empty_folder_in_class_zip_is_a_student(tmp_path: Path):

@@ -99,7 +99,11 @@ def test_answers_never_enter_the_sandbox(own_file: Path, tmp_path: Path, sandbox
         ("centered", "softmax", "softmax is an exercise of the course; choose another name"),
         ("Shift", "centered", "two exercises have the name centered"),
         ("draw(seed, (2, 3), (5, 4)", "draw(3, (2, 3), (5, 4)", "the cases of centered must depend on the seed"),
-        ("x - secret", "x - secrett", "the reference of centered fails: NameError: name 'secrett' is not defined"),
+        (
+            "x - secret",
+            "x - secrett",
+            "the reference solution to centered fails: NameError: name 'secrett' is not defined",
+        ),
     ],
 )
 def test_reports_invalid_file_before_running_any_answer(own_file: Path, old: str, new: str, message: str):

@@ -1,4 +1,4 @@
-"""Mistakes shared by the exercises about attention.
+"""Mistakes shared by the attention exercises.
 
 Each function takes an answer in steps and returns the mistakes in some of these steps. It finds the steps by name:
 ``turned``, ``products`` (or ``scores``, if the answer does not scale), ``width``, ``divisor``, ``scores``, ``weights``

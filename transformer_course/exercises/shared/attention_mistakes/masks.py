@@ -30,7 +30,7 @@ MASK_MESSAGES = {
 
 
 def of_the_mask(steps: InSteps) -> list[Mistake]:
-    """Return the mistakes in interpreting a mask, which may be None, and in masking out scores."""
+    """Return the mistakes in interpreting an optional mask and in masking out scores."""
 
     def transposed(mask: Any) -> Any:
         return None if mask is None else mask.mT

@@ -72,7 +72,7 @@ def root_of_the_number(of: str) -> Wording:
 
 
 def of_scaling_too_early(steps: InSteps) -> list[Mistake]:
-    """Return the mistakes of scaling or normalizing the scores in lesson 01."""
+    """Return the mistakes of scaling the scores or normalizing the vectors in lesson 01, which does neither."""
     return [
         Mistake(
             "scaled_too_early",

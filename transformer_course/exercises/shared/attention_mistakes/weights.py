@@ -23,7 +23,7 @@ TRANSPOSES_THE_BATCH = Wording(
 
 
 def of_the_transposition(steps: InSteps, keys: str = "keys") -> list[Mistake]:
-    """Return the mistakes in transposing the keys. ``keys`` is the name of their argument or step."""
+    """Return the mistakes in transposing the keys. ``keys`` names the argument or step that contains them."""
 
     def turned(change: Callable[[Tensor], Tensor]) -> Variant:
         return steps.but(turned=with_inputs(change, keys))
@@ -43,7 +43,7 @@ def of_the_transposition(steps: InSteps, keys: str = "keys") -> list[Mistake]:
 
 
 def _product(steps: InSteps, change: Step) -> Variant:
-    """Return the answer that computes the products differently."""
+    """Return the answer with a change to the step that computes the products."""
     return steps.but(**{first_of(steps, "products", "scores"): change})
 
 
@@ -146,7 +146,7 @@ def softmax_over_the_queries(steps: InSteps, *variants: Variant) -> Mistake:
 
 
 def overflows(steps: InSteps) -> Mistake:
-    """Return the mistake of a softmax without subtracting the maximum."""
+    """Return the mistake of computing the softmax without subtracting the maximum."""
 
     def made(change: Step) -> Variant:
         return steps.but(**{first_of(steps, "probabilities", "weights"): change})
