@@ -42,6 +42,7 @@ def test_new_kernel_and_reset_take_one_click_each(tmp_path: Path, monkeypatch: p
         reloaded_page_remembers_executed_cells(book, address)
         undo_restores_a_reset_exercise(book)
         panel_button_resets_exercise(book)
+        running_all_cells_shows_no_bar(book)
         start_over_keeps_the_old_lesson(book, lessons)
         first_command_changes_the_theme(page)
 
@@ -130,6 +131,27 @@ def panel_button_resets_exercise(book: Notebook) -> None:
     check.get_by_role("button", name="Reset to the stub").click()
     expect(book.cell_with("def softmax(")).to_contain_text("raise NotImplementedError")
     expect(check.locator(".jp-OutputArea-output")).to_have_count(0)
+
+
+def running_all_cells_shows_no_bar(book: Notebook) -> None:
+    """The cells above the last cell are in the queue. The first of them imports torch, which takes seconds."""
+    page, kernel = book.page, "window.jupyterapp.shell.currentWidget.sessionContext.session.kernel"
+    page.evaluate(f"{kernel}.restart()")
+    page.wait_for_function(f"{kernel}.status === 'idle'", polling=200)
+    expect(bar(page)).to_be_visible()
+    page.evaluate("void window.jupyterapp.commands.execute('notebook:run-all-cells')")
+    state = page.wait_for_function(
+        """() => {
+            const { widgets } = window.jupyterapp.shell.currentWidget.content;
+            const queued = widgets.filter(widget => widget.model.executionState === 'running').length;
+            const bars = [...document.querySelectorAll('.tl-kernel-bar')].filter(each => each.offsetParent).length;
+            return queued > 1 && { queued, bars };
+        }""",
+        polling=200,
+    )
+    assert state.json_value()["bars"] == 0
+    expect(book.cell_with("check(softmax)")).to_contain_text("Not started yet.")
+    expect(bar(page)).to_be_hidden()
 
 
 def start_over_keeps_the_old_lesson(book: Notebook, lessons: Path) -> None:

@@ -9,6 +9,9 @@ export function isRun(cell) {
   return cell.model.type === 'code' && sourceOf(cell).trim() !== '' && !tagsOf(cell).includes('skip-execution');
 }
 
+/** Whether the kernel is running a cell or will run it, because it is in the queue. */
+export const isQueued = cell => cell.model.executionState === 'running';
+
 /** Describe where a cell is: the name of its exercise, or the nearest heading above it. */
 export function placeOf(notebook, index) {
   const cell = notebook.widgets[index];

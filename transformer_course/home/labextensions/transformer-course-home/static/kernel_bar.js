@@ -1,6 +1,6 @@
 // The bar above a notebook whose kernel has not run all cells above the active one, for example after a restart, with a
 // button that runs them; and the note below a NameError that names the cell which defines the name.
-import { goToCell, isRun, placeOf, sourceOf, tagsOf } from './cells.js';
+import { goToCell, isQueued, isRun, placeOf, sourceOf, tagsOf } from './cells.js';
 
 /** Maximum running time of all cells of a lesson on one idle core, which the tests of the lessons enforce. */
 const MAX_LESSON_SECONDS = 90;
@@ -23,6 +23,9 @@ export function makeKernelBars(lab, ask) {
   const bars = new Map();
   lab.NotebookActions.executed.connect((_, { notebook, cell, success, error }) => {
     bars.get(notebook)?.wasRun(cell, success, error);
+  });
+  lab.NotebookActions.executionScheduled.connect((_, { notebook }) => {
+    setTimeout(() => bars.get(notebook)?.update()); // the cell is in the queue only after this signal
   });
   document.addEventListener('pointerdown', () => (isPressed = true), true);
   const release = () => {
@@ -87,6 +90,7 @@ class KernelBar {
     sessionContext.kernelChanged.connect(() => void this.readHistory());
     sessionContext.statusChanged.connect((_, status) => {
       if (['restarting', 'autorestarting'].includes(status)) this.forget();
+      else if (status === 'idle') this.update(); // queued cells may have been canceled
     });
     this.notebook.activeCellChanged.connect(() => this.update());
     this.notebook.model.cells.changed.connect(() => this.update());
@@ -146,7 +150,8 @@ class KernelBar {
 
   update() {
     if (this.panel.isDisposed || this.isRunning || isPressed) return;
-    const pending = this.isKnown ? this.pending().filter(cell => !this.dismissed.has(cell.model.id)) : [];
+    const isNews = cell => !isQueued(cell) && !this.dismissed.has(cell.model.id);
+    const pending = this.isKnown ? this.pending().filter(isNews) : [];
     this.widget.setHidden(!pending.length || !this.kernel);
     if (!pending.length) return;
     const isNew = this.ran.size === 0;
