@@ -8,9 +8,10 @@ from setuptools.command.build_py import build_py
 
 
 class WithLessons(build_py):
-    """Copies the notebooks into the package, except for an editable install, which uses the notebooks in the clone.
+    """A build step that copies the notebooks into the package, except for an editable install.
 
-    The copies contain no outputs, because outputs take up most of a notebook's size and learners never see them.
+    An editable install uses the notebooks in the clone. The copies contain no outputs, because outputs take up most of
+    a notebook's size and learners never see them.
     """
 
     def run(self) -> None:

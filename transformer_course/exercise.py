@@ -53,7 +53,7 @@ class Mistake:
         self.name, self.variants, self.summary = name, variants, summary
         self.message = _sentence(message, summary)
         if not summary and self.step_variants:
-            raise ValueError(f"{name} needs `summary`, because it can occur with another mistake")
+            raise ValueError(f"{name} must have a `summary`, because it can occur with another mistake")
         if not summary and "{summary}" in message:
             raise ValueError(f"the message of {name} refers to `summary`, which is empty")
         self._hints = tuple(hints)
@@ -104,7 +104,7 @@ class Wording:
 
     def __post_init__(self) -> None:
         if not (self.message or self.summary):
-            raise ValueError("a wording needs a message, a summary, or both")
+            raise ValueError("a wording must have a message, a summary, or both")
         if "{summary}" in self.message and not self.summary:
             raise ValueError(f"the message {self.message!r} refers to a summary, so pass a summary")
 

@@ -342,7 +342,7 @@ def identity(value: Any) -> Hashable:
 
 
 class _Evaluation:
-    """Computes the values of a variant for some arguments. If values are shared, each value has an identity."""
+    """The values of a variant for some arguments. If values are shared, each value has an identity."""
 
     n_calls = 0
     """Number of calls of functions that steps returned, since the last evaluation began. This is a class attribute,

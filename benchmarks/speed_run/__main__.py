@@ -29,7 +29,7 @@ def main() -> int:
         print(f"{options.entry} violates a rule: {broken}")
         return 1
     versions = f"Python {platform.python_version()}, torch {torch.__version__.split('+')[0]}"
-    print(f"{options.entry}: {result.bits_per_byte:.3f} bits per byte after {result.seconds:.0f} s of processor time")
+    print(f"{options.entry}: {result.bits_per_byte:.3f} bits per byte after {result.seconds:.0f} s of CPU time")
     print(versions)
     return 0
 

@@ -39,7 +39,7 @@ class Entry(Protocol):
     """A module that takes part in the speed run."""
 
     def train(self, texts: list[str], seconds: float) -> Trained:
-        """Train on texts for at most ``seconds`` of processor time."""
+        """Train on texts for at most ``seconds`` of CPU time."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ def verify(entry: Entry, texts: list[str], held_out: Sequence[str], seconds: flo
         entry: A module with ``train``.
         texts: The training texts.
         held_out: The held-out texts.
-        seconds: Limit on the processor time of training.
+        seconds: Limit on the CPU time of training.
 
     Raises:
         ValueError: Training took too long, decoding does not reproduce a text, logits are not finite or have the wrong
@@ -72,7 +72,7 @@ def verify(entry: Entry, texts: list[str], held_out: Sequence[str], seconds: flo
     trained = entry.train(texts, seconds)
     took = time.process_time() - start
     if took > seconds:
-        raise ValueError(f"training took {took:.1f} seconds of processor time; the limit is {seconds:g}")
+        raise ValueError(f"training took {took:.1f} seconds of CPU time; the limit is {seconds:g}")
     with torch.no_grad():
         nats = sum(_nats(trained, text) for text in held_out)
     return Result(nats / math.log(2) / sum(len(text.encode()) for text in held_out), took)

@@ -68,7 +68,7 @@ def test_rejects_an_entry_that_trains_too_long():
             pass
         return Bytes()
 
-    with pytest.raises(ValueError, match="seconds of processor time"):
+    with pytest.raises(ValueError, match="seconds of CPU time"):
         verify(SimpleNamespace(train=train), TEXTS, HELD_OUT, seconds=0.05)
 
 

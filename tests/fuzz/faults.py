@@ -30,7 +30,7 @@ KILLED, REPORTED, UNNOTICED = 9, "reported with file name", "had no effect"
 
 
 class Calls:
-    """Counts calls and makes one of them fail."""
+    """A counter of calls that makes one of them fail."""
 
     def __init__(self, fault: int = KILL, at: int | None = None) -> None:
         self.fault, self.at, self.count = fault, at, 0

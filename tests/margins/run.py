@@ -119,7 +119,7 @@ def names_in(code: CodeType) -> set[str]:
 
 
 class Steps:
-    """Counts the steps of all optimizers, and adds relative noise to every parameter before an optimizer's first step.
+    """A counter of optimizer steps that adds relative noise to all parameters before an optimizer's first step.
 
     The noise simulates the rounding errors of another processor.
     """

@@ -18,7 +18,7 @@ BoundedNumber = tuple[float, float | None, float | None]
 
 
 class Watch:
-    """Records the numbers that determine a cell's output, each with its bounds."""
+    """A record of the numbers that determine a cell's output, each with its bounds."""
 
     def __init__(self) -> None:
         self.observed = defaultdict[str, list[BoundedNumber]](list)

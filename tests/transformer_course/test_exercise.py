@@ -56,7 +56,9 @@ def test_rejects_variants_in_a_list():
 
 def test_rejects_combinable_mistake_without_summary():
     softmax = every_exercise()["softmax"]
-    with pytest.raises(ValueError, match="no_division needs `summary`, because it can occur with another mistake"):
+    with pytest.raises(
+        ValueError, match="no_division must have a `summary`, because it can occur with another mistake"
+    ):
         Mistake("no_division", softmax.steps.but(weights=lambda exponentials: exponentials), message="", hints=HINTS)
 
 

@@ -62,7 +62,7 @@ HARMLESS = str.maketrans("<>&\"'", "xxxxx")
 
 
 class Skeleton(HTMLParser):
-    """Extracts a page's elements with their attribute names, its text, and its links."""
+    """A page's elements with their attribute names, its text, and its links."""
 
     def __init__(self, page: str) -> None:
         super().__init__(convert_charrefs=True)

@@ -27,7 +27,7 @@ def run(args: argparse.Namespace) -> int:
     """Open the lessons, and return the exit code 0 after JupyterLab exits.
 
     Raises:
-        ValueError: There is no such lesson, or the folder cannot be written to.
+        ValueError: The lesson does not exist, or the folder cannot be written to.
         OSError: The published lessons do not exist.
     """
     from transformer_course.home.lab import open_lab

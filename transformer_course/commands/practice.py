@@ -41,7 +41,7 @@ def run(args: argparse.Namespace) -> int:
     """Write the notebook, open it, and return the exit code 0 after JupyterLab exits.
 
     Raises:
-        ValueError: There is no such lesson, there is nothing to practice, or the folder cannot be written to.
+        ValueError: A lesson does not exist, there is nothing to practice, or the folder cannot be written to.
         OSError: The published lessons do not exist.
     """
     from transformer_course.home.lab import open_lab
@@ -95,7 +95,7 @@ def lessons_in(text: str, lessons: list[str]) -> list[str]:
         lessons: All lessons that can be practiced, in course order.
 
     Raises:
-        ValueError: There is no such lesson, or a range ends before it begins.
+        ValueError: A lesson does not exist, or a range ends before it begins.
     """
     from transformer_course.workspace.working_copies import find_lesson
 

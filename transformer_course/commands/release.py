@@ -26,7 +26,7 @@ def run(args: argparse.Namespace) -> int:
     """Copy the lessons, print a summary, and return the exit code 0.
 
     Raises:
-        ValueError: There is no such lesson, or the file contains no exercises.
+        ValueError: A lesson does not exist, or the file contains no exercises.
         OSError: The published lessons do not exist, or the folder cannot be written to.
     """
     from transformer_course.lesson_folder import published_lessons

@@ -23,7 +23,7 @@ def run(args: argparse.Namespace) -> int:
     """Reset the lesson, print the new location of the learner's copy, and return the exit code 0.
 
     Raises:
-        ValueError: There is no such lesson.
+        ValueError: The lesson does not exist.
         OSError: The folder does not exist or cannot be written to.
     """
     from transformer_course.lesson_folder import published_lessons

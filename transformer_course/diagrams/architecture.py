@@ -148,7 +148,7 @@ def you_are_here(lesson: int) -> Diagram:
         lesson: The number of the lesson, from 0 to 8.
 
     Raises:
-        ValueError: There is no such lesson.
+        ValueError: ``lesson`` is out of range.
     """
     if lesson not in TITLES:
         raise ValueError(f"lesson must be from {FIRST_LESSON} to {LAST_LESSON}; got {lesson}")
@@ -191,7 +191,7 @@ def _where(lesson: int) -> str:
 
 
 class _Thumbnail:
-    """Draws the thumbnail for a lesson."""
+    """The drawing of a lesson's thumbnail."""
 
     def __init__(self, d: Diagram, lesson: int) -> None:
         self.d = d

@@ -176,7 +176,7 @@ def flow_of(module: nn.Module, *inputs: Tensor, with_masks: bool = True) -> Flow
 
 
 class _Tracer:
-    """Records the tensors that enter and leave the parts of a module, each with its origin."""
+    """A record of the tensors that enter and leave the parts of a module, each with its origin."""
 
     def __init__(self) -> None:
         self.steps: list[Step] = []

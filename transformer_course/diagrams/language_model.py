@@ -84,7 +84,9 @@ def gpt(
         ValueError: The numbers of predictions and tokens differ.
     """
     if len(predicted) != len(tokens):
-        raise ValueError(f"each token needs a prediction; got {len(tokens)} tokens and {len(predicted)} predictions")
+        raise ValueError(
+            f"predicted must have one entry per token; got {len(tokens)} tokens and {len(predicted)} predictions"
+        )
     read = ", ".join(f"{token} → {following}" for token, following in zip(tokens, predicted, strict=True))
     d = Diagram(
         f"A GPT over {len(tokens)} tokens. At each position a residual stream runs from the embedding and its position "

@@ -82,7 +82,7 @@ def _sentence(flow: Flow) -> str:
 
 
 class _Drawing:
-    """Draws a flow, with the stream running up at x = 0 and the parts that add to it on both sides."""
+    """The drawing of a flow, with the stream running up at x = 0 and the parts that add to it on both sides."""
 
     gap = 0.3
     """The vertical gap between elements."""

@@ -43,7 +43,8 @@ def arrows(
     """
     if len(key_names) != len(keys):
         raise ValueError(
-            f"each key needs a name; got {len(keys)} keys and {len(key_names)} names: {', '.join(key_names)}"
+            f"key_names must have one name per key; got {len(keys)} keys and {len(key_names)} names: "
+            f"{', '.join(key_names)}"
         )
     length = hypot(*query.tolist())
     if not length:
@@ -88,10 +89,10 @@ def moved(
         axis_names: Names of the two dimensions.
 
     Raises:
-        ValueError: There is no text.
+        ValueError: ``after`` is empty.
     """
     if not after:
-        raise ValueError("there must be at least one text")
+        raise ValueError("`after` must contain at least one text")
     ends = ", ".join(f"({x:.1f}, {y:.1f}) in {text!r}" for text, (x, y) in ((t, v.tolist()) for t, v in after.items()))
     x, y = before.tolist()
     d = Diagram(f"The vector of {name!r} is ({x:.1f}, {y:.1f}) in every text. After attention it is {ends}.")
@@ -138,7 +139,7 @@ def one_head(
     """
     for kind, names, n in (("queries", query_names, len(queries)), ("keys", key_names, len(keys))):
         if names and len(names) != n:
-            raise ValueError(f"each of {n} {kind} needs a name; got {len(names)}: {', '.join(names)}")
+            raise ValueError(f"there must be one name for each of the {n} {kind}; got {len(names)}: {', '.join(names)}")
     scores = queries @ keys.mT
     weights = torch.softmax(scores / divisor, dim=-1)
     scaled = divisor != 1

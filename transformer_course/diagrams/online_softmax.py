@@ -28,7 +28,7 @@ def blocks(scores: Sequence[float], values: Sequence[float], block: int) -> Diag
     [(('0.00',), ('1.00',), ('3.00',)), (('2.00',), ('1.14',), ('5.41',))]
     """
     if len(scores) != len(values):
-        raise ValueError(f"each score needs a value; got {len(scores)} scores and {len(values)} values")
+        raise ValueError(f"values must have one entry per score; got {len(scores)} scores and {len(values)} values")
     d = Diagram(
         "The scores and values of a query's keys come in blocks. After each block three numbers are kept: the largest "
         "score so far, the sum of exp(score − maximum), and the sum of exp(score − maximum) · value. If a block brings "

@@ -25,8 +25,8 @@ def group(prompt: str, answers: Sequence[str], rewards: Sequence[float], advanta
     """
     if not len(answers) == len(rewards) == len(advantages):
         raise ValueError(
-            f"each answer needs a reward and an advantage; got {len(answers)} answers, {len(rewards)} rewards and "
-            f"{len(advantages)} advantages"
+            f"rewards and advantages must have one entry per answer; got {len(answers)} answers, {len(rewards)} "
+            f"rewards and {len(advantages)} advantages"
         )
     d = Diagram(
         "A group of GRPO. "

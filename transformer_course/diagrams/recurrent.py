@@ -61,7 +61,7 @@ def with_attention(source: str, target: str, weights: Float[Tensor, " n_source"]
     """
     _check(source, target)
     if len(weights) != len(source):
-        raise ValueError(f"each of {len(source)} characters needs a weight; got {len(weights)}")
+        raise ValueError(f"weights must have one entry for each of the {len(source)} characters; got {len(weights)}")
     if not 2 <= step <= len(target):
         raise ValueError(f"step must be between 2 and {len(target)}, the length of the target; got {step}")
     before, now = _name("s", step - 1), _name("s", step)

@@ -23,7 +23,7 @@ def rows(inputs: Sequence[str], labels: Sequence[str]) -> Diagram:
         ValueError: The numbers of inputs and labels differ.
     """
     if len(inputs) != len(labels):
-        raise ValueError(f"each label needs an input; got {len(inputs)} inputs for {len(labels)} labels")
+        raise ValueError(f"inputs must have one entry per label; got {len(inputs)} inputs for {len(labels)} labels")
     given_away = list(inputs) == list(labels)
     d = Diagram(
         "Two rows of tokens. Each input is the label of its own position: the answer is given away."

@@ -83,7 +83,7 @@ def draw() -> tuple[Diagram, dict[Area, str]]:
 
 
 class Picture:
-    """Converts a diagram to SVG, with a group for each lesson.
+    """A converter from a diagram to SVG, with a group for each lesson.
 
     Args:
         d: The diagram.

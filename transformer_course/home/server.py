@@ -115,7 +115,7 @@ def _practice_on(folder: Path, changed: int, size: int, day: date) -> str:
 
 
 class StateHandler(JupyterHandler):
-    """Responds with the learner's progress in the format of a subclass."""
+    """A handler that responds with the learner's progress, in the format that a subclass defines."""
 
     _track_activity = False  # the page sends requests even if the learner is inactive
     content_type = "text/html"
@@ -134,7 +134,7 @@ class StateHandler(JupyterHandler):
 
 
 class HomeHandler(StateHandler):
-    """Responds with the home page."""
+    """A handler that responds with the home page."""
 
     def render_progress(self, home: Home) -> str:
         """Return the page as HTML."""
@@ -143,7 +143,7 @@ class HomeHandler(StateHandler):
 
 
 class ModelHandler(StateHandler):
-    """Responds with the saved map of the learner's own model."""
+    """A handler that responds with the saved map of the learner's own model."""
 
     content_type = "application/json"
 
@@ -156,7 +156,7 @@ class ModelHandler(StateHandler):
 
 
 class CsvHandler(StateHandler):
-    """Responds with the progress as CSV."""
+    """A handler that responds with the progress as CSV."""
 
     content_type = "text/csv"
 
@@ -166,7 +166,7 @@ class CsvHandler(StateHandler):
 
 
 class JsonHandler(StateHandler):
-    """Responds with the progress as JSON."""
+    """A handler that responds with the progress as JSON."""
 
     content_type = "application/json"
 
@@ -176,7 +176,7 @@ class JsonHandler(StateHandler):
 
 
 class QuestionHandler(APIHandler):
-    """Responds to a posted JSON object (the question) with another JSON object (the answer)."""
+    """A handler that responds to a posted JSON object (the question) with another JSON object (the answer)."""
 
     def answer(self, question: dict[str, Any]) -> dict[str, Any]:
         """Return the answer.
@@ -206,7 +206,7 @@ class QuestionHandler(APIHandler):
 
 
 class PracticeHandler(QuestionHandler):
-    """Writes a practice notebook."""
+    """A handler that writes a practice notebook."""
 
     def answer(self, question: dict[str, Any]) -> dict[str, Any]:
         """Write a notebook with today's practice or a mock interview; return its path in the learner's folder."""
@@ -224,7 +224,7 @@ class PracticeHandler(QuestionHandler):
 
 
 class StubHandler(QuestionHandler):
-    """Responds with the published stub of an exercise."""
+    """A handler that responds with the published stub of an exercise."""
 
     def answer(self, question: dict[str, Any]) -> dict[str, Any]:
         """Return the stub of the exercise."""
@@ -232,7 +232,7 @@ class StubHandler(QuestionHandler):
 
 
 class DefiningCellHandler(QuestionHandler):
-    """Finds the cell that defines a name."""
+    """A handler that responds with the cell that defines a name."""
 
     def answer(self, question: dict[str, Any]) -> dict[str, Any]:
         """Return the index of the cell, or null if no cell defines the name."""
@@ -240,7 +240,7 @@ class DefiningCellHandler(QuestionHandler):
 
 
 class ResetHandler(QuestionHandler):
-    """Resets a lesson."""
+    """A handler that resets a lesson."""
 
     def answer(self, question: dict[str, Any]) -> dict[str, Any]:
         """Reset the lesson; return the file name of the old copy, or null if there was no copy."""

@@ -10,7 +10,7 @@ from transformer_course.exercises import every_exercise
 
 
 class CellPanels:
-    """Shows the verdicts and hints of a cell that are not displayed as the cell's result.
+    """The verdicts and hints of a cell that are not displayed as the cell's result.
 
     A notebook displays only the value of a cell's last line. If that value is a panel, all other panels are shown
     before it, in the order of the calls. Otherwise, all panels are shown at the end of the cell.

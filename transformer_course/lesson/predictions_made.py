@@ -13,7 +13,7 @@ MIN_SURE_CONFIDENCE = 0.9
 
 
 class PredictionsMade:
-    """Stores the first prediction of each comparison, because the learner makes later predictions knowing the result.
+    """The first prediction of each comparison. The learner makes later predictions knowing the result.
 
     Args:
         shell: The IPython shell that runs the cells. Without a shell, each call counts as a separate comparison.

@@ -34,7 +34,7 @@ fault behind a wrong attribute is where the attribute is set.
 
 
 class StepSearch:
-    """Searches an attempt for the expression that computes a wrong value for a step."""
+    """A search in an attempt for the expression that computes a wrong value for a step."""
 
     def __init__(self, runs: SubstitutedRuns) -> None:
         self.runs, self.expressions = runs, runs.traced.expressions

@@ -50,7 +50,7 @@ class TracedCase:
 
 @dataclass
 class SubstitutedRuns:
-    """Runs an attempt on the small cases of an exercise, with substitutions, and compares the outputs."""
+    """Runs of an attempt on the small cases of an exercise, with substitutions, whose outputs are compared."""
 
     known: Behavior
     traced: TracedAttempt

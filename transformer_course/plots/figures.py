@@ -111,7 +111,7 @@ def heads(
         figure = plt.figure(figsize=size, layout="constrained")
         axes = [figure.add_subplot(1, n_heads, 1 + i) for i in range(n_heads)]
     if not 1 <= n_heads == len(axes):
-        raise ValueError(f"each head requires its own axes; got {n_heads} heads and {len(axes)} axes")
+        raise ValueError(f"`axes` must have one entry per head; got {n_heads} heads and {len(axes)} axes")
     for i, ax in enumerate(axes):
         image = _map(weights[i], queries, keys, ax, colormaps["viridis"], xlabel, ylabel)
         ax.set_title(f"head {i}")
@@ -220,7 +220,7 @@ def histogram(samples: Mapping[str, Real[Tensor, "..."]], xlabel: str, bins: int
     values = {label: _numbers(sample.flatten()) for label, sample in samples.items()}
     if not values or not all(values.values()):
         sizes = {label: len(numbers) for label, numbers in values.items()}
-        raise ValueError(f"each label requires at least one value; got samples of sizes {sizes}")
+        raise ValueError(f"each label must have at least one value; got samples of sizes {sizes}")
     ax = ax or _axes(6.0, 3.2)
     edges = np.histogram_bin_edges(np.concatenate(list(values.values())), bins).tolist()
     for (label, numbers), (color, dashes) in zip(values.items(), cycle(STYLES), strict=False):
@@ -250,7 +250,7 @@ def _map(
         raise ValueError(f"weights must be between 0 and 1; got {cells.min():g} to {cells.max():g}")
     for kind, names, n in (("queries", queries, n_query), ("keys", keys, n_key)):
         if names is not None and len(names) != n:
-            raise ValueError(f"each of the {n} {kind} requires a name; got {len(names)}: {', '.join(names)}")
+            raise ValueError(f"there must be one name for each of the {n} {kind}; got {len(names)}: {', '.join(names)}")
     ax = ax or _axes(beside + min(0.55 * n_key, 5.0), 1.0 + min(0.55 * n_query, 5.0))
     image = ax.imshow(_numbers(cells), vmin=0, vmax=1, cmap=colors, aspect="equal" if n_query == n_key else "auto")
     ax.set(xlabel=xlabel, ylabel=ylabel)

@@ -284,7 +284,7 @@ def _library_part(name: str, library: dict[str, dict[str, str]], parts: Parts) -
     """Return the library's part with this name, which may use other parts.
 
     Raises:
-        KeyError: There is no such part.
+        KeyError: The part does not exist.
     """
     part = library[name]
     if "module" in part:

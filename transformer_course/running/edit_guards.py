@@ -31,7 +31,7 @@ class CyclicContainer(Exception):
 
 
 class RoundCounter:
-    """Counts loop iterations, and stops a call that has too many iterations or too large variables.
+    """A counter of loop iterations that stops a call with too many iterations or too large variables.
 
     Args:
         max_rounds: The maximum number of iterations.

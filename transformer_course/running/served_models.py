@@ -105,7 +105,7 @@ class ServedModel(nn.Module):
 
 
 class ModelServer:
-    """Runs the models and answers requests.
+    """A server that runs the models and answers requests.
 
     Args:
         models: Descriptions of the models, by ID.

@@ -9,7 +9,7 @@ from torch.utils._pytree import tree_leaves
 
 
 class LargestTensor(TorchDispatchMode):  # type: ignore[no-untyped-call]
-    """Records the size of the largest tensor computed inside a ``with`` block.
+    """The size of the largest tensor computed inside a ``with`` block.
 
     Args:
         argument: Only tensors computed from this tensor, directly or indirectly, are measured.

@@ -26,7 +26,7 @@ MIN_WAIT_S = 0.001
 
 
 class Stopwatch:
-    """Measures the wall-clock time and the CPU time since its creation."""
+    """A stopwatch for the wall-clock time and the CPU time since its creation."""
 
     def __init__(self) -> None:
         self._begun, self._begun_computing = time.monotonic(), time.process_time()

@@ -118,7 +118,7 @@ class LookupDial(View):
             raise ValueError(f"query and keys must have the shapes (2,) and (n_key, 2); got {got}")
         if values.ndim != 1 or not len(keys) == len(values) == len(key_names) > 0:
             got = f"{len(keys)} keys, values of shape {tuple(values.shape)} and {len(key_names)} names"
-            raise ValueError(f"each key needs a name and a single number as its value; got {got}")
+            raise ValueError(f"each key must have a name and a single number as its value; got {got}")
         super().__init__(
             query=query.tolist(),
             key_vectors=keys.tolist(),

@@ -38,7 +38,7 @@ class Run:
     def __post_init__(self) -> None:
         if len(self.losses) != len(self.steps) or not all(self.losses):
             lengths = [len(losses) for losses in self.losses]
-            raise ValueError(f"each of {len(self.steps)} steps needs losses; got {lengths}")
+            raise ValueError(f"there must be one loss for each of the {len(self.steps)} steps; got {lengths}")
         expected = {name: [self.depth] * len(self.steps) for name in MEASURES}
         got = {name: [len(row) for row in rows] for name, rows in self.measures.items()}
         if got != expected:

@@ -68,7 +68,7 @@ def weight_tables(
     for side, sentences in zip(("queries", "keys"), names, strict=True):
         if len(sentences) != len(by_sentence):
             raise ValueError(
-                f"{layer}: each sentence needs weights and {side}; got weights for {len(by_sentence)} and "
+                f"{layer}: each sentence must have weights and {side}; got weights for {len(by_sentence)} and "
                 f"{side} for {len(sentences)} sentences"
             )
     return [_table(*parts, layer) for parts in zip(by_sentence, names[0], names[1], strict=True)]
@@ -106,8 +106,8 @@ def _table(weights: Tensor, queries: Sequence[str], keys: Sequence[str], layer: 
         raise ValueError(f"{layer}: weights must have shape (n_heads, n_query, n_key) per sentence; got {shape}")
     if shape[-2:] != (len(queries), len(keys)):
         raise ValueError(
-            f"{layer}: each of {shape[-2]} queries and {shape[-1]} keys needs a token; got {len(queries)} "
-            f"query tokens and {len(keys)} key tokens"
+            f"{layer}: there must be one token for each of {shape[-2]} queries and {shape[-1]} keys; got "
+            f"{len(queries)} query tokens and {len(keys)} key tokens"
         )
     if not (weights.min() >= 0 and weights.max() <= 1 + 1e-3):  # a sum of rounded numbers may slightly exceed 1
         raise ValueError(f"{layer}: weights must be between 0 and 1; got {weights.min():.3g} to {weights.max():.3g}")

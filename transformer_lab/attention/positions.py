@@ -61,7 +61,7 @@ def _check_pairs(d: int, base: float) -> None:
 
 @dataclass(frozen=True)
 class LinearScaling:
-    """Slows every rotation by the same factor, as if the positions were that much closer together.
+    """A scaling that slows every rotation by the same factor, as if the positions were that much closer together.
 
     ``base^(−2i/d) / factor``: position interpolation, section 2.3 of Chen et al. (2023), arXiv:2306.15595.
 
@@ -87,7 +87,7 @@ class LinearScaling:
 
 @dataclass(frozen=True)
 class Llama3Scaling:
-    """Slows only the slow rotations, which complete fewer than ``high`` turns in a text of the original length.
+    """A scaling that slows only rotations with fewer than ``high`` turns in a text of the original length.
 
     A rotation that completes fewer than ``low`` turns is slowed by the full factor. A rotation that completes more than
     ``high`` turns is not slowed. In between, the frequency changes linearly with the number of turns. Fast rotations

@@ -55,7 +55,7 @@ class TokenStore:
 
 
 class TokenWriter:
-    """Writes a ``TokenStore``, one sequence after another.
+    """A writer for a ``TokenStore``, one sequence after another.
 
     The index is written last, so an incomplete store is never read as a complete one.
 

@@ -27,7 +27,7 @@ SUPPORTED = {
 
 
 class LanguageModelStep:
-    """Reads one token of each row, with a cache from ``LanguageModel.new_cache``.
+    """A step that reads one token of each row, with a cache from ``LanguageModel.new_cache``.
 
     The plain code can continue with the same cache at any step.
 

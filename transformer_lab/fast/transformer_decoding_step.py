@@ -33,7 +33,7 @@ SUPPORTED = {
 
 
 class TransformerStep:
-    """Reads one token of each row, and stores its keys and values in a ``BeamCache``.
+    """A step that reads one token of each row, and stores its keys and values in a ``BeamCache``.
 
     Args:
         model: A model for which ``supports`` is True. Its parameters must not change while this object is in use.

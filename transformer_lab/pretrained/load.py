@@ -55,7 +55,7 @@ def load_language_model(name: str | Path, pad_id: int | None = None) -> Language
         The model in float32 and in evaluation mode.
 
     Raises:
-        ValueError: There is no such model, this library does not support some of its options, or its tensors do not
+        ValueError: The model does not exist, this library does not support some of its options, or its tensors do not
             match the configuration; the message lists all problems.
     """
     folder = fetch_model(name)
@@ -85,7 +85,7 @@ def load_translation_model(name: str | Path) -> Transformer:
         The model in float32 and in evaluation mode. Pad its sources with ``config.source_pad_id``.
 
     Raises:
-        ValueError: There is no such model, this library does not support some of its options, or its tensors do not
+        ValueError: The model does not exist, this library does not support some of its options, or its tensors do not
             match the configuration; the message lists all problems.
     """
     folder = fetch_model(name)

@@ -12,7 +12,7 @@ from transformer_lab.tensor_files import plain_names
 
 
 class Conversion:
-    """Converts a published tensor into our parameters and back; the base class leaves it unchanged."""
+    """A conversion of a published tensor into our parameters and back; the base class changes nothing."""
 
     def to_ours(self, theirs: Tensor) -> Sequence[Tensor]:
         """Return our tensors for a published tensor."""

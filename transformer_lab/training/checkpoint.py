@@ -74,7 +74,8 @@ def load_training(
     for name, tensor in plain_names((ema or {}).items()).items():
         stored = tensors.get(f"ema.{name}", tensor)
         if stored.shape != tensor.shape:
-            raise ValueError(f"{path} is corrupted: the EMA of {name} has the wrong shape {tuple(stored.shape)}")
+            shapes = f"shape {tuple(stored.shape)}, but the parameter has shape {tuple(tensor.shape)}"
+            raise ValueError(f"{path} is corrupted: the EMA of {name} has {shapes}")
         tensor.copy_(stored)
     optimizers = _all_of(optimizer)
     for each, state in zip(optimizers, _states(tensors, optimizers, path), strict=True):

@@ -61,7 +61,7 @@ def _read_rows(path: Path, step: int) -> list[dict[str, str]]:
     with path.open(newline="", encoding="utf-8") as file:
         header = ",".join(COLUMNS)
         if not header.startswith(file.readline().rstrip()):  # the header may be truncated
-            raise ValueError(f"the first line should be {header}")
+            raise ValueError(f"the first line must be {header}")
         rows = [row for row in csv.DictReader(file, COLUMNS) if None not in row.values()]  # skip truncated rows
     if any(None in row for row in rows):
         raise ValueError(f"a row has more columns than {header}")

@@ -34,7 +34,7 @@ CHANGEABLE_SETTINGS = ("log_every", "save_every")
 
 
 class Trainer(Generic[AnyBatch]):
-    """Trains a model on batches, with a folder for the checkpoint, the log and the best parameters.
+    """A training run on batches, with a folder for the checkpoint, the log and the best parameters.
 
     A ``Transformer`` is trained on batches of pairs, a ``LanguageModel`` on batches of text windows. The batch defines
     the model's inputs and labels; everything else is the same.

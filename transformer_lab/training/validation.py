@@ -37,7 +37,7 @@ class ValidationResult(NamedTuple):
 
 
 class Validation:
-    """Evaluates a translator on held-out pairs.
+    """An evaluation of a translator on held-out pairs.
 
     Args:
         translator: The translator.
@@ -72,7 +72,7 @@ class Validation:
 
 
 class TextValidation:
-    """Evaluates a language model on held-out texts.
+    """An evaluation of a language model on held-out texts.
 
     Each text begins with a token that is not predicted, and is split into windows. The model predicts each token from
     the earlier tokens of its window. The end of a text is not predicted, because it is not part of the text's bytes.

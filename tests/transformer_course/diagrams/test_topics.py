@@ -102,7 +102,7 @@ REJECTED = [
     ("lookup.arrows", (*PAIR, "q", ["a"], ("x", "y")), "got 2 keys and 1 names: a"),
     ("lookup.arrows", (torch.zeros(2), PAIR[1], "q", ["a", "b"], ("x", "y")), "the query must not be 0"),
     ("lookup.moved", ("bank", PAIR[0], {}, {}, ("x", "y")), "at least one text"),
-    ("lookup.one_head", (*TABLES, ["one"], ["a", "b", "c"]), "each of 2 queries needs a name; got 1: one"),
+    ("lookup.one_head", (*TABLES, ["one"], ["a", "b", "c"]), "one name for each of the 2 queries; got 1: one"),
     (
         "patches.vision_transformer",
         (torch.rand(16, 15), 5, 8, 1),
@@ -112,7 +112,7 @@ REJECTED = [
     ("post_training.group", ("prompt", ["a", "b"], [1.0], [0.0, 0.0]), "got 2 answers, 1 rewards and 2 advantages"),
     ("recurrent.gradient_paths", (3,), "at least 4; got n=3"),
     ("recurrent.unrolled", ("", "x"), "must not be empty"),
-    ("recurrent.with_attention", ("ab", "xyz", torch.ones(3) / 3, 2), "each of 2 characters needs a weight; got 3"),
+    ("recurrent.with_attention", ("ab", "xyz", torch.ones(3) / 3, 2), "one entry for each of the 2 characters; got 3"),
     ("recurrent.with_attention", ("abc", "xyz", torch.ones(3) / 3, 1), "between 2 and 3, .* got 1"),
     ("teacher_forcing.beside_generation", (["2", "0"], 3), "from 1 to 2, the number of tokens; got 3"),
     ("teacher_forcing.rows", (["<bos>", "2", "0"], ["2", "0"]), "got 3 inputs for 2 labels"),

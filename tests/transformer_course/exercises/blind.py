@@ -105,7 +105,7 @@ def with_mistakes(marked: str) -> tuple[str, frozenset[int]]:
 
 
 class Change(ast.NodeTransformer):
-    """Makes a random change to one node of a syntax tree.
+    """A random change to one node of a syntax tree.
 
     Args:
         rng: The random number generator.

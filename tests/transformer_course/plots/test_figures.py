@@ -252,10 +252,10 @@ def test_every_plot_accepts_axes_and_tensors_with_gradients():
 @pytest.mark.parametrize(
     "draw, message",
     [
-        (lambda: plots.weights(torch.eye(2), queries=["a"]), "each of the 2 queries requires a name; got 1: a"),
+        (lambda: plots.weights(torch.eye(2), queries=["a"]), "one name for each of the 2 queries; got 1: a"),
         (
             lambda: plots.mask(torch.eye(2).bool(), keys=["a", "b", "c"]),
-            "each of the 2 keys requires a name; got 3: a, b, c",
+            "one name for each of the 2 keys; got 3: a, b, c",
         ),
         (lambda: plots.weights(torch.tensor([[0.5, 1.5]])), "between 0 and 1; got 0.5 to 1.5"),
         (lambda: plots.weights(torch.tensor([[1.0001, 0.0]])), "between 0 and 1; got 0 to 1.0001"),

@@ -90,7 +90,7 @@ def test_description_and_picture_match_the_result():
             KEYS,
             VALUES[:, None],
             "abc",
-            r"one number as its value, and a name; got 3 keys, values of shape \(3, 1\)",
+            r"a name and a single number as its value; got 3 keys, values of shape \(3, 1\)",
         ),
         (FRUIT, KEYS[:0], VALUES[:0], "", r"got 0 keys"),
     ],

@@ -67,11 +67,11 @@ def test_encoding_round_trips_and_separates_hidden_weights():
     [
         (
             {"weights": WEIGHTS[:1]},
-            "each sentence needs weights and queries; got weights for 1 and queries for 2 sentences",
+            "each sentence must have weights and queries; got weights for 1 and queries for 2 sentences",
         ),
         (
             {"weights": WEIGHTS[..., :6]},
-            "each of 5 queries and 6 keys needs a token; got 5 query tokens and 7 key tokens",
+            "one token for each of 5 queries and 6 keys; got 5 query tokens and 7 key tokens",
         ),
         ({"weights": WEIGHTS[..., None]}, r"\(n_heads, n_query, n_key\) per sentence; got \(3, 5, 7, 1\)"),
         ({"weights": 2 * WEIGHTS.clamp(min=0.6)}, r"between 0 and 1; got 1.2 to "),

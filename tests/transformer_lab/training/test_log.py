@@ -57,7 +57,7 @@ def test_recreates_missing_log(tmp_path):
 
 def test_rejects_a_file_that_is_not_a_log(tmp_path):
     (tmp_path / "log.csv").write_text("time,loss\n10,0.5\n")
-    with pytest.raises(ValueError, match=r"log\.csv is corrupted: the first line should be step,seconds,"):
+    with pytest.raises(ValueError, match=r"log\.csv is corrupted: the first line must be step,seconds,"):
         Log(tmp_path / "log.csv", step=10)
 
 

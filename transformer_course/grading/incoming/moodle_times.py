@@ -117,7 +117,7 @@ def _read_cell(text: str, zone: ZoneInfo | None) -> Time:
     try:
         written = read_time(text, zone)
         if written.clock is None:
-            raise ValueError("it has no time of day")
+            raise ValueError("the date has no time of day")
         local = datetime.combine(written.day, written.clock)
         moment = local.replace(tzinfo=written.zone) if written.zone else in_zone(local, zone)
         return moment.astimezone(UTC), TIME_SOURCE

@@ -102,7 +102,7 @@ def in_zone(local: datetime, zone: ZoneInfo | None) -> datetime:
 def _time_of_day(clock: re.Match[str], text: str) -> time:
     hour, half = int(clock["hour"]), (clock["half"] or "").lower()
     if half and not 1 <= hour <= 12:
-        raise ValueError(f"{text!r} has an invalid hour")
+        raise ValueError(f"{text!r} has an invalid hour; write the time as in 2026-10-12 18:00")
     hour = hour % 12 + 12 * (half == "p") if half else hour
     microseconds = int((clock["fraction"] or "0")[:6].ljust(6, "0"))
     return time(hour, int(clock["minute"]), int(clock["second"] or 0), microseconds)

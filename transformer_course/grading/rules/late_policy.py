@@ -240,7 +240,7 @@ def parse_zone(name: str) -> ZoneInfo:
     """Return the time zone with this name in the tz database, such as ``Europe/Berlin``.
 
     Raises:
-        ValueError: There is no such time zone.
+        ValueError: The time zone does not exist.
     """
     zone = find_zone(name)
     if zone is None:

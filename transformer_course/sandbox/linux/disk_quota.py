@@ -73,7 +73,7 @@ def mount_on(source: str, target: str, kind: str | None, flags: int, options: st
 
 
 class FolderWatch:
-    """Watches the size of a folder, including deleted files that a job still holds open.
+    """A limit on the size of a folder, including deleted files that a job still holds open.
 
     Args:
         folder: The folder.

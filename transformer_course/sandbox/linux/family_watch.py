@@ -20,7 +20,7 @@ CHECK_INTERVAL_S = 0.1
 
 
 class MemoryWatch:
-    """Watches the total memory of the descendants of this process.
+    """A limit on the total memory of the descendants of this process.
 
     A page that several processes share counts once. Pages of Python and torch that a fork shares with this process do
     not count. A program started with ``exec`` shares no pages with this process, so all of its memory counts.

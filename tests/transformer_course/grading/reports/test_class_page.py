@@ -108,7 +108,7 @@ def test_describes_failures_without_known_mistake():
 
 
 class Outline(HTMLParser):
-    """Collects the headings and tables of a page, to check whether the page is accessible."""
+    """The headings and tables of a page, to check whether the page is accessible."""
 
     def __init__(self, page: str) -> None:
         super().__init__()
