@@ -165,7 +165,7 @@ MISTAKES = [
         ),
         summary="you use one pairing for the features and another for the angles",
         message=(
-            "{summary}, so the two features of a pair are rotated by different angles. That changes the lengths of the "
+            "{summary}, so you rotate the two features of a pair by different angles. That changes the lengths of the "
             "vectors, and the scores no longer depend on the distance alone. Which angle does each feature of a pair "
             "get?"
         ),
