@@ -25,7 +25,7 @@ EXPECTED = {
     "lesson_07_decoder:22": ("1. You add bos to each row twice", "2 stands"),
     "lesson_09_language_model:19": ("you add up probabilities that aren't renormalized after top-k", "has hidden"),
     "lesson_11_modern_block:18": ("no position attends to later positions", "behind"),
-    "lesson_12_clinic:13": ("both of your outputs contain the same numbers", "compare a run with itself"),
+    "lesson_12_clinic:13": ("your two outputs always agree", "compare a run with itself"),
     "lesson_13_scale:19": ("The backward pass computes two gradients", "you leave out the forward pass"),
     "lesson_13_scale:21": ("The forward pass takes 2.", "both passes cost the same"),
     "lesson_13_scale:44": ("one micro-batch too few", "-1 stands"),

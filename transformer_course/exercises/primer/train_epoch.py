@@ -248,7 +248,7 @@ MISTAKES = [
         hints=[
             "If the probabilities 1 and 0 are treated as logits, what does the softmax turn them into?",
             "`F.cross_entropy` expects logits: the numbers that the model returns.",
-            "`loss = F.cross_entropy(model(names), months)`",
+            "`loss = F.cross_entropy(model(names), months)`.",
         ],
     ),
     Mistake(
@@ -311,7 +311,7 @@ MISTAKES = [
         hints=[
             "Should your loss double if each name is in the batch twice?",
             "The loss of a batch is the mean over its names, which is the default of `cross_entropy`.",
-            "`loss = F.cross_entropy(model(names), months)`",
+            "`loss = F.cross_entropy(model(names), months)`.",
         ],
     ),
     Mistake(
@@ -322,7 +322,7 @@ MISTAKES = [
         hints=[
             "Which argument of `F.cross_entropy` is called `target`?",
             "First the logits, (batch, 12), then the months, (batch).",
-            "`loss = F.cross_entropy(model(names), months)`",
+            "`loss = F.cross_entropy(model(names), months)`.",
         ],
     ),
     Mistake(
