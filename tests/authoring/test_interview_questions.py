@@ -34,7 +34,7 @@ def test_reads_questions_under_interview_heading():
     ]
 
 
-def test_each_lesson_has_cell_with_link_and_questions():
+def test_each_lesson_contains_cell_with_link_and_questions():
     book = collect({"01_dicts": FIRST, "02_empty": lesson(("title", "# 02")), "03_again": FIRST}, "")
     assert [(cell.id, cell.cell_type) for cell in book.cells] == [
         ("title", "markdown"),
@@ -73,7 +73,7 @@ def sources():
     return {name: read_source(MOST_COMMON.parent / f"{name}.py") for name in lessons()}
 
 
-def test_first_sections_have_twenty_and_ten_questions(sources):
+def test_first_two_sections_have_twenty_and_ten_questions(sources):
     _, most, more, *_ = collect(sources).cells
     assert most.source.startswith("## Twenty that are asked most\n")
     assert (most.source.count("<details>"), more.source.count("<details>")) == (20, 10)

@@ -63,7 +63,7 @@ def test_each_text_starts_with_bos():
     assert [i for i, token in enumerate(ids) if token == BOS_ID] == [0, 2]
 
 
-def test_batches_are_random_excerpts_of_text():
+def test_batches_are_random_excerpts_from_text():
     run = new_training()
     text = "".join(map(chr, IDS.tolist()))
     batches = [run.draw() for _ in range(20)]

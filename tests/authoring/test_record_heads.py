@@ -68,7 +68,7 @@ def test_agreement_sentences_have_one_singular_and_plural_noun(template):
 @pytest.mark.parametrize(
     ("heads", "removed"), [([], slice(0)), ([(1, 2)], slice(6, 9)), ([(1, 3), (1, 2)], slice(6, 12))]
 )
-def test_without_sets_outputs_of_heads_to_zero(monkeypatch, heads, removed):
+def test_ablation_sets_head_outputs_to_zero(monkeypatch, heads, removed):
     attention = SimpleNamespace(n_heads=4, w_o=torch.nn.Identity())
     blocks = [SimpleNamespace(self_attention=None), SimpleNamespace(self_attention=attention)]
     monkeypatch.setattr(record_heads, "loaded", lambda: (SimpleNamespace(blocks=blocks), None))
@@ -86,7 +86,7 @@ def test_subject_heads_prefer_the_subject_most_often():
     assert record_heads.subject_heads(to_nouns)[:2] == [(2, 3), (1, 4)]
 
 
-def test_random_groups_have_other_heads_of_the_same_layers():
+def test_random_groups_use_other_heads_in_same_layers():
     groups = CARD["agreement_without_groups"]
     layers = sorted(layer for layer, _ in groups["best"])
     for group in groups["others"]:

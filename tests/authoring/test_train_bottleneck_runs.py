@@ -97,7 +97,7 @@ def test_stores_models_that_lesson_loads():
     assert set(n_parameters) == {"translator", "one vector", "attention"}
 
 
-def test_gate_bias_is_added_only_to_update_gates():
+def test_adds_gate_bias_only_to_update_gates():
     plain, opened = (seeded(RecurrentTranslator, 5, bias, seed=3).encoder for bias in (0.0, 4.0))
     torch.testing.assert_close(opened.bias_hh_l0 - plain.bias_hh_l0, torch.tensor([0.0, 4.0, 0.0]).repeat_interleave(5))
     x = torch.randn(2, 3, 5)

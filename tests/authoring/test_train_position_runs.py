@@ -41,7 +41,7 @@ def test_file_contains_row_for_every_setting_and_seed():
     assert list(CARD["counting"]) == list(COUNTERS)
 
 
-def test_accuracies_are_means_over_three_ranges_of_positions():
+def test_accuracies_are_means_over_three_position_ranges():
     def trained(**arguments):
         assert arguments == {
             "seed": 7, "scheme": "alibi", "rate": 0.1, "steps": 5, "length": 4, "n_layers": 3, "d_model": 6,

@@ -89,7 +89,7 @@ def test_default_matrices_support_lesson_claims():
     assert min(last["post-norm", 24]["w_q"] + last["pre-norm", 24]["w_q"]) > 1e-3
 
 
-def test_default_matrices_are_measured_with_every_seed():
+def test_file_covers_default_matrices_with_every_seed():
     found = default_matrices("pre-norm", 2, defined(NEEDED, LESSON))
     assert {len(numbers) for numbers in found.values()} == {len(SEEDS)}
     assert len(set(found["w_q"])) > 1, "the results must depend on the seed"

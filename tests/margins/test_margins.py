@@ -144,7 +144,7 @@ OBSERVED = {
 }
 
 
-def test_instrumented_code_behaves_the_same() -> None:
+def test_instrumenting_code_does_not_change_its_behavior() -> None:
     plain: dict[str, Any] = {"torch": torch, "pd": pd}
     watched = {**plain, "__watch__": (watch := Watch())}
     exec(CODE, plain)

@@ -19,7 +19,7 @@ def test_mistake_can_still_be_inserted(mutation):
     ast.parse(mutation.mutated())
 
 
-def test_mutations_cover_every_row_of_the_list():
+def test_mutations_cover_every_row_in_the_list():
     assert {mutation.row for mutation in MUTATIONS} - {None} == {int(number) for number, _ in ROWS}
 
 

@@ -39,7 +39,7 @@ def test_approximate_texts_need_equal_words_and_close_numbers(stored: str, new: 
     assert (Approximate(stored) != Approximate(new)) is not are_close
 
 
-def test_words_only_texts_ignore_numbers() -> None:
+def test_words_only_comparison_ignores_numbers() -> None:
     assert WordsOnly("attention: 3.6 ms") == WordsOnly("attention: 140 ms")
     assert WordsOnly("attention: 3.6 ms") != WordsOnly("convolution: 3.6 ms")
 

@@ -298,6 +298,6 @@ def test_lesson_installs_dependencies_only_on_colab(folder: Path) -> None:
         assert shell.calls == calls
 
 
-def test_every_lesson_has_the_colab_cell() -> None:
+def test_every_lesson_contains_the_colab_cell() -> None:
     for name in lessons():
         assert read_source(FOLDER / "source" / f"{name}.py").cells[1].id == COLAB, name

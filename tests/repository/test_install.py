@@ -78,6 +78,6 @@ def test_running_a_model_needs_only_torch_and_jaxtyping():
 
 
 @pytest.mark.parametrize("package", ["numpy", "IPython"])
-def test_hidden_packages_cannot_be_imported(package):
+def test_cannot_import_hidden_packages(package):
     done = run_with_only(f"import {package}", "torch", "jaxtyping")
     assert done.stderr.endswith(f"No module named {package!r}\n")

@@ -51,7 +51,7 @@ def test_readme_names_both_setup_commands():
     assert "`python3 course.py test`" in README
 
 
-def test_readme_has_at_most_700_words():
+def test_readme_contains_at_most_700_words():
     text = re.sub(r"<img[^>]*>|<!--.*?-->|\]\([^)]*\)", " ", README)
     assert len([word for word in text.split() if re.search(r"\w", word)]) <= 700
 

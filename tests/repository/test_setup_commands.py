@@ -92,7 +92,7 @@ def test_reports_every_failed_check(repository):
     assert "ruff format --check" in done.stdout.splitlines()
 
 
-def test_preserves_the_exit_code_of_pytest(repository):
+def test_preserves_the_pytest_exit_code(repository):
     repository.fake("pytest", PRINT_ARGUMENTS.format("pytest", 5))
     assert repository.run("test", "-k", "nothing").returncode == 5
 

@@ -206,7 +206,7 @@ def test_pip_installs_uv_and_uv_installs_packages(repository, tmp_path):
     assert installing == f"uv pip install --python {python} -c constraints.txt -e ."
 
 
-def test_deletes_cache_of_downloaded_uv(repository, tmp_path):
+def test_deletes_cache_created_by_downloaded_uv(repository, tmp_path):
     fill_cache = "cache = os.environ.get('UV_CACHE_DIR')\nif cache: open(cache + '/wheel', 'w')"
     repository.uv(fill_cache + "; print(cache)", program=tmp_path / "wheel")
     repository.pip(INSTALL_UV.format(str(tmp_path / "wheel")))
@@ -388,7 +388,7 @@ def test_installs_changed_requirements(repository, name):
     assert len(repository.installed) == 2
 
 
-def test_moved_clone_gets_a_new_environment(repository):
+def test_creates_new_environment_for_moved_clone(repository):
     repository.uv()
     repository.run("lab")
     repository.path = repository.path.rename(repository.path.with_name("moved"))

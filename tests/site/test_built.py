@@ -106,7 +106,7 @@ def ids(page: Path) -> frozenset[str]:
 
 
 @pytest.mark.parametrize("name", ["index.html", "notebooks/01_lookup.html", "docs/run.html"])
-def test_shared_links_have_title_description_and_picture(site: Path, name: str) -> None:
+def test_shared_links_show_title_description_and_picture(site: Path, name: str) -> None:
     page = (site / name).read_text(encoding="utf-8")
     found = dict(re.findall(r'<meta property="(og:[\w:]+)" content="([^"]+)">', page))
     assert {"og:title", "og:description", "og:image", "og:image:alt"} <= found.keys()

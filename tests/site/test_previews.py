@@ -21,14 +21,14 @@ def tags(**changes: Any) -> dict[str, str]:
     return found
 
 
-def test_preview_of_a_published_site_has_absolute_urls() -> None:
+def test_preview_of_published_site_uses_absolute_urls() -> None:
     found = tags(repository=Repository("Ada/course"))
     assert found["og:image"] == f"https://ada.github.io/course/_static/{PICTURE}"
     assert found["og:url"] == "https://ada.github.io/course/notebooks/01_lookup.html"
     assert found["twitter:card"] == "summary_large_image"
 
 
-def test_preview_without_repository_has_relative_picture() -> None:
+def test_preview_without_repository_uses_relative_picture_path() -> None:
     found = tags()
     assert found["og:image"] == "../p.png"
     assert "og:url" not in found

@@ -12,7 +12,7 @@ from transformer_course.exercises import exercises_of
 GUIDE = (ROOT / "docs" / "instructors.md").read_text(encoding="utf-8")
 
 
-def test_each_lesson_has_minutes_points_and_notes(books: dict[str, NotebookNode]) -> None:
+def test_each_lesson_states_minutes_points_and_notes(books: dict[str, NotebookNode]) -> None:
     plan = teaching_plan.planned_lessons(books)
     assert [lesson.name for lesson in plan] == [name for name in books if name != "primer"]
     for lesson in plan:

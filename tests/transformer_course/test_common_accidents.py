@@ -78,7 +78,7 @@ def test_crash_message_shows_input_shapes(lesson):
 
 
 @pytest.mark.parametrize("ask", [check, hint, solution])
-def test_unknown_name_suggests_similar_names_of_the_lesson(lesson, ask):
+def test_unknown_name_suggests_similar_names_in_lesson(lesson, ask):
     lesson.run(RIGHT + "\ndef attention(*_): ...\ndef atention_v2(queries, keys, values): ...\ndef mine(): ...")
     similar = repr(ask(lesson.names["atention_v2"]))
     assert "No exercise is called atention_v2." in similar
@@ -142,7 +142,7 @@ def test_stops_an_answer_that_only_sleeps(lesson, session):
     assert "stopped, it computed next to nothing for 0.5 s" in verdict.message
 
 
-def test_single_slow_call_is_not_reported(lesson):
+def test_does_not_report_single_slow_call(lesson):
     calls = []
     lesson.names["count"] = lambda: calls.append(compute(1.1 if len(calls) == 2 * (cases - 1) else 0))
     cases = len(every_exercise()["similarity"].cases(0))

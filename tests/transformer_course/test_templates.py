@@ -242,7 +242,7 @@ def test_missing_variable_raises_an_error():
         render("transformer_course.grading.reports", "feedback.html")
 
 
-def test_feedback_page_has_no_external_files_or_scripts():
+def test_feedback_page_uses_no_external_files_or_scripts():
     page = PAGES["feedback"]("Ada").partition("</html>")[0]
     policy = "default-src 'none'; style-src 'unsafe-inline'"
     assert f'<meta http-equiv="Content-Security-Policy" content="{policy}">' in page and '<html lang="en">' in page

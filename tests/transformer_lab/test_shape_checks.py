@@ -117,7 +117,7 @@ def test_checks_different_result_without_calling_again():
     assert widths == [1, 1, 2]
 
 
-def test_failed_call_is_not_cached():
+def test_does_not_cache_failed_call():
     @check_once
     def takes_text(x: str) -> None: ...
 
@@ -126,7 +126,7 @@ def test_failed_call_is_not_cached():
             takes_text(1)
 
 
-def test_limits_cache_of_calls(monkeypatch):
+def test_limits_size_of_call_cache(monkeypatch):
     monkeypatch.setattr(shape_checks, "MAX_CACHED_CALLS", 3)
     calls = record_checks(monkeypatch)
     check = check_once(lambda n: None)
@@ -171,7 +171,7 @@ class Layer:
     assert module.plain("unchecked") == ["unchecked"]
 
 
-def test_jaxtyping_is_unchanged_for_third_party_packages():
+def test_leaves_jaxtyping_unchanged_for_other_packages():
     @jaxtyping.jaxtyped(typechecker=beartype)
     def plain(n: int) -> int:
         return n

@@ -56,12 +56,12 @@ def pairs_for(letters, observed):
     return ["".join(pair) for pair in names(likely(singles, dict(zip(singles, letters, strict=True)), observed))]
 
 
-def test_case_letters_of_samplers_depend_on_token_frequencies():
+def test_sampler_case_letters_depend_on_token_frequencies():
     right, observed, other = ({"frequencies": torch.tensor([p, 1 - p]), "n_samples": 1000} for p in (0.5, 0.9, 0.2))
     assert list(case_letters([right, observed, other], right, observed)) == [RIGHT, OBSERVED, OTHER]
 
 
-def test_non_finite_and_missing_outputs_get_nothing_letter():
+def test_assigns_nothing_letter_to_nonfinite_or_missing_outputs():
     right, observed = {"output": torch.ones(2)}, {"output": torch.zeros(2)}
     crash = {"error": {"type": "ValueError", "message": ""}}
     found = case_letters([right, observed, {"output": torch.full((2,), torch.nan)}, crash], right, observed)

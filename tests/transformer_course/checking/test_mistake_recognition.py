@@ -85,7 +85,7 @@ def test_shows_full_message_of_one_mistake():
     assert (verdict.status, verdict.mistakes, verdict.message) == ("mistake", ("not_scaled",), "It not_scaled.")
 
 
-def test_lists_two_mistakes_in_order_of_steps():
+def test_lists_two_mistakes_in_step_order():
     verdict = verdict_on(lambda q, k, v: torch.einsum("...qk,...kd->...qd", torch.softmax(q @ k.mT, dim=-2), v))
     assert verdict.mistakes == ("not_scaled", "over_queries")
     assert verdict.mistake == "not_scaled"
@@ -104,7 +104,7 @@ def test_never_reports_wrong_pair(seed):
         assert verdict.mistakes and set(verdict.mistakes) <= names, (names, verdict)
 
 
-def test_two_variants_of_one_mistake_count_once():
+def test_counts_two_variants_of_one_mistake_once():
     doubled = [
         known(
             "rounds",

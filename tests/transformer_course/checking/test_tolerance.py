@@ -102,7 +102,7 @@ def test_distance_is_measured_in_tolerances():
     assert not agree([{"output": 1}], [{"output": 1}, {"output": 2}])
 
 
-def test_low_precision_numbers_get_larger_tolerance():
+def test_low_precision_numbers_have_a_larger_tolerance():
     """Low precision needs a larger tolerance. In float16, the next number after 1 is 1.001."""
     near, far = torch.tensor([1.003]), torch.tensor([1.01])
     assert distance(near, torch.ones(1)) > 1

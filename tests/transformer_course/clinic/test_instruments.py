@@ -84,7 +84,7 @@ def test_gradient_norms_match_mean_cross_entropy(healthy):
     assert instruments.gradient_norms(healthy)["norm"].to_dict() == pytest.approx(expected, rel=1e-3, abs=1e-7)
 
 
-def test_healthy_model_is_unaffected_by_irrelevant_changes(healthy):
+def test_irrelevant_changes_do_not_affect_healthy_model(healthy):
     assert flat(instruments.cached_against_uncached(healthy)).max() < 1e-4
     assert flat(instruments.compare_company(healthy)).max() < 1e-4
     assert flat(instruments.repeat_question(healthy)).max() == 0

@@ -17,7 +17,7 @@ from transformer_course.clinic.task import (
 )  # fmt: skip
 
 
-def test_seed_determines_reversals_of_all_lengths():
+def test_seed_determines_tasks_for_all_lengths():
     pairs = draw_pairs(50, seed=3)
     assert all(answer == "".join(reversed(question)) for question, answer in pairs)
     assert {len(question) for question, _ in pairs} == set(range(MIN_LETTERS, MAX_LETTERS + 1))

@@ -25,6 +25,6 @@ def test_thread_count_prefers_option_then_default_then_torch(monkeypatch):
 
 
 @pytest.mark.parametrize("number", [0, 100_000])
-def test_rejects_number_of_threads_out_of_range(number):
+def test_rejects_out_of_range_thread_count(number):
     with pytest.raises(ValueError, match=f"--threads must be between 1 and 1024; got --threads {number}"):
         set_threads(number)

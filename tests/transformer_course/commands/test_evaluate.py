@@ -18,7 +18,7 @@ from transformer_lab.training.validation import TextValidation
 
 
 @pytest.mark.parametrize("beam", [1, 4])
-def test_prints_the_scores_of_translations(corpus, model, capsys, monkeypatch, beam):
+def test_prints_translation_scores(corpus, model, capsys, monkeypatch, beam):
     sources, references = (Path(path).read_text("utf-8").splitlines() for path in corpus)
     right = dict(zip(sources[::2], references[::2], strict=True))
     translations = [right.get(source, "a wrong translation") for source in sources]
@@ -83,7 +83,7 @@ def test_prints_perplexity_and_bits_per_byte(story, language_model, capsys):
     ]
 
 
-def test_reports_bad_lines_of_text(language_model, tmp_path, capsys):
+def test_reports_bad_lines_in_text(language_model, tmp_path, capsys):
     path = tmp_path / "bad.txt"
     path.write_bytes(b"eins\n\xff\nzwei\n")
     assert main(["evaluate", "--text", str(path), "-m", str(language_model)]) == 0

@@ -16,7 +16,7 @@ def folder(tmp_path, monkeypatch):
     return tmp_path / "mine"
 
 
-def test_prints_name_of_old_copy(folder, capsys):
+def test_prints_name_of_the_preserved_copy(folder, capsys):
     (folder / "03_heads.ipynb").write_text("mine")
     assert main(["reset", "heads", "--folder", str(folder)]) == 0
     [kept] = folder.glob("03_heads (*).ipynb")

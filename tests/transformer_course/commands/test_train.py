@@ -39,7 +39,7 @@ def help_text(capsys) -> str:
     return " ".join(capsys.readouterr().out.split())
 
 
-def test_help_shows_the_defaults_of_the_recipes(capsys):
+def test_help_shows_the_recipe_defaults(capsys):
     displayed = help_text(capsys)
     for meanings, configs in (
         (TRAINING, (recipes.DATES, recipes.CORPUS, recipes.TEXT)),

@@ -49,7 +49,7 @@ def test_aligns_panels_and_crosses_out_second_panel():
     assert {box.name for box in wrong.boxes} == {"alone"}, "beside() must not change the panels"
 
 
-def test_placing_a_diagram_copies_all_its_elements():
+def test_placing_diagram_copies_all_its_elements():
     d, other = Diagram("Outer."), two_boxes()
     other.polygon([(0, 2), (1, 2), (1, 3)], BLUE)
     other.circle((0, 3), 0.2)

@@ -250,7 +250,7 @@ def test_layers_share_a_baseline_and_omit_masks():
     assert "mask" not in texts(d)
 
 
-def test_color_depends_on_the_kind_of_part():
+def test_color_depends_on_kind_of_part():
     colors = {box.name: box.color for box in layer(build(EncoderLayer)).boxes}
     assert (colors["self_attention"], colors["feed_forward"]) == (BLUE, GREEN)
 

@@ -18,7 +18,7 @@ def test_draws_no_diagonal_without_matching_next_input():
     assert d.links() == {("<bos>", "2"), ("x", "0")}
 
 
-def test_generated_tokens_are_fed_back_in_pink():
+def test_draws_fed_back_tokens_in_pink():
     d = beside_generation(["2", "0", "7", "-"], n_passes=3)
     fed_back = [arrow for arrow in d.arrows if arrow.color == PINK]
     assert [(arrow.points[0].of, arrow.points[-1].of) for arrow in fed_back] == [("2", "2"), ("0", "0")]

@@ -658,7 +658,7 @@ def test_slow_answer_passes_but_is_not_used(name):
 
 
 @pytest.mark.parametrize("name", WITHOUT_GRADIENTS)
-def test_answer_without_gradients_passes_but_is_not_used(name):
+def test_answer_without_gradients_passes_but_stays_unused(name):
     verdict = notebook.check(WITHOUT_GRADIENTS[name], name)
     assert verdict.passed, verdict
     assert "no gradient passes through your version" in verdict.message

@@ -39,11 +39,11 @@ def results(name: str, seed: int) -> object:
 
 
 @pytest.mark.parametrize("name", NEARLY_CONSTANT)
-def test_results_differ_between_seeds(name: str):
+def test_results_differ_across_seeds(name: str):
     assert len({results(name, seed) for seed in SEEDS}) > MIN_DISTINCT
 
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("name", [name for name in every_exercise() if name not in NEARLY_CONSTANT])
-def test_results_of_every_exercise_differ_between_seeds(name: str):
+def test_every_exercise_has_different_results_across_seeds(name: str):
     assert len({results(name, seed) for seed in SEEDS}) > MIN_DISTINCT

@@ -112,7 +112,7 @@ def test_candidates_match_observed_outline(observed, names):
     assert [one.name for one in stored().candidates(cases, right, observed)] == names
 
 
-def test_all_mistakes_are_candidates_for_another_seed():
+def test_every_mistake_is_a_candidate_for_another_seed():
     cases, other = [Case({}, "")] * 3, [observation_of(5.0, 2.0), observation_of(0.0), observation_of(3.0)]
     assert len(stored().candidates(cases, other, other)) == 2
 

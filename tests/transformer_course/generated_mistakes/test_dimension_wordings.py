@@ -76,7 +76,7 @@ ROWS = "when you add up the rows"
         (AnswerEdit("shares", "transposed", "", "§.mT"), "your shares are transposed: rows and columns are swapped"),
     ],
 )
-def test_summary_uses_description_of_step(edit, summary):
+def test_summary_uses_step_description(edit, summary):
     assert words(STEPS, edit).summary == summary
 
 

@@ -43,7 +43,7 @@ def test_two_generated_mistakes_in_one_step_combine():
     assert given.step_variants[0].attempt(ROWS, WEIGHTS).tolist() == STEPS.reference(ROWS, WEIGHTS).tolist()
 
 
-def test_message_uses_description_of_step():
+def test_message_uses_step_description():
     mistake = GeneratedMistake(LEFT_OUT, STEPS)
     assert mistake.name == "left_out_shares"
     assert mistake.summary == "you never divide by the sum"
@@ -128,7 +128,7 @@ def test_wording_replaces_message_summary_and_first_hints():
     assert len(GeneratedMistake(LEFT_OUT, STEPS, {"left_out_shares": Wording("A.", hints=[*"abcd"])}).hints) == 4
 
 
-def test_composes_missing_parts_of_wording():
+def test_composes_missing_parts_of_a_wording():
     composed = GeneratedMistake(LEFT_OUT, STEPS)
     only_message = GeneratedMistake(LEFT_OUT, STEPS, {"left_out_shares": Wording("They add up to 17.")})
     assert (only_message.summary, only_message.message) == (composed.summary, "They add up to 17.")

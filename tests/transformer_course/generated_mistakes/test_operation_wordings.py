@@ -80,7 +80,7 @@ EXP = "you take `exp` of the shifted scores twice"
         ),
     ],
 )
-def test_summary_uses_description_of_step(edit, summary):
+def test_summary_uses_step_description(edit, summary):
     assert words(STEPS, edit).summary == summary
 
 
@@ -131,7 +131,7 @@ def test_summary_uses_description_of_step(edit, summary):
         ),
     ],
 )
-def test_summary_uses_description_of_exercise_step(exercise, edit, summary):
+def test_summary_uses_exercise_step_description(exercise, edit, summary):
     assert words(every_exercise()[exercise].steps, edit).summary.startswith(summary)
 
 

@@ -63,7 +63,7 @@ def statuses(out: Path, student: str, notebook: int = 0) -> dict[str, str]:
 
 
 @pytest.mark.slow
-def test_gradebook_has_a_row_per_student(graded: Path):
+def test_gradebook_contains_one_row_per_student(graded: Path):
     book = pd.read_csv(graded / "gradebook.csv", index_col="student")
     assert list(book.index) == ["<b>eve", "'=cmd", "ada", "ben"]
     assert book.loc["ada", "points"] == sum(CORE.values()) and book.loc["ada", "bonus"] == sum(STRETCH.values())
@@ -105,7 +105,7 @@ def verdicts(out: Path) -> list[Any]:
     ]
 
 
-def test_same_seed_gives_the_same_results(sandbox: Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_same_seed_produces_the_same_results(sandbox: Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     in_this_process = InThisProcess(sandbox)
     monkeypatch.setattr("transformer_course.grading.grade.Worker", lambda *_: contextlib.nullcontext(in_this_process))
     monkeypatch.setattr(mistake_recognition, "MAX_PAIRS", 0)  # the search for pairs of mistakes takes seconds

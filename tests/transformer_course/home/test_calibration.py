@@ -22,7 +22,7 @@ def test_groups_predictions_with_similar_confidence():
     assert last == (1.0, 1.0, 1)
 
 
-def test_plot_has_point_and_description_for_each_group():
+def test_plot_shows_point_and_description_for_each_group():
     plot = calibration_plot(predicted(0.5, "right", "wrong") + predicted(0.9, "right"))
     assert plot.count("<circle") == 2
     assert "50% sure: 50% of 2 right; 90% sure: 100% of 1 right" in plot

@@ -51,7 +51,7 @@ def test_opens_working_copy_with_the_home_page(tmp_path, monkeypatch, user):
     assert (tmp_path / "mine" / "01_lookup.ipynb").exists()
 
 
-def test_running_labs_returns_servers_of_the_same_folder(tmp_path, monkeypatch):
+def test_running_labs_returns_servers_for_same_folder(tmp_path, monkeypatch):
     here = {"root_dir": str(tmp_path), "url": "http://localhost:8888/", "token": "abc"}
     servers = [here, here | {"root_dir": str(tmp_path / "other")}, {}]
     monkeypatch.setattr("jupyter_server.serverapp.list_running_servers", lambda: iter(servers))

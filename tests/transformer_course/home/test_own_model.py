@@ -32,7 +32,7 @@ def save(folder, name, at, outputs):
     os.utime(path, (at, at))
 
 
-def test_shows_model_of_the_latest_lesson_with_link(folder, small_map):
+def test_shows_model_from_latest_lesson_with_link(folder, small_map):
     assert "Your own model" not in home_page(folder.home(), "/", "/")
     save(folder, "00_first", HOURS, [output_of(view())])
     assert folder.home().lesson_with_map.outline.name == "00_first"

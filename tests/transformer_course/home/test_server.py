@@ -114,7 +114,7 @@ def test_writes_practice_notebook_and_returns_its_path(app, folder, monkeypatch)
         assert {c.id.removeprefix("practice-check-") for c in cells if c.id.startswith("practice-check-")} == exercises
 
 
-def test_saves_a_notebook_with_pictures_of_its_views(app, tmp_path):
+def test_saves_notebook_with_pictures_of_its_views(app, tmp_path):
     picture, view = {"image/png": "iVBORw0=\n"}, {WIDGET: {"model_id": "1"}}
     output = nbformat.v4.new_output("display_data", {**picture, **view})
     book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("view", outputs=[output])])

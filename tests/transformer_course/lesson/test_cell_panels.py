@@ -139,7 +139,7 @@ def test_buttons_depend_on_status_and_cell(status, cell, buttons):
     assert with_buttons(panel, verdict, cell) == f"{panel.removesuffix('</div>')}{' '.join(buttons)}</div>"
 
 
-def test_panel_of_unknown_exercise_has_no_button():
+def test_panel_for_unknown_exercise_has_no_button():
     unknown = Verdict('sof"max', "wrong", "No exercise is called that.")
     assert with_buttons("<div></div>", unknown, 'check-sof"max') == "<div></div>"
 

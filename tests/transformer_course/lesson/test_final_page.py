@@ -47,7 +47,7 @@ def test_page_is_self_contained(tmp_path):
 
 
 @pytest.mark.parametrize(("answers", "counted"), [((), (0, 0)), (("right", "wrong", "right", "close"), (2, 4))])
-def test_counts_the_predictions_of_all_lessons(monkeypatch, tmp_path, answers, counted):
+def test_counts_predictions_from_all_lessons(monkeypatch, tmp_path, answers, counted):
     from transformer_course.workspace.progress import Prediction, record_prediction
 
     for number, answer in enumerate(answers):

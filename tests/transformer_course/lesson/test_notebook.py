@@ -120,7 +120,7 @@ def test_measurement_is_not_rounded_to_a_choice(prediction, message, capsys):
     assert capsys.readouterr().out == message + "\n"
 
 
-def test_choice_equal_to_measurement_is_not_repeated(capsys):
+def test_does_not_repeat_choice_equal_to_measurement(capsys):
     compare(4, 4.0, choices=(1, 4, 16))
     assert capsys.readouterr().out == "you said 4, measured 4: right\n"
 

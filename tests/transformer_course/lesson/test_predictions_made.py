@@ -54,7 +54,7 @@ def test_only_first_prediction_counts_across_sessions(learner_folder):
     assert [(p.cell, p.answer, p.said) for p in kept.values()] == [("one:1", "wrong", "4"), ("one:2", "right", "A")]
 
 
-def test_cell_without_id_is_identified_by_its_text():
+def test_identifies_cell_without_id_by_its_text():
     made = PredictionsMade(shell := Shell())
     for text in ("compare(a, 3)", "compare(b, 4)", "compare(a, 3)"):
         shell.run(None, text)

@@ -41,7 +41,7 @@ def test_session_uses_only_answers_that_have_gradients(lesson, session):
     assert session.parts.softmax is REFERENCES["softmax"]
 
 
-def test_locates_mistake_at_call_of_earlier_exercise(session):
+def test_locates_mistake_where_earlier_exercise_is_called(session):
     name, body = "attention_weights", "return torch.softmax(queries @ keys.mT, -1)"
     earlier = cell(f"def {name}(queries, keys):\n    {body}", name)
     call = f"return {name}(queries, queries) @ values"

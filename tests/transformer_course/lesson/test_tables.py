@@ -36,7 +36,7 @@ def test_two_level_index_shifts_the_header():
 
 
 @pytest.mark.parametrize("html", ["<p>some words</p>", "", "<table><tr><td>some words</td></tr></table>"])
-def test_html_without_tables_is_unchanged(html):
+def test_leaves_html_without_tables_unchanged(html):
     assert align_words(html) == html
 
 

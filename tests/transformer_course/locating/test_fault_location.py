@@ -145,7 +145,7 @@ def test_omits_messages_that_quote_missing_code(name, source, false_claim):
     assert false_claim not in verdict.message
 
 
-def test_reports_discarded_result_of_half_finished_attempt():
+def test_reports_discarded_result_in_half_finished_attempt():
     lines = ("ids = list(text.encode())", "for i, pair in enumerate(merges):", "    parts.merge(ids, pair, 256 + i)")
     source = "\n    ".join(["def encode(text, merges):", *lines, "return ids"])
     verdict = Session(every_exercise()).check(cell(source, "encode", parts=parts))

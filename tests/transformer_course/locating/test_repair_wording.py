@@ -24,7 +24,7 @@ def test_sentence_is_complete(kind):
     assert fault.problem.endswith((".", "?")) and len(fault.hints) == 2 and all(fault.hints)
 
 
-def test_sentence_depends_on_direction_of_edit():
+def test_sentence_depends_on_edit_direction():
     assert "one iteration too early. What" in fault_of(edit("range_stop", by=1)).problem
     assert "one iteration too late. What" in fault_of(edit("range_stop", by=-1)).problem
 

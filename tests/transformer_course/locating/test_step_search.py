@@ -101,7 +101,7 @@ def test_searches_helper_from_another_cell():
     assert fault.expression.source_line.strip().startswith(("e = ", "return e"))
 
 
-def test_searches_forward_of_module():
+def test_searches_forward_method_of_module():
     source = (
         "class EncoderLayer(nn.Module):\n"
         "    def __init__(self, d_model, n_heads, d_ff):\n"
@@ -136,7 +136,7 @@ def test_returns_nothing_for_unproven_fault():
     assert fault_in("return 0") is None
 
 
-def test_ignores_correct_value_of_another_step():
+def test_ignores_correct_value_for_another_step():
     head, *lines = (
         "def relative_bias(table, n_query, n_key):",
         "q = torch.arange(n_key - n_query, n_key).view(-1, 1)",

@@ -47,7 +47,7 @@ def test_recognizes_correct_steps(runs):
     assert "weights" not in runs.correct_steps(failing, failing.trace)
 
 
-def test_stops_after_maximum_number_of_runs():
+def test_stops_after_the_maximum_number_of_runs():
     runs = runs_of("return values")
     runs.n_runs = MAX_RUNS
     assert runs.run(runs.failing[0], {}).error == ("TookTooLong", "")

@@ -28,14 +28,14 @@ def test_describes_line_by_ends_and_range():
     )
 
 
-def test_describes_row_of_weights_by_largest_weight():
+def test_describes_weight_row_by_largest_weight():
     ax = plots.weights(torch.tensor([[0.1, 0.9], [0.5, 0.5]]), ["year?", "month?"], ["3", "mars"])
     assert alternative_text(ax.figure) == (
         "Plot: map of 2 × 2 cells, query (row) by key (column). year?: 0.90 at mars; month?: 0.50 each."
     )
 
 
-def test_describes_row_of_mask_by_allowed_keys():
+def test_describes_mask_row_by_allowed_keys():
     ax = plots.mask(torch.tensor([[True, False, False], [True, True, True], [False, False, False]]), keys=list("abc"))
     assert alternative_text(ax.figure).endswith("row 0: a; row 1: all; row 2: none.")
 

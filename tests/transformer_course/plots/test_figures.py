@@ -91,7 +91,7 @@ def test_omits_numbers_close_to_zero():
     assert [(text.get_position()[0], text.get_text()) for text in ax.texts] == [(0, "0.05"), (2, "0.90")]
 
 
-def test_axis_labels_can_be_changed():
+def test_caller_can_change_axis_labels():
     words = {"xlabel": "read (encoder)", "ylabel": "generated (decoder)"}
     cells = torch.eye(2)
     for ax in (plots.weights(cells, **words), plots.mask(cells.bool(), **words), plots.heads(cells[None], **words)[0]):
@@ -143,7 +143,7 @@ def test_mask_fits_in_its_figure(n):
     assert figure.get_tightbbox().x1 <= figure.get_figwidth()
 
 
-def test_mask_labels_can_be_changed():
+def test_caller_can_change_mask_labels():
     ax = plots.mask(torch.eye(2).bool(), labels=("does not move it", "moves it"))
     assert list(named_cells(ax)) == ["moves it", "does not move it"]
 

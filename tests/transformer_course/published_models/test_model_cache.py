@@ -42,7 +42,7 @@ def test_rejects_disk_with_too_little_space(tmp_path, monkeypatch):
         check_space(tmp_path, 459_000_000)
 
 
-def test_removes_leftovers_of_interrupted_download(tmp_path):
+def test_removes_leftovers_from_interrupted_download(tmp_path):
     folder = tmp_path / "models" / "small"
     with pytest.raises(KeyboardInterrupt), partial_folder(folder) as partial:
         (partial / "half.gguf").write_bytes(b"1")

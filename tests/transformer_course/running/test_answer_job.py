@@ -133,7 +133,7 @@ def test_uses_library_parts_if_learner_parts_are_wrong(sandbox: Sandbox):
     assert grade_cells(sandbox, code, "attention").verdict.passed
 
 
-def test_part_of_current_exercise_is_blocked(sandbox: Sandbox):
+def test_blocks_library_part_for_current_exercise(sandbox: Sandbox):
     verdict = grade_answer(sandbox, "def softmax(s): return parts.softmax(s)").verdict
     assert (
         verdict.status == "crashed"

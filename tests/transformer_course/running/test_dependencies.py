@@ -44,7 +44,7 @@ def names(source):
         ("def f(): return __name__", ["f"], [], []),
     ],
 )
-def test_names_of_statement_follow_scoping_rules(source, binds, at_once, later):
+def test_statement_names_follow_scoping_rules(source, binds, at_once, later):
     assert [sorted(found) for found in names(source)] == [sorted(binds), sorted(at_once), sorted(later)]
 
 

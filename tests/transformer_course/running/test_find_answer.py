@@ -94,7 +94,7 @@ def test_ignores_experiment_with_name_of_argument():
     assert statements_of(["x = run_for_hours()", "def f(x): return [x for x in x]"]) == [(1, {"f"})]
 
 
-def test_includes_only_needed_imports_of_its_cell():
+def test_includes_only_needed_imports_from_its_cell():
     imports = "import math\nimport os.path, pandas\nfrom torch import (\n    exp,\n    sin)\n"
     assert statements_of([f"{imports}k = math.pi\ndef f(x): return exp(x) + k"]) == [
         (0, {"math"}),

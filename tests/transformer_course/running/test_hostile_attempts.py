@@ -51,7 +51,7 @@ def is_valid(verdict):
 
 
 @pytest.mark.parametrize("case", KINDS_AND_RESULTS, ids="-".join)
-def test_any_result_gets_a_verdict(case):
+def test_every_result_receives_a_verdict(case):
     name, result = case
 
     def attempt(*_, **__):
@@ -69,7 +69,7 @@ def test_any_result_gets_a_verdict(case):
 @may_be_endless
 @pytest.mark.usefixtures("short_time_limit")
 @pytest.mark.parametrize("attempt", ATTEMPTS)
-def test_any_attempt_gets_a_verdict(attempt):
+def test_every_attempt_receives_a_verdict(attempt):
     verdict = notebook.check(ATTEMPTS[attempt], "softmax")
     assert is_valid(verdict)
     if "timed" not in attempt and attempt != "requests a hint":
@@ -80,12 +80,12 @@ def test_any_attempt_gets_a_verdict(attempt):
 @pytest.mark.usefixtures("short_time_limit")
 @pytest.mark.parametrize("attempt", ATTEMPTS)
 @pytest.mark.parametrize("function", [notebook.check, notebook.hint, notebook.solution])
-def test_any_attempt_without_name_gets_a_panel(function, attempt):
+def test_every_attempt_without_name_receives_a_panel(function, attempt):
     assert function(ATTEMPTS[attempt])._repr_html_()
 
 
 @pytest.mark.parametrize("case", EXERCISES_AND_UNRELATED, ids=lambda case: f"{case[0]}-{UNRELATED.index(case[1])}")
-def test_unrelated_attempt_gets_a_verdict(case):
+def test_unrelated_attempt_receives_a_verdict(case):
     name, attempt = case
     verdict = notebook.check(attempt, name)
     assert is_valid(verdict)
@@ -97,7 +97,7 @@ def test_does_not_catch_keyboard_interrupt():
         notebook.check(lambda scores: raises(KeyboardInterrupt()), "softmax")
 
 
-def test_unknown_exercise_name_gets_a_verdict():
+def test_unknown_exercise_name_produces_a_verdict():
     assert notebook.check(spins, "nonsense").status == "wrong"
     assert notebook.check(spins, "").status == "wrong"
 

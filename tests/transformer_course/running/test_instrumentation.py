@@ -61,7 +61,7 @@ def test_columns_count_characters_not_bytes():
     assert total.source_line[slice(*total.columns)] == "é + 1"
 
 
-def test_text_of_expression_may_span_lines():
+def test_expression_text_may_span_lines():
     [*_, total] = expressions_in("def f(x):\n    return (x +\n            1)")
     assert (total.text, total.line, total.columns) == ("x +\n            1", 2, (12, 15))
 
@@ -100,7 +100,7 @@ def test_records_value_after_in_place_statement():
     assert "x += [1]" in recorded
 
 
-def test_replaced_expression_is_not_evaluated():
+def test_does_not_evaluate_replaced_expression():
     result, recorded = call("def f(x):\n    return (x / 0) + 1", 2, replacements={"x / 0": 5})
     assert result == 6
     assert "x / 0" not in recorded and "0" not in recorded

@@ -77,7 +77,7 @@ def test_finds_variables_in_all_kinds_of_attempts(source):
     assert reads(source, d_k=3) == ["d_k"]
 
 
-def test_ignores_variables_of_imported_modules():
+def test_ignores_variables_from_imported_modules():
     assert reads("def f(x): return d_k", d_k=3, __name__="helpers") == []
 
 

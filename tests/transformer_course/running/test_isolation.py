@@ -18,7 +18,7 @@ from transformer_course.running.isolation import (
 )
 
 
-def test_ignores_and_preserves_settings_of_lesson():
+def test_ignores_and_preserves_settings_from_lesson():
     torch.set_default_dtype(torch.float64)
     try:
         with torch.no_grad(), torch.device("meta"), default_torch_state():

@@ -41,7 +41,7 @@ def sample(logits, generator):
         (observation.SamplerObservation, lambda logits, generator: torch.full((100,), 3), SAMPLER),
     ],
 )
-def test_serialized_observation_has_keys_of_its_type(kind, attempt, case):
+def test_serialized_observation_has_keys_from_its_type(kind, attempt, case):
     observed = observe(attempt, case)
     assert kind.__required_keys__ <= observed.keys() <= kind.__required_keys__ | kind.__optional_keys__
     assert same(unpack(pack(observed)), observed)

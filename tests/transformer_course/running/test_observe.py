@@ -59,7 +59,7 @@ def test_distinguishes_parameters_from_copies():
     assert "own_parameters" not in observe(lambda model, decay: True, case)
 
 
-def test_rejects_forged_records_of_own_parameters():
+def test_rejects_forged_own_parameter_records():
     """The values after a gradient step prove which parameters were returned, so a job cannot claim more parameters."""
     case = every_exercise()["parameter_groups"].cases(5)[0]
     honest = record(lambda model, decay: [{"params": list(model.parameters())}], case)
@@ -197,7 +197,7 @@ def draws(logits, generator):
     return torch.multinomial(logits.softmax(-1), 1, generator=generator)[:, 0]
 
 
-def test_counts_samples_of_each_row():
+def test_counts_samples_for_each_row():
     observed = observe(draws, ROWS)
     assert_close(observed["frequencies"], torch.tensor([[0.5, 0.5], [1.0, 0.0]]), atol=0.08, rtol=0)
     assert observed["n_samples"] == 1000
@@ -223,7 +223,7 @@ def test_detects_global_generator_and_constant_output():
     assert not observe(lambda logits, generator: logits.argmax(-1), ROWS)["varies_with_seed"]
 
 
-def test_training_a_model_is_no_change_if_the_attempt_should_train_it():
+def test_allows_attempt_to_train_model_if_expected():
     tables = {"embedding": torch.ones(3, 2), "weight": torch.ones(4, 2), "bias": torch.ones(4)}
     case = Case({"model": describe_model("month_reader", **tables), "names": torch.tensor([[0, 2]])}, "")
 
@@ -374,7 +374,7 @@ def test_late_timeout_preserves_result_of_last_case(monkeypatch):
     assert torch.equal(observed["output"], X)
 
 
-def test_propagates_timeout_of_outer_limit():
+def test_propagates_timeout_from_outer_limit():
     def endless(x):
         while True:
             pass

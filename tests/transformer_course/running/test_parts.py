@@ -14,7 +14,7 @@ def mine(*arguments):
     return "mine"
 
 
-def test_uses_newest_part_until_part_is_removed(parts):
+def test_uses_newest_part_until_it_is_removed(parts):
     parts.add("softmax", mine)
     parts.add("softmax", sum)
     assert parts.softmax is sum
@@ -23,7 +23,7 @@ def test_uses_newest_part_until_part_is_removed(parts):
     assert parts.softmax is max
 
 
-def test_blocks_part_of_current_exercise(parts):
+def test_blocks_part_for_current_exercise(parts):
     parts.add("softmax", mine)
     with parts.without("softmax"):
         assert parts.is_blocked("softmax") and not parts.is_blocked("attention")

@@ -91,7 +91,7 @@ def test_converts_or_replaces_values_that_are_not_plain(value, plain):
     assert type(to_plain_data(value)) is type(plain)
 
 
-def test_never_runs_methods_of_tensor_subclasses():
+def test_never_runs_methods_on_tensor_subclasses():
     class Hostile(torch.Tensor):
         @classmethod
         def __torch_function__(cls, *_, **__):

@@ -16,7 +16,7 @@ def test_stand_in_does_not_run_commands(tmp_path: Path):
     assert stand_in.run_cell_magic("sx", "", f"touch {file}").n == "" and not file.exists()
 
 
-def test_results_have_the_attributes_of_ipython_results():
+def test_results_have_the_same_attributes_as_in_ipython():
     times = StandInShell().run_line_magic("timeit", "-n1 -o f(1)")
     expected = TimeitResult(1, 1, 1.0, 1.0, [1.0], 1.0, 3)
     assert {name for name in [*vars(expected), "average", "stdev", "timings"] if name[0] != "_"} <= {*dir(times)}

@@ -153,7 +153,7 @@ def test_records_value_after_in_place_statement():
     assert same(values_of(traced, "y[0] = 0", trace)[0][0], torch.zeros(3))
 
 
-def test_replaced_expression_is_not_evaluated():
+def test_does_not_evaluate_replaced_expression():
     traced = Traced(cell("def f(x):\n    y = x @ x\n    return y + 1"))
     assert traced.run(CASE).error[0] == "RuntimeError"
     assert same(traced.run(CASE, {number_of(traced, "x @ x"): X}).output, X + 1)

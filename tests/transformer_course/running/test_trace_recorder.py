@@ -102,7 +102,7 @@ def test_value_sequence_repeats_its_last_value():
     assert [recorder.replacement(0) for _ in range(4)] == [1.0, 2.0, 2.0, 2.0]
 
 
-def test_value_of_replaced_expression_is_not_recorded():
+def test_does_not_record_value_of_replaced_expression():
     recorder = TraceRecorder({0: X}, is_recording=True)
     recorder.record(0, X)
     assert recorder.trace.events == []

@@ -28,7 +28,7 @@ def test_replaces_field_and_list_item():
     assert ast.unparse(call) == "z(x, z)"
 
 
-def test_edit_has_location_of_replaced_node():
+def test_edit_has_same_location_as_replaced_node():
     call = expression("f(x, y)")
     edit = NodePosition(call, "args", 1, call.args[1]).edit("name", ast.Name("z", ast.Load()), "y")
     assert (edit.kind, edit.name, edit.new.col_offset) == ("name", "y", 5)

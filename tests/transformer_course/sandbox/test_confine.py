@@ -23,7 +23,7 @@ def test_job_has_resource_limits(sandbox: Sandbox, name: str, limit: int):
 
 
 @linux
-def test_memory_limit_excludes_memory_of_torch(sandbox: Sandbox):
+def test_memory_limit_excludes_memory_used_by_torch(sandbox: Sandbox):
     body = "torch.ones({} << 18)"  # each element takes four bytes
     assert grade_answer(sandbox, softmax_after(body.format(sandbox.limits.memory_mb // 2))).verdict.passed
     assert (

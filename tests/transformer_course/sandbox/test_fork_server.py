@@ -112,7 +112,7 @@ def supervisor_of(sandbox: Sandbox, notebook: str) -> int:
     return supervisors[0]
 
 
-def test_jobs_of_a_notebook_share_a_supervisor(sandbox: Sandbox):
+def test_jobs_from_one_notebook_share_a_supervisor(sandbox: Sandbox):
     ada, again, emmy = (supervisor_of(sandbox, notebook) for notebook in ("ada", "ada", "emmy"))
     assert ada == again != emmy
 

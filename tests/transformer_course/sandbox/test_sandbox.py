@@ -118,7 +118,7 @@ assert '20170612' not in visible
     assert verdict.passed, verdict.message
 
 
-def test_memorized_results_of_the_lesson_fail(sandbox: Sandbox):
+def test_memorized_lesson_results_fail(sandbox: Sandbox):
     """The cases of a lesson's check are public, but the grader's cases are secret."""
     displayed = [case.inputs["scores"] for case in SOFTMAX.cases(0)[:-1]]
     known = [(scores.tolist(), SOFTMAX.reference(scores).tolist()) for scores in displayed]
@@ -259,7 +259,7 @@ def test_reruns_killed_answer_once(sandbox: Sandbox):
 
 
 @linux
-def test_next_sandbox_removes_folder_of_killed_sandbox(
+def test_next_sandbox_removes_folder_left_by_killed_sandbox(
     sandbox: Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))

@@ -67,7 +67,7 @@ if not os.path.exists('a'):
     assert set(os.listdir(sandbox.folder / "work")) <= before
 
 
-def test_ignores_output_of_forked_children(sandbox: Sandbox):
+def test_ignores_output_from_forked_children(sandbox: Sandbox):
     body = """
 if os.fork() == 0:
     while os.getppid() != 1: os.write(3, bytes(1 << 10))

@@ -129,7 +129,7 @@ def test_all_stored_models_stay_within_size_limit():
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_card_lists_number_of_parameters(name):
+def test_card_lists_parameter_count(name):
     stored = trained(name)
     assert stored.card["parameters"] == sum(tensor.numel() for tensor in stored.parameters.values())
 

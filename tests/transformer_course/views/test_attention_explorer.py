@@ -40,12 +40,12 @@ def test_new_layer_deselects_missing_heads_and_tokens(explorer):
 
 
 @pytest.mark.parametrize(("trait", "value"), [("layer", 2), ("sentence", 1), ("head", 2), ("head", -2), ("query", 3)])
-def test_rejects_selections_out_of_range(explorer, trait, value):
+def test_rejects_out_of_range_selections(explorer, trait, value):
     with pytest.raises(TraitError, match=f"{trait} must be from .* got {value}"):
         setattr(explorer, trait, value)
 
 
-def test_picture_has_a_map_for_each_shown_head(explorer):
+def test_picture_shows_a_map_for_each_shown_head(explorer):
     maps = [ax for ax in explorer.still().axes if ax.get_title().startswith("head")]
     assert [ax.get_title() for ax in maps] == ["head 0", "head 1"]
     weights, gray = maps[1].images

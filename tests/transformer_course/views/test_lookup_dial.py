@@ -41,14 +41,14 @@ def test_temperature_ranges_from_hard_to_uniform():
     assert view.found.entropy == pytest.approx(1, abs=1e-3)
 
 
-def test_scaling_by_root_cancels_the_effect_of_width():
+def test_scaling_by_square_root_cancels_width_effect():
     entropies = {d: dial(widths=True, d_k=2, divisor=d).found.entropy for d in DIVISORS}
     wide = {d: dial(widths=True, d_k=512, divisor=d).found.entropy for d in DIVISORS}
     assert wide["√d_k"] == pytest.approx(entropies["√d_k"])
     assert wide["1"] < entropies["1"] and wide["d_k"] > entropies["d_k"]
 
 
-def test_single_key_has_full_weight_and_no_entropy():
+def test_single_key_has_weight_one_and_entropy_zero():
     view = LookupDial(FRUIT, KEYS[:1], VALUES[:1], ["apple"])
     assert (view.found.weights.tolist(), view.found.output, view.found.entropy) == ([1.0], 10.0, 0.0)
 

@@ -55,7 +55,7 @@ def test_rejects_mismatched_tokens_masks_and_scores(arguments, error):
         MaskPainter(**{"tokens": TOKENS, **arguments})
 
 
-def test_rejects_mask_of_wrong_size_without_changes():
+def test_rejects_wrong_mask_size_and_keeps_old_mask():
     painter = MaskPainter(TOKENS)
     with pytest.raises(TraitError, match=r"shape \(4, 4\); got rows of lengths \[3, 3, 3\]"):
         painter.mask = causal_mask(3)

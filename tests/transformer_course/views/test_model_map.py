@@ -40,7 +40,7 @@ def test_requires_an_initial_text(model):
         ModelMap(model, lambda text: (), NAMES, [])
 
 
-def test_picture_has_a_bar_for_each_addition(model):
+def test_picture_shows_a_bar_for_each_addition(model):
     view = ModelMap(model, lambda text: inputs(model, batch=1, n=4), NAMES, ["abcd"])
     [ax] = view.still().axes
     adding = [block["name"] for block in view.run["blocks"] if "adds" in block]

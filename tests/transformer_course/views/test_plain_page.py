@@ -99,7 +99,7 @@ def ends(page: Page) -> list[str]:
     return sorted(line for path in paths for line in path.split("M")[1:])
 
 
-def test_heads_have_lines_and_queries_align_with_keys(explorer: Page) -> None:
+def test_draws_lines_for_heads_and_aligns_queries(explorer: Page) -> None:
     assert len(ends(explorer)) == 6
     strokes = explorer.locator(".ae-lines path[d]").evaluate_all(
         "all => all.map(path => getComputedStyle(path).stroke)"
@@ -233,7 +233,7 @@ def test_mask_painter_marks_the_active_preset(page: Page) -> None:
     assert pressed.count() == 0, "a mask changed by hand must match no preset"
 
 
-def test_mask_painter_of_six_tokens_fits_a_phone(page: Page) -> None:
+def test_mask_painter_with_six_tokens_fits_a_phone(page: Page) -> None:
     words = ["the", "cat", "sat", "on", "the", "mat"]
     page.set_viewport_size({"width": 360, "height": 700})
     show(page, views.MaskPainter(words, torch.ones(6, 6, dtype=torch.bool), source=2))

@@ -22,7 +22,7 @@ def test_hands_match_sinusoidal_encoding(base):
     torch.testing.assert_close(added.sum(dim=-1).float(), encoding[[4, 39]] @ encoding[11])
 
 
-def test_hands_match_rotary_positions_of_attention():
+def test_hands_match_rotary_positions_in_attention():
     rotated = Rotation(torch.tensor([13, 5]), 6, base=100.0).rotate(torch.stack([Q, K]))
     torch.testing.assert_close(hands(Q, 13, 100.0, "rotary").flatten().float(), rotated[0])
     score = products(Q, K, 13, torch.tensor([5]), 100.0, "rotary").sum()

@@ -61,7 +61,7 @@ def test_front_end_matches_python():
         assert [dial.tokens[i] for i in drawn[seed]] == dial.drawn
 
 
-def test_picture_has_bars_before_and_after_filtering():
+def test_picture_shows_bars_before_and_after_filtering():
     dial = SamplingDial(LOGITS, n_shown=2, top_k=1)
     [ax] = dial.still().axes
     before, now = ax.containers
@@ -78,7 +78,7 @@ def test_picture_has_bars_before_and_after_filtering():
         (torch.tensor([0.0, torch.nan]), r"got \(2,\), not all finite$"),
     ],
 )
-def test_rejects_logits_of_wrong_shape(logits, message):
+def test_rejects_logits_with_wrong_shape(logits, message):
     with pytest.raises(ValueError, match=message):
         SamplingDial(logits)
 

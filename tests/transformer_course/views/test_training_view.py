@@ -202,7 +202,7 @@ def test_new_sample_replaces_the_old_below_the_curves():
     assert (len(view.still().axes), view.sample["weights"], view.sample["wanted"]) == (2, None, "")
 
 
-def test_rejects_weights_of_wrong_shape():
+def test_rejects_weights_with_wrong_shape():
     with pytest.raises(ValueError, match=r"shape \(generated, source\) = \(3, 2\); got \(2, 3\)"):
         TrainingView(2).show_sample("ab", "xyz", torch.zeros(2, 3))
 

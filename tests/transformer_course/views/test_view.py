@@ -40,7 +40,7 @@ def test_bundle_contains_widget_picture_and_description():
     assert metadata[STATE] == '{"traits": {"probability": 0.75}, "view": "coin"}'
 
 
-def test_picture_is_not_registered_with_pyplot():
+def test_does_not_register_picture_with_pyplot():
     Coin()._repr_mimebundle_()
     assert plt.get_fignums() == []
 

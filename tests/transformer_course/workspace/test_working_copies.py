@@ -52,7 +52,7 @@ def names(folder):
     return sorted(path.name for path in folder.iterdir() if path.name != EDITIONS_FILE)
 
 
-def test_colab_cell_is_omitted_without_changing_the_edition(published, mine):
+def test_omits_colab_cell_without_changing_the_edition(published, mine):
     copy_lessons(published, mine)
     without = (mine / NAME).read_bytes()
     book = nbformat.read(published / NAME, as_version=4)

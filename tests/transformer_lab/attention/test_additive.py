@@ -51,7 +51,7 @@ def test_has_two_matrices_one_vector_and_no_bias():
     assert sum(parameter.numel() for parameter in attention.parameters()) == 7 * (3 + 5 + 1)
 
 
-def test_every_parameter_gets_a_gradient():
+def test_every_parameter_receives_a_gradient():
     torch.manual_seed(0)
     attention = AdditiveAttention(d_q=3, d_k=5, d_h=7)
     output, _ = attention(torch.randn(2, 11, 3), torch.randn(2, 13, 5), torch.randn(2, 13, 17))

@@ -56,7 +56,7 @@ def test_applies_rotation_and_bias():
 
 
 @pytest.mark.parametrize("n_kv_heads", [1, 2, 6])
-def test_shared_keys_and_values_are_not_copied(n_kv_heads, monkeypatch):
+def test_does_not_copy_shared_keys_and_values(n_kv_heads, monkeypatch):
     def recording_kernel(q, k, v, **options):
         heads.append((q.shape[1], k.shape[1], v.shape[1]))
         return original(q, k, v, **options)

@@ -67,7 +67,7 @@ def test_decoder_mask_combines_causal_and_padding(tokens):
         assert observed == [[s <= t and sentence[s] != PAD for s in range(n)] for t in range(n)]
 
 
-def test_padding_and_future_get_no_gradient():
+def test_padding_and_future_tokens_receive_no_gradient():
     tokens = torch.tensor([[PAD, 5, PAD, 7]])
     assert influence(decoder_mask(tokens, PAD)[0, 0], n_query=4, n_key=4) == [
         [False, False, False, False],
@@ -88,7 +88,7 @@ def test_window_mask_allows_the_last_window_positions(batch, n, window, data):
         assert mask[b, i, j] == (0 <= n - n_query + i - j < window)
 
 
-def test_window_mask_of_full_length_is_causal():
+def test_full_length_window_mask_is_causal():
     assert torch.equal(sliding_window_mask(torch.arange(5), torch.arange(5), window=5), causal_mask(5))
 
 
@@ -105,7 +105,7 @@ def test_masks_combine_and_broadcast_over_heads():
     assert torch.equal(weights != 0, decoder_mask(tokens, PAD).expand(2, 11, 3, 3))
 
 
-def test_causal_mask_is_created_on_the_device():
+def test_creates_causal_mask_on_the_device():
     assert causal_mask(3, device="meta").device.type == "meta"
     assert decoder_mask(torch.zeros(2, 3, dtype=torch.long, device="meta"), PAD).device.type == "meta"
 

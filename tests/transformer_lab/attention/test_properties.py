@@ -48,7 +48,7 @@ def test_permuting_queries_permutes_outputs(attention, inputs, data):
 
 @any_attention
 @given(inputs=attention_inputs())
-def test_outputs_stay_within_the_range_of_visible_values(attention, inputs):
+def test_outputs_stay_within_the_visible_value_range(attention, inputs):
     output = attention(*inputs)
     observed, values = inputs.mask.unsqueeze(-1), inputs.v.unsqueeze(-3)
     highest = values.where(observed, -torch.inf).amax(dim=-2)
@@ -82,7 +82,7 @@ def test_appending_masked_keys_preserves_the_output(attention, inputs, rng, n):
 
 @any_attention
 @given(inputs=attention_inputs(), data=st.data())
-def test_masks_of_size_one_broadcast(attention, inputs, data):
+def test_masks_with_size_one_broadcast(attention, inputs, data):
     q, k, v, mask = inputs
     for axis in data.draw(st.sets(st.sampled_from(range(mask.dim())), min_size=1)):
         mask = mask.narrow(axis, 0, 1)

@@ -74,7 +74,7 @@ def test_skips_and_reports_bad_table_lines(tmp_path):
     assert "skipped 1 × an empty line, 2 × an empty side" in str(errors)
 
 
-def test_reports_bad_lines_of_file_pair(tmp_path):
+def test_reports_bad_lines_in_file_pair(tmp_path):
     source = written(tmp_path / "x.de", b"a\n\nc\n\xff\ne\n")
     target = written(tmp_path / "x.en", b"A\nB\n \nD\n\xfe\n")
     errors = LineErrors()
@@ -87,7 +87,7 @@ def test_reports_bad_lines_of_file_pair(tmp_path):
     ]
 
 
-def test_rejects_files_of_unequal_length(tmp_path):
+def test_rejects_files_with_unequal_lengths(tmp_path):
     short, long = written(tmp_path / "short", b"a\n"), written(tmp_path / "long", b"A\nB\nC\n")
     for paths in ([short, long], [long, short]):
         with pytest.raises(ValueError, match=r"^long has 3 lines but short has 1; line n of one file must translate"):

@@ -44,7 +44,7 @@ def scripts(text: str) -> set[str]:
         ("ar", "medium", True, "ar ٠٣/٠٣/٢٠٢١"),
     ],
 )
-def test_dates_follow_the_format_of_their_locale(locale, style, native, written):
+def test_dates_follow_their_locale_format(locale, style, native, written):
     assert write_date(date(2021, 3, 3), locale, style, native) == written
 
 

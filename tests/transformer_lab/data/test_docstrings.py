@@ -47,7 +47,7 @@ def test_holds_out_about_one_module_in_ten(tmp_path: Path):
     assert sorted(numbers(train) + numbers(held_out)) == list(range(1, 50 * HOLD_OUT_EVERY + 1))
 
 
-def test_additional_module_preserves_split_of_existing_modules(tmp_path: Path):
+def test_adding_a_module_preserves_the_existing_split(tmp_path: Path):
     write(tmp_path, 50)
     train, held_out = python_docstrings(tmp_path)
     (tmp_path / "m000_of_a_distribution.py").write_text('"""Module 0."""')

@@ -68,7 +68,7 @@ def test_cross_attention_matches_torch(monkeypatch, max_padded, multiple):
 
 
 @pytest.mark.parametrize("max_padded", [0, 48], ids=["sentence by sentence", "padded"])
-def test_padding_rows_stay_finite_and_have_no_effect(monkeypatch, max_padded):
+def test_padding_rows_stay_finite_without_affecting_other_rows(monkeypatch, max_padded):
     monkeypatch.setattr(packed_attention, "MAX_PADDED_LENGTH", max_padded)
     rows = rows_of(QUERIES, 4)
     x = draw(len(rows.index), 3 * N_HEADS * D_K)

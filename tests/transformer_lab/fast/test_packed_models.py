@@ -192,7 +192,7 @@ def test_calls_nonlinear_projection_layers():
     assert_same(model, *batch(model))
 
 
-def test_attention_weights_can_be_recorded():
+def test_records_attention_weights():
     model = build(TRANSLATES)
     inputs, labels = batch(model)
     with record_attention(model) as packed:
@@ -254,7 +254,7 @@ def test_padding_before_a_token_uses_the_plain_path(side):
 
 
 @pytest.mark.parametrize("config", [TRANSLATES, CONTINUES])
-def test_autocast_loss_matches_precision_of_plain_path(config):
+def test_autocast_loss_matches_plain_path_precision(config):
     model = build(config).float()
     inputs, labels = batch(model)
 

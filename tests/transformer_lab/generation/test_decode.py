@@ -58,7 +58,7 @@ def test_cached_logits_match_uncached_for_transformers(others):
 
 @pytest.mark.parametrize("form", [form for form in FORMS if form["pad_id"] == PAD], ids=name)
 @pytest.mark.parametrize("side", ["left", "right"])
-def test_texts_of_different_lengths_continue_as_if_alone(form, side):
+def test_texts_with_different_lengths_continue_as_if_alone(form, side):
     model = language_model(1, **form)
     texts = [[5, 6, 7, 8, 9], [3, 4], [10]]
     padding = [[PAD] * (5 - len(text)) for text in texts]
@@ -105,13 +105,13 @@ class Scripted:
         self.rows = self.rows[rows]
 
 
-def test_finished_rows_stay_finished_until_all_have_ended():
+def test_finished_rows_stay_finished_until_all_rows_end():
     script = Scripted([5, 6, EOS], [EOS, 7, 8], [9, EOS, 9], [10, 10, 10])
     columns = list(generate_steps(script, torch.full((3, 1), BOS), 9, greedy, EOS))
     assert torch.stack(columns, dim=1).tolist() == [[5, EOS, EOS], [6, 7, EOS], [EOS, EOS, EOS]]
 
 
-def test_drops_finished_rows_when_half_have_finished():
+def test_drops_finished_rows_when_half_are_finished():
     script = Scripted([5, EOS, 6, 7], [8, 9, EOS, 8], [EOS, 9, 9, 3], [9, 9, 9, 4], [9, 9, 9, EOS])
     columns = list(generate_steps(script, torch.full((4, 1), BOS), 9, greedy, EOS))
     assert torch.stack(columns, dim=1).tolist() == [

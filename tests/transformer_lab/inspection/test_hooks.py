@@ -117,7 +117,7 @@ def test_nested_blocks_record_independently():
     assert weights_hooks_of(model) == []
 
 
-def test_models_are_recorded_separately():
+def test_records_models_separately():
     first, second = transformer(), transformer()
     with record_attention(first) as first_weights, record_attention(second) as second_weights:
         first(SOURCE, TARGET)

@@ -13,6 +13,6 @@ def test_rejects_token_ids_outside_the_vocabulary(tokens, invalid_id):
         look_up(nn.Embedding(11, 8), torch.tensor([tokens]))
 
 
-def test_accepts_every_token_of_the_vocabulary():
+def test_accepts_every_token_in_the_vocabulary():
     embedding = nn.Embedding(11, 8)
     assert torch.equal(look_up(embedding, torch.tensor([[10, 0, 5]])), embedding.weight[[10, 0, 5]][None])

@@ -71,7 +71,7 @@ def test_d_k_is_independent_of_d_model():
 
 
 @pytest.mark.parametrize("pattern", [(True,), (True, False), (False, True, True)])
-def test_pattern_of_local_blocks_repeats(pattern):
+def test_local_block_pattern_repeats(pattern):
     config = replace(SMALL, window=SlidingWindow(3, pattern))
     assert [config.is_local(i) for i in range(7)] == list(pattern * 7)[:7]
     assert not any(SMALL.is_local(i) for i in range(7))

@@ -133,7 +133,7 @@ def test_padding_only_source_gives_finite_results(kind):
 
 
 @both
-def test_every_parameter_gets_a_gradient(kind):
+def test_every_parameter_receives_a_gradient(kind):
     model = drawn(kind, torch.Generator().manual_seed(0))
     model(torch.tensor([[5, 6, 7]]), torch.tensor([[1, 9]])).square().sum().backward()
     assert all((parameter.grad != 0).any() for parameter in model.parameters())

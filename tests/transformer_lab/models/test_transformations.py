@@ -173,7 +173,7 @@ def gradients_of_halves(world) -> dict[str, list[Tensor | None]]:
 
 @pytest.mark.thorough
 @pytest.mark.skipif(sys.platform == "win32", reason="on Windows, gloo needs an explicit network device")
-def test_two_processes_match_the_gradients_of_one():
+def test_two_processes_match_gradients_from_one_process():
     reports = run_processes(gradients_of_halves, seconds=600)
     for name, config in CONFIGS.items():
         model = build(config)

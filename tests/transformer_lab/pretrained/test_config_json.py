@@ -55,7 +55,7 @@ def test_null_selects_the_default():
         (False, 0.5, "here: x must be float; got False"),
     ],
 )
-def test_error_names_option_of_the_wrong_type(value, default, message):
+def test_error_names_option_with_the_wrong_type(value, default, message):
     with pytest.raises(ValueError, match=message):
         Options({"x": value}, "here").get("x", default)
 

@@ -127,7 +127,7 @@ def test_rejects_pickles_of_arbitrary_objects(tmp_path, found):
         read_model_tensors(tmp_path)
 
 
-def test_local_folder_is_not_downloaded(tmp_path, monkeypatch):
+def test_does_not_download_local_folder(tmp_path, monkeypatch):
     monkeypatch.setattr(huggingface_hub, "snapshot_download", None)
     assert fetch_model(tmp_path) == tmp_path
     (tmp_path / "org" / "model").mkdir(parents=True)

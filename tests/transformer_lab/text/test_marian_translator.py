@@ -61,7 +61,7 @@ def test_never_generates_padding(tmp_path):
     assert list(ours.translate(TEXTS, max_length=N_TOKENS)) == their_texts(theirs, tmp_path)
 
 
-def test_separate_vocabularies_are_not_mixed(tmp_path):
+def test_does_not_mix_separate_vocabularies(tmp_path):
     publish(tmp_path, separate=True)
     ours = load_translator(tmp_path)
     vocabulary, target = (json.loads((tmp_path / f"{name}.json").read_text()) for name in ("vocab", "target_vocab"))
@@ -89,7 +89,7 @@ def test_command_line_translates_with_a_marian_model(tmp_path, capsys):
     assert "the model reads only the first 28" in capsys.readouterr().err
 
 
-def test_rejects_tokenizer_of_a_different_model(tmp_path):
+def test_rejects_tokenizer_for_a_different_model(tmp_path):
     publish(tmp_path)
     vocabulary = json.loads((tmp_path / "vocab.json").read_text())
     last = len(vocabulary)

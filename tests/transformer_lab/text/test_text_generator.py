@@ -102,7 +102,7 @@ def test_batches_prompts_of_equal_length_with_separate_samples(model):
     assert model.generate([], 5) == []
 
 
-def test_repetition_penalty_and_min_p_are_applied(model):
+def test_applies_repetition_penalty_and_min_p(model):
     usual = text(model, "the cat", 20, temperature=0)
     assert text(model, "the cat", 20, temperature=0, repetition_penalty=1.5) != usual
     assert text(model, "the cat", 20, min_p=1.0) == usual
@@ -207,7 +207,7 @@ def test_tokenizes_special_tokens_as_during_training(tmp_path, vocabulary):
     assert loaded.tokenizer.decode(ids) == word
 
 
-def test_rejects_tokenizer_of_a_different_model(tmp_path):
+def test_rejects_tokenizer_for_a_different_model(tmp_path):
     publish(tmp_path)
     drawn(VARIANTS["GPT-2"]).save_pretrained(tmp_path)
     with pytest.raises(ValueError, match=r"less than vocab_size=37; the tokenizer's largest id is \d\d\d"):

@@ -81,7 +81,7 @@ def test_truncates_sources_to_the_maximum_length(translator):
 
 
 @pytest.mark.parametrize("max_length", [0, 10])
-def test_rejects_max_length_out_of_range(translator, max_length):
+def test_rejects_out_of_range_max_length(translator, max_length):
     with pytest.raises(ValueError, match=rf"1 to 9 tokens \(max_length\); got {max_length}"):
         list(translator.translate(["a"], max_length))
 
@@ -107,7 +107,7 @@ def test_error_names_corrupted_files(folder, name):
 
 
 @pytest.mark.parametrize("change, message", [({"d_model": 12}, "has the shape"), ({"d_modle": 8}, "d_modle")])
-def test_rejects_config_of_a_different_model(folder, change, message):
+def test_rejects_config_for_a_different_model(folder, change, message):
     stored = json.loads((folder / CONFIG).read_text())
     (folder / CONFIG).write_text(json.dumps(stored | change))
     with pytest.raises(ValueError, match=message):

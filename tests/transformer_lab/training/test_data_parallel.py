@@ -80,7 +80,7 @@ def test_threads_sum_tensors_and_copy_arguments():
     assert torch.get_num_threads() == threads_before
 
 
-def test_threads_raise_the_error_of_a_worker():
+def test_threads_raise_the_error_from_a_worker():
     with pytest.raises(ValueError, match="no tokens"):
         run_processes(fail_in_one_worker, in_threads=True)
 

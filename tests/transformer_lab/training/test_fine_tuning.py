@@ -33,7 +33,7 @@ def test_log_probability_sums_over_answer_tokens():
     assert_close(sequence_log_probability(logits, tokens, IS_ANSWER), expected, rtol=1e-5, atol=1e-5)
 
 
-def test_only_positions_before_answer_tokens_get_gradients():
+def test_only_positions_before_answer_tokens_receive_gradients():
     logits, tokens = draw()
     total = sequence_log_probability(logits, tokens, IS_ANSWER).sum()
     reached = grad(total, logits)[0].abs().sum(dim=-1) > 0

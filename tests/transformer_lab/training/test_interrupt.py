@@ -35,7 +35,7 @@ def test_restores_signal_handlers(default_sigint_handler):
         signal.raise_signal(signal.SIGINT)  # os.kill could deliver the signal later and to a different thread
 
 
-def test_interruption_has_no_effect_in_other_threads():
+def test_interruption_does_not_affect_other_threads():
     failed = []
 
     def enter():

@@ -70,14 +70,14 @@ def test_gradients_reach_only_real_tokens():
     assert torch.equal((logits.grad != 0).any(dim=-1), targets != PAD)
 
 
-def test_bfloat16_losses_are_summed_in_float32():
+def test_sums_bfloat16_losses_in_float32():
     logits, targets = draw_logits_and_targets()
     ours = smoothed_cross_entropy(logits.bfloat16(), targets, PAD)
     assert ours.dtype == torch.float32
     assert_close(ours, smoothed_cross_entropy(logits.bfloat16().float(), targets, PAD))
 
 
-def test_batch_loss_matches_the_loss_of_the_logits():
+def test_batch_loss_matches_loss_computed_from_logits():
     small, batch = model(dropout=0.0), next(iter(batches().from_step(0)))
     assert (batch.labels == 0).any()
     expected = smoothed_cross_entropy(small(*batch.inputs), batch.labels, 0, SMOOTHING)

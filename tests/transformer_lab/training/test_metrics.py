@@ -18,7 +18,7 @@ def test_bleu_matches_its_formula():
     assert bleu(["the cat sat on mat the"], ["the cat sat on mat and the"]) == pytest.approx(100 * expected)
 
 
-def test_bleu_is_computed_over_the_corpus():
+def test_computes_bleu_over_the_whole_corpus():
     first, second = (["a b c d e"], ["a b c d e"]), (["a b c x y z"], ["a b c d e f"])
     corpus_bleu = bleu(first[0] + second[0], first[1] + second[1])
     assert corpus_bleu != pytest.approx((bleu(*first) + bleu(*second)) / 2)

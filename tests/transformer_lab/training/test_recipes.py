@@ -55,7 +55,7 @@ def test_corpus_folder_contains_everything_needed(corpus, tmp_path):
     )
 
 
-def test_records_bad_lines_of_corpus_and_validation(corpus, tmp_path):
+def test_records_bad_lines_in_corpus_and_validation_set(corpus, tmp_path):
     bad = tmp_path / "bad.tsv"
     bad.write_text("eins\tEINS\nzwei\n", "utf-8")
     errors = LineErrors()
@@ -79,7 +79,7 @@ def test_logs_only_loss_without_validation(corpus, tmp_path):
     Translator.load(tmp_path / "model")
 
 
-def test_rejects_folder_of_a_different_corpus(corpus, tmp_path):
+def test_rejects_folder_for_a_different_corpus(corpus, tmp_path):
     train_corpus(corpus, tmp_path / "model", config=replace(CORPUS, **FEW_STEPS), shape=SHAPE)
     with pytest.raises(ValueError, match="was prepared from"):
         train_corpus(corpus[::-1], tmp_path / "model", config=replace(CORPUS, **FEW_STEPS), shape=SHAPE)

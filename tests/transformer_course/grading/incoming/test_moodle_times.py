@@ -67,7 +67,7 @@ def test_rejects_table_without_participant_numbers(tmp_path: Path):
     assert read_submission_times(tmp_path / "w.csv", columns={"id": "1"}).keys() == {"ada"}
 
 
-def test_unreadable_time_is_unknown_with_a_reason(tmp_path: Path):
+def test_treats_unreadable_time_as_unknown_with_reason(tmp_path: Path):
     path = worksheet(tmp_path / "w.csv", "Last modified (submission)", "3/11/2026, 16:15", "3 November 2026")
     for moment, source in read_submission_times(path).values():
         assert moment is None and source.startswith("the time in Moodle's grading worksheet cannot be read: “3")

@@ -43,7 +43,7 @@ def test_reads_roster_in_other_languages_and_encodings(tmp_path: Path, text: str
     assert read_roster(table(tmp_path, text, encoding)) == [Person("00123", "Zoë Müller", "z@uni.de", "zoe")]
 
 
-def test_roster_columns_can_be_chosen(tmp_path: Path):
+def test_instructor_can_choose_roster_columns(tmp_path: Path):
     path = table(tmp_path, "Öğrenci;Posta;No\nZoë Müller;z@uni.de;00123\n")
     assert read_roster(path) == [Person("z@uni.de", "", "z@uni.de")]  # the column is recognized by the @ in its cells
     columns = {"name": "öğrenci", "id": "3"}

@@ -111,7 +111,7 @@ def test_similar_names_stay_separate_with_a_remark(tmp_path: Path, names: tuple[
     assert first.remark == first.problem == second.problem == ""
 
 
-def test_linked_folder_is_listed_but_not_followed(tmp_path: Path):
+def test_lists_linked_folder_without_following_it(tmp_path: Path):
     write_notebook(tmp_path / "elsewhere" / "01_lookup.ipynb", cells({}))
     write_notebook(tmp_path / "class" / "ada" / "01_lookup.ipynb", cells({}))
     (tmp_path / "class" / "ben").symlink_to(tmp_path / "elsewhere")

@@ -13,7 +13,7 @@ from transformer_course.grading.incoming.tables import Table, as_csv, escape_for
     ("text", "written"),
     [("=1", "'=1"), ('"+1', "'\"+1"), ("a;=1", "a;'=1"), ("＝1", "'＝1"), ("a-b", "a-b"), ("Ada", "Ada"), ("", "")],
 )
-def test_formula_prefix_gets_an_apostrophe(text: str, written: str):
+def test_adds_apostrophe_before_formula_prefix(text: str, written: str):
     assert escape_formula(text) == written
 
 

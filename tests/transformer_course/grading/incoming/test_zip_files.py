@@ -54,7 +54,7 @@ def test_does_not_read_paths_outside_the_zip(tmp_path: Path, name: str, message:
     assert {path.name for path in tmp_path.rglob("*")} == {"class", "eve.zip", "ada", "01_lookup.ipynb"}
 
 
-def test_reads_first_of_two_files_with_same_name(tmp_path: Path):
+def test_reads_first_file_if_names_are_equal(tmp_path: Path):
     content = io.BytesIO()
     with zipfile.ZipFile(content, "w") as archive, warnings.catch_warnings():
         warnings.simplefilter("ignore")  # zipfile warns about the duplicate name

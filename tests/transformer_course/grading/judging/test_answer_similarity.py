@@ -112,7 +112,7 @@ def test_does_not_compare_short_answers():
     assert 0 < len(submitted(short)) < MIN_TOKEN_RUNS and similarity(submitted(short), submitted(short)) == 0.0
 
 
-def test_recognizes_copy_of_long_solution():
+def test_recognizes_copied_long_solution():
     known = [
         exercise.name
         for lesson in LESSONS

@@ -23,7 +23,7 @@ def verdict(answer: Any, reason: str = "exit 0") -> Verdict:
     return judge_outcome(SOFTMAX, Outcome(answer, reason, 0.1), 7, Limits())
 
 
-def test_observations_of_the_reference_pass():
+def test_observations_from_the_reference_pass():
     assert verdict({"observations": behavior(SOFTMAX, 7).expected}).passed
 
 

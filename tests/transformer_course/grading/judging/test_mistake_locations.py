@@ -111,7 +111,7 @@ def test_location_seed_differs_from_graded_seed():
     assert all(location_seed(seed) != seed for seed in (0, 1, 2, SEED, 2**63 - 1))
 
 
-def test_locates_mistake_at_call_of_earlier_exercise(sandbox: Sandbox):
+def test_locates_mistake_where_earlier_exercise_is_called(sandbox: Sandbox):
     earlier = "def attention_weights(queries, keys):\n    return torch.softmax(queries @ keys.mT, -1)"
     call = "return attention_weights(queries, queries) @ values"
     answer = f"{earlier}\ndef attention(queries, keys, values):\n    {call}"

@@ -119,7 +119,7 @@ def test_person_from_two_systems_has_one_row():
     assert list(ada.remarks) == ["2 notebooks for 01_lookup were submitted; 01_lookup.ipynb counts."]
 
 
-def test_similar_name_gets_one_remark():
+def test_similar_name_adds_one_remark():
     remark = "This name differs from “Eve” only in case, spaces or encoding."
     twice = [notebook(2, remark=remark), notebook(1, file="01_lookup-1.ipynb", remark=remark)]
     results = class_results({"Eve": [notebook(1)], "eve (2)": twice})
@@ -434,7 +434,7 @@ def test_reports_unlisted_student_with_candidates():
     assert "Ada is not in the roster. Possible matches: Ada Lovelace or Ada Byron." in summary(Path("out"), results)
 
 
-def test_same_name_in_two_downloads_is_one_student():
+def test_same_name_in_two_downloads_means_one_student():
     first = notebook(1, lms_id="611", platform="Moodle", batch="1", known_as="Ada Lovelace")
     second = notebook(1, lesson="02_scaling", lms_id="702", platform="Moodle", batch="2", known_as="Ada Lovelace")
     [ada] = class_results({"Ada Lovelace": [first, second]}).students

@@ -30,7 +30,7 @@ def test_canvas_pages_keep_the_submitted_file_names():
     assert "<h1>ada</h1>" in book.cells[0].outputs[0].data["text/html"]
 
 
-def test_same_pages_give_the_same_zip():
+def test_same_pages_produce_the_same_zip():
     students = class_results({"ada": [notebook(1, file=ADA)]}).students
     assert canvas_feedback(students) == canvas_feedback(students) and canvas_feedback([])[1] == 0
 

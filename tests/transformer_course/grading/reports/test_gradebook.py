@@ -80,7 +80,7 @@ def written_results(out: Path, students: dict[str, list[GradedSubmission]]) -> d
     return text
 
 
-def test_results_match_their_schema(tmp_path: Path):
+def test_results_match_their_json_schema(tmp_path: Path):
     schema = json.loads((Path(__file__).parents[4] / "docs" / "results.schema.json").read_text("utf-8"))
     in_words = notebook(2, mistakes=("first_axis",), written={"why": "Because."})
     students = {"ada": [in_words, notebook(0, problem="It is damaged.")], "ben": []}

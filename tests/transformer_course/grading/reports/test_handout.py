@@ -8,7 +8,7 @@ from transformer_course.grading.reports.handout import stub, write_handout
 from transformer_course.grading.rules.own_exercises import OwnExercises
 
 
-def test_notebook_has_questions_without_answers(own_file: Path, tmp_path: Path):
+def test_notebook_contains_questions_without_answers(own_file: Path, tmp_path: Path):
     own = OwnExercises.read(own_file)
     write_handout(own, tmp_path / "out")
     text = (tmp_path / "out" / "week_3.ipynb").read_text("utf-8")

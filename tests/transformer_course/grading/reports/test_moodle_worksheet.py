@@ -49,7 +49,7 @@ def test_reads_moodle_worksheet_in_any_language(tmp_path: Path, language: str, s
     assert f"{FIRST.name}: not right yet (0.5 of {FIRST.points})" in new.read(new.rows[0], len(new.titles) - 1)
 
 
-def test_worksheet_columns_can_be_chosen(tmp_path: Path):
+def test_instructor_can_choose_worksheet_columns(tmp_path: Path):
     path = tmp_path / "export.csv"
     path.write_text("A,B,C,D\n7,Ada,x,\n")
     results = class_results({"7": [notebook(1)]})

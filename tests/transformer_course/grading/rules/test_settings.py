@@ -52,6 +52,6 @@ def test_accepts_new_empty_or_earlier_results_folder(tmp_path: Path):
         ({"jobs": 0}, "jobs must be between 1 and 256; got jobs=0"),
     ],
 )
-def test_rejects_options_out_of_bounds(options: dict[str, Any], message: str):
+def test_rejects_out_of_range_options(options: dict[str, Any], message: str):
     with pytest.raises(ValueError, match=message):
         RunOptions(**options)

@@ -52,7 +52,7 @@ def in_own_process(test: Callable[[], None]) -> Callable[[], None]:
 
 
 @pytest.mark.parametrize(("mb", "points"), [(100, 0), (10, 2)])
-def test_memory_of_several_processes_counts_together(sandbox: Sandbox, mb: int, points: int):
+def test_adds_up_memory_of_several_processes(sandbox: Sandbox, mb: int, points: int):
     """The total exceeds the limit of 256 MB, although each process stays below it."""
     graded = grade_answer(sandbox, softmax_after("if os.path.exists('done'): return s.softmax(-1)\nopen('done', 'w')"
                                               + FORKS.format(mb=mb)))  # fmt: skip

@@ -53,7 +53,7 @@ def test_missing_process_has_no_times():
     assert cpu_seconds(ended) == delay_seconds(ended) == 0.0
 
 
-def test_counts_time_of_ended_children():
+def test_counts_cpu_time_of_ended_children():
     before = seconds_of_ended_children()
     with child(lambda: None) as process:
         while cpu_seconds(process) < 0.05:
@@ -62,7 +62,7 @@ def test_counts_time_of_ended_children():
     assert seconds_of_ended_children() - before >= computed - 0.01
 
 
-def test_counts_time_of_running_descendants():
+def test_counts_cpu_time_of_running_descendants():
     before = seconds_of_family()
     with child(lambda: os.waitpid(os.fork() or _compute_and_exit(), 0)) as process:
         while seconds_of_family() - before < 0.3:

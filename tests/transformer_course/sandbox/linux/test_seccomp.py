@@ -61,7 +61,7 @@ print("done")
 
 
 @linux
-def test_denies_dangerous_arguments_of_permitted_calls():
+def test_denies_dangerous_arguments_to_permitted_calls():
     numbers = {**permitted_system_calls.ALLOWED_WITH, "clone": permitted_system_calls.CLONE}
     code = ""
     for description, (name, arguments) in WITH_ARGUMENTS.items():
@@ -88,7 +88,7 @@ for number in (435, 467, 1000):
 
 @linux
 @pytest.mark.skipif(platform.machine() != "x86_64", reason="only x86-64 supports calls of other architectures")
-def test_denies_system_calls_of_foreign_architectures():
+def test_denies_system_calls_for_foreign_architectures():
     code = """
 import mmap
 try: call(0x40000000 | 39)  # getpid of x32
@@ -121,6 +121,6 @@ print(done.stdout.strip(), "PermissionError" in done.stderr)
     assert run_filtered(code).split() == ["thread", "child", "50", "True", "inner", "True"]
 
 
-def test_filter_is_not_installed_on_unsupported_machine(monkeypatch: pytest.MonkeyPatch):
+def test_does_not_install_filter_on_unsupported_machine(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("platform.machine", lambda: "riscv64")
     assert not seccomp.install_filter()
