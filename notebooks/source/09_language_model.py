@@ -425,7 +425,6 @@ with torch.no_grad():
     read = [gpt.norm(x) @ gpt.embedding.weight.T for x in streams]
 lens = [parts.next_token_loss(logits, batch, PAD_ID).item() for logits in read]
 print("loss after 0, 1 and 2 blocks:", *(f"{loss:.1f}" for loss in lens))
-print("each block improves the prediction:", lens[0] > lens[1] > lens[2])
 again = (read[0].argmax(dim=-1) == batch).float().mean().item()
 print(f"before the first block, the likeliest token is the one just read at {again:.0%} of the positions")
 
@@ -733,7 +732,8 @@ by_position = {n_layers: torch.stack([right(model) for model in models]) for n_l
 copied = {n_layers: runs[:, 8:].mean(dim=1) for n_layers, runs in by_position.items()}  # of each seed
 compare(one_layer, measured=copied[1].median().item(), choices=(0.2, 0.6, 1.0))
 compare(two_layers, measured=copied[2].median().item(), choices=(0.2, 0.6, 1.0))
-print("more than twice as many with two layers, with each seed:", (copied[2] > 2 * copied[1]).all().item())
+for n_layers, fractions in copied.items():
+    print(f"copied with {n_layers} layer{'s' * (n_layers > 1)}, by seed:", *(f"{x:.2f}" for x in fractions.tolist()))
 lines = {"one layer": by_position[1], "two layers": by_position[2]}
 ax = plots.lines(range(1, 32), lines, "position that is predicted (the second period begins at 8)", "fraction right")
 
@@ -782,7 +782,7 @@ print(f"layer 1, second period, weight 7 positions back: {by_distance[7]:.1f}")
 prediction = ...
 
 
-# %%
+# %% tags=["hide-input"]
 def back(n: int) -> Tensor:
     """Return a mask that is True where a key is n positions before its query."""
     return torch.ones(32, 32).tril(-n).triu(-n).bool()
@@ -932,6 +932,36 @@ table.round(2)
 # rises as well); its score there is less than half as high. In the models of Olsson et al. with at least two layers,
 # such heads form within a short period early in training.
 # </details>
+#
+# Is there a previous-token head? We measure each head's weight on the position before, then hide that position
+# from all heads of blocks 0 to 2.
+
+
+# %% id="previous-token-heads-2" tags=["hide-input", "approximate"]
+@torch.no_grad()
+def score_without(n_back: int, texts: Tensor) -> float:
+    """Return the best head's induction score if no earlier block may attend n_back positions back."""
+    x = large.embedding(texts) + large.positions[:32]
+    with record_attention(large) as recorded:
+        for i, block in enumerate(large.blocks):
+            x = block(x, parts.causal_mask(32) & ~(back(n_back) & torch.tensor(n_back > 0 and i < best[0])))
+    return parts.induction_score(list(recorded.values())[best[0]], 16)[best[1]].item()
+
+
+with torch.no_grad(), record_attention(large) as recorded:
+    large(passages.repeat(1, 2))
+one_back = torch.stack([w.diagonal(-1, dim1=-2, dim2=-1)[..., 3:].mean(dim=(0, 2)) for w in recorded.values()])
+for block in range(4):
+    print(f"block {block}, weight on the position before:", *(f"{weight:.2f}" for weight in one_back[block]))
+read_twice = {"documentation": passages.repeat(1, 2), "random tokens": random_tokens.repeat(1, 2)}
+hidden = {f"{n} back" if n else "nothing": n for n in range(4)}
+rows = {name: {of: score_without(n, texts) for of, texts in read_twice.items()} for name, n in hidden.items()}
+score_table = pd.DataFrame(rows).T.rename_axis("hidden in blocks 0 to 2", axis=0)
+score_table.round(2)
+
+# %% [markdown]
+# No head gives it more than a third of its weight. But once it is hidden, the induction head no longer finds its token:
+# its score falls from 0.27 to 0.06, near the 0.04 of equal weights. So here, too, several heads share the job.
 
 # %% [markdown]
 # ## A name that was read once
@@ -946,7 +976,7 @@ table.round(2)
 with_head, without_it = ..., ...
 
 
-# %%
+# %% tags=["hide-input"]
 @torch.no_grad()
 def of_last_token(model: nn.Module, name: str, read_before: str) -> float:
     """Return the probability of a name's last token, after a sentence with `read_before`."""
@@ -1031,27 +1061,32 @@ print(continued(actor, of_plays.tokenizer, "ROMEO: Who art thou, and what is thy
 # </details>
 #
 # The rank argument goes like this: a triangular matrix with a positive diagonal is invertible, so causal weights have
-# full rank, while two-way weights supposedly inherit the low rank of the scores. These are numerical ranks for 64
-# positions:
+# full rank, while two-way weights supposedly inherit the low rank of the scores. These are numerical ranks (singular
+# values above a millionth of the largest), for 64 and for 1,024 positions:
 
 
 # %% id="rank-of-weights" tags=["hide-input", "approximate"]
-def ranks(d_k: int, mask: Tensor) -> Tensor:
-    """Return the ranks of 50 tables of weights, of random queries and keys at 64 positions."""
-    q, k = torch.randn(2, 50, 64, d_k, dtype=torch.float64)
-    scores = (q @ k.mT / d_k**0.5).masked_fill(~mask, -math.inf)
-    return torch.linalg.matrix_rank(scores.softmax(dim=-1), rtol=1e-6)
+def ranks(d_k: int, n: int, n_tables: int, causal: bool) -> str:
+    """Return the lowest and the highest rank of tables of weights, of random queries and keys at n positions."""
+    q, k = torch.randn(2, n_tables, n, d_k, dtype=torch.float64)
+    scores = q @ k.mT / d_k**0.5
+    if causal:
+        scores = scores.masked_fill(~parts.causal_mask(n), -math.inf)
+    found = torch.linalg.matrix_rank(scores.softmax(dim=-1), rtol=1e-6)
+    return f"{found.min()} to {found.max()}"
 
 
-masks = {"two-way": torch.ones(64, 64).bool(), "causal": parts.causal_mask(64)}
 _ = torch.manual_seed(9)
-found = {d_k: {name: ranks(d_k, mask) for name, mask in masks.items()} for d_k in (1, 2, 4, 8, 64)}
-rank_table = {d: {name: f"{r.min()} to {r.max()}" for name, r in row.items()} for d, row in found.items()}
-pd.DataFrame(rank_table).T.rename_axis("d_k")
+rank_table = {
+    (f"{n:,} positions", name): {d_k: ranks(d_k, n, n_tables, name == "causal") for d_k in (1, 2, 4, 8, 64)}
+    for n, n_tables in ((64, 50), (1_024, 2))
+    for name in ("two-way", "causal")
+}
+pd.DataFrame(rank_table).rename_axis("d_k")
 
 # %% [markdown]
-# For a head of width 4, the *scores* have rank 4 at most, but softmax is not linear, so the weights have rank 63 or 64.
-# With 64 positions, two-way weights have a low rank only at widths 1 and 2.
+# For a head of width 8, the *scores* have rank 8 at most, but softmax is not linear: the two-way weights have at least
+# the rank of the causal ones. At width 4, that holds for 64 positions but not for 1,024.
 #
 # Now change the last token of a text. How much do the earlier outputs of the stored GPT change, with its causal mask
 # and with a two-way mask?
@@ -1188,8 +1223,8 @@ print("predicted:", prediction, " measured:", holds)
 #   any.
 # - Stored parameters fit into any class with the same names and shapes.
 # - Our model's greedy text repeated itself. Top-p keeps more tokens when the model is less certain.
-# - Our copiers need two layers: one stores the previous token, the next searches for it. Our language model learned the
-#   second by predicting tokens.
+# - Our copiers need two layers: one stores the previous token, the next searches for it. Our language model learned
+#   the same; several of its heads share the first job.
 # - Why is prediction enough? To predict the end of `3 + 4 =`, adding helps; in a translation, translating. Whatever
 #   helps the prediction lowers the loss. We saw it for copying.
 
