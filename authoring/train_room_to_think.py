@@ -1,13 +1,14 @@
 """Train lesson 14's policies, which may work out an answer and are rewarded only for its last letter.
 
 ``python -m authoring.train_room_to_think`` trains the lesson's GPT with the lesson's own code for each seed and stores
-the results for the lesson. The command takes about two minutes on one core.
+the results for the lesson. Two controls follow: a judge that rewards at random, and a loss averaged within each answer.
+It takes about four minutes on one core.
 """
 
 import copy
 import random
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import torch
@@ -28,6 +29,8 @@ N_STEPS, LR, BATCH_SIZE, FRACTION_WORKED_OUT = 1000, 2e-3, 64, 0.7
 """Steps, learning rate and batch size of fine-tuning, and the fraction of training answers that are worked out."""
 N_BATCHES, N_PROMPTS, N_SAMPLES, GRPO_LR = 40, 24, 8, 5e-4
 N_QUESTIONS, N_VOTES = 100, 16
+RANDOM_REWARD = 0.8
+"""Probability of a reward from the random judge, about that of the exact judge before GRPO."""
 
 
 def fine_tuned(lesson: dict[str, Any], seed: int, n_steps: int = N_STEPS) -> nn.Module:
@@ -87,8 +90,31 @@ def measured(lesson: dict[str, Any], model: nn.Module, seed: int) -> dict[str, f
     return {name: round(number.item(), 2) for name, number in numbers.items()}
 
 
+def random_judge(right: Tensor) -> Tensor:
+    """Return rewards that do not depend on the answers."""
+    return (torch.rand(right.shape) < RANDOM_REWARD).float()
+
+
+def loss_averaged_per_answer(log_p: Tensor, *others: Tensor, real: Tensor, clip: float, beta: float) -> Tensor:
+    """Return GRPO's loss with every answer counting the same, however long it is."""
+    rows = zip(log_p, *others, real, strict=True)
+    losses = [parts.grpo_loss(*(x[None] for x in row), clip, beta) for row in rows]
+    return torch.stack(losses).mean()
+
+
+def loss_averaged_over_tokens(log_p: Tensor, *others: Tensor, real: Tensor, clip: float, beta: float) -> Tensor:
+    """Return GRPO's loss as the lesson writes it: every token of the batch counts the same."""
+    loss: Tensor = parts.grpo_loss(log_p, *others, real, clip, beta)
+    return loss
+
+
 def train_with_grpo(
-    lesson: dict[str, Any], reference: nn.Module, seed: int, n_batches: int = N_BATCHES
+    lesson: dict[str, Any],
+    reference: nn.Module,
+    seed: int,
+    n_batches: int = N_BATCHES,
+    judge: Callable[[Tensor], Tensor] = lambda right: right,
+    loss: Callable[..., Tensor] = loss_averaged_over_tokens,
 ) -> tuple[nn.Module, list[float], list[float]]:
     """Train a policy with GRPO; return it with the mean reward and the mean answer length of each batch."""
     random.seed(seed)
@@ -98,20 +124,29 @@ def train_with_grpo(
     def losses() -> Iterator[Tensor]:
         while True:
             found = answered(lesson, model, N_PROMPTS, N_SAMPLES)
-            rewards.append(round(found["right"].mean().item(), 3))
+            reward = judge(found["right"])
+            rewards.append(round(reward.mean().item(), 3))
             letters.append(round(sum(map(len, found["texts"])) / len(found["texts"]), 3))
-            advantages = parts.group_advantages(found["right"]).flatten()
+            advantages = parts.group_advantages(reward).flatten()
             real = parts.answer_labels(found["tokens"], found["lengths"], PAD_ID)[:, 1:] != PAD_ID
             log_p = lesson["token_log_p"](model, found["tokens"])
             before = log_p.detach()
-            yield parts.grpo_loss(log_p, before, before, advantages, real, 0.2, 0.0)
+            yield loss(log_p, before, before, advantages, real=real, clip=0.2, beta=0.0)
             log_p = lesson["token_log_p"](model, found["tokens"])
-            yield parts.grpo_loss(log_p, before, before, advantages, real, 0.2, 0.0)
+            yield loss(log_p, before, before, advantages, real=real, clip=0.2, beta=0.0)
 
     batches = losses()
     for _ in lesson["train"](model, 2 * n_batches, GRPO_LR, lambda _: next(batches)):
         pass
     return model, rewards, letters
+
+
+STAGES: dict[str, dict[str, Any]] = {
+    "GRPO": {},
+    "GRPO, averaged per answer": {"loss": loss_averaged_per_answer},
+    "GRPO, random judge": {"judge": random_judge},
+}
+"""The options of each run of GRPO: the lesson's own, and two controls."""
 
 
 def print_rows(rows: Iterator[dict[str, Any]]) -> Iterator[dict[str, Any]]:
@@ -127,9 +162,10 @@ def runs() -> Iterator[dict[str, Any]]:
     for seed in SEEDS:
         tuned = fine_tuned(lesson, seed)
         yield {"seed": seed, "stage": "SFT", **measured(lesson, tuned, seed)}
-        policy, rewards, letters = train_with_grpo(lesson, tuned, seed)
-        curves = {"reward by batch": rewards, "letters by batch": letters}
-        yield {"seed": seed, "stage": "GRPO", **measured(lesson, policy, seed), **curves}
+        for stage, options in STAGES.items():
+            policy, rewards, letters = train_with_grpo(lesson, tuned, seed, **options)
+            curves = {"reward by batch": rewards, "letters by batch": letters}
+            yield {"seed": seed, "stage": stage, **measured(lesson, policy, seed), **curves}
 
 
 if __name__ == "__main__":

@@ -270,7 +270,7 @@ def probabilities(model: nn.Module, prompt_form: str = CHAT) -> dict[str, float]
 with_pretraining, without = ..., ...
 
 
-# %%
+# %% tags=["hide-input"]
 def tuned(model: nn.Module, seed: int) -> nn.Module:
     """Return a fine-tuned copy."""
     random.seed(seed)
@@ -296,8 +296,8 @@ show(sft[0])
 
 # %% [markdown]
 # The knowledge comes from pretraining: without it, the same 60 steps give no right answers. That is a matter of budget,
-# not of the kind of text. Our chats hold the same dates, and SFT alone for 460 steps, as many as both stages together,
-# was right in 0.80 of the cases (one run). Real chats are few, and hold much less than the pretraining text.
+# not of the kind of text. Our chats hold the same dates, and SFT alone for 660 steps, as many as both stages together,
+# is right in 0.95 of the cases (three runs). Real chats are few, and hold much less than the pretraining text.
 #
 # SFT teaches the form, at a price: asked in the old form, the model has forgotten some of what it knew (**catastrophic
 # forgetting**). The usual remedy is **replay**: keep some of the old data in the mix. With one pretraining batch beside
@@ -452,11 +452,11 @@ for name, each in (("after 4 steps:", by_dpo[0]), ("the last model, after 40:", 
 # %% [markdown]
 # | | learns from | models in memory |
 # |---|---|---|
-# | SFT | answers that somebody wrote | model |
+# | SFT | answers that people wrote | model |
 # | SFT on samples | its own that were judged right (*rejection sampling*), or a larger model's (distillation) | model |
 # | on-policy distillation | its own samples, each token compared with a larger model's probabilities | model, teacher |
 # | RLHF with PPO | its own samples, judged by a reward model | model, reference, reward model, value model |
-# | DPO | pairs that somebody compared | model, reference |
+# | DPO | pairs that people compared | model, reference |
 # | GRPO, with verifiable rewards | its own samples, judged by a program | model, and reference if β > 0 |
 #
 # The value model of PPO (the *critic*) predicts the reward, so that a sample is compared with what was expected. GRPO,
@@ -862,7 +862,7 @@ runs.groupby(level=0, sort=False).mean().round(2)
 # last letter alone, or the way there, one letter for each hop.
 
 
-# %%
+# %% tags=["hide-input"]
 def puzzle(alphabet: str = "abcdef", n_hops: int = 4) -> tuple[str, str]:
     """Draw a question: a table and a letter to start from; return it with the letters on the way."""
     table, letter, way = random.sample(alphabet, len(alphabet)), random.choice(alphabet), ""
@@ -881,7 +881,8 @@ print(f"question {question}   worked out {way}   at once {way[-1]}")
 # %% [markdown]
 # We fine-tune an untrained GPT on such questions: 70 % of the answers are worked out, the others given at once. Then
 # GRPO runs 40 batches of 24 prompts with 8 samples. The judge reads **only the last letter**, so nothing rewards a long
-# answer as such. (`authoring/train_room_to_think.py` made these three runs.)
+# answer as such. Two controls change one thing each: a loss averaged within each answer, and a judge that gives rewards
+# at random. (`authoring/train_room_to_think.py` made these runs, three of each kind.)
 #
 # **Predict.** After GRPO, what fraction of the answers is worked out: closest to 0.3, 0.7 or 1?
 
@@ -897,11 +898,15 @@ ax = plots.lines(range(5, 41), lengths_of_answers, "batch", "letters in an answe
 stored_runs.drop(columns=["reward by batch", "letters by batch", "seed"]).groupby("stage", sort=False).mean().round(2)
 
 # %% [markdown]
-# Nobody asked for longer answers. They grow from 3.1 to nearly 4 letters because worked-out answers pay: before GRPO
-# they are right in 0.86 to 0.96 of the cases, answers given at once in 0.39 to 0.46. Each token gets one pass through
-# two blocks. Worked out, a pass has to make one hop; at once, it has to make four.
+# Nobody asked for longer answers. If the judge reads them, they grow from 3 to nearly 4 letters, whichever way the loss
+# is averaged, because worked-out answers pay: before GRPO they are right in 0.86 to 0.94 of the cases, answers given at
+# once in 0.36 to 0.42. With random rewards, 0.37 to 0.87 of the answers are worked out after GRPO (the table has the
+# means of three runs), and 0.24 to 0.62 are right.
 #
-# A **majority vote** takes the most frequent of 16 answers. It needs no judge and is right in at least 0.99 of the
+# Each token gets one pass through two blocks. Worked out, a pass has to make one hop; at once, it has to make four.
+
+# %% [markdown]
+# A **majority vote** takes the most frequent of 16 answers. It needs no judge and is right in at least 0.96 of the
 # cases before any reward. Spending computation on each answer like this is called **test-time compute**. pass@16 counts
 # a puzzle as solved if one of 16 answers is right. It is 1.0 from the start: GRPO made probable what was possible.
 
@@ -936,12 +941,15 @@ print(chat_text(capital) + reply(capital))
 
 # %% id="chat-without" tags=["published-model", "nbval-ignore-output"]
 print("no template:  ", repr(chat_model.generate(["What is the capital of France?"], 40, 0.0)[0]))
-endless = TextGenerator(chat_model.model, chat_model.tokenizer)  # no token ends its texts
-print("no stop token:", repr(endless.generate([chat_text(capital)], 40, 0.0)[0]))
+chat_ids = torch.tensor([chat_model.tokenizer.encode(chat_text(capital)).ids])
+with torch.no_grad():  # your loop of lesson 09 stops at no token
+    endless = parts.generate(chat_model.model, chat_ids, 30, 2048, lambda logits: logits.argmax(dim=-1))
+new_ids = endless[0, chat_ids.shape[1] :].tolist()
+print("no stop:      ", repr(chat_model.tokenizer.decode(new_ids, skip_special_tokens=False)))
 
 # %% [markdown]
-# Without the template there is no assistant whose turn it is, and the model ends the text at once. If nothing
-# stops it at `<|im_end|>`, it invents a new chat and asks itself a question.
+# Without the template there is no assistant whose turn it is, and the model ends the text at once. If nothing stops it,
+# it still writes `<|im_end|>`, but goes on: it invents a new chat and asks itself a question.
 #
 # A **system prompt** is a first turn that says how to behave. A higher temperature makes answers more varied, and
 # finally nonsense.
@@ -1006,8 +1014,13 @@ for asked in ("What is 417 times 23?", "What is 88 minus 19?", "What is the capi
     print(asked, "| alone:", unaided, "| with the calculator:", with_calculator(asked))
 
 # %% [markdown]
-# With the calculator, both results are right. But this small model answers the third question with a calculation, too.
+# With the calculator, both results are right. But this small model answers the third question with a sum.
 # Larger models are trained to decide *when* to call a tool.
+#
+# An **agent** repeats this in a loop: the model writes a call, a program runs it and appends the result as a turn of
+# its own, and the model reads on, until it answers or a limit is reached. GRPO trains agents, too: a group is several
+# whole runs of one task, a test at the end gives the reward, and the loss leaves out the tokens that the tools wrote.
+# Such runs are long, errors add up over many calls, and one reward has to account for all of them.
 #
 # Now chat yourself:
 
@@ -1045,7 +1058,8 @@ print("predicted:", prediction, " measured:", holds)
 #   keeps it near the reference.
 # - What is rewarded is learned, gaps in the judge included. Read samples, and keep a second judge.
 # - Here pass@1 grew, pass@16 hardly; diversity fell.
-# - With room to think, our policy came to work out every answer; worked-out answers are right more often.
+# - With room to think, our policy came to work out every answer, since worked-out answers were right more often. With
+#   random rewards it did not.
 
 # %%
 table = trace_shapes(pretrained, torch.zeros(48, 35, dtype=torch.long)).drop(columns="class")
@@ -1146,6 +1160,7 @@ page.save()
 # - **pass@k**: the probability that at least one of k samples is right.
 # - **chain of thought**: what a model writes before its answer, and reads while it answers.
 # - **test-time compute**: computation spent on an answer, by longer chains of thought or by more samples.
+# - **agent**: a model in a loop that calls tools and reads their results until the task is done.
 
 # %% [markdown]
 # ## Interview questions
@@ -1210,8 +1225,9 @@ page.save()
 # <details><summary>Why do chains of thought help, and why do they grow in reinforcement learning?</summary>
 #
 # Each token gets a fixed amount of computation. Written-out steps spread a long computation over many tokens, and later
-# tokens can read the earlier ones. If only the final answer is rewarded, longer chains grow because they are right more
-# often; averaging the loss within each answer may add growth that is not thinking. (<i>Room to think</i>)
+# tokens can read the earlier ones. Our answers grew because longer ones were right, and so rewarded, more often: with
+# random rewards they did not. In large models, a loss averaged within each answer may add growth that is not thinking.
+# (<i>Room to think</i>)
 # </details>
 #
 # <details><summary>Why does a chat model need a stop token and its own template?</summary>
