@@ -13,7 +13,8 @@ Stored runs, for training that is too slow for a lesson: ``train_bottleneck_runs
 (13) and ``train_room_to_think`` (14). These scripts share ``stored_runs``. ``train_residual_runs`` trains the stacks of
 the residual stream view. ``record_heads`` records attention heads of a published model for lesson 03.
 ``score_questions`` records a published model's scores for the lesson on evaluation, and ``train_on_the_test`` trains
-small models for the same lesson. ``compare_tokenizers`` counts the tokens of published tokenizers.
+small models for the same lesson. For the lesson on tokenizers, ``compare_tokenizers`` counts the tokens of published
+tokenizers, and ``spell_words`` asks a published model for letters.
 
 Messages: ``build_generated_mistakes`` builds the catalogs of generated mistakes, without the edits that ``clear_edits``
 rejects as unclear. ``messages`` prints the messages of an exercise.

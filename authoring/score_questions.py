@@ -1,8 +1,8 @@
 """Score multiple-choice questions with SmolLM2 and use it as a judge, for the lesson on evaluation.
 
-``python -m authoring.score_questions FOLDER`` loads the model from the folder that ``published("smollm2")`` returns.
-The command asks the questions with several templates and numbers of examples, and stores the results for the lesson.
-The command takes about three minutes on one core.
+``python -m authoring.score_questions FOLDER`` loads the model from the folder that ``published("smollm2")`` returns. It
+asks the questions with several templates and numbers of examples, lets the model answer freely, and stores the results
+for the lesson. It takes about six minutes on one core.
 """
 
 import json
@@ -20,22 +20,30 @@ from transformer_course.stored_models.stored_model import FOLDER
 from transformer_lab.attention.kv_cache import ModelCache
 from transformer_lab.models.language_model import LanguageModel
 from transformer_lab.pretrained.load import load_language_model
+from transformer_lab.text.text_generator import TextGenerator
 
 COMMAND = "python -m authoring.score_questions FOLDER"
 DATA = FOLDER / "multiple-choice"
 QUESTIONS, FILE = DATA / "questions.json", DATA / "scores.json"
 Question = Mapping[str, Any]
 
+CHAT = "<|im_start|>user\n{}<|im_end|>\n<|im_start|>assistant\n"
 TEMPLATES = {
     "Question, Answer": ("Question: {question}\nAnswer:", " {option}", "\n\n"),
     "letters": ("Question: {question}\n{listed}\nAnswer:", " {letter}", "\n\n"),
     "no question": ("Answer:", " {option}", "\n\n"),
+    "letters, chat template": (CHAT.format("Question: {question}\n{listed}") + "Answer:", " {letter}", ""),
+    "one letter, chat template": (CHAT.format("{question}\n{listed}\nAnswer with one letter."), "{letter}", ""),
+    "question, chat template": (CHAT.format("{question}"), "{option}", ""),
 }
 """For each template: the prompt, its continuation with an option, and the separator after an example."""
 N_JUDGED = 16
 """Number of questions for the judge."""
 SETTINGS = [*[(name, 0) for name in TEMPLATES], ("Question, Answer", 5), ("letters", 5)]
 """Each template with the number of examples before the question."""
+FREE_SETTINGS = [("question, chat template", 0, ()), ("Question, Answer", 5, ("\n",))]
+"""For each kind of free answer: the template, the number of examples, and the strings that end the answer."""
+N_FREE_TOKENS = 40
 PADDING = " This is the answer that most people would give, and it has been known to be right for a very long time."
 """Text that makes an answer longer but not better, to test the judge."""
 JUDGE_PROMPT = "Question: {question}\nAnswer A: {a}\nAnswer B: {b}\nWhich answer is better, A or B?"
@@ -97,6 +105,20 @@ def scored(
     return found
 
 
+def free_answers(
+    model: LanguageModel,
+    tokenizer: Tokenizer,
+    prompt: str,
+    questions: Sequence[Question],
+    before: str = "",
+    stops: Sequence[str] = (),
+) -> list[str]:
+    """Return what the model writes after each question, taking the likeliest token each time."""
+    generator = TextGenerator(model, tokenizer, eos_ids=[tokenizer.token_to_id("<|im_end|>")])
+    prompts = [before + filled(prompt, question, 0) for question in questions]
+    return [generator.generate([text], N_FREE_TOKENS, 0.0, stops=stops)[0].strip() for text in prompts]
+
+
 def rephrased(questions: Sequence[Question]) -> list[Question]:
     """Return the questions in their rephrased form."""
     return [{**question, "question": question["rephrased"]} for question in questions]
@@ -135,6 +157,12 @@ def runs(model: LanguageModel, tokenizer: Tokenizer) -> Iterator[tuple[str, Any]
         tables.append({"template": name, "n_examples": n_examples, "log_p": log_p})
     yield "scores", tables
     yield "rephrased", scored(model, tokenizer, TEMPLATES["Question, Answer"], rephrased(questions))
+    free = []
+    for name, n_examples, stops in FREE_SETTINGS:
+        before = format_examples(TEMPLATES[name], examples[:n_examples])
+        answers = free_answers(model, tokenizer, TEMPLATES[name][0], questions, before, stops)
+        free.append({"template": name, "n_examples": n_examples, "answers": answers})
+    yield "free", free
     yield "padding", PADDING.strip()
     judge = judged(model, tokenizer, questions[:N_JUDGED])
     print({kind: torch.tensor(rows).mean(dim=0) for kind, rows in judge.items()}, flush=True)

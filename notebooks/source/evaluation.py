@@ -4,11 +4,11 @@
 # **The question.** A report says that model A scores 62 % on a benchmark and model B 58 %. What was measured, how far
 # would the numbers move if you asked again in other words, and has one of the models seen the test?
 #
-# **Afterwards you can** score a multiple-choice benchmark by log-probabilities, put an error bar on a score and on a
-# difference, and test a benchmark and its training data for leaks.
+# **Afterwards you can** score a multiple-choice benchmark by log-probabilities and by free answers, put an error bar on
+# a score and on a difference, report repeated runs of an agent, and test a benchmark and its training data for leaks.
 #
-# Reading: 32 minutes. Exercises: 20 minutes (two core, one stretch ★). With all predictions, runs and questions: about
-# 65 minutes.
+# Reading: 38 minutes. Exercises: 20 minutes (two core, one stretch ★). With all predictions, runs and questions: about
+# 72 minutes.
 
 # %% [markdown]
 # ## Before you start
@@ -32,6 +32,7 @@
 
 # %% id="imports"
 import lzma
+import math
 import random
 import re
 import statistics
@@ -179,12 +180,13 @@ pd.DataFrame({"score": {name: scores.mean().item() for name, scores in controls.
 # ## The same questions, asked differently
 #
 # The same questions can be put in many ways. In the second template, the prompt lists the options, and the model has to
-# name a letter, as in most benchmarks for large models. Each question also exists in other words. And with few-shot
-# prompts, some questions with their answers come before the one that counts.
+# name a letter, as in many benchmarks for large models. Three templates use the form on which this model was
+# fine-tuned, its chat template (lesson 14). Each question also exists in other words. And with few-shot prompts, some
+# questions with their answers come before the one that counts.
 
 # %%
-for name in ("Question, Answer", "letters"):
-    print(f"{name}: {stored['templates'][name]!r}")
+for name, template in stored["templates"].items():
+    print(f"{name}: {template!r}")
 
 # %% [markdown]
 # **Predict.** Between the best and the worst way to ask, how far apart are the scores of the same model on the same
@@ -205,9 +207,10 @@ compare(prediction, measured=max(by_template.values()) - min(by_template.values(
 pd.DataFrame({"score": by_template}).round(2)
 
 # %% [markdown]
-# The same model and the same questions: with five examples before each question, SmolLM2 scores 0.70, and if it has to
-# name a letter, 0.26, no better than guessing. (Larger models can name letters. This one couldn't here, whatever it
-# knows.) A score without its prompt says little, so a report should quote the template.
+# The same model and the same questions: with five examples before each question, SmolLM2 scores 0.70. If it has to name
+# a letter, it scores between 0.20 and 0.30, with or without its chat template: no better than guessing. (Larger models
+# can name letters. This one couldn't in any form that we tried, whatever it knows.) A score without its prompt says
+# little, so a report should quote the template.
 
 # %% [markdown]
 # ## What 50 questions can show
@@ -557,6 +560,89 @@ table.round(2)
 # </details>
 
 # %% [markdown]
+# ## Free answers
+#
+# Back to the 50 questions. In a chat, nobody lists the options: the model writes, and a program grades what it wrote. We let SmolLM2 write up to
+# 40 tokens, always taking the likeliest one. Our program accepts an answer that has all words of the right option
+# (without words such as `the` and `is`) and not all words of another option. We also read the answers ourselves.
+#
+# **Predict.** By log-probabilities, five examples gave 0.70, and the question in the chat template 0.58. What do the
+# free answers score in the chat template: about 0.1, 0.3 or 0.6?
+
+# %% tags=["prediction"]
+prediction = ...
+
+
+# %%
+FILLERS = {"a", "an", "the", "to", "in", "of", "is", "it", "its", "by"}
+
+
+def content(text: str) -> set[str]:
+    """Return the words of a text, without those that say little."""
+    return {*re.findall(r"\w+", text.lower())} - FILLERS
+
+
+def graded(answer: str, question: dict) -> bool:
+    """Return whether an answer has all words of the right option, and not all of another."""
+    named = [content(option) <= content(answer) for option in question["options"]]
+    return named[question["right"]] and sum(named) == 1
+
+
+# %% id="free-answers-4"
+by_reader = read_json(FOLDER / "multiple-choice" / "free-by-hand.json")  # what we accepted when we read the answers
+rows = {}
+for run in stored["free"]:
+    name = f"{run['template']}, {run['n_examples']} examples"
+    by_program = torch.tensor([*map(graded, run["answers"], questions)]).float()
+    read = torch.tensor(by_reader[name]).float()
+    rows[name] = {"log-probabilities": asked[name], "free, by the program": by_program, "free, read by us": read}
+    rows[name]["program and readers agree"] = (by_program == read).float()
+table = pd.DataFrame({name: {way: scores.mean().item() for way, scores in row.items()} for name, row in rows.items()}).T
+in_chat, with_examples = table["free, by the program"]
+compare(prediction, measured=in_chat, choices=(0.1, 0.3, 0.6))
+last = stored["free"][-1]["answers"]  # those after five examples
+for i in (7, 3, 23):
+    accepted = graded(last[i], questions[i])
+    print(f"{questions[i]['question']} {last[i]!r}, program: {accepted:d}, readers: {by_reader[name][i]}")
+table.round(2)
+
+# %% [markdown]
+# Choosing among four options is easier than finding an answer: on the same questions, free answers score less. How much
+# less depends on the grader. Ours rejects `8` and `temperature`, which we accept, and takes `ice cream` for `ice`. In
+# the chat template its errors cancel: it gives nearly our score, but disagrees with us on 11 of the 50 answers. So read
+# a sample, and report how often readers and program agree. (After five examples the model answers in a word or two, and
+# we accept more answers than in its own chat template.)
+
+# %% [markdown]
+# ## Agents: every run must succeed
+#
+# A benchmark for **agents** (lesson 14) gives a task, tools and a test at the end: a bug in a repository
+# ([SWE-bench](https://arxiv.org/abs/2310.06770)), a customer with a wish ([τ-bench](https://arxiv.org/abs/2406.12045)).
+# The same agent may solve the same task today and not tomorrow, so run each task several times. pass@k asks whether
+# *one* of k runs succeeds. If you rely on the agent, you want *all* k to succeed: **pass^k**, estimated by C(c, k) /
+# C(n, k). Two agents with the same mean:
+
+# %% id="agents-2"
+steady, shaky = torch.cat([torch.ones(35), torch.zeros(15)]), torch.full((50,), 0.7)  # p of success on each of 50 tasks
+rows, n, k = {}, 8, 4
+drawn = torch.rand(50, n, generator=torch.Generator().manual_seed(0))
+for name, p_task in {"always or never": steady, "7 times in 10": shaky}.items():
+    counts = (drawn < p_task[:, None]).sum(dim=1)
+    rows[name] = {
+        "mean": (counts / n).mean().item(),
+        "pass@4": statistics.fmean(parts.pass_at_k(n, int(c), k) for c in counts),
+        "pass^4": statistics.fmean(math.comb(int(c), k) / math.comb(n, k) for c in counts),
+        "error over 50 tasks": ((counts / n).std() / 50**0.5).item(),
+    }
+pd.DataFrame.from_dict(rows, orient="index").round(2)
+
+# %% [markdown]
+# Eight runs of one task are not eight questions: put the error bar on the means of the tasks. Report the cost, too
+# (tokens, calls, minutes), since an agent that may try longer often scores higher ([Kapoor et al.,
+# 2024](https://arxiv.org/abs/2407.01502)). And run in a **sandbox** that starts each run from the same state, hides the
+# solution and the test, and has no network, or the agent may find the answer instead of working it out.
+
+# %% [markdown]
 # ## Your experiment
 #
 # Ungraded, about 10 minutes. Test a claim of your own, or begin with this one:
@@ -602,6 +688,8 @@ print("predicted:", prediction, " measured:", holds)
 # - **contamination**: questions of a test in the training data.
 # - **position bias**: a judge's preference for an answer because of its place in the prompt.
 # - **n-gram**: n words or tokens in a row.
+# - **pass^k**: the probability that all of k runs succeed.
+# - **sandbox**: a closed environment in which a program or an agent runs, always from the same state.
 
 # %% [markdown]
 # ## Interview questions

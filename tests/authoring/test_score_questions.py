@@ -7,6 +7,7 @@ import torch
 
 from authoring.score_questions import (
     FILE,
+    FREE_SETTINGS,
     N_JUDGED,
     QUESTIONS,
     SETTINGS,
@@ -28,6 +29,8 @@ def test_file_contains_four_scores_for_every_question():
     for run in CARD["scores"]:
         assert [len(options) for options in run["log_p"]] == [4] * 50
         assert all(number <= 0 for options in run["log_p"] for option in options for number in option)
+    assert [(run["template"], run["n_examples"]) for run in CARD["free"]] == [setting[:2] for setting in FREE_SETTINGS]
+    assert all(len(run["answers"]) == 50 for run in CARD["free"])
     assert CARD["judge"].keys() == {"long, right", "long, wrong"}
     assert all(len(rows) == N_JUDGED for rows in CARD["judge"].values())
 
