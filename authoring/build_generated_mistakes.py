@@ -93,7 +93,7 @@ def behavior_key(observed: Iterable[Observation]) -> BehaviorKey:
 
 
 def rounded(one: Outline) -> tuple[object, ...]:
-    """Return an outline with its numbers rounded, so that two outlines of the same result are almost always equal."""
+    """Return an outline with its numbers rounded, so that outlines of equal results are almost always equal."""
     return one.form, round(one.number / one.size * 2e3) if one.size else 0, f"{one.size:.2e}"
 
 

@@ -135,7 +135,7 @@ def card(
     Args:
         run: The finished run.
         training: The training texts.
-        held_out: Held-out texts of the same kind.
+        held_out: Held-out texts, similar to the training texts.
         tokenizer: The model's tokenizer.
         about: Additional fields that depend on the command, such as ``command`` and ``data``.
     """

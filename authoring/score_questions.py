@@ -67,7 +67,7 @@ def format_examples(template: tuple[str, str, str], examples: Sequence[Question]
 def option_log_p(
     model: LanguageModel, cache: ModelCache, prompt: Sequence[int], options: Sequence[Sequence[int]]
 ) -> list[list[float]]:
-    """Return the log-probability of every token of each option after a cached text and a prompt.
+    """Return the log-probability of every token in each option after a cached text and a prompt.
 
     The cache must have batch size 1. It is restored before returning.
     """
@@ -92,7 +92,7 @@ def scored(
     questions: Sequence[Question],
     examples: Sequence[Question] = (),
 ) -> list[list[list[float]]]:
-    """Return the log-probabilities of the tokens of each option, for each question."""
+    """For each question, return the log-probabilities of each option's tokens."""
     cache = model.new_cache(1000)
     if examples:
         model.next_logits(torch.tensor([tokenizer.encode(format_examples(template, examples)).ids]), cache)

@@ -61,7 +61,7 @@ def linear_layers(work: Work, source: Tensor, target: Tensor) -> Iterator[tuple[
 
 
 def attentions(work: Work, source: Tensor, target: Tensor) -> Iterator[tuple[tuple[int, ...], tuple[int, ...]]]:
-    """Yield the shapes of the two factors of each batched product in attention."""
+    """Yield the shapes of the two factors in each batched product in attention."""
     size = work.size
     heads, d_k = work.batch * size.n_heads, size.d_model // size.n_heads
     n_source, n_target = (float(side.sum(1).float().square().mean().sqrt()) for side in (source, target))

@@ -259,7 +259,7 @@ class Variant:
 
 
 def _chain(name: str, first: Step, second: Step) -> Step:
-    """Return a step that applies two changes of the same step. The second change receives the result of the first."""
+    """Return a step that applies two changes to the same step. The second change receives the result of the first."""
     inputs = tuple(dict.fromkeys([*needs(first), *(need for need in needs(second) if need != name)]))
 
     def both(*given: Any) -> Any:
@@ -345,7 +345,7 @@ class _Evaluation:
     """The values of a variant for some arguments. If values are shared, each value has an identity."""
 
     n_calls = 0
-    """Number of calls of functions that steps returned, since the last evaluation began. This is a class attribute,
+    """Number of calls to functions that steps returned, since the last evaluation began. This is a class attribute,
     because evaluations share these functions.
     """
 

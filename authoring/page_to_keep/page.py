@@ -27,7 +27,7 @@ PARAMETER_COUNTS = {
     "norms": "LayerNorm 2 d, RMSNorm d",
     "output": "V d if not tied",
 }
-"""Formula for the number of parameters of each part."""
+"""Formula for each part's number of parameters."""
 
 
 def page() -> Diagram:

@@ -117,7 +117,7 @@ def test_numbers_in_documents_match_the_course():
     books = [Lesson.stored(name) for name in ("primer", *LESSONS)]
     minutes = sum(promised_minutes(book, TOTAL_TIME_LABEL) or 0 for book in books)
     assert f"**{len(books)} lessons, {round(minutes / 60)} hours, a laptop, no GPU.**" in README
-    assert f"Over {len(VARIANTS)} small models" in " ".join(GENERATING.split())
+    assert f"On {len(VARIANTS)} small GPT-2, Llama" in " ".join(GENERATING.split())
 
 
 @pytest.mark.parametrize("name", ["primer", *LESSONS])

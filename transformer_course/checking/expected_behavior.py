@@ -65,7 +65,7 @@ class Behavior:
 
     @property
     def mistakes(self) -> Iterator[tuple[Mistake, Sequence[Observation]]]:
-        """Yield each mistake with the observations of each of its variants."""
+        """Yield each mistake with the observations for each of its variants."""
         for mistake in self.exercise.mistakes:
             for variant in mistake.variants:
                 yield mistake, self.run(variant)

@@ -20,7 +20,7 @@ def explain_relation(observed: Tensor, right: Tensor) -> str:
 
     Args:
         observed: The attempt's output.
-        right: The correct output, of the same shape and dtype.
+        right: The correct output, with the same shape and dtype.
     """
     if right.numel() < 2 or bool((right == right.flatten()[0]).all()):
         return ""  # a constant tensor has both a factor and an offset, so neither explains the error

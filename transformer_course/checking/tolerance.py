@@ -76,7 +76,7 @@ def _tensor_distance(observation: Tensor, right: Tensor) -> float:
 
 
 def _distances(observation: Tensor, rights: Tensor) -> Tensor:
-    """Return the distances between a tensor of floats and each tensor in a stack of the same shape and dtype."""
+    """Return the distances between a tensor of floats and each tensor in a stack with the same shape and dtype."""
     a, b = observation.double(), rights.double()
     relative = max(RELATIVE_TOLERANCE, MAX_EPSILONS * torch.finfo(rights.dtype).eps)
     apart = (a - b).abs() / (ABSOLUTE_TOLERANCE + relative * b.abs())

@@ -63,7 +63,7 @@ def add_machine(parser: argparse._ArgumentGroup | argparse.ArgumentParser, threa
 
     Args:
         parser: The parser or group to which the arguments are added.
-        threads: Description of the default number of threads, for the help text.
+        threads: Description of the default thread count, for the help text.
     """
     device = "the device to compute on, such as cpu, cuda or cuda:1 (default: a GPU if available)"
     parser.add_argument("--device", metavar="NAME", help=device)

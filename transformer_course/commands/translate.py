@@ -95,7 +95,7 @@ class LineReader:
 
     Args:
         translator: The translator.
-        where: Name of the source of the lines, for the reports.
+        where: Where the lines come from, for the reports.
     """
 
     def __init__(self, translator: "TextTranslator", where: str) -> None:

@@ -16,7 +16,7 @@ def timeline(lengths: Sequence[int], n_slots: int) -> Diagram:
     request ends.
 
     Args:
-        lengths: Number of steps of each request, in order of arrival.
+        lengths: Number of steps for each request, in order of arrival.
         n_slots: Number of requests in a batch.
 
     Raises:

@@ -136,7 +136,7 @@ def join_names(names: Iterable[str]) -> str:
 
 
 def flow_of(module: nn.Module, *inputs: Tensor, with_masks: bool = True) -> Flow:
-    """Run a copy of a module and return the origin of each of its tensors.
+    """Run a copy of a module and return the origin of each tensor.
 
     The parameters of the copy are changed slightly. Without this change, two different tensors could be equal, because
     an untrained norm does not change a normalized tensor and an untrained bias adds nothing. The module itself and
@@ -181,7 +181,7 @@ class _Tracer:
     def __init__(self) -> None:
         self.steps: list[Step] = []
         self.values: list[Tensor] = []
-        """A copy of the tensor of each step."""
+        """A copy of each step's tensor."""
         self.called: set[str] = set()
         self.dropped: set[int] = set()
         self._reads: list[tuple[tuple[str, int], ...]] = []

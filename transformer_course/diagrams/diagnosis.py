@@ -29,7 +29,7 @@ INSTRUMENTS = (
     ("overfit one batch", "embedding", "optimizer"),
     ("held-out loss, samples", "tokens", "optimizer"),
 )
-"""Each instrument with the first and the last stage that it tests, in order of the number of stages."""
+"""Each instrument with the first and the last stage that it tests, ordered by the number of stages."""
 FIRST_MEASUREMENTS = (
     (
         "the loss is\ntoo good",

@@ -56,7 +56,7 @@ def png(elements: Sequence[Element], crossed_out: Sequence[Rect], page: Rect) ->
 
 
 def pdf(elements: Sequence[Element], crossed_out: Sequence[Rect], page: Rect) -> bytes:
-    """Return the part of a drawing inside the rectangle ``page`` as a PDF of the same size."""
+    """Return the part of a drawing inside the rectangle ``page`` as a PDF with the same size."""
     buffer = BytesIO()
     with matplotlib.style.context("default"):
         figure = _figure(elements, crossed_out, page)

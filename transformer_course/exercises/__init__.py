@@ -98,7 +98,7 @@ def is_own(exercise: Exercise) -> bool:
 
 
 def add_own_lesson(lesson: str, exercises: tuple[Exercise, ...]) -> None:
-    """Register an instructor's lesson in this process, replacing any lesson of the same name."""
+    """Register an instructor's lesson in this process, replacing any lesson with the same name."""
     _own[lesson] = exercises
     every_exercise.cache_clear()
 

@@ -12,7 +12,7 @@ def _parsed(code: str) -> ast.expr | None:
 
 
 def parts_of(code: str) -> list[str]:
-    """Return the elements of a tuple or of the list passed to ``cat`` or ``stack``."""
+    """Return the elements in a tuple or in the list passed to ``cat`` or ``stack``."""
     node = _parsed(code)
     node = node.args[0] if isinstance(node, ast.Call) and node.args else node
     return [ast.unparse(one) for one in node.elts] if isinstance(node, ast.Tuple | ast.List) else []

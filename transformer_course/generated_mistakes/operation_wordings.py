@@ -51,7 +51,7 @@ CONSEQUENCES = {
 }
 """For each pair of functions (called, correct), a sentence about the difference, without a final period."""
 MAX_ASKED_WORDS = 5
-"""Maximum number of words of a value's name in a question."""
+"""Maximum number of words in a value's name that a question mentions."""
 MAX_ASKING_WORDS = 18
 """Maximum number of words in a clause that is followed by a question."""
 SYMBOLS = {

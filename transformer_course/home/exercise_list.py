@@ -91,7 +91,7 @@ def initials(topic: str) -> list[str]:
 
 
 def first_sentence(stub: str) -> str:
-    """Return the first paragraph of the docstring of a stub as plain text, or "" if the stub has no docstring."""
+    """Return the first paragraph of a stub's docstring as plain text, or "" if the stub has no docstring."""
     for node in ast.parse(stub).body:
         if isinstance(node, ast.FunctionDef | ast.ClassDef) and (text := ast.get_docstring(node)):
             return " ".join(text.partition("\n\n")[0].split()).replace("`", "")

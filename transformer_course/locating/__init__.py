@@ -1,7 +1,7 @@
 """Locate the expression at fault in a wrong attempt.
 
 In reading order: ``fault`` is the result, ``value_layouts`` compares values in the layouts that an attempt may use, and
-``substituted_runs`` runs the attempt with correct values in place of some of its expressions. ``step_search`` finds the
+``substituted_runs`` runs the attempt with correct values instead of some expressions. ``step_search`` finds the
 expression whose replacement repairs the output, among the expressions that ``candidate_expressions`` allows.
 ``code_repairs`` finds the edit to the learner's code that repairs the output, and ``repair_wording`` describes this
 edit. ``side_effect_source`` finds the expression that introduces a wrong dtype or changes an argument, and

@@ -18,7 +18,7 @@ LOOP_KINDS = (
 """Kinds of slips in loops. Quoting the line explains such a slip better than describing the effect on the answer."""
 NAME_KINDS = ("name",)
 MIN_NUMBERS = 4
-"""Minimum total size of the outputs of the small cases. An edit may repair a smaller output by chance."""
+"""Minimum total size of the outputs for the small cases. An edit may repair a smaller output by chance."""
 
 
 def repairing_edit(runs: SubstitutedRuns, kinds: Sequence[str]) -> CodeEdit | None:

@@ -24,7 +24,7 @@ SEARCH_TIME_LIMIT_S = 10.0
 search much earlier, so that the result does not depend on the machine.
 """
 STOPS_AT = "stops_at_"
-"""Prefix of the name of a half-finished answer, before the step at which it stops."""
+"""Prefix for the name of a half-finished answer; the name of the step at which it stops follows."""
 
 
 def can_be_located(verdict: Verdict) -> bool:

@@ -344,7 +344,7 @@ def _are_correct(values: Sequence[Any], right: Collection[Any]) -> bool:
 
 
 def _is_correct_number(value: Any, right: Collection[Any]) -> bool:
-    """Return whether a value is one of the correct numbers or a size of one of the correct tensors."""
+    """Return whether a value is one of the correct numbers or the size of a dimension of a correct tensor."""
     if not is_number(value) and not (isinstance(value, Tensor) and value.numel() == 1):
         return False
     numbers: list[Any] = []

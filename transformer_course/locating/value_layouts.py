@@ -46,7 +46,7 @@ def _equal(value: Any, right: Tensor) -> bool:
 
 
 def fitting_layouts(values: Sequence[Any], right: Tensor) -> Iterator[list[Tensor]]:
-    """Yield the layouts of a correct value that fit the shapes of all values of an expression."""
+    """Yield the layouts of a correct value that fit the shapes of all of an expression's values."""
     first = values[0]
     if not isinstance(first, Tensor):
         return

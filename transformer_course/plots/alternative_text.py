@@ -128,7 +128,7 @@ def _describe_histogram(outline: Polygon) -> str:
 
 
 def _describe_map(image: AxesImage, ax: Axes) -> str:
-    """Describe the largest cell of each row of a small heat map, or the range of a larger heat map."""
+    """Describe the largest cell in each row of a small heat map, or the range of a larger heat map."""
     cells = np.asarray(image.get_array(), dtype=float)
     rows = _names(ax.get_yticklabels(), [f"row {i}" for i in range(cells.shape[0])])
     columns = _names(ax.get_xticklabels(), [str(i) for i in range(cells.shape[1])])

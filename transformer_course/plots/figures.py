@@ -95,8 +95,8 @@ def heads(
 
     Args:
         weights: Attention weights of each head, one row per query.
-        queries: Names of the rows of all heads.
-        keys: Names of the columns of all heads.
+        queries: Row names for every head.
+        keys: Column names for every head.
         axes: Axes to draw on, one for each head; None means a new figure.
         xlabel: Label of the keys.
         ylabel: Label of the queries.

@@ -24,7 +24,7 @@ COMPREHENSIONS = ("<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>")
 
 @dataclass(frozen=True)
 class Names:
-    """The global names of a piece of code in source order. The values of the dicts are not used.
+    """The global names in a piece of code, in source order. The values of the dicts are not used.
 
     Attributes:
         binds: Names that the code binds when it is executed; ``*`` for a star import.

@@ -136,7 +136,7 @@ class _Notebook:
         return is_about and _is_check(statement.node, self.name, called)
 
     def definition_above(self, number: int) -> int | None:
-        """Return the index of the last definition of the exercise before a statement, or None."""
+        """Return the index of the exercise's last definition before a statement, or None."""
         return max((i for i in self.defining if i < number), default=None)
 
     def end_of_cell(self, number: int) -> int:

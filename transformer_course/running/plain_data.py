@@ -25,7 +25,7 @@ else:
 JSON_TYPES = (int, float, str, bool, type(None))
 _NUMPY = {np.bool_: bool, np.integer: int, np.floating: float}
 MAX_NUMBERS = 50_000_000
-"""Maximum number of elements of a tensor. An expanded tensor can have any number of elements without storing them."""
+"""Maximum number of elements in a tensor. An expanded tensor can have any number of elements without storing them."""
 MAX_HEADER_BYTES = 300
 """Maximum size of a tensor's entry in the header of packed data."""
 MAX_DIMENSIONS = 16
@@ -145,8 +145,8 @@ def check_size(data: bytes, max_tensors: int, max_numbers: int, max_tree_bytes: 
     Args:
         data: The bytes.
         max_tensors: Maximum number of tensors.
-        max_numbers: Maximum number of elements of each tensor.
-        max_tree_bytes: Maximum size of the JSON of everything that is not a tensor.
+        max_numbers: Maximum number of elements in each tensor.
+        max_tree_bytes: Maximum size in bytes of the JSON for everything that is not a tensor.
 
     Raises:
         NotPlainData: The bytes exceed a limit, contain tensors of other dtypes or are not plain data.

@@ -15,7 +15,7 @@ class LargestTensor(TorchDispatchMode):  # type: ignore[no-untyped-call]
         argument: Only tensors computed from this tensor, directly or indirectly, are measured.
 
     Attributes:
-        largest: Number of elements of the largest tensor so far. Views of the argument don't count.
+        largest: Number of elements in the largest tensor so far. Views of the argument don't count.
     """
 
     def __init__(self, argument: Tensor) -> None:

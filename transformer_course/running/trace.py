@@ -35,7 +35,7 @@ from transformer_course.running.time_limit import TookTooLong
 from transformer_course.running.trace_recorder import Trace, TraceRecorder
 
 MAX_RUNS = 250
-"""Maximum number of runs of one attempt."""
+"""Maximum number of times to run one attempt."""
 EXTRA_ROUNDS = 20
 """An edited attempt may take twice as many loop iterations as the unedited attempt, plus this many."""
 
@@ -65,7 +65,7 @@ class Traced:
     """An attempt whose expressions can be recorded and replaced.
 
     Args:
-        attempt: The learner's function or class. Functions of the same notebook that it calls are also recorded.
+        attempt: The learner's function or class. Functions in the same notebook that it calls are also recorded.
         not_recorded: Names of functions that are not recorded: other exercises, which have their own checks.
 
     Raises:

@@ -116,7 +116,7 @@ def unpack_traces(data: bytes, n_expressions: int, n_traces: int) -> list[Trace]
 
     Args:
         data: The bytes.
-        n_expressions: Number of expressions of the attempt.
+        n_expressions: Number of expressions in the attempt.
         n_traces: Number of requested traces.
 
     Raises:

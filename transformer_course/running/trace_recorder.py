@@ -16,7 +16,7 @@ MAX_NUMBERS = 4096
 MAX_EVENTS = 2000
 """Maximum number of values recorded in one run."""
 MAX_RECORDED_NUMBERS = 100_000
-"""Maximum total number of elements of all values recorded in one run."""
+"""Maximum total number of elements in all values recorded in one run."""
 MAX_LENGTH = 16
 """Longer lists and tuples are not recorded."""
 MAX_DEPTH = 3
@@ -131,7 +131,7 @@ class TraceRecorder:
 
 
 def _size(value: Any, depth: int = 0) -> int | None:
-    """Return the number of elements of a value, or None if it is not recorded."""
+    """Return the number of elements in a value, or None if the value is not recorded."""
     if isinstance(value, Tensor):
         return value.numel() if value.numel() <= MAX_NUMBERS and not value.is_complex() else None
     if isinstance(value, tuple | list) and len(value) <= MAX_LENGTH and depth < MAX_DEPTH:

@@ -9,7 +9,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Assignment:
-    """A new value for an attribute of a node, or for an item of a list of nodes."""
+    """A new value for an attribute of a node, or for an item in a list of nodes."""
 
     target: Any
     key: str | int

@@ -250,7 +250,7 @@ def _waited_for_others(clock: float, delay: float, computed: float) -> float:
         clock: Wall-clock seconds of the job.
         delay: Seconds during which the job's first process was ready but another process ran, including processes of
             the job.
-        computed: CPU seconds of all processes of the job.
+        computed: CPU seconds used by all processes in the job.
     """
     return min(delay, max(0.0, clock - computed), clock * (1 - 1 / CLOCK_FACTOR))
 

@@ -34,8 +34,9 @@ def record_run(
         - ``sequences``: The tokens of each sequence.
         - ``blocks``: The blocks, in the order of their outputs. Each block has its ``name``, ``class``, the index of
           its ``sequence``, its ``width``, the ``largest`` number, and ``numbers``, a row for each token in base 64. An
-          attention block also has ``heads``, ``weights`` and the index of the sequence of its ``keys``. A block that is
-          added to the residual stream also has ``adds``: for each token, its norm divided by the norm of the stream.
+          attention block also has ``heads``, ``weights`` and the index of the sequence that contains its ``keys``. A
+          block that is added to the residual stream also has ``adds``: for each token, its norm divided by the norm of
+          the stream.
         - ``next``: For each token of the last sequence, the most probable next tokens and their probabilities.
 
     Raises:

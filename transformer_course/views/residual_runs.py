@@ -14,7 +14,7 @@ MEASURES = ("size", "gradient", "similarity", "turn")
 
 @dataclass(frozen=True)
 class Run:
-    """Measurements of every layer of a stack at several training steps.
+    """Measurements of every layer in a stack at several training steps.
 
     Attributes:
         layout: ``"post-norm"`` or ``"pre-norm"``.
@@ -46,7 +46,7 @@ class Run:
 
     @property
     def name(self) -> str:
-        """The name of the run in pictures, unique among stacks of the same depth."""
+        """The name of the run in pictures, unique among stacks with the same depth."""
         return f"{self.layout}, {'warm-up' if self.warmup else 'no warm-up'}"
 
 

@@ -21,7 +21,7 @@ LAYOUT_COLORS = {"post-norm": COLORS[0], "pre-norm": COLORS[1]}
 
 
 class ResidualStream(View):
-    """Compare four stacks of the same depth at one training step: post-norm and pre-norm, with and without warm-up.
+    """Compare four stacks with the same depth at one training step: post-norm and pre-norm, with and without warm-up.
 
     For each layer, charts show the size of the stream (root mean square), the gradient of ``w_2``, how similar the
     positions are (mean cosine), and how far the layer rotates the vectors (mean cosine of input and output).

@@ -19,7 +19,7 @@ from transformer_course.views.view import STATE, View, blank
 from transformer_lab.training.interrupt import Interruption
 
 MAX_POINTS = 150
-"""Maximum number of points of a curve, which limits the data that a long run sends and draws."""
+"""Maximum number of points in a curve, which limits the data that a long run sends and draws."""
 REDRAW_SECONDS = 0.2
 """Minimum time between two redraws."""
 

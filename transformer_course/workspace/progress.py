@@ -93,7 +93,7 @@ def record_pass(folder: Path, exercise: str) -> None:
 
 
 def record_prediction(folder: Path, prediction: Prediction) -> None:
-    """Record a prediction, unless an earlier prediction of the same comparison is recorded.
+    """Record a prediction, unless an earlier prediction for the same comparison is recorded.
 
     Raises:
         OSError: The record cannot be read or written.

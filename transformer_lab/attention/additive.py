@@ -25,7 +25,7 @@ def additive_scores(
 
 
 class AdditiveAttention(nn.Module):
-    """Average the values, weighted by a small network's score of each pair of query and key.
+    """Average the values, weighted by a small network's score for each pair of query and key.
 
     ``softmax(w · tanh(W_q q + W_k k)) v``: appendix A.1.2 of Bahdanau et al. (2015), arXiv:1409.0473. Additive
     attention has ``d_h (d_q + d_k + 1)`` parameters and stores d_h numbers for each pair of query and key. Dot-product

@@ -110,7 +110,7 @@ class SourceKV:
         """Drop the sources that have no rows left.
 
         Args:
-            rows: The rows to keep; rows of the same source stay next to each other.
+            rows: The rows to keep; rows with the same source stay next to each other.
             n_rows: Number of rows before the call, which is the same for each source.
         """
         if len(rows) == n_rows:

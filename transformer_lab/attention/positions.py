@@ -1,6 +1,6 @@
 """Positions: attention alone ignores the order of its keys, so position information must be added.
 
-``sinusoidal_encoding``, or a learned table of the same shape, is added to the embeddings. A ``Rotation`` rotates
+``sinusoidal_encoding``, or a learned table with the same shape, is added to the embeddings. A ``Rotation`` rotates
 queries and keys; a ``RotaryScaling`` slows the rotation down for longer texts. ``alibi_bias`` is added to the scores. A
 ``Positional`` passes this information to attention.
 """

@@ -79,7 +79,7 @@ class Sequences(Protocol):
 
     @property
     def lengths(self) -> NDArray[np.uint32]:
-        """Number of tokens of each sequence."""
+        """Number of tokens in each sequence."""
 
     def __len__(self) -> int: ...
 
@@ -92,7 +92,7 @@ class EpochBatches(ABC, Generic[AnyBatch]):
     The batch of a step depends only on the seed and the step, so an interrupted run can be resumed at any step.
 
     Args:
-        lengths: Number of tokens of each item, such as a pair or a window.
+        lengths: Number of tokens in each item, such as a pair or a window.
         n_tokens: Maximum number of tokens in a batch, including padding.
         pad_id: Padding token of the labels.
         seed: Random seed for the order.
@@ -155,7 +155,7 @@ class EpochBatches(ABC, Generic[AnyBatch]):
 
 
 class Batches(EpochBatches[Batch]):
-    """An endless sequence of batches of a parallel corpus, epoch after epoch.
+    """An endless sequence of batches from a parallel corpus, epoch after epoch.
 
     Args:
         sources: Token sequence of each source.
@@ -226,7 +226,7 @@ class InMemory(list[NDArray[np.int64]]):
 
     @property
     def lengths(self) -> NDArray[np.uint32]:
-        """Number of tokens of each sequence."""
+        """Number of tokens in each sequence."""
         return np.asarray([len(sequence) for sequence in self], np.uint32)
 
 

@@ -32,7 +32,7 @@ def attend_rows(
     Args:
         queries: The queries of each row; in self-attention, followed by the row's keys and values.
         rows: The rows of the queries.
-        keys: In cross-attention, the keys and values of each row of the source; None in self-attention.
+        keys: In cross-attention, the keys and values for each row of the source; None in self-attention.
         key_rows: The rows of the keys and values.
         n_heads: Number of heads.
         is_causal: Whether each query attends only to keys up to its own position.

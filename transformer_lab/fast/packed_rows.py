@@ -47,7 +47,7 @@ class PackedRows:
 
     @cached_property
     def lengths(self) -> list[int]:
-        """Number of real tokens of each sentence; reading it waits for the GPU, so only CPU code uses it."""
+        """Number of real tokens in each sentence; reading it waits for the GPU, so only CPU code uses it."""
         return cast("list[int]", self.real.sum(1).tolist())
 
     def select(self, tokens: Int[Tensor, "batch n"]) -> Int[Tensor, " n_rows"]:

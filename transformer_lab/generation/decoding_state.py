@@ -65,7 +65,7 @@ class TranslationState:
     def reorder(self, rows: Int[Tensor, " new_rows"]) -> None:
         """Replace row i with row ``rows[i]``.
 
-        The number of rows may change, within the limits of ``ModelCache.reorder``; rows of the same sentence share the
+        The number of rows may change, within the limits of ``ModelCache.reorder``; rows for the same sentence share the
         keys and values of their source.
         """
         (self._cache if self._step is None else self._step).reorder(rows)

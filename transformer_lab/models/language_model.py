@@ -142,7 +142,7 @@ class LanguageModel(nn.Module):
     def next_logits(
         self, tokens: Int[Tensor, "batch n"], cache: ModelCache | None = None
     ) -> Float[Tensor, "batch vocab_size"]:
-        """Return the logits of the next token of each text, without computing logits of earlier positions.
+        """Return the logits for the next token of each text, without computing logits at earlier positions.
 
         Padding at the end of a text is ignored; arguments and errors are the same as in ``forward``.
         """
@@ -189,7 +189,7 @@ class LanguageModel(nn.Module):
         return self.dropout(x if self.positions is None else x + self.positions[positions])
 
     def position_ids(self, text: Int[Tensor, "batch n"]) -> Int[Tensor, "#batch n"]:
-        """Return the position of every token of each text, like ``positions_of``."""
+        """Return the position of every token in each text, like ``positions_of``."""
         return positions_of(text, self.config.pad_id)
 
     def attention_inputs(
@@ -200,7 +200,7 @@ class LanguageModel(nn.Module):
         dtype: torch.dtype,
         local: bool,
     ) -> tuple[Bool[Tensor, "*batch n_query n_key"] | None, Positional, bool]:
-        """Return the attention inputs of the last tokens of a text, for local or for global blocks.
+        """Return the attention inputs for the last tokens of a text, for local or for global blocks.
 
         The inputs are the mask, the position information, and whether the kernel applies the causal mask itself.
         """
@@ -238,7 +238,7 @@ class LanguageModel(nn.Module):
 
 
 def positions_of(tokens: Int[Tensor, "batch n"], pad_id: int | None) -> Int[Tensor, "#batch n"]:
-    """Return the positions of the tokens of each text, counting only real tokens, from 0.
+    """Return the positions of the tokens in each text, counting only real tokens, from 0.
 
     Args:
         tokens: The texts.

@@ -25,7 +25,7 @@ NORM_NAMES = {"input_layernorm": "norm_1", "post_attention_layernorm": "norm_2"}
 """Our name for each published norm of a block, if only sublayer inputs are normalized."""
 IDENTITY = Conversion()
 MAX_LAYERS = 10_000
-"""Upper limit for the number of layers of a model."""
+"""Upper limit for the number of layers in a model."""
 
 
 @dataclass(frozen=True)

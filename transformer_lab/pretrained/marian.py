@@ -18,7 +18,7 @@ ATTENTIONS = {
     "encoder": {"self_attn": "self_attention"},
     "decoder": {"self_attn": "self_attention", "encoder_attn": "cross_attention"},
 }
-"""Our name for each published attention module of the encoder and of the decoder."""
+"""Our name for each published attention module in the encoder and in the decoder."""
 OUTPUT_BIAS = "final_logits_bias"
 """Name of the output bias, which some checkpoints lack."""
 

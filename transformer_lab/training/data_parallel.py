@@ -134,7 +134,7 @@ def data_parallel_step(
         model: Returns the logits of the next token at each position, (batch, n, vocab_size).
         tokens: The whole batch.
         pad_id: The token that pads short texts, which is not predicted.
-        n_repeats: Number of repetitions of each measurement.
+        n_repeats: Number of times to repeat each measurement.
     """
     part = tokens[world.rank :: world.size]
     n_tokens = int((part[:, 1:] != pad_id).sum())

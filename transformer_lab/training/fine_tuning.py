@@ -33,8 +33,8 @@ def dpo_loss(
     of Rafailov et al. (2023), arXiv:2305.18290. The loss is log 2 if the model equals the reference.
 
     Args:
-        chosen: ``sequence_log_probability`` of the preferred answer of each pair.
-        rejected: ``sequence_log_probability`` of the rejected answer of each pair.
+        chosen: ``sequence_log_probability`` of the preferred answer in each pair.
+        rejected: ``sequence_log_probability`` of the rejected answer in each pair.
         reference_chosen: Like ``chosen``, but from the model before this training, without gradients.
         reference_rejected: Like ``rejected``, but from the model before this training, without gradients.
         beta: How strongly the model is kept close to the reference.

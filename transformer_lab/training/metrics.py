@@ -65,7 +65,7 @@ def bits_per_byte(loss: float, n_tokens: int, n_bytes: int) -> float:
     Args:
         loss: Mean cross-entropy per token, in nats.
         n_tokens: Number of tokens in the mean.
-        n_bytes: Number of bytes of the text in UTF-8.
+        n_bytes: Size of the text in UTF-8, in bytes.
 
     Raises:
         ValueError: The text is empty.

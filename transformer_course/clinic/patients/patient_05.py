@@ -13,7 +13,7 @@ class LanguageModel(language_model.LanguageModel):
     """The model of patient 5."""
 
     def position_ids(self, text: Int[Tensor, "batch n"]) -> Int[Tensor, "#batch n"]:
-        """Return the position of every token of each text."""
+        """Return the position of every token in each text."""
         return torch.arange(text.shape[1])[None]
 
 

@@ -45,7 +45,7 @@ class Submission:
         platform: The platform from which the notebook was downloaded, or empty.
         batch: The id of the download, which is a hash of all its students.
         handed_in: The submission time in ISO 8601 format with a time zone, or empty.
-        time_source: A description of the source of the time, or the reason why the time is unknown.
+        time_source: Where the time comes from, or the reason why the time is unknown.
         is_marked_late: Whether the platform has marked the submission as late.
         written: The written answers, keyed by question.
         texts: The Markdown and raw cells that define a function or class. These cells are never run.

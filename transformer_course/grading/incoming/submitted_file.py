@@ -33,9 +33,9 @@ class SubmittedFile:
         parts: The parts of the path relative to the folder or zip being searched.
         read: Function that returns the file's content or raises ``UnreadableFile``.
         time: The time of the last change, or None if it is unknown.
-        time_source: A description of the source of the time.
+        time_source: Where the time comes from.
         problem: The reason why the file must not be read, or empty.
-        is_notebook: Whether the file is named like a notebook.
+        is_notebook: Whether the file has a notebook's extension.
     """
 
     path: Path
@@ -48,7 +48,7 @@ class SubmittedFile:
 
 
 def not_a_notebook(name: str) -> str:
-    """Return the message for a file that is not named like a notebook."""
+    """Return the message for a file without a notebook's extension."""
     suffix = printable(PurePosixPath(name).suffix[:20])
     return f"This is not a notebook{f' ({suffix})' if suffix else ''}: only files that end in .ipynb can be graded."
 

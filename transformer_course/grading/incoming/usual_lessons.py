@@ -14,7 +14,7 @@ def with_usual_lessons(students: Mapping[str, Sequence[Submission]]) -> dict[str
 
     Search the file's name, and then the folders and zips that contain the file, innermost first. Stop at the first name
     that refers to a lesson, and use this lesson; or stop at the first folder or zip with other students' submissions,
-    and use the lesson of most of these submissions.
+    and use the most common lesson among these submissions.
     """
     submitters: dict[Path, set[tuple[str, str]]] = defaultdict(set)
     for name, own in students.items():

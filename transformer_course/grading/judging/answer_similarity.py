@@ -3,10 +3,10 @@
 This module finds nearly identical submissions and copies of the course's solutions, and lists the library functions
 that do the same as the function to implement.
 
-Similarity is the fraction of shared runs of ``TOKENS_PER_RUN`` tokens. Comments, layout, variable names, signatures and
-docstrings are ignored, and so are runs that occur in the course's own solutions. The remaining runs of all exercises in
-a lesson are compared, but only if there are enough of them, because short answers to the same question look alike.
-Similarity is a reason to read both submissions, not a proof.
+Similarity is the fraction of runs of ``TOKENS_PER_RUN`` tokens that two submissions share. Comments, layout, variable
+names, signatures and docstrings are ignored, and so are runs that occur in the course's own solutions. The remaining
+runs of all exercises in a lesson are compared, but only if there are enough of them, because short answers to the same
+question look alike. Similarity is a reason to read both submissions, not a proof.
 """
 
 import builtins

@@ -19,7 +19,7 @@ from transformer_course.sandbox.sandbox import Outcome, Sandbox
 
 @dataclass(frozen=True)
 class AnswerChoice:
-    """The choice of one of a notebook's answers to an exercise.
+    """Which of a notebook's answers to an exercise to run.
 
     Args:
         number: The answer's index in the order of ``find_answers``.

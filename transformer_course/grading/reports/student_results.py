@@ -359,7 +359,7 @@ class ClassResults:
 
     @property
     def copies(self) -> Iterator[tuple[str, list[str], float]]:
-        """Yield the lesson, the students and the lowest similarity of each group of nearly identical submissions."""
+        """Yield the lesson, the students and the lowest similarity for each group of nearly identical submissions."""
         for lesson in self.lessons:
             pairs = [pair for pair in self.similar if pair.lesson == lesson]
             groups: list[set[str]] = []

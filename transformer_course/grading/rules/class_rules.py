@@ -100,7 +100,7 @@ class RuleChanges:
         library_calls: One of ``LIBRARY_CALLS``, or empty.
         own: The instructor's own exercises from ``read_own_exercises``, including earlier exercises.
         roster_columns: The columns of the roster from ``column_titles.parse_columns``.
-        groups: A table of the members of each group.
+        groups: A table that lists the members of each group.
 
     Raises:
         ValueError: A lesson is unknown, ``library_calls`` is not one of ``LIBRARY_CALLS``, or columns are chosen

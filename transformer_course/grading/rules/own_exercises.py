@@ -101,7 +101,7 @@ class OwnExercises:
 
 
 def read_own_exercises(out: Path, path: Path | None = None) -> list[OwnExercises]:
-    """Read and register the exercises in a results folder, and a new file that replaces a file of the same name.
+    """Read and register the exercises in a results folder, and a new file that replaces any file with the same name.
 
     Raises:
         ValueError: A file contains no exercises that can be graded.

@@ -1,4 +1,4 @@
-"""Watch the total memory of all processes of a job, and the size of their deleted but open files.
+"""Watch the total memory of all processes in a job, and the size of their deleted but open files.
 
 A control group and a private file system limit both totals if the system supports them. Otherwise, only each single
 process has limits, and many processes could use many times the limit, so the totals are checked ten times per second.

@@ -11,7 +11,7 @@ from transformer_course.running.case import Case
 
 
 def layer_cases(seed: int) -> list[Case]:
-    """Draw cases for a layer: without a mask, with masks of every shape, and with later calls of the same layer."""
+    """Draw cases for a layer: without a mask, with masks of every shape, and with later calls to the same layer."""
     rng = generator(seed)
 
     def vectors(*shape: int) -> Tensor:

@@ -112,7 +112,7 @@ def of_the_heads(steps: InSteps, queries: str, n_query: str) -> list[Mistake]:
     Args:
         steps: An answer with the step ``visible``.
         queries: The argument that is projected to the queries.
-        n_query: Name of the number of queries.
+        n_query: Name that stands for the number of queries in messages.
     """
     return [
         Mistake(
