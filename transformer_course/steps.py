@@ -373,7 +373,7 @@ class _Evaluation:
         return found
 
     def _value(self, name: str, change: Step | None) -> tuple[Any, Hashable]:
-        """Return the value of a step or argument, or of the change that replaces it."""
+        """Return the value of a step or argument, or of the change that replaces the step."""
         if change is None and name in self.arguments:
             value = self.arguments[name]
             return value, None if self.shared is None else identity(value)

@@ -103,7 +103,7 @@ def judge(
     status: Status = "crashed" if "error" in observation else "wrong"
     idle = unused_inputs(observed_in_cases, known.expected) if status == "wrong" else []
     unused = [_unused_names(listed_layers(idle), is_one=len(idle) == 1)] if idle else []
-    # If the reference draws random numbers, too, the output is wrong for a different reason.
+    # If the reference also draws random numbers, the output is wrong for a different reason.
     is_random = observation.get("repeatable") is False and known.reference_is_random(index)
     if is_random and _is_output_wrong(known, observed_in_cases, index):
         observation = cast(Observation, {**observation, "repeatable": True})

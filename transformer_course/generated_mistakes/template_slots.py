@@ -77,7 +77,7 @@ class Slots(StepWords):
 
     @property
     def your(self) -> str:
-        """The value with "your", as in "your mask", if the noun is short; otherwise the noun."""
+        """The noun, with "your" in front if it is short, as in "your mask"."""
         thing = self.thing
         bare = re.sub(r"^(?:the|a) ", "", thing)
         is_short = bare != thing and len(thing.split()) <= (4 if " of " in thing else 5)

@@ -315,7 +315,7 @@ def _with_notes(graded: GradedSubmission, library_calls: str) -> GradedSubmissio
 
 
 def _text_of(graded: GradedExercise, cells: Sequence[Mapping[str, str]]) -> str:
-    """Return the source of the cell that contains the answer that counts."""
+    """Return the source of the cell with the graded answer."""
     if graded.cell is None:
         return answer_text(cells, graded.exercise.name)
     return cells[graded.cell]["source"][:MAX_SOURCE_LENGTH]

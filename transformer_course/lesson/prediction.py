@@ -17,9 +17,9 @@ RIGHT_WITHIN_FRACTION = 0.05
 """A prediction is right within this fraction of the measured or the predicted number, whichever is smaller."""
 RIGHT_COUNT_WITHIN_FRACTION = 0.02
 CLOSE_WITHIN_FRACTION, CLOSE_DECIMAL_WITHIN_FRACTION = 0.1, 0.15
-"""Fractions within which a whole number and a number with decimals, respectively, count as close."""
+"""Fractions within which a prediction counts as close: for a whole number, and for a number with decimals."""
 MAX_SIZE_OF_ZERO, MAX_SIZE_NEAR_ZERO = 0.0005, 0.005
-"""Numbers with a smaller absolute value count as 0 or as close to 0, respectively."""
+"""Numbers with an absolute value below the first limit count as 0, below the second limit as close to 0."""
 
 _NUMBER = r"[-+]?(?:\d[\d,]*\.?\d*|\.\d+)(?:e[-+]?\d+)?"
 _ABOUT = re.compile(

@@ -72,7 +72,7 @@ class FaultSearch:
         return found and Fault(found[0], found[1], DISCARDED_RESULT_HINTS)
 
     def unused_value(self, stops_at: str) -> Fault | None:
-        """Return the last expression that computes a step after the one that a half-finished answer returns."""
+        """Return the last expression that computes a step after the step that a half-finished answer returns."""
         return StepSearch(self.runs).unused_value(stops_at) if self.runs.failing else None
 
     def change_of(self, changed: Sequence[str]) -> Fault | None:

@@ -28,7 +28,7 @@ def connect(send_request: Callable[[bytes], bytes] | None) -> None:
 
 
 def without_tables(cases: Sequence[Mapping[str, Any]]) -> tuple[list[dict[str, Any]], list[Any]]:
-    """In the fields of cases, replace models that attempts may only call by their IDs; return the models, too."""
+    """In the fields of cases, replace models that attempts may only call with their ids, and also return the models."""
     models: list[Any] = []
 
     def with_id(value: Any) -> Any:

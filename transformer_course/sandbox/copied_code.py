@@ -8,7 +8,7 @@ ROOT = Path(__file__).parents[2]
 LIBRARY = "transformer_lab"
 COURSE = "transformer_course"
 COPIED_PACKAGES = ("running", "sandbox")
-"""The course's packages to copy, which contain no references, mistakes or judge. The model library is copied, too."""
+"""The course's packages to copy, which contain no references, mistakes or judge; the model library is also copied."""
 
 
 def copy_course(to: Path) -> None:

@@ -138,7 +138,7 @@ def hide_by_mask(
 def masked_softmax(
     scores: Float[Tensor, "*batch n_query n_key"], mask: Bool[Tensor, "*#batch #n_query #n_key"] | None
 ) -> Float[Tensor, "*batch n_query n_key"]:
-    """Return the softmax over the keys that each query may attend to, or zeros if it may attend to no key.
+    """Return the softmax over the keys that each query may attend to, or zeros if it cannot attend to any key.
 
     Args:
         scores: How well each key matches each query.
@@ -160,7 +160,7 @@ def masked_softmax(
 
 
 def fully_masked_queries(mask: Bool[Tensor, "*batch n_query n_key"]) -> Bool[Tensor, "*batch n_query 1"]:
-    """Return True for each query that may attend to no key; raise ValueError if the mask is not boolean."""
+    """Return True for each query that cannot attend to any key; raise ValueError if the mask is not boolean."""
     if mask.dtype != torch.bool:
         raise ValueError(f"the mask must be boolean (True where attention is allowed); got {mask.dtype}")
     return ~mask.any(dim=-1, keepdim=True)

@@ -130,7 +130,7 @@ RotaryScaling = LinearScaling | Llama3Scaling
 
 
 class Rotation:
-    """Rotates queries and keys by angles that grow with their positions, so that scores depend only on distances.
+    """A rotation of queries and keys by angles that grow with their positions, so that scores depend only on distances.
 
     Features 2i and 2i + 1 are rotated as a point in the plane: equation 34 of Su et al. (2021), arXiv:2104.09864.
     Create one instance for each batch of positions and use it in all layers.

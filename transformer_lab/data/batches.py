@@ -112,7 +112,7 @@ class EpochBatches(ABC, Generic[AnyBatch]):
             )
 
     def __str__(self) -> str:
-        """Return the number of items and the number of tokens; of each pair, only the longer side counts."""
+        """Return the number of items and the number of tokens; only the longer side of each pair counts."""
         n_items = len(self._lengths)
         return f"{n_items:,} {self.item}{'s' if n_items > 1 else ''} of {int(self._lengths.sum()):,} tokens"
 

@@ -91,7 +91,7 @@ class Beams:
         self._rows = torch.arange(n_rows, device=device)[:, None]
 
     def extend(self, logits: Float[Tensor, "texts vocab_size"]) -> Int[Tensor, " new_texts"]:
-        """Extend the texts by one token and keep the most probable; return the index of the text that each extends.
+        """Keep the most probable one-token extensions of the texts; return the index of the text that each extends.
 
         Args:
             logits: The logits of each text's next token.

@@ -52,7 +52,7 @@ class Decoder(LayerStack):
         return self.norm(x)
 
     def new_cache(self, memory: Float[Tensor, "batch n_source d_model"], max_length: int) -> ModelCache:
-        """Compute each layer's keys and values of the memory, and return a cache for ``max_length`` tokens."""
+        """Compute each layer's keys and values for the memory, and return a cache for ``max_length`` tokens."""
         layers = cast("Iterable[DecoderLayer]", self.layers)
         return ModelCache([layer.new_cache(memory, max_length) for layer in layers])
 

@@ -216,7 +216,7 @@ class LanguageModel(nn.Module):
         return None if is_causal else self.mask(text, n_query), positional, is_causal
 
     def mask(self, text: Int[Tensor, "batch n_key"], n_query: int) -> Bool[Tensor, "*batch n_query n_key"] | None:
-        """Return the mask of the last ``n_query`` tokens of a text, or None if they may attend to the whole text."""
+        """Return the mask for the last ``n_query`` tokens of a text, or None if they may attend to the whole text."""
         if self.config.pad_id is not None:
             return decoder_mask(text, self.config.pad_id, n_query)
         return None if n_query == 1 else causal_mask(n_query, text.shape[1], text.device)

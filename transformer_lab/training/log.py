@@ -12,7 +12,7 @@ COLUMNS = ("step", "seconds", "loss", "lr", "tokens_per_second", "validation_los
 
 
 class Log:
-    """Appends rows to a CSV file; each row is in the file when ``add`` returns.
+    """A writer that appends rows to a CSV file; each row is in the file when ``add`` returns.
 
     Args:
         path: The file.

@@ -111,7 +111,7 @@ class Trainer(Generic[AnyBatch]):
         return self.is_finished
 
     def seconds_per_step(self) -> float:
-        """Return the time per step, measured on two computations of the first batch's gradients."""
+        """Return the time per step, measured by computing the first batch's gradients twice."""
         batch = next(iter(self.batches.from_step(0))).to(self.device)
         devices = [self.device] if self.device.type == "cuda" else []
         with torch.random.fork_rng(devices):  # so that measuring does not change the dropout of the run
@@ -188,7 +188,7 @@ class Trainer(Generic[AnyBatch]):
         return self.ema.swapped_in() if self.ema else nullcontext()
 
     def save(self) -> None:
-        """Write the checkpoint, and also the parameters if no validation has chosen the best."""
+        """Write the checkpoint, and also the parameters if no validation has chosen the best parameters."""
         if self.progress.best is None:
             self._save_parameters()
         info = {"progress": asdict(self.progress), **self.settings}

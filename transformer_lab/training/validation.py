@@ -99,7 +99,7 @@ class TextValidation:
         self.n_bytes = sum(len(text.encode()) for text in texts)
 
     def __call__(self) -> ValidationResult:
-        """Return the model's current loss and minus its bits per byte."""
+        """Return the model's current loss and, as its score, the negative bits per byte."""
         loss = mean_loss(self.model, self._batches)
         return ValidationResult(loss, -bits_per_byte(loss, self.n_tokens, self.n_bytes))
 

@@ -61,7 +61,7 @@ def write_gguf(
     pre: str = "smollm",
     extra: tuple[str, ...] = (),
 ) -> None:
-    """Write a model to a GGUF file. Quantize the model's own matrices, too, so that both contain the same numbers."""
+    """Write a model to a GGUF file. Also quantize the matrices of the model, so that both contain the same numbers."""
     writer, config = gguf.GGUFWriter(path, architecture), model.config
     writer.add_context_length(config.max_position_embeddings)
     writer.add_embedding_length(config.hidden_size)

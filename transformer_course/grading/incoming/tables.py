@@ -135,7 +135,7 @@ class Table:
         return bool(cells) and all(map(pattern.fullmatch, cells))
 
     def read(self, row: Row, column: int | None) -> str:
-        """Return the value of a cell, or an empty string if there is no such cell."""
+        """Return the value of a cell, or an empty string if the cell does not exist."""
         return read_cell(row.cells[column]) if column is not None and column < len(row.cells) else ""
 
     def write(self, row: Row, column: int, text: str) -> None:

@@ -45,7 +45,7 @@ class GradedExercise:
 
     @property
     def ended_by_others(self) -> str:
-        """The reason why there is no result, if the answer may not be to blame; otherwise empty."""
+        """The reason for a missing result that the answer may not have caused, or an empty string."""
         if any(self.verdict.message.startswith(explain_exit(reason, Limits())) for reason in KILLED_REASONS):
             return "was killed, perhaps because the system ran out of memory"
         return "got too little CPU time" if WHILE_OTHERS_RAN in self.verdict.message else ""

@@ -51,7 +51,7 @@ def read_results(out: Path, *, bonus: bool = False) -> ClassResults:
 
     Args:
         out: The folder.
-        bonus: Whether points for stretch exercises are exported; this may change the notebook that counts.
+        bonus: Whether points for stretch exercises are exported; this may change which notebook determines the points.
 
     Raises:
         ValueError: There are no results, or one of the instructor's tables cannot be read.

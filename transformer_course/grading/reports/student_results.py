@@ -65,7 +65,7 @@ class LessonResult:
 
     Args:
         lesson: The name of the lesson.
-        notebook: The notebook that counts, or None.
+        notebook: The notebook that determines the points, or None.
         exercises: The results of its exercises, in lesson order.
         lateness: The lateness of the notebook.
         points_after: The points for core exercises minus the penalty.
@@ -204,7 +204,7 @@ class StudentResult:
         )
 
     def remarks_on_choice(self, lesson: LessonResult) -> Iterator[str]:
-        """Yield a remark that names the notebook that counts, if several notebooks were submitted together."""
+        """Yield a remark that names the notebook used for the points, if several notebooks were submitted together."""
         n = sum(notebook.submission.lesson == lesson.lesson for notebook in lesson.attempt)
         if n > 1 and lesson.notebook is not None:
             yield f"{n} notebooks for {lesson.lesson} were submitted; {lesson.notebook.submission.file} counts."
