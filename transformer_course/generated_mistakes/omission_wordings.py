@@ -28,7 +28,7 @@ OMITTED_CALLS = {
 }  # fmt: skip
 """For each call, an imperative that follows "you never" if the call is missing."""
 MAX_QUOTED_CHARACTERS = 30
-"""Maximum number of characters in code that a clause quotes."""
+"""Maximum length of the code that a clause quotes, in characters."""
 TERMS = {"Add": "terms", "Sub": "terms", "Mult": "factors", "MatMult": "factors", "Div": "sides", "FloorDiv": "sides"}
 
 
