@@ -7,7 +7,7 @@ from authoring.spell_words import COMMAND, FILE, TASKS, WORDS, chat, question
 CARD = json.loads(FILE.read_text(encoding="utf-8"))
 
 
-def test_file_has_answer_to_every_question():
+def test_file_contains_answer_to_every_question():
     assert CARD["command"] == COMMAND
     assert [row["word"] for row in CARD["words"]] == [*WORDS]
     for row in CARD["words"]:

@@ -58,7 +58,7 @@ def test_random_judge_ignores_answers():
     assert set(rewards.tolist()) == {0.0, 1.0}
 
 
-def test_loss_averaged_per_answer_counts_short_and_long_answers_alike():
+def test_per_answer_loss_weights_all_answer_lengths_equally():
     real = torch.tensor([[True, False, False, False], [True, True, True, True]])
     log_p, advantages = torch.zeros(2, 4), torch.tensor([1.0, -1.0])
     options = {"real": real, "clip": 0.2, "beta": 0.0}

@@ -16,7 +16,7 @@ RIGHT = "def softmax(scores): return torch.softmax(scores, dim=-1)"
 WRONG = "def softmax(scores): return torch.softmax(scores, dim=0)"
 
 
-def test_prints_appear_once_despite_timing_and_hints(lesson, capsys):
+def test_printed_text_appears_once_despite_timing_and_hints(lesson, capsys):
     lesson.run("def similarity(query, keys):\n    print('called')\n    return keys @ query").check("similarity")
     assert capsys.readouterr().out == "called\n"
     slow = "def similarity(query, keys):\n    print('called')\n"

@@ -34,7 +34,7 @@ def test_lists_names_as_code(names, message):
     assert listed(names) == message
 
 
-def test_lists_few_layers_and_counts_remaining_layers():
+def test_lists_some_layers_and_counts_remaining_layers():
     assert listed_layers(["w_q.weight", "w_q.bias", "eps"]) == "`w_q` and `eps`"
     assert listed_layers([f"layers.{i}.weight" for i in range(6)]) == (
         "`layers.0`, `layers.1`, `layers.2`, `layers.3` and 2 more"

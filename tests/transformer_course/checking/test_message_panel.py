@@ -37,7 +37,7 @@ def test_emphasis_may_contain_code_with_literal_stars():
     assert "<code>*args</code> and <code>a*</code>" in html_of("See `*args` and `a*`.")
 
 
-def test_links_only_file_names_of_lessons():
+def test_links_only_lesson_file_names():
     for name in [f"{lesson}.ipynb" for lesson in lessons()]:
         assert f'in <a href="{name}"><code>{name}</code></a>.' in html_of(f"in `{name}`.")
     assert "<a" not in html_of('`my.ipynb`, `../02_scaling.ipynb`, `02_a b.ipynb`, `02_" x.ipynb`, 02_scaling.ipynb')

@@ -152,7 +152,7 @@ print(torch.get_num_threads())
         ),
     ],
 )
-def test_session_starts_with_imported_names_not_with_module(tmp_path, line):
+def test_session_starts_when_names_are_imported_from_module(tmp_path, line):
     (tmp_path / "01_lookup.py").write_text(
         "# %% softmax\nfrom transformer_course import parts\nsoftmax = max\n# %% similarity\nsimilarity = nothing\n"
     )

@@ -88,5 +88,5 @@ def test_raises_error_outside_notebook(lesson, monkeypatch):
         ("%%time\n%", set()),
     ],
 )
-def test_names_bound_lists_module_level_names(source, bound):
+def test_finds_all_names_bound_at_module_level(source, bound):
     assert names_bound(source) == bound

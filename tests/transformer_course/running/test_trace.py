@@ -248,7 +248,7 @@ def test_preserves_arguments_and_replacement_values():
     assert same(replacement, before)
 
 
-def test_records_which_expression_writes_into_an_argument():
+def test_records_expression_that_writes_into_an_argument():
     traced = Traced(cell("def f(x, y):\n    z = x + y\n    z += 1\n    y.mul_(2)\n    x[0][1] = 3\n    return z"))
     trace = traced.run(Case({"x": X, "y": X}, ""))
     writes = [(traced.expressions[number].text, name) for number, name in trace.writes]

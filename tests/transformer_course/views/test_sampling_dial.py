@@ -19,7 +19,7 @@ def test_tokens_are_sorted_by_probability():
 
 
 @pytest.mark.parametrize("state", [{"temperature": 0.5}, {"temperature": 5.0}, {"top_k": 3}, {"top_p": 0.7}])
-def test_settings_change_distribution_like_the_library(state):
+def test_settings_change_distribution_as_in_the_library(state):
     dial = SamplingDial(LOGITS)
     for name, value in state.items():
         setattr(dial, name, value)

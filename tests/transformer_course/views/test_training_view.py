@@ -181,7 +181,7 @@ def test_watch_yields_items_and_loss_returns_its_argument():
 
 
 @pytest.mark.parametrize("loss", [math.nan, math.inf])
-def test_diverging_run_is_still_shown(loss):
+def test_shows_diverging_run(loss):
     view = TrainingView(2)
     for _ in view.steps(2):
         view.loss(loss)

@@ -110,7 +110,7 @@ def test_rejects_utf16_and_bare_cr(tmp_path, content, message, gzipped):
         list(read_pairs([path], LineErrors()))
 
 
-def test_counts_all_bad_lines_but_lists_few(tmp_path):
+def test_counts_all_bad_lines_but_lists_some(tmp_path):
     errors = LineErrors()
     assert list(read_pairs([written(tmp_path / "bad", b"\n" * 1234)], errors)) == []
     assert errors.counts == {"an empty line": 1234}

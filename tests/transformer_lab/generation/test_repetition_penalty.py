@@ -30,7 +30,7 @@ class Constant:
 
 @pytest.mark.parametrize("text", [TEXT, PADDED], ids=["whole", "padded"])
 @pytest.mark.parametrize("penalty", [1.3, 0.8])
-def test_matches_transformers(text, penalty):
+def test_penalized_logits_match_transformers(text, penalty):
     theirs = transformers.RepetitionPenaltyLogitsProcessor(penalty)
     expected = [theirs(row[row != PAD][None], logits[None]) for row, logits in zip(text, LOGITS, strict=True)]
     expected = torch.cat(expected)

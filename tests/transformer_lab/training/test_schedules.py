@@ -34,7 +34,7 @@ def test_cosine_rate_rises_linearly_and_stays_at_zero():
 
 
 @pytest.mark.parametrize("step, warmup", [(0, 4), (3, 0)])
-def test_rejects_steps_below_one(step, warmup):
+def test_rejects_step_below_one(step, warmup):
     for rate in (lambda: noam_rate(step, 8, warmup), lambda: cosine_rate(step, 1.0, warmup, 10)):
         with pytest.raises(ValueError, match=f"got step={step}, warmup={warmup}"):
             rate()

@@ -87,7 +87,7 @@ def test_step_uses_the_mean_loss_of_the_batch(tmp_path):
         assert_close(ours.grad, theirs.grad, rtol=1e-4, atol=1e-5, msg=name)
 
 
-def test_text_step_predicts_each_token_from_earlier_ones(tmp_path):
+def test_text_step_predicts_each_token_from_earlier_tokens(tmp_path):
     run = text_trainer(tmp_path, dropout=0.0, label_smoothing=0.0, clip=1e9)
     windows = [row[row >= 0] for row in next(text_batches().from_step(0)).tokens]
     reference = text_model(dropout=0.0)

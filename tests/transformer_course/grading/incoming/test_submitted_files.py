@@ -116,7 +116,7 @@ def test_numbers_distinguish_students_with_same_name(tmp_path: Path):
     }
 
 
-def test_lists_files_that_are_not_notebooks_without_problem(tmp_path: Path):
+def test_lists_non_notebook_files_without_problem(tmp_path: Path):
     files = {"ada/01_lookup.ipynb": NOTEBOOK, "ada/02_scaling.HTML": b"", "ada/a.py": b"", "ada/x/.DS_Store": b""}
     more = {f"ben/{n}.png": b"" for n in range(5)} | {"ben/01_lookup.ipynb": NOTEBOOK, "ben/Thumbs.db": b""}
     ada, ben = find_submissions([write_files(tmp_path / "class", files | more)])

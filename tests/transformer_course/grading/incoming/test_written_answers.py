@@ -101,7 +101,7 @@ def test_changed_rubric_maximum_applies_to_marking_sheet(tmp_path: Path):
         assert [answer.points for answer in read_marks(tmp_path).values()] == [maximum]
 
 
-def test_marks_reach_gradebook_and_feedback(tmp_path: Path):
+def test_written_answer_points_reach_gradebook_and_feedback(tmp_path: Path):
     Records(tmp_path, {}).write("ada", [], [notebook(1, written={"why": ADA.answer})], {})
     for _ in range(2):
         write_report(tmp_path, new_settings(7, Limits(), {}))

@@ -147,7 +147,7 @@ def test_library_calls_option_sets_the_points(library_calls: str, points: int, r
     assert report.n_right == (3 if points else 0)
 
 
-def test_reports_answer_defined_only_in_text_cell():
+def test_reports_answer_defined_only_in_markdown_cell():
     sandbox = FakeSandbox({"missing": True})
     texts = ["def softmax(scores):\n    return scores.softmax(-1)"]
     graded = graded_in(sandbox, replace(SUBMISSION, texts=texts), 7)

@@ -40,7 +40,7 @@ def test_describes_changed_settings_in_words(tmp_path: Path):
     assert records(tmp_path).changed_settings("ben", [SUBMISSION]) == ""
 
 
-def test_records_round_trip(tmp_path: Path):
+def test_student_records_round_trip(tmp_path: Path):
     records(tmp_path).write("ada", [SUBMISSION], [GRADED, BROKEN], GUARDS)
     records(tmp_path).write("Zoë/..", [], [], GUARDS)
     stored = read_records(tmp_path)

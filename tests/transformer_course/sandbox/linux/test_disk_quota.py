@@ -48,7 +48,7 @@ def test_private_disk_limits_size_and_number_of_files(sandbox: Sandbox, tmp_path
 
 
 @linux
-def test_reports_excess_files(sandbox: Sandbox):
+def test_reports_too_many_files(sandbox: Sandbox):
     verdict = grade_answer(sandbox, softmax_after(once("for i in range(400_000): open(str(i), 'w').close()"))).verdict
     assert "the limit is 64 MB and 10000 files" in verdict.message or "more than 10000 files" in verdict.message
 
