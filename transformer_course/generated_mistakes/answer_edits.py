@@ -272,7 +272,7 @@ class Sources:
                         yield AnswerEdit(name, one.kind, one.old, one.new, need, one.weight + 1.2, {name: one.code})
 
     def _moved_steps(self, name: str, code: Code) -> Iterator[AnswerEdit]:
-        """Yield edits that apply a step to another value of the same kind, instead of or in addition to the right one."""
+        """Yield edits that apply a step to another value of the same kind, either instead or in addition."""
         main = _main_input(code.returned)
         if main is None or main not in self.order or code.returned is None:
             return
