@@ -34,7 +34,7 @@ def write_tensors(path: Path, tensors: Mapping[str, Tensor], info: Mapping[str, 
 
     Args:
         path: The file.
-        tensors: The tensors by name.
+        tensors: The tensors, keyed by name.
         info: JSON data, which becomes the file's metadata.
 
     Raises:

@@ -174,8 +174,8 @@ def _entries(path: Path) -> Iterator[tuple[str, datetime | str] | Prediction | R
             entry: dict[str, Any] = json.loads(line)
             if "prediction" in entry:
                 yield Prediction(**entry["prediction"])
-            elif "message" in entry:
-                yield str(entry["exercise"]), str(entry["message"])
+            elif name := entry.get("message", entry.get("told")):  # earlier versions wrote "told"
+                yield str(entry["exercise"]), str(name)
             elif "practiced" in entry:
                 when = datetime.fromisoformat(entry["when"]).astimezone(UTC)
                 yield Review(entry["practiced"], entry["rating"], when)

@@ -154,7 +154,7 @@ class Layout:
 
         Args:
             model: The model, built from the converted configuration, for example by ``make_empty``.
-            stored: The published tensors by name.
+            stored: The published tensors, keyed by name.
             where: Name of the checkpoint in error messages.
 
         Raises:

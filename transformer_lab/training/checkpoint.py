@@ -31,7 +31,7 @@ def save_training(
         model: The model.
         optimizer: The model's optimizer, or several optimizers for different parameters.
         info: Other data of the run, in JSON types.
-        ema: The averaged parameters by name, if there is an EMA.
+        ema: The averaged parameters, keyed by name, if there is an EMA.
     """
     tensors = {f"model.{name}": tensor for name, tensor in model.state_dict().items()}
     tensors |= {f"ema.{name}": tensor for name, tensor in (ema or {}).items()}

@@ -64,6 +64,11 @@ def test_records_each_message_once_per_exercise(tmp_path):
     assert (list(progress.passed), progress.problems) == (["softmax"], [])
 
 
+def test_reads_messages_recorded_by_earlier_versions(tmp_path):
+    (tmp_path / "progress.jsonl").write_text('{"exercise": "softmax", "told": "first_axis"}\n')
+    assert read_progress(tmp_path).messages == {"softmax": ["first_axis"]}
+
+
 def test_progress_is_empty_without_a_record(tmp_path):
     assert read_progress(tmp_path / "nowhere") == read_progress(tmp_path)
     assert (read_progress(tmp_path).passed, read_progress(tmp_path).problems) == ({}, [])
