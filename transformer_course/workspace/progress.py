@@ -181,5 +181,5 @@ def _entries(path: Path) -> Iterator[tuple[str, datetime | str] | Prediction | R
                 yield Review(entry["practiced"], entry["rating"], when)
             else:
                 yield str(entry["exercise"]), datetime.fromisoformat(entry["passed"]).astimezone(UTC)
-        except (ValueError, TypeError, KeyError, OverflowError):
+        except (ValueError, TypeError, AttributeError, KeyError, OverflowError):
             yield None
