@@ -14,7 +14,7 @@ Stored runs, for training that is too slow for a lesson: ``train_bottleneck_runs
 the residual stream view. ``record_heads`` records attention heads of a published model for lesson 03.
 ``score_questions`` records a published model's scores for the lesson on evaluation, and ``train_on_the_test`` trains
 small models for the same lesson. For the lesson on tokenizers, ``compare_tokenizers`` counts the tokens of published
-tokenizers, and ``spell_words`` asks a published model for letters.
+tokenizers, ``spell_words`` asks a published model for letters, and ``train_adders`` trains models that add numbers.
 
 Messages: ``build_generated_mistakes`` builds the catalogs of generated mistakes, without the edits that ``clear_edits``
 rejects as unclear. ``messages`` prints the messages of an exercise.
