@@ -114,7 +114,7 @@ def free_answers(
     stops: Sequence[str] = (),
 ) -> list[str]:
     """Return what the model writes after each question, taking the likeliest token each time."""
-    generator = TextGenerator(model, tokenizer, eos_ids=[tokenizer.token_to_id("<|im_end|>")])
+    generator = TextGenerator(model, tokenizer, eos_ids=tokenizer.encode("<|im_end|>").ids)
     prompts = [before + filled(prompt, question, 0) for question in questions]
     return [generator.generate([text], N_FREE_TOKENS, 0.0, stops=stops)[0].strip() for text in prompts]
 

@@ -562,9 +562,10 @@ table.round(2)
 # %% [markdown]
 # ## Free answers
 #
-# Back to the 50 questions. In a chat, nobody lists the options: the model writes, and a program grades what it wrote. We let SmolLM2 write up to
-# 40 tokens, always taking the likeliest one. Our program accepts an answer that has all words of the right option
-# (without words such as `the` and `is`) and not all words of another option. We also read the answers ourselves.
+# Back to the 50 questions. In a chat, nobody lists the options: the model writes, and a program grades what it wrote.
+# We let SmolLM2 write up to 40 tokens, always taking the likeliest one. Our program accepts an answer that has all
+# words of the right option (without words such as `the` and `is`) and not all words of another option. We also read the
+# answers ourselves.
 #
 # **Predict.** By log-probabilities, five examples gave 0.70, and the question in the chat template 0.58. What do the
 # free answers score in the chat template: about 0.1, 0.3 or 0.6?
