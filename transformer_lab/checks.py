@@ -202,7 +202,8 @@ def check_tokens(tokens: Tensor, max_length: float = math.inf, start: int = 0) -
     check_token_ids(tokens)
     if not 1 <= tokens.shape[1] <= max_length - start:
         n = f"{tokens.shape[1]} after {start}" if start else tokens.shape[1]
-        raise ValueError(f"the model accepts 1 to {max_length} tokens (max_length); got {n}")
+        accepted = "at least 1 token" if max_length == math.inf else f"1 to {max_length} tokens (max_length)"
+        raise ValueError(f"the model accepts {accepted}; got {n}")
 
 
 def check_length(n_tokens: int, max_length: int) -> None:

@@ -116,7 +116,7 @@ def test_does_not_report_line_that_reads_wrong_attribute():
 def test_shows_line_that_uses_argument_wrongly():
     source = "def score_variance(d_k, variance):\n    return d_k * variance**4"
     message = Session(every_exercise()).check(cell(source, "score_variance")).message
-    assert message.startswith("Line 2: you raise `variance` to the fourth power, as if it were a standard deviation.")
+    assert message.startswith("Line 2: you raise `variance` to the fourth power, as if it were a standard deviation")
     assert "\n    line 2:  " in message
 
 

@@ -159,8 +159,8 @@ def test_last_state_follows_the_last_real_token():
         ([[5, 11]], [[1]], "vocab_size − 1 = 10; got 11"),
         ([[5, -1]], [[1]], "vocab_size − 1 = 10; got -1"),
         ([[5, 6]], [[1, 13]], "vocab_size − 1 = 12; got 13"),
-        ([[]], [[1]], "tokens; got 0"),
-        ([[5]], [[]], "tokens; got 0"),
+        ([[]], [[1]], "at least 1 token; got 0"),
+        ([[5]], [[]], "at least 1 token; got 0"),
     ],
 )
 def test_rejects_invalid_tokens(kind, source, target, message):
