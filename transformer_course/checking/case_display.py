@@ -1,6 +1,6 @@
 """Format a case as rows of text: its inputs if they are small, the expected output and the attempt's output."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import cast
 
 from transformer_course.checking import named_shapes
@@ -21,10 +21,24 @@ MAX_NUMBERS_BY_HAND = 24
 
 
 def case_by_hand(
-    exercise: Exercise, cases: Sequence[Case], observed: Sequence[Observation], expected: Sequence[Observation]
+    exercise: Exercise,
+    cases: Sequence[Case],
+    observed: Sequence[Observation],
+    expected: Sequence[Observation],
+    preferred: Collection[int] = (),
 ) -> str:
-    """Format the first wrong case that can be worked through by hand, with a title. Return "" if there is none."""
-    for index, (case, observation, expectation) in enumerate(zip(cases, observed, expected, strict=False)):
+    """Format the first wrong case that can be worked through by hand, with a title. Return "" if there is none.
+
+    Args:
+        exercise: The exercise.
+        cases: The cases.
+        observed: The attempt's observation in each case.
+        expected: The expected observation in each case.
+        preferred: Indices of the cases to try first.
+    """
+    triples = list(enumerate(zip(cases, observed, expected, strict=False)))
+    triples.sort(key=lambda item: item[0] not in preferred)
+    for index, (case, observation, expectation) in triples:
         value, right = dict(observation).get("output"), dict(expectation).get("output")
         n_numbers = _count_displayed({**case.arguments, **case.parameters, **case.inputs, **case.keywords})
         is_small = case.kind == "function" and n_numbers + count_numbers(right) <= MAX_NUMBERS_BY_HAND

@@ -9,7 +9,7 @@ from typing import Any, Protocol, cast
 from transformer_course.checking.case_display import case_by_hand
 from transformer_course.checking.consequence import message_of
 from transformer_course.checking.crash_help import crash_help
-from transformer_course.checking.expected_behavior import Behavior, behavior
+from transformer_course.checking.expected_behavior import Behavior, behavior, in_isolation
 from transformer_course.checking.explain import explain_crash, explain_differences, explain_reading, explain_unfinished
 from transformer_course.checking.formatting import join_words, listed_layers, readable
 from transformer_course.checking.general_mistakes import CHANGES_ARGUMENT, CHANGES_MODE, GRADIENT_CUT, REMEMBERS_A_CALL
@@ -31,7 +31,7 @@ from transformer_course.checking.side_effects import (
     remembers_a_call,
     unused_inputs,
 )
-from transformer_course.checking.tolerance import Difference, agree, comparable_error, differences
+from transformer_course.checking.tolerance import Difference, agree, comparable_error, differences, distance
 from transformer_course.checking.verdict import Status, Verdict
 from transformer_course.exercise import Exercise, capitalized
 from transformer_course.generated_mistakes.generated_mistake import GeneratedMistake
@@ -216,8 +216,25 @@ def _recognized(
     elif cut and not (exercise.may_cut_gradients and is_cut_entirely(observed)):
         message += f"\nAlso, no gradient reaches {listed_layers(cut)}."
         names = (*names, GRADIENT_CUT)
-    panel = "" if found.stops_at else case_by_hand(exercise, judged[0].cases, judged[1], judged[0].expected)
+    preferred = _shows_first_mistake(found, judged) if len(found.mistakes) == 2 else ()
+    panel = "" if found.stops_at else case_by_hand(exercise, judged[0].cases, judged[1], judged[0].expected, preferred)
     return Verdict(exercise.name, status, readable("\n".join(filter(None, [*reading, message, panel]))), names, hints)
+
+
+def _shows_first_mistake(found: Recognition, judged: tuple[Behavior, Sequence[Observation]]) -> list[int]:
+    """Return the cases whose output changes when only the first of two mistakes is fixed."""
+    shown, observed = judged
+    variants = found.mistakes[1].variants
+    indices = range(min(len(shown.cases), len(observed)))
+    with in_isolation():
+        return [
+            index
+            for index in indices
+            if all(
+                distance(shown.output(variant, index).get("output"), observed[index].get("output")) > 1
+                for variant in variants
+            )
+        ]
 
 
 def _two_bugs(*clauses: str) -> str:

@@ -23,6 +23,12 @@ FUNCTIONS = {
     "repeat_interleave": "repeat_interleave|expand|repeat", "prod": r"prod|\*", "reciprocal": "reciprocal|/",
 }  # fmt: skip
 """Patterns for functions that can be written in several ways, so that searching for the name alone is not enough."""
+CALLS = {
+    "absolute": r"abs|norm", "rounded": r"round|int\(|trunc|//", "largest_only": r"argmax|max|sort",
+    "reversed": r"flip|\[::-1\]|reversed|-1, -1", "nan_hidden": r"nan|isfinite|where",
+    "complement": r"\b1(?:\.0?)? *-|sub", "inverse": r"/|reciprocal|\*\* *-|pow",
+}  # fmt: skip
+"""For a kind of edit that adds an operation, a pattern for the ways to write the operation."""
 OPERATORS = {
     "Add": r"\+|add", "Sub": r"-|sub", "Mult": r"\*|mul|prod", "Div": r"/|div", "FloorDiv": r"//|div", "Mod": r"%|mod",
     "MatMult": r"@|matmul|einsum|mm|dot|inner", "Pow": r"\*\*|pow|sqrt|square|exp",
@@ -57,6 +63,8 @@ def is_in_code(edit: "AnswerEdit", arguments: Collection[str], code: str) -> boo
         case "function":
             name = next(iter(re.findall(r"\.(\w+)\(", edit.new)), "sqrt" if "0.5" in edit.new else "square")
             return re.search(FUNCTIONS.get(name, rf"\b{name}\b"), code) is not None
+        case kind if kind in CALLS:
+            return re.search(CALLS[kind], code) is not None
         case "operator":
             return re.search(OPERATORS.get(operands_of(edit.new)[0], ""), code) is not None
     return True

@@ -73,7 +73,7 @@ def describe_fault(
         report.append("There is another bug after this line.")
     elif is_all:
         report.append(REST_IS_RIGHT)
-    if before:
+    if before and not is_all:
         report.append(f"Line {before[0].line} is right: it computes {before[1]}.")
     return " ".join(report)
 

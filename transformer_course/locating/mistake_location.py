@@ -51,10 +51,15 @@ def with_line_of_mistake(
         return found
     if found := _with_one_slip_for_two_mistakes(verdict, search, order):
         return found
+    absent = [mistake for mistake in order if isinstance(mistake, GeneratedMistake) and not mistake.fits(search.code)]
+    if len(absent) == 2 and (found := _without_absent_mistakes(verdict, search, order)):
+        return found
     if len(order) == 1 and isinstance(order[0], GeneratedMistake):
         located = _with_line_of_generated(verdict, search, order[0])
     else:
         located = _with_line_of_written(verdict, search, order)
+        for mistake in absent:
+            located = replace(located, message=mistake.in_effect(located.message))
     if (change := search.change_of(changed)) and marked_line(change.expression) not in located.message:
         hints = located.hints if order else change.hints
         located = replace(located, message=joined(located.message, change.message), hints=hints)
@@ -75,10 +80,25 @@ def _with_one_slip_for_two_mistakes(verdict: Verdict, search: FaultSearch, order
     """Report one slip, which is likelier than two mistakes that together behave the same."""
     if len(order) != 2 or not any(map(_is_composed, order)) or not (slip := search.repair()):
         return None
+    return _with_fault(verdict, slip, order)
+
+
+def _without_absent_mistakes(verdict: Verdict, search: FaultSearch, order: Sequence[Mistake]) -> Verdict | None:
+    """Report the located fault or only the case, because the code contains neither of two composed mistakes."""
+    fault = search.fault()
+    return _with_fault(verdict, fault, order) if fault or _case_of_pair(verdict) else None
+
+
+def _with_fault(verdict: Verdict, fault: Fault | None, order: Sequence[Mistake]) -> Verdict:
+    """Report a fault, if it is found, and the case instead of two mistakes."""
     names = [mistake.name for mistake in order]
     others = tuple(name for name in verdict.mistakes if name not in names)
-    message = joined(slip.message, verdict.message.partition(f"{FIX_FIRST}\n")[2])
-    return replace(verdict, status="wrong", message=message, mistakes=others, hints=slip.hints)
+    message = joined(fault.message if fault else "", _case_of_pair(verdict))
+    return replace(verdict, status="wrong", message=message, mistakes=others, hints=fault.hints if fault else ())
+
+
+def _case_of_pair(verdict: Verdict) -> str:
+    return verdict.message.partition(f"{FIX_FIRST}\n")[2]
 
 
 def _with_line_of_generated(verdict: Verdict, search: FaultSearch, mistake: GeneratedMistake) -> Verdict:
@@ -109,6 +129,8 @@ def _with_line_of_generated(verdict: Verdict, search: FaultSearch, mistake: Gene
             message=joined(fault.message if fault else "", case),
             hints=fault.hints if fault else verdict.hints,
         )
+    if FIX_FIRST in verdict.message:  # one of two candidates for a second mistake
+        return _with_fault(verdict, search.fault(), [mistake])
     return replace(verdict, message=reading.in_effect(verdict.message))
 
 

@@ -1,6 +1,7 @@
 """Tests for the line of a recognized mistake, and for edits that replace messages which do not fit the code."""
 
 import ast
+import re
 
 import pytest
 
@@ -62,3 +63,47 @@ def test_reports_crash_repair_instead_of_crashed_expression():
 def test_replaces_unassigned_name_with_argument():
     message = check_solution("softmax", "scores.max(", "exponentials.max(").message
     assert message.startswith("Line 3: `exponentials` has no value yet when this line runs. Use `scores` instead.")
+
+
+def test_ignores_two_composed_mistakes_that_the_code_does_not_contain():
+    code = """
+def smoothed_cross_entropy(logits, targets, pad_id, smoothing):
+    log_p = torch.log_softmax(logits, dim=-1)
+    nll = -log_p.gather(-1, targets.unsqueeze(-1)).squeeze(-1)
+    loss = nll - smoothing * log_p.mean(dim=-1)
+    return loss[targets != pad_id].mean()
+"""
+    attempt = Attempt("smoothed_cross_entropy", "x", "one", code, frozenset())
+    verdict = blind_check(attempt, Session(every_exercise()))
+    assert verdict.status in ("wrong", "mistake") and "round" not in verdict.message
+
+
+def test_composed_mistake_needs_its_operation_in_the_code():
+    code = """
+def softmax_jacobian(probabilities):
+    n = len(probabilities)
+    jacobian = torch.zeros(n, n)
+    for i in range(n):
+        for j in range(n):
+            p, q = probabilities[i], probabilities[j]
+            jacobian[i, j] = p * (1 - p) if i == j else p * q
+    return jacobian
+"""
+    attempt = Attempt("softmax_jacobian", "x", "one", code, frozenset())
+    assert "ou take absolute values" not in blind_check(attempt, Session(every_exercise())).message.replace(
+        "In effect, you", ""
+    )
+
+
+def test_case_of_two_mistakes_shows_the_first():
+    code = """
+def similarity(query, keys):
+    scores = torch.zeros(len(keys))
+    for i in range(len(keys) - 1):
+        for j in range(len(query)):
+            scores[i] += query[j] + keys[i, j]
+    return scores
+"""
+    message = blind_check(Attempt("similarity", "x", "two", code, frozenset()), Session(every_exercise())).message
+    expected, got = (re.search(word + r" +\[(.*?),", message)[1] for word in ("expected", "got"))
+    assert message.startswith("Your code has two bugs.") and expected != got

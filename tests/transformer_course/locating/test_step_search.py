@@ -21,8 +21,7 @@ def test_finds_expression_that_computes_wrong_step():
     assert (fault.step, fault.proven) == ("weights", True)
     assert fault.message == (
         "Line 3: here you should compute the weights. One of your rows sums to 2 instead of 1; "
-        "your columns sum to 1. Fix that, and your output is right. "
-        "Line 2 is right: it computes the scores.\n"
+        "your columns sum to 1. Fix that, and your output is right.\n"
         "    line 3:  weights = torch.softmax(scores, dim=-2)\n"
         "                       ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^"
     )
