@@ -252,8 +252,8 @@ EXERCISE = Exercise(
         ),
         "operator_shifted: (scores) / (largest)": Wording(
             "{summary}, so the scores [1, 2] and [11, 12] get different weights, and a row of zeros becomes nan. Which "
-            "operation shifts all the scores of a row by the same amount?",
-            summary="you divide each score by the largest score of its row instead of subtracting it",
+            "operation shifts all the scores in a row by the same amount?",
+            summary="you divide each score by the largest score in its row",
             hints=["In exp(s − c) / Σ exp(s − c), c cancels. Does it in exp(s / c) / Σ exp(s / c)?"],
         ),
         "axis_largest: scores.amax(dim=0, keepdim=True)": Wording(

@@ -85,8 +85,8 @@ MISTAKES = [
         STEPS.but(total=lambda total, biases: total - biases),
         summary="you leave out the biases of one layer",
         message=(
-            "Your weights are right, but {summary}: for d_model = 2, you return 22 instead of 24. Which layers have "
-            "biases?"
+            "Your weight count is right, but {summary}: for d_model = 2, you return 22 instead of 24. Which layers "
+            "have biases?"
         ),
         hints=["How many layers are there, and how many biases does each layer have?"],
     ),

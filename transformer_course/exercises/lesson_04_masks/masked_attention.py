@@ -240,9 +240,9 @@ EXERCISE = Exercise(
         "wrong_input_width: turned": attention_mistakes.root_of_the_number("keys"),
         "length_width: queries.shape[-2]": attention_mistakes.root_of_the_number("queries"),
         "sibling_empty: visible.all(dim=-1, keepdim=True)": Wording(
-            "{summary}, so you return zeros for every query that may not attend to *all* keys. Which of `any` and "
-            "`all` is False only if the whole row is False?",
-            summary="you use `all` instead of `any` to find the fully masked queries",
+            "{summary}, so you return zeros for every query that has even one masked key. Which function is False only "
+            "if the whole row is False?",
+            summary="you use `all` to find the fully masked queries",
             hints=["For the row [True, False] of the mask, what do `any` and `all` return?"],
         ),
         **attention_mistakes.SCALING_MESSAGES,

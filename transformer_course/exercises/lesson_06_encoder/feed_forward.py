@@ -117,8 +117,8 @@ MISTAKES = [
         *[STEPS.but(activated=with_inputs(function, "hidden")) for function in OTHERS],
         summary="you use an activation function other than ReLU",
         message=(
-            "{summary} between the two layers. Later models use other functions, but the paper from 2017 uses ReLU, "
-            "max(0, z). For z = −3, the activation should be 0. What does your function return?"
+            "{summary} between the two layers. The original Transformer uses ReLU, max(0, z), which returns 0 for "
+            "z = −3. What does your activation function return?"
         ),
         hints=[
             "Between the two layers, −3 should become 0 and 3 should stay 3. What does your function return for these "
@@ -191,8 +191,8 @@ EXERCISE = Exercise(
             hints=["The hidden features are 2, 1 and −3. Which three numbers should the second layer get?"],
         ),
         "added_output: x": Wording(
-            "You add x to the output of the second layer, so the encoder layer would add x twice. That residual "
-            "connection is part of the encoder layer, not of this network. What does the formula return?",
+            "You add x to the output of the second layer, so x is added twice in the encoder layer. That residual "
+            "connection is part of the encoder layer, not of this network. Return the output of the second layer.",
             summary="you add x to the output of the second layer",
             hints=["If the encoder layer adds x as well, how many times does x occur in the sum?"],
         ),

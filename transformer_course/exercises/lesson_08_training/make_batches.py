@@ -230,10 +230,10 @@ MISTAKES = [
     Mistake(
         "wide_as_the_last",
         STEPS.but(width=lambda: lambda group, side: len(group[-1][side])),
-        summary="you pad each side to the length of the last pair in the batch",
+        summary="you pad the sources and the targets to the lengths of the last pair in the batch",
         message=(
-            "{summary}. The last source in a batch is the longest, because the sources are sorted, but the targets "
-            "aren't sorted. Which target determines the width?"
+            "{summary}. Only the sources are sorted by length, so an earlier target may be longer than the last one. "
+            "Which target determines the padded length?"
         ),
         hints=["If a batch has targets of 5 and 3 tokens, in this order, how wide should its target tensor be?"],
     ),
@@ -268,8 +268,8 @@ MISTAKES = [
         STEPS.but(masks=lambda real: [mask[:, None, :] for mask in real]).attempt,
         summary="your mask doesn't have the shape (batch, 1, 1, n_source)",
         message=(
-            "Your mask has the right entries, but not the shape (batch, 1, 1, n_source), so it doesn't broadcast "
-            "against scores of shape (batch, n_heads, n_query, n_key). Which dimensions are missing?"
+            "Your mask has the right entries but the wrong shape. To broadcast against scores of shape (batch, "
+            "n_heads, n_query, n_key), it must have shape (batch, 1, 1, n_source). Which dimensions are missing?"
         ),
         hints=["Print the shape of your mask. Which of its dimensions lines up with the heads?"],
     ),

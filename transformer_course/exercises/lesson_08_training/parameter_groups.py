@@ -265,8 +265,11 @@ MISTAKES = [
         STEPS.but(
             groups=lambda decaying, others, decay: [{"params": decaying, "weight_decay": decay}, {"params": others}]
         ),
-        summary="you don't set the weight decay of one group",
-        message="{summary}, so AdamW uses its default of 0.01 instead of 0 there. Which group should not decay?",
+        summary="you don't set `weight_decay` for one of the groups",
+        message=(
+            "{summary}, so AdamW applies its default of 0.01 to that group instead of 0. Which parameters should not "
+            "be decayed?"
+        ),
         hints=["Which keys does each of your two dicts have?"],
     ),
     Mistake(

@@ -69,10 +69,10 @@ MISTAKES = [
     Mistake(
         "per_bit_of_the_text",
         STEPS.but(n_bytes=lambda n_bytes: 8 * n_bytes),
-        summary="you also divide by 8, the number of bits in a stored byte",
+        summary="you also divide by 8, the number of bits in a byte",
         message=(
-            "{summary}, so your result is 8 times too small. Bits per byte measure how hard a byte is to predict, not "
-            "how it is stored. Which unit should you divide by?"
+            "{summary}, so your result is 8 times too small. Bits per byte measures how hard each byte is to predict, "
+            "not how it is stored. What should you count in the denominator?"
         ),
         hints=["A byte with 256 equally likely values costs 8 bits. What does your function return for such bytes?"],
     ),

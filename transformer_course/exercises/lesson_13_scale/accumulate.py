@@ -55,7 +55,7 @@ MISTAKES = [
     Mistake(
         "mean_of_means",
         STEPS.but(loss=lambda losses, n_tokens: (losses / n_tokens).mean()),
-        summary="you average the means of the micro-batches",
+        summary="you average the mean losses of the micro-batches",
         message=(
             "{summary}, so a token in a short micro-batch counts more than a token in a long micro-batch. In which "
             "order should you add and divide?"
@@ -65,17 +65,17 @@ MISTAKES = [
     Mistake(
         "sum_of_means",
         STEPS.but(loss=lambda losses, n_tokens: (losses / n_tokens).sum()),
-        summary="you add up the means of the micro-batches",
+        summary="you add up the mean losses of the micro-batches",
         message=(
-            "{summary}, so your loss grows with the number of micro-batches. What should you divide the sum of all "
-            "losses by?"
+            "{summary}, so with 4 micro-batches your loss is about 4 times too large. What should you divide the sum "
+            "of all token losses by?"
         ),
         hints=["If you cut the same batch into twice as many parts, should the loss double?"],
     ),
     Mistake(
         "divides_by_the_micro_batches",
         STEPS.but(count=lambda losses: len(losses)),
-        summary="you divide by the number of micro-batches instead of tokens",
+        summary="you divide by the number of micro-batches",
         message="{summary}, so your loss depends on how you split the batch. What should the loss be an average over?",
         hints=["A single micro-batch has 7 tokens and a loss sum of 14. What is the mean loss of a token?"],
     ),

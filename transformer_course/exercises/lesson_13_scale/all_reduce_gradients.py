@@ -104,10 +104,10 @@ MISTAKES = [
     Mistake(
         "divides_by_the_workers",
         STEPS.but(count=lambda gradients: len(gradients)),
-        summary="you divide by the number of workers instead of tokens",
+        summary="you divide by the number of workers instead of the number of tokens",
         message=(
-            "{summary}. With a single worker of 6 tokens, your gradient is 6 times too large. How many tokens does "
-            "your sum cover?"
+            "{summary}. With a single worker that has 6 tokens, your gradient is 6 times too large. How many tokens "
+            "does your sum cover?"
         ),
         hints=["A single worker has 6 tokens. What do you multiply its gradient by, and what do you divide it by?"],
     ),

@@ -251,8 +251,8 @@ MISTAKES = [
         STEPS.but(bill=lambda bill, share, n_tokens: bill | {"gradients": share * n_tokens}),
         summary="you count a separate gradient for each token",
         message=(
-            "{summary}, so with 7 tokens this line is 7 times too large. The gradients of all tokens are added up. How "
-            "many numbers does the sum have for each parameter?"
+            "{summary}, so with 7 tokens your total is 7 times too large. The gradients of all tokens are added up. "
+            "How many numbers does the sum have for each parameter?"
         ),
         hints=["After `loss.backward()` on 7 tokens, which shape does the `grad` of a parameter have?"],
     ),
@@ -324,8 +324,9 @@ EXERCISE = Exercise(
     ],
     messages={
         "scaled_n_tokens: n_tokens / 2": Wording(
-            "{summary}, so this line is half of what it should be. How many bytes does a float32 take?",
-            summary="you count 2 bytes instead of 4 for each activation",
+            "{summary}, so your total for the activations is half of what it should be. How many bytes does a float32 "
+            "take?",
+            summary="you count 2 bytes for each activation",
         ),
         "number_size: 2": Wording(
             "{summary}, as for float16 or bfloat16, so your result is half of what it should be. How many bytes does "
@@ -348,8 +349,8 @@ EXERCISE = Exercise(
             summary="you count three numbers per parameter for the optimizer state",
         ),
         "number_optimizer: 4": Wording(
-            "{summary}, so this line is twice as large as it should be. How many moment estimates (running means) does "
-            "Adam keep for each parameter?",
+            "{summary}, so your optimizer state is twice as large as it should be. How many moment estimates (running "
+            "means) does Adam keep for each parameter?",
             summary="you count four numbers per parameter for the optimizer state",
         ),
         "part_left_out_share: size * n_parameters": Wording(
@@ -386,12 +387,12 @@ EXERCISE = Exercise(
             summary="you count the activations of only one token",
         ),
         "left_out_optimizer: share": Wording(
-            "{summary}, so this line is half of what it should be. How many moment estimates (running means) does "
-            "Adam keep for each parameter?",
+            "{summary}, so your optimizer state is half of what it should be. How many moment estimates (running "
+            "means) does Adam keep for each parameter?",
             summary="you count one number per parameter for the optimizer state",
         ),
         "part_left_out_activations: per_token * n_tokens": Wording(
-            "{summary}, so this line is a quarter of what it should be. How many bytes does a float32 take?",
+            "{summary}, so your total is a quarter of what it should be. How many bytes does a float32 take?",
             summary="you count the activations in numbers instead of bytes",
         ),
     },

@@ -98,8 +98,8 @@ MISTAKES = [
         STEPS.but(rows=lambda matrix, x_shards: torch.stack(matrix.split(len(x_shards), dim=0))),
         summary="you use the number of devices as the number of rows per device",
         message=(
-            "{summary}. With 2 devices and 6 rows, you get 3 parts of 2 rows. Does your function take the number of "
-            "parts or the size of a part?"
+            "{summary}. With 2 devices and 6 rows, you get 3 parts of 2 rows each. Does the function you call to split "
+            "the matrix take the number of parts or the size of each part?"
         ),
         hints=["With 2 devices and 6 rows, how many parts do you need, and how many rows has each?"],
     ),
@@ -183,8 +183,9 @@ EXERCISE = Exercise(
             summary="you never add the bias",
         ),
         "axis_rows: matrix.chunk(len(x_shards), dim=1)": Wording(
-            "{summary}. A device has d_shard features of x. Which part of the matrix should it multiply them by?",
-            summary="you split the matrix along its columns instead of its rows",
+            "{summary}. Each device holds only d_shard of the features of x. Which part of the matrix should those "
+            "features be multiplied by?",
+            summary="you split the matrix by columns",
             hints=["Each feature of x is multiplied by one row of the matrix. Which rows does device 1 need?"],
         ),
     },

@@ -58,10 +58,10 @@ MISTAKES = [
     Mistake(
         "too_many_operations",
         STEPS.but(of_a_token=lambda n_parameters: 8 * n_parameters),
-        summary="you count 8 operations for each parameter and token",
+        summary="you count 8 FLOPs per parameter per token",
         message=(
-            "{summary}. That is the count with checkpointing, which runs the forward pass twice. How many operations "
-            "do one forward pass and one backward pass take?"
+            "{summary}. That is the count with checkpointing, which runs the forward pass twice. How many FLOPs do one "
+            "forward pass and one backward pass take?"
         ),
         hints=[
             "Which passes does a training step have, and which of them do you count twice?",
@@ -71,10 +71,10 @@ MISTAKES = [
     Mistake(
         "four_operations",
         STEPS.but(of_a_token=lambda n_parameters: 4 * n_parameters),
-        summary="you count 4 operations for each parameter and token",
+        summary="you count 4 FLOPs per parameter per token",
         message=(
-            "{summary}. The forward pass takes 2. The backward pass computes two gradients: of the inputs and of the "
-            "parameters. How many operations do both passes take in total?"
+            "{summary}. The forward pass takes 2, and the backward pass computes two gradients: those of the inputs "
+            "and those of the parameters. How many FLOPs do both passes take in total?"
         ),
         hints=["Which passes does a training step have, and which one costs more?"],
     ),
@@ -86,7 +86,7 @@ EXERCISE = Exercise(
     steps=STEPS,
     cases=training_flops_cases,
     points=1,
-    verified="You count six operations for each parameter and token: 2 forward and 4 backward.",
+    verified="You count 6 FLOPs per parameter per token: 2 forward and 4 backward.",
     hints=[
         "In a matrix product, which two operations use a parameter once for each token?",
         "The backward pass computes gradients for the inputs and for the parameters. Each of these costs as much as "
@@ -95,26 +95,26 @@ EXERCISE = Exercise(
     ],
     messages={
         "operator_flops: (of_a_token) + (n_tokens)": Wording(
-            "{summary}. A model of 1,000 parameters does 6,000 operations for *each* token. How do you count 5 tokens?",
+            "{summary}. A model with 1,000 parameters needs 6,000 FLOPs for *each* token. How many does it need for 5?",
             summary="you add the number of tokens instead of multiplying by it",
         ),
         "part_left_out_flops: of_a_token": Wording(
-            "{summary}. Every token passes through all parameters. What else should the operations depend on?",
-            summary="you count the operations of only one token",
+            "{summary}. Every token passes through all parameters. What else should the number of FLOPs depend on?",
+            summary="you count the FLOPs of only one token",
         ),
         "brackets_flops": Wording(
             "{summary}, so you count the other pass for only one token. Where do you need parentheses?",
             summary="you multiply only one of the passes by the number of tokens",
         ),
         "left_out_forward: n_parameters": Wording(
-            "{summary}. The forward pass alone takes 2, a multiplication and an addition. How many does the backward "
-            "pass take?",
-            summary="you count 3 operations for each parameter and token",
+            "{summary}. The forward pass alone takes 2: a multiplication and an addition. How many FLOPs does the "
+            "backward pass take?",
+            summary="you count 3 FLOPs per parameter per token",
         ),
         "part_left_out_of_a_token: forward": Wording(
-            "{summary}. The forward pass alone takes 2, a multiplication and an addition. How many does the backward "
-            "pass take?",
-            summary="you count only 2 operations for each parameter and token",
+            "{summary}. That is the forward pass alone: a multiplication and an addition. How many FLOPs does the "
+            "backward pass take?",
+            summary="you count only 2 FLOPs per parameter per token",
         ),
     },
     mistakes=MISTAKES,

@@ -146,9 +146,9 @@ MISTAKES = [
         "log_of_the_sigmoid_plus_epsilon",
         guarded(1e-9),
         *[guarded(tiny).attempt for tiny in (1e-6, 1e-7, 1e-8, 1e-10, 1e-12)],
-        summary="you add a tiny number to the sigmoid before you take its logarithm",
+        summary="you add ε to the sigmoid before taking the logarithm",
         message=(
-            "{summary}, which puts a ceiling on the loss: with 10⁻⁹, it is never above 20.7. Which PyTorch function "
+            "{summary}, which caps the loss: with ε = 10⁻⁹, the loss never exceeds 20.8. Which PyTorch function "
             "computes log σ directly?"
         ),
         hints=["In a new cell, try `torch.tensor(-300.0).sigmoid().log()`. What should it be?"],

@@ -114,10 +114,9 @@ MISTAKES = [
     Mistake(
         "as_a_95_percent_interval",
         *[STEPS.but(error=half_interval(factor)) for factor in (1.96, 2, 1.645, 2.576)],
-        summary="you multiply the standard error by the factor of a confidence interval",
+        summary="you multiply the standard error by a constant, as for a confidence interval",
         message=(
-            "{summary}: with 1.96, your error bar is almost twice as long as one standard error. Which factor should "
-            "you remove?"
+            "{summary}: with 1.96, your error bar is almost twice as long as it should be. Return one standard error."
         ),
         hints=[
             "Which part of your formula is not in the formula of the standard error?",

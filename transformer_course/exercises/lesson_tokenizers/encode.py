@@ -266,7 +266,7 @@ MISTAKES = [
         *[STEPS.but(octets=encoded(name, errors)) for name in ("latin-1", "ascii") for errors in ("replace", "ignore")],
         summary="you encode the text with an encoding other than UTF-8",
         message=(
-            "{summary}, so you drop or replace the characters that this encoding lacks. Which bytes does é have in "
+            "{summary}, so you drop or replace characters that this encoding doesn't have. Which bytes encode é in "
             "UTF-8?"
         ),
         hints=["What is `list('é 日'.encode('utf-8'))`, and what does your code start from?"],

@@ -99,8 +99,8 @@ MISTAKES = [
         STEPS.but(pad_id=lambda: 0),
         summary="you treat token 0 as padding",
         message=(
-            "You treat token 0 as padding, whatever `pad_id` is. Tokenizers differ: GPT-2 has no padding token, and "
-            "BERT uses 0. Which argument is the ID of the padding token?"
+            "You treat token 0 as padding, whatever `pad_id` is. In GPT-2's vocabulary, token 0 is an ordinary token, "
+            "`!`. Compare with `pad_id` instead."
         ),
         hints=["With `pad_id=96`, what should happen to token 0?"],
     ),

@@ -143,9 +143,9 @@ MISTAKES = [
         STEPS.but(step_size=lambda largest: 2 * largest / 255),
         summary="you divide the whole range by 255",
         message=(
-            "You divide the range from −largest to largest by 255 steps, so the largest weight becomes 127.5, which "
+            "You divide the range from −largest to largest into 255 steps, so the largest weight becomes 127.5, which "
             "rounds to 128, one more than int8 can store. Symmetric quantization has 127 steps on each side of 0. "
-            "What is one step?"
+            "How large is each step?"
         ),
         hints=["Which whole number does the largest weight of a row get in your code?"],
     ),

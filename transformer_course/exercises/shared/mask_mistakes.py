@@ -34,9 +34,9 @@ THE_NEXT_TOO = Wording(
 """The message for ``.tril(1)`` instead of ``.tril(0)``."""
 
 ADDED_TO_THE_SCORES = Wording(
-    "{summary}. Such a mask is added to the scores, but in this course a mask is boolean: True means *may attend*. "
-    "Which comparison returns True where a query may attend?",
-    summary="your mask contains 0 and −∞ instead of True and False",
+    "{summary}, to be added to the scores. In this course, a mask is boolean: True means *may attend*. Which "
+    "comparison returns True where a query may attend?",
+    summary="your mask is additive: it contains 0 and −∞",
     hints=["What is the `.dtype` of your mask, and which dtype does the annotation after `->` specify?"],
 )
 """The message for an additive mask."""

@@ -54,10 +54,10 @@ def weighted_first(*variants: Variant | Callable[..., Any], bias: bool = False) 
     return Mistake(
         "weighted_first",
         *variants,
-        summary="you multiply `x` by the weight before you normalize it",
+        summary="you multiply `x` by the weight before normalizing",
         message=(
-            "{summary}, so the weight also changes the number that you divide by. Which should come first, "
-            "normalizing or multiplying by the weight?"
+            f"{{summary}}, so the weight also changes {'the mean and the variance' if bias else 'the RMS'}. Which "
+            "should come first, normalizing or multiplying by the weight?"
         ),
         hints=[f"If you double all the weights, {doubled}"],
     )

@@ -64,9 +64,8 @@ EXERCISE = Exercise(
             hints=["With 4 tokens, which positions does your loop change?"],
         ),
         "number_positions: 2": Wording(
-            "You use 2 where your range of positions should have 1. If your range starts at 2, you never change the "
-            "second token. If you use dimension 2 of `tokens`, your code crashes because `tokens` has only two "
-            "dimensions. Which positions should the range contain?",
+            "You use 2 where your range of positions should have 1: a range that starts at 2 never changes the second "
+            "token, and `tokens.shape[2]` raises an IndexError. Which positions should the range contain?",
             summary="you use 2 instead of 1 in your range of positions",
             hints=["With 4 tokens, which positions should your loop change?"],
         ),

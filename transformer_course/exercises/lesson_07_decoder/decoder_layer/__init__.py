@@ -92,17 +92,16 @@ EXERCISE = Exercise(
         ),
         "ignored_mask": (
             Wording(
-                "Your self-attention has no mask, so each position attends to later tokens, including the token that "
-                "it should predict. Where should you use `mask`?",
-                summary="your self-attention has no mask",
+                "{summary}, so each position attends to later tokens, including the token that it should predict. "
+                "Which mask should you pass?",
+                summary="you don't pass a mask to the self-attention",
                 hints=["Which four arguments does multi-head attention take?"],
             )
         ),
         "ignored_memory_mask": (
             Wording(
-                "Your cross-attention has no mask, so the decoder also attends to the padding of the source. Where "
-                "should you use `memory_mask`?",
-                summary="your cross-attention has no mask",
+                "{summary}, so the decoder also attends to padding in the source. Which mask should you pass?",
+                summary="you don't pass a mask to the cross-attention",
                 hints=["Which four arguments does multi-head attention take?"],
             )
         ),

@@ -195,10 +195,10 @@ TOP_K = [
     Mistake(
         "top_k_fills_with_zero",
         STEPS.but(best_k=if_wanted(lambda scaled, smallest: scaled.masked_fill(scaled < smallest, 0.0))),
-        summary="you set the logits that top-k drops to 0 instead of −∞",
+        summary="you set the logits outside the top k to 0",
         message=(
-            "{summary}. A token with logit 0 can still be drawn, because exp(0) is 1. Which logit gives a probability "
-            "of exactly 0?"
+            "{summary}. Those tokens can still be sampled, because exp(0) is 1. Which logit gives a probability of "
+            "exactly 0?"
         ),
         hints=["What is the softmax of the logits 2 and 0? And of 2 and −∞?"],
     ),
@@ -413,10 +413,10 @@ TOP_P = [
     Mistake(
         "top_p_fills_with_zero",
         STEPS.but(nucleus=lambda best_k, dropped: best_k.masked_fill(dropped, 0.0)),
-        summary="you set the logits that top-p drops to 0 instead of −∞",
+        summary="you set the logits of the tokens that top-p removes to 0",
         message=(
-            "{summary}. A token with logit 0 can still be drawn, because exp(0) is 1. Which logit gives a probability "
-            "of exactly 0?"
+            "{summary}. Those tokens can still be sampled, because exp(0) is 1. Which logit gives a probability of "
+            "exactly 0?"
         ),
         hints=["What is the softmax of the logits 2 and 0? And of 2 and −∞?"],
     ),

@@ -151,7 +151,7 @@ EXERCISE = Exercise(
         ),
         "wrong_layer_from_values: w_k": Wording(
             "{summary}, so your values equal your keys. Which layer projects the values?",
-            summary="you compute the values with `w_k` instead of `w_v`",
+            summary="you compute the values with `w_k`",
         ),
         "ignored_mask: None": Wording(
             "{summary}, so every position attends to every other, even to padding. What should happen to the scores "

@@ -102,8 +102,8 @@ def of_the_mask(steps: InSteps) -> list[Mistake]:
             steps.but(weights=_exponentials_times_mask),
             summary="you mask after `exp` and renormalize",
             message=(
-                "{summary}. That is right mathematically, but next to a hidden score of 200, the weight of a visible "
-                "score of 0 underflows to 0, or `exp` overflows. What should you mask before `exp`?"
+                "{summary}. That is mathematically correct, but next to a masked score of 200, the weight of an "
+                "unmasked score of 0 underflows to 0, or `exp` overflows. What should you apply the mask to instead?"
             ),
             hints=["What is the softmax of the scores 200 and 0? What is left once you mask the first?"],
         ),

@@ -8,8 +8,8 @@ from transformer_course.steps import InSteps
 
 SCALING_MESSAGES = {
     "part_left_out_divisor: width": Wording(
-        "You divide the scores by d_k instead of √d_k. Their variance shrinks from d_k to 1/d_k instead of 1, so for "
-        "large d_k the weights become nearly uniform. Which power of d_k keeps the variance at 1?",
+        "You divide the scores by d_k. The variance of the scores shrinks from d_k to 1/d_k, so for large d_k the "
+        "weights become nearly uniform. What should you divide by to bring the variance to 1?",
         summary="you divide by d_k instead of √d_k",
         hints=["If you divide all the scores by c, what do you divide their variance by?"],
     ),
