@@ -15,7 +15,7 @@
 # **Afterwards you can** write the parts of a Llama, measure a change against the noise of seeds, and load a published
 # Llama into your own parts and talk to it.
 #
-# Reading: 27 minutes. Exercises: 55 minutes (four core; the stretch ★ takes 15 more). With all predictions, runs and
+# Reading: 28 minutes. Exercises: 55 minutes (four core; the stretch ★ takes 15 more). With all predictions, runs and
 # questions: about 105 minutes, with a good place to stop half-way.
 
 # %% [markdown]
@@ -217,8 +217,9 @@ check(GroupedQueryAttention)
 # %% [markdown]
 # ## A block that can be changed
 #
-# RoPE is applied to the outputs of `w_q` and `w_k`, head by head, so we can wrap it around these projections. The
-# options `qk_norm` and `norm_after` come from newer models and are off here; the next lesson measures their effect.
+# RoPE is applied to the outputs of `w_q` and `w_k`, head by head, so we can wrap it around these projections. (The
+# wrapper splits the heads, rotates and merges them; attention then splits them again.) The options `qk_norm` and
+# `norm_after` come from newer models and are off here; the next lesson measures their effect.
 
 
 # %%
@@ -353,7 +354,7 @@ for name, (change, _) in CHANGES.items():
 # ## What does each change buy?
 #
 # We train five models with one block (d_model 32). The first has the block of 2017, but pre-norm and without biases.
-# Each of the others adds one more change.
+# Each of the others adds one more change and keeps the earlier ones.
 #
 # **Predict.** Which change in `CHANGES` improves the loss most after 300 steps?
 
@@ -402,7 +403,8 @@ labeled = {"nine seeds": stored_dots, "yours": yours, "bigrams": line}
 _ = ax.legend(labeled.values(), labeled, frameon=False, loc="upper left", bbox_to_anchor=(1, 1))
 
 # %% [markdown]
-# How large is each improvement, and does it also appear at other learning rates?
+# How large is each improvement over the row before, and does it also appear at other learning rates? Read the column
+# for 0.03 first. ± is the **standard error**: about how far the mean would move with nine other seeds.
 
 # %% tags=["hide-input"]
 # how far each row is below the one before, seed by seed
@@ -675,8 +677,9 @@ print(*(f"{question}\n{smollm_answer(question)}\n" for question in smollm_questi
 # $$\operatorname{linear}(x) + \frac{\alpha}{r}\,x\,a^\top b^\top$$
 #
 # `a`, of shape (r, d_in), starts with random numbers. `b`, of shape (d_out, r), starts as zeros, so at first nothing
-# changes. r is the rank, and α is a scale that you choose. `linear` is frozen: call `requires_grad_(False)` on its
-# parameters, including the bias.
+# changes. r is the rank: a product of such matrices can change the output in at most r directions. α is a scale that
+# you choose; dividing by r lets you change r without choosing α again. `linear` is frozen: call `requires_grad_(False)`
+# on its parameters, including the bias.
 
 # %%
 diagrams.modern_block.low_rank()

@@ -8,7 +8,7 @@
 # **Afterwards you can** write the core of DeepSeek's latent attention, the gated delta rule of Qwen 3.5 and Kimi K3,
 # and the router of a mixture of experts. You can also explain the configuration of a model published in 2026.
 #
-# Reading: 26 minutes. Exercises: 45 minutes (three core; the stretch ★ takes 15 more). With all predictions, runs and
+# Reading: 27 minutes. Exercises: 45 minutes (three core; the stretch ★ takes 15 more). With all predictions, runs and
 # questions: about 100 minutes, with a good place to stop half-way.
 
 # %% [markdown]
@@ -26,9 +26,10 @@
 # Each group of query heads shares one head of keys and values.
 # </details>
 #
-# <details><summary>Lesson 06: what are the feed-forward networks good for?</summary>
+# <details><summary>Lesson 06: what does a feed-forward network add to a layer?</summary>
 #
-# They store facts, and a wider network stores more of them.
+# A nonlinear function of each position, and a simple way to add parameters. Lesson 06 found no evidence that it stores
+# facts better than attention does: in 1,000 steps, attention alone learned them, too.
 # </details>
 
 # %% id="imports"
@@ -112,8 +113,8 @@ class LatentAttention(nn.Module):
 
 # %% [markdown]
 # Do you have to compute the keys of all earlier tokens again for each new token? A score is $q^\top (W^\top c) = (W
-# q)^\top c$: you can apply the matrix to the *query* instead, as on the right of the picture, and `w_v` after
-# averaging.
+# q)^\top c$: you can apply the matrix to the *query* instead (columns here, rows in the code), as on the right of the
+# picture, and `w_v` after averaging.
 
 
 # %%
@@ -216,7 +217,8 @@ ax.figure.set_size_inches(8, 2.4)
 
 # %% [markdown]
 # A head that finds nothing relevant must still distribute weights that sum to 1: hence the attention sinks of lesson
-# 10. gpt-oss gives each head a **learned sink**: one more logit in the softmax, without a value.
+# 10. A window drops the first tokens, the usual sinks. gpt-oss gives each head a **learned sink**: one more logit in the
+# softmax, without a value.
 
 # %%
 scores = torch.tensor([0.1, -0.2, 0.0])  # nothing matches
@@ -227,10 +229,10 @@ for sink in (-torch.inf, 0.0, 3.0):
 # %% [markdown]
 # ## Saving memory: a state instead of a cache
 #
-# Leave out the softmax, and the output for a query is $\sum_j (q \cdot k_j)\, v_j = q \sum_j k_j^\top v_j$. The sum on
-# the right is a matrix of shape (d_k, d_v), and it doesn't depend on the query. You can add it up token by token, like
-# the hidden state of a recurrent network, and it never grows. This is linear attention (lesson 02). The layer needs no
-# cache, only this matrix, its **state**.
+# Leave out the softmax, and with it the division by the sum. With rows as vectors, the output for a query is $\sum_j (q
+# \cdot k_j)\, v_j = q \sum_j k_j^\top v_j$. The sum on the right is a matrix of shape (d_k, d_v), and it doesn't depend
+# on the query. You can add it up token by token, like the hidden state of a recurrent network, and it never grows. This
+# is linear attention (lesson 02). The layer needs no cache, only this matrix, its **state**.
 
 # %% [markdown]
 # Its weakness: it only adds. Give the key (1, 0) the value 2, later the value 5, and it returns 7. The **delta rule**
@@ -490,19 +492,19 @@ table.assign(**{"score": pd.Series(last).round(), "FFN adds / stream": pd.Series
 #
 # <details><summary>Then what is QK-norm for?</summary>
 #
-# It bounds the scores: at the start to at most $8 / \sqrt 8$, about 2.8, for our 8 features. That pays in large models.
-# The loss of vision Transformers diverged at about 8 billion parameters; with norms on queries and keys, one with 22
-# billion could be trained (Dehghani et al., 2023). Also, in bfloat16, in which most models are trained, numbers near
-# 300 are rounded to multiples of 2.
+# It bounds the scores: at the start to at most $8 / \sqrt 8$, about 2.8, for our 8 features (8 numbers with a root mean
+# square of 1 make a vector of length $\sqrt 8$). That pays in large models. The loss of vision Transformers diverged at
+# about 8 billion parameters; with norms on queries and keys, one with 22 billion could be trained (Dehghani et al.,
+# 2023). Also, in bfloat16, in which most models are trained, numbers near 300 are rounded to multiples of 2.
 # </details>
 
 # %% [markdown]
 # ## Adding capacity: a mixture of experts
 #
-# FFNs store facts (lesson 06). To store more facts you need a wider FFN, which costs more for *every* token. A
-# **mixture of experts** (MoE) has many FFNs, called experts. A small linear layer, the **router**, picks k of them for
-# each token (**top-k routing**) and adds up their outputs with weights. The other experts, pale in the picture, are not
-# computed. So each token uses only the **active parameters**: in Mixtral, 13 billion of 47 billion.
+# An FFN is a simple way to add parameters (lesson 06). But a wider FFN costs more for *every* token. A **mixture of
+# experts** (MoE) has many FFNs, called experts. A small linear layer, the **router**, picks k of them for each token
+# (**top-k routing**) and adds up their outputs with weights. The other experts, pale in the picture, are not computed.
+# So each token uses only the **active parameters**: in Mixtral, 13 billion of 47 billion.
 
 # %%
 diagrams.modern_block.experts()
@@ -552,12 +554,14 @@ class Experts(nn.Module):
 # %% [markdown]
 # ### Keeping all experts busy
 #
-# The task is that of lesson 06: learn 2,304 facts. The mixtures have eight experts with d_ff 16, two of them active. A
-# narrow FFN (d_ff 32) matches their active parameters, a wide FFN (d_ff 128) their total. All train for 120 steps.
+# The task is like that of lesson 06: learn 48 · 48 = 2,304 random facts (1,600 there). The mixtures have eight experts
+# with d_ff 16, two of them active. A narrow FFN (d_ff 32) matches their active parameters, a wide FFN (d_ff 128) their
+# total. All train for 120 steps.
 
 # %% [markdown]
 # Expert 0 starts behind: its logit is lower by 3 (but not in `even start`). Three mixtures have **load balancing**. One
-# adds an **auxiliary loss** (Fedus et al., 2021): 8 times the sum of load · mean probability. The other two add a bias
+# adds an **auxiliary loss** (Fedus et al., 2021): 8 times the sum of load · mean probability. It is 1 if the loads are
+# even and larger if busy experts also have large probabilities, so its gradient lowers those. The other two add a bias
 # to each score, but only to choose the experts ([Wang et al., 2024](https://arxiv.org/abs/2408.15664)). After each
 # step, the bias of an expert rises by a fixed amount if its load is too small, and falls otherwise. The last mixture
 # scores with a sigmoid instead of a softmax, as DeepSeek-V3, GLM-5 and Kimi do.
@@ -707,6 +711,17 @@ print("even start: the smallest load of an expert, with three seeds:", *(min(loa
 # %% [markdown]
 # ## Models from 2019 to autumn 2026
 #
+# First the words and numbers of the table that you have not met:
+#
+# | in the table | meaning |
+# |---|---|
+# | 32, 8 | 32 query heads share 8 heads of keys and values; "64, 1" is one head of keys and values for all 64 |
+# | 256 + 1 shared, 8 + 1 | each token uses 8 of 256 experts and the **shared** expert, which processes every token |
+# | 2,048 that an indexer picks | a small attention, the indexer, scores the past; the heads read the best 2,048 tokens |
+# | blocks of 128, of 4 | the heads read whole blocks of neighboring tokens instead of single tokens |
+# | compressed tokens | one cache entry for 4 or 128 neighboring tokens |
+# | have a state | layers with the gated delta rule, or a relative of it, instead of a cache |
+#
 # | | layers | heads: queries, keys | experts: all, active | a token attends to | norms |
 # |---|---|---|---|---|---|
 # | GPT-2 (2019), 124 million | 12 | 12, 12 | none | all before it | LayerNorm before |
@@ -723,9 +738,26 @@ print("even start: the smallest load of an expert, with three seeds:", *(min(loa
 # | Qwen3.8-Flash-Next (2026) | 48; 36 have a state | 24, 2 | 512 + 1, 10 + 1 | 512 blocks of 4 | RMSNorm before |
 
 # %% [markdown]
-# All but GPT-2 have gated units, and all but GPT-2 and Kimi K3 have RoPE. A shared expert processes every token. Why so
-# many experts? Choosing 2 of 16 gives 120 combinations; 8 of 64 smaller ones give 4.4 billion
-# ([DeepSeekMoE](https://arxiv.org/abs/2401.06066)).
+# Now read eleven lines of
+# [DeepSeek-V3's config.json](https://huggingface.co/deepseek-ai/DeepSeek-V3/blob/main/config.json) with these words:
+#
+# | field | value | what you know about it |
+# |---|---|---|
+# | `num_hidden_layers` | 61 | layers |
+# | `hidden_size` | 7168 | d_model |
+# | `num_attention_heads` | 128 | query heads |
+# | `kv_lora_rank` | 512 | MLA: r, the numbers of the latent vector |
+# | `qk_rope_head_dim` | 64 | the numbers per token cached for RoPE, next to the latent vector |
+# | `first_k_dense_replace` | 3 | the first three layers have one FFN and no experts |
+# | `n_routed_experts` | 256 | experts that the router chooses from |
+# | `num_experts_per_tok` | 8 | k of top-k routing |
+# | `n_shared_experts` | 1 | the expert that processes every token |
+# | `scoring_func` | "sigmoid" | the router's scores, instead of a softmax |
+# | `num_nextn_predict_layers` | 1 | the layer for multi-token prediction |
+#
+# All but GPT-2 have gated units, and all but GPT-2 and Kimi K3 have RoPE. (Kimi K3 has no positions: its states read
+# the tokens in order and decay.) A shared expert processes every token. Why so many experts? Choosing 2 of 16 gives 120
+# combinations; 8 of 64 smaller ones give 4.4 billion ([DeepSeekMoE](https://arxiv.org/abs/2401.06066)).
 #
 # Changes since the end of 2024, and what they are meant to buy:
 #
