@@ -187,7 +187,7 @@ MISTAKES = [
         "asks_with_the_last_state",
         STEPS.but(row=lambda states: states[:, -1:]),
         summary="you compute the scores with the encoder's last state instead of the decoder's state",
-        message=("{summary}, so `state` has no effect on the weights. Which tensor should you multiply `states` by?"),
+        message="{summary}, so `state` has no effect on the weights.",
         hints=["Do your scores change if `state` changes? Should they?"],
     ),
     Mistake(

@@ -190,7 +190,7 @@ EXERCISE = Exercise(
             hints=["Which dimension of `w` has one entry for each feature of the old state?"],
         ),
         "product_kept: (w_columns).mT @ (state)": Wording(
-            "You multiply the whole batch by W from the left. The formula W h is for a single column vector, but "
+            "You multiply the whole batch by W from the left, as in the formula W h for a column vector h, but "
             "each *row* of `state` is one sequence. Your code crashes, or mixes the sequences when the batch size "
             "equals d. Which side of W should the batch be on?",
             summary="you multiply by W from the left",

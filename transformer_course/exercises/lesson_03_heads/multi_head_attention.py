@@ -300,32 +300,29 @@ EXERCISE = Exercise(
         "call_left_out_weights": attention_mistakes.WEIGHT_MESSAGES["call_left_out_weights"],
         **attention_mistakes.ROOT_MESSAGES,
         "ignored_mask": Wording(
-            "{summary}, so every query attends to all the keys, even to those that the mask hides. Which score should "
-            "a hidden key get before the softmax?",
+            "{summary}, so every query attends to all the keys, even to masked keys. Which score should a masked key "
+            "get before the softmax?",
             summary="you don't use `mask`",
             hints=["If one entry of the mask changes, should your output change?"],
         ),
         "wrong_input_from_value: key": Wording(
             "{summary}, so `value` has no effect on your output. `key` and `value` are the same tensor in "
-            "self-attention, but not in general. Which input should `w_v` project?",
+            "self-attention, but not in general.",
             summary="you apply `w_v` to `key` instead of `value`",
             hints=["If only `value` changes, should your output change?"],
         ),
         "wrong_layer_from_key: w_q": Wording(
-            "{summary}, so queries and keys share a layer, and `w_k` would never be trained. Which layer should "
-            "project the keys?",
+            "{summary}, so queries and keys share a layer, and `w_k` would never be trained.",
             summary="you project the keys with `w_q` instead of `w_k`",
             hints=["After `output.sum().backward()`, for which layers is `.weight.grad` None?"],
         ),
         "wrong_layer_from_value: w_k": Wording(
-            "{summary}, so keys and values share a layer, and `w_v` would never be trained. Which layer should project "
-            "the values?",
+            "{summary}, so keys and values share a layer, and `w_v` would never be trained.",
             summary="you project the values with `w_k` instead of `w_v`",
             hints=["After `output.sum().backward()`, for which layers is `.weight.grad` None?"],
         ),
         "wrong_layer_from_value: w_q": Wording(
-            "{summary}, so queries and values share a layer, and `w_v` would never be trained. Which layer should "
-            "project the values?",
+            "{summary}, so queries and values share a layer, and `w_v` would never be trained.",
             summary="you project the values with `w_q` instead of `w_v`",
             hints=["After `output.sum().backward()`, for which layers is `.weight.grad` None?"],
         ),

@@ -82,8 +82,8 @@ MISTAKES = [
         STEPS.but(sign=lambda: torch.logical_or),
         summary="you combine the two masks with *or* instead of *and*",
         message=(
-            "{summary}, so you allow real tokens in the future and padding in the past. Which operation requires both "
-            "conditions?"
+            "You combine the two masks with *or*, so you allow real tokens in the future and padding in the past. "
+            "Which operation requires both conditions?"
         ),
         hints=["In the first sentence, which keys may the first position attend to? Which keys does your mask allow?"],
     ),

@@ -177,7 +177,7 @@ MISTAKES = [
             "the whole model.",
             "In the backward pass, the gradient of the values is a product with the weights, so nan weights make it "
             "nan. Replace the *weights* before the product. Also, use `masked_fill` instead of adding −∞: it blocks "
-            "the gradients of hidden scores.",
+            "the gradients of masked scores.",
             "`scores.masked_fill(~mask, -torch.inf)`, the softmax, then `weights.masked_fill(sees_nothing, 0.0)`, "
             "and only then the product with the values.",
         ],
@@ -223,7 +223,7 @@ EXERCISE = Exercise(
     cases=masked_attention_cases,
     points=4,
     verified=(
-        "A hidden key has no influence, however well it matches. A query that may attend to nothing gets zeros, and "
+        "A masked key has no influence, however well it matches. A query that may attend to nothing gets zeros, and "
         "the gradients stay finite."
     ),
     hints=[
@@ -266,7 +266,7 @@ EXERCISE = Exercise(
             "Your mask has no effect: every query attends to all keys. (`masked_fill` returns a new tensor and leaves "
             "the original unchanged.) Which scores do you pass to the softmax?",
             summary="your mask has no effect",
-            hints=["Print the scores right before the softmax. Are the hidden scores −∞?"],
+            hints=["Print the scores right before the softmax. Are the masked scores −∞?"],
         ),
         "moved_probabilities: weights": Wording(
             "Your output is right for every query that may attend to some key. If a query may not attend to any key, "

@@ -157,8 +157,8 @@ EXERCISE = Exercise(
     ],
     messages={
         "shifted_heads: § - 1": Wording(
-            "{summary}: with 2 heads, your slopes are 1 and 1/16 instead of 1/16 and 1/256. Which number h does the "
-            "first head have in the formula?",
+            "You number the heads from 0: with 2 heads, your slopes are 1 and 1/16 instead of 1/16 and 1/256. Which "
+            "number h does the first head have in the formula?",
             summary="you number the heads from 0 instead of 1",
             hints=["With 2 heads, what is 2^(−8h/n_heads) for h = 1 and h = 2?"],
         ),

@@ -111,8 +111,8 @@ EXERCISE = Exercise(
     messages={
         **frequency_messages("d_model"),
         "range_positions: torch.arange(1, length + 1)": Wording(
-            "{summary}, so row 0 holds the encoding of position 1. It should be 0, 1, 0, 1, … At which number should "
-            "your range start?",
+            "You count the positions from 1, so row 0 holds the encoding of position 1. It should be 0, 1, 0, 1, … At "
+            "which number should your range start?",
             summary="you count the positions from 1 instead of 0",
             hints=["What are the sine and the cosine of 0? What is your row 0?"],
         ),

@@ -161,8 +161,9 @@ EXERCISE = Exercise(
             hints=["With a prefix of 2, should the first two rows or the first two columns of the mask be True?"],
         ),
         "operator_mask: (in_the_prefix) & (not_later)": Wording(
-            "{summary}, so a query attends to a key only if both masks allow it: the first query can't attend to the "
-            "rest of the prefix. Is it enough if one of the masks allows a key?",
+            "You combine the prefix and the causal mask with *and*, so a query attends to a key only if both masks "
+            "allow it: the first query can't attend to the rest of the prefix. Is it enough if one of the masks allows "
+            "a key?",
             summary="you combine the prefix and the causal mask with *and* instead of *or*",
             hints=["With a prefix of 2, may query 0 attend to key 1? May query 3 attend to key 3?"],
         ),
@@ -187,8 +188,8 @@ EXERCISE = Exercise(
             hints=["With a prefix of 2, which keys should the first of 4 queries attend to?"],
         ),
         "range_keys: torch.arange(1, length + 1)": Wording(
-            "{summary}, so a prefix of 2 contains only one key, and a query after the prefix can't attend to its own "
-            "position. What number should the first key have?",
+            "You number the keys from 1, so a prefix of 2 contains only one key, and a query after the prefix can't "
+            "attend to its own position. What number should the first key have?",
             summary="you number the keys from 1 instead of 0",
             hints=["With a prefix of 2, which of your key numbers are below the prefix length?"],
         ),

@@ -90,8 +90,8 @@ MISTAKES = [
         STEPS.but(shifted=lambda tokens: tokens.roll(1)),
         summary="you put the last token of a row in front instead of bos",
         message=(
-            "{summary}, as `roll` does: for the labels [5, 6, 7], the decoder begins with 7. Which token should it "
-            "read at position 0?"
+            "You put the last token of a row in front, as `roll` does: for the labels [5, 6, 7], the decoder begins "
+            "with 7. Which token should it read at position 0?"
         ),
         hints=["When the decoder generates, which token does it have before it predicts the first one?"],
     ),

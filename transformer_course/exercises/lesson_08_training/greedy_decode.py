@@ -251,7 +251,10 @@ MISTAKES = [
         "filled_up_with_zero",
         STEPS.but(tokens=lambda: lambda chosen, ended: chosen.masked_fill(ended, 0)),
         summary="you pad finished sentences with token 0 instead of eos",
-        message="{summary}, but token 0 may be an ordinary word. Which token marks the end of a sentence?",
+        message=(
+            "You pad finished sentences with token 0, but token 0 may be an ordinary word. Which token marks the end "
+            "of a sentence?"
+        ),
         hints=["Which token should follow the end of a sentence?"],
     ),
     Mistake(
@@ -300,8 +303,8 @@ EXERCISE = Exercise(
             hints=["The first sentence has 2 tokens and the second has 5. How many iterations are needed?"],
         ),
         "slice_next_logits: logits[:, 0]": Wording(
-            "{summary}, so every iteration chooses the same token, the one after bos. Which position predicts the next "
-            "token?",
+            "You take the logits of the first position, so every iteration chooses the same token, the one after bos. "
+            "Which position predicts the next token?",
             summary="you take the logits of the first position instead of the last",
             hints=["The target is bos, 5, 8. Which position predicts the token after 8?"],
         ),
@@ -328,8 +331,8 @@ EXERCISE = Exercise(
             hints=["After the first iteration, which sentences are finished in your code, and which should be?"],
         ),
         "parts_exchanged_target": Wording(
-            "{summary}, so the target is in reverse order and its last token is always bos. At which end should you "
-            "add a new token?",
+            "You put the new tokens in front of the target, so the target is in reverse order and its last token is "
+            "always bos. At which end should you add a new token?",
             summary="you put the new tokens in front of the target instead of at its end",
             hints=["The target is bos, 5 and the new token is 8. Which three tokens should the model read next?"],
         ),

@@ -214,7 +214,9 @@ MISTAKES = [
         "one_width_for_both_sides",
         STEPS.but(width=lambda: lambda group, side: max(max(map(len, pair)) for pair in group)),
         summary="you pad the source and the target of a batch to a common width",
-        message="{summary}, so the shorter side gets more padding than it needs. How wide should each side be?",
+        message=(
+            "{summary}, so the shorter of the two gets more padding than it needs. How wide should the two tensors be?"
+        ),
         hints=["A batch has sources of 2 tokens and targets of 3. What shapes should its two tensors have?"],
     ),
     Mistake(
@@ -248,9 +250,7 @@ MISTAKES = [
         "padded_with_zero",
         STEPS.but(filled=lambda: lambda ids, width: ids + [0] * (width - len(ids))),
         summary="you pad with 0 instead of `pad_id`",
-        message=(
-            "{summary}, but 0 can be an ordinary token: in one case here, `pad_id` is 7. Which token should you append?"
-        ),
+        message=("{summary}, but 0 can be an ordinary token: in one case here, `pad_id` is 7."),
         hints=["Where do you use `pad_id` when you pad the sequences?"],
     ),
     Mistake(

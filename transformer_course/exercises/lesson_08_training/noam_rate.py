@@ -149,14 +149,14 @@ EXERCISE = Exercise(
             hints=["With a warm-up of 4, what are the two rates at the steps 1, 4 and 16?"],
         ),
         "number_slope: 0.5": Wording(
-            "{summary}, so the two rates don't meet at the end of the warm-up: at step 4 of 4, the decaying rate is "
-            "1/2, but yours is 2. Which power of the warm-up makes them equal there?",
+            "You raise the warm-up to the power −0.5, so the two rates don't meet at the end of the warm-up: at step 4 "
+            "of 4, the decaying rate is 1/2, but yours is 2. Which power of the warm-up makes them equal there?",
             summary="you raise the warm-up to the power −0.5 instead of −1.5",
             hints=["If step = warmup, what is step^(−½)? Which slope makes step · slope equal to it?"],
         ),
         "number_slope: 1": Wording(
-            "{summary}, so your warm-up rate reaches 1 at the end of the warm-up, where the decaying rate is only "
-            "warmup^(−½). Which power of the warm-up makes the two rates equal there?",
+            "You raise the warm-up to the power −1, so your warm-up rate reaches 1 at the end of the warm-up, where "
+            "the decaying rate is only warmup^(−½). Which power of the warm-up makes the two rates equal there?",
             summary="you raise the warm-up to the power −1 instead of −1.5",
             hints=["If step = warmup, what is step^(−½)? Which slope makes step · slope equal to it?"],
         ),

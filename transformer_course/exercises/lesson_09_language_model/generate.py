@@ -215,8 +215,8 @@ MISTAKES = [
         STEPS.but(next_logits=lambda: lambda logits: logits[:, -1].softmax(dim=-1)),
         summary="you pass probabilities to `sample` instead of logits",
         message=(
-            "{summary}, but `sample` applies the softmax itself. A second softmax makes the probabilities too "
-            "uniform: (1, 0, 0) becomes about (0.58, 0.21, 0.21). What should you pass to `sample`?"
+            "You pass probabilities to `sample`, but `sample` applies the softmax itself. A second softmax makes the "
+            "probabilities too uniform: (1, 0, 0) becomes about (0.58, 0.21, 0.21). What should you pass to `sample`?"
         ),
         hints=["Which function do you apply to the logits before you call `sample`?"],
     ),
@@ -306,7 +306,8 @@ EXERCISE = Exercise(
             summary="your loop makes one iteration too many",
         ),
         "slice_next_logits: logits[:, 0]": Wording(
-            "{summary}, so the new tokens depend only on the first token. Which position predicts the next token?",
+            "You sample from the logits of the *first* position, so the new tokens depend only on the first token. "
+            "Which position predicts the next token?",
             summary="you sample from the logits of the *first* position instead of the last",
         ),
     },

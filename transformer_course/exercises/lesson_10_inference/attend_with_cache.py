@@ -219,8 +219,8 @@ EXERCISE = Exercise(
             summary="you swap the keys and the values in the new cache",
         ),
         "part_left_out_divisor: width": Wording(
-            "{summary}, so the scores become too small and the weights too uniform. Which power of d keeps the "
-            "variance of the scores near 1?",
+            "You divide the scores by d, so the scores become too small and the weights too uniform. What should you "
+            "divide by to bring the variance of the scores to 1?",
             summary="you divide the scores by d instead of √d",
         ),
         "ignored_cache: None": Wording(

@@ -433,8 +433,8 @@ EXERCISE = Exercise(
             summary="you take `exp` of the scores without subtracting the running maximum",
         ),
         "part_left_out_divisor: queries.shape[-1]": Wording(
-            "{summary}, so the scores become too small and the weights too uniform. Which power of d_k keeps the "
-            "variance of the scores near 1?",
+            "You divide the scores by d_k, so the scores become too small and the weights too uniform. What should you "
+            "divide by to bring the variance of the scores to 1?",
             summary="you divide the scores by d_k instead of √d_k",
         ),
         "part_left_out_block_scores: queries @ keys.mT": Wording(

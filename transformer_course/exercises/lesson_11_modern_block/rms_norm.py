@@ -229,7 +229,7 @@ EXERCISE = Exercise(
             summary="you subtract `eps` from the mean square instead of adding it",
         ),
         "sibling_mean_square: squares.sum(dim=axis, keepdim=True)": Wording(
-            "{summary}: for [2, 0, 0, 4], you get 20 instead of 5. What does the M in RMS stand for?",
+            "You add up the squares: for [2, 0, 0, 4], you get 20 instead of 5. What does the M in RMS stand for?",
             summary="you add up the squares instead of averaging them",
         ),
         "all_axes_mean_square: squares.mean()": Wording(

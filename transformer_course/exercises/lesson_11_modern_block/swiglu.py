@@ -132,7 +132,7 @@ EXERCISE = Exercise(
             summary="you use a sigmoid instead of SiLU",
         ),
         "sibling_opened: torch.nn.functional.gelu(gate)": Wording(
-            "{summary}. That is GEGLU, the variant that T5 v1.1 and Gemma use. Which activation does the Swi in "
+            "You use GELU. That is GEGLU, the variant that T5 v1.1 and Gemma use. Which activation does the Swi in "
             "SwiGLU stand for?",
             summary="you use GELU instead of SiLU",
         ),

@@ -117,7 +117,10 @@ MISTAKES = [
         STEPS.but(x=lambda n_parameters: floats(n_parameters), size=lambda bottom: bottom.item()),
         STEPS.but(x=lambda n_parameters: floats(n_parameters), size=lambda bottom: bottom.log().item()),
         summary="you fit the parabola in N instead of log N",
-        message="{summary}, so the largest size dominates the fit. What should the horizontal axis of the fit be?",
+        message=(
+            "You fit the parabola in N, so the largest size dominates the fit. What should the horizontal axis of the "
+            "fit be?"
+        ),
         hints=["How far is 10,000 from 1,000 and from 100,000? How far apart are their logarithms?"],
     ),
     Mistake(

@@ -10,27 +10,27 @@ from transformer_course.steps import InSteps
 
 
 def training_flops(n_parameters: int, n_tokens: int) -> int:
-    """Return the operations for training: 2 per parameter and token in the forward pass, 4 in the backward pass."""
+    """Return the FLOPs for training: 2 per parameter and token in the forward pass, 4 in the backward pass."""
     return 6 * n_parameters * n_tokens
 
 
 def forward(n_parameters):
-    """count a product and a sum for each parameter → the operations of a forward pass: 2 per parameter and token"""
+    """count a product and a sum for each parameter → the FLOPs of a forward pass: 2 per parameter and token"""
     return 2 * n_parameters
 
 
 def backward(forward):
-    """double the operations for the backward pass → the operations of a backward pass: twice the forward pass"""
+    """double the FLOPs for the backward pass → the FLOPs of a backward pass: twice the forward pass"""
     return 2 * forward
 
 
 def of_a_token(forward, backward):
-    """add the operations of both passes → the operations per token"""
+    """add the FLOPs of both passes → the FLOPs per token"""
     return forward + backward
 
 
 def flops(of_a_token, n_tokens):
-    """multiply by the number of tokens → the operations of the whole training"""
+    """multiply by the number of tokens → the FLOPs of the whole training"""
     return of_a_token * n_tokens
 
 
@@ -67,7 +67,7 @@ MISTAKES = [
             "Which passes does a training step have, and which of them do you count twice?",
         ],
     ),
-    count_mistakes.a_float(STEPS.but(flops=lambda flops: float(flops)), "Operations"),
+    count_mistakes.a_float(STEPS.but(flops=lambda flops: float(flops)), "FLOPs"),
     Mistake(
         "four_operations",
         STEPS.but(of_a_token=lambda n_parameters: 4 * n_parameters),
@@ -91,7 +91,7 @@ EXERCISE = Exercise(
         "In a matrix product, which two operations use a parameter once for each token?",
         "The backward pass computes gradients for the inputs and for the parameters. Each of these costs as much as "
         "the forward pass.",
-        "So a parameter takes 2 + 4 operations for each token.",
+        "So training takes 2 + 4 FLOPs per parameter per token.",
     ],
     messages={
         "operator_flops: (of_a_token) + (n_tokens)": Wording(

@@ -177,7 +177,10 @@ MISTAKES = [
         ),
         STEPS.but(cut=lambda n_padding, means: lambda x: F.pad(x, (n_padding, 0)).view(means.shape)),
         summary="you pad with zeros in front of the numbers instead of behind them",
-        message="{summary}, so the numbers no longer line up with `means`. Where should the zeros be?",
+        message=(
+            "You pad with zeros in front of the numbers, so the numbers no longer line up with `means`. Where should "
+            "the zeros be?"
+        ),
         hints=["Which worker's shard should be padded, the first one's or the last one's?"],
     ),
     Mistake(
@@ -311,13 +314,13 @@ EXERCISE = Exercise(
         ),
         "shifted_step: step + 1": Wording(
             "{summary} in the bias correction, but `step` already starts at 1. The first step then divides by 1 − "
-            "0.9² = 0.19 instead of 0.1. Which exponent should you use?",
+            "0.9² = 0.19 instead of 0.1.",
             summary="you use `step + 1` instead of `step`",
             hints=["In the first step, `step` is 1. What should 1 − βˢᵗᵉᵖ be?"],
         ),
         "shifted_step: step - 1": Wording(
             "{summary} in the bias correction, but `step` already starts at 1. The first step then divides by 1 − β⁰ "
-            "= 0. Which exponent should you use?",
+            "= 0.",
             summary="you use `step - 1` instead of `step`",
             hints=["In the first step, `step` is 1. What should 1 − βˢᵗᵉᵖ be?"],
         ),
@@ -327,8 +330,8 @@ EXERCISE = Exercise(
             summary="you divide by the mean square instead of its square root",
         ),
         "part_left_out_new_mean_squares: gradient": Wording(
-            "{summary}, so the mean square can become negative, and its square root is nan. Which numbers should a "
-            "mean *square* average?",
+            "You update the mean square with the gradient, so the mean square can become negative, and its square root "
+            "is nan. Which numbers should a mean *square* average?",
             summary="you update the mean square with the gradient instead of its square",
         ),
         "call_left_out_averaged: gradients": Wording(

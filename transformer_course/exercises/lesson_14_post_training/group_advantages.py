@@ -208,7 +208,7 @@ EXERCISE = Exercise(
         "moved_divisor: advantages": Wording(
             "{summary}. If all rewards of a group are equal, you divide 0 by 0 and get nan. What should you add `eps` "
             "to?",
-            summary="you add `eps` to the advantages instead of the standard deviation",
+            summary="you add `eps` to the advantages",
         ),
         "all_axes_variance": Wording(
             "{summary}, so the advantages of one prompt depend on the rewards of other prompts. Which `dim` "

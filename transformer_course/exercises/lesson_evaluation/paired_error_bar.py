@@ -141,8 +141,8 @@ EXERCISE = Exercise(
     ],
     messages={
         "part_left_out_root: n_questions": Wording(
-            "{summary}. With four times as many questions, the error should be halved, but yours is divided by 4. What "
-            "should you divide by?",
+            "You divide by the number of questions. With four times as many questions, the error should be halved, but "
+            "yours is divided by 4. What should you divide by?",
             summary="you divide by the number of questions instead of its square root",
         ),
         "part_left_out_error: deviation": Wording(

@@ -249,8 +249,8 @@ EXERCISE = Exercise(
             hints=["If all gradients double, how should Adam's step change?"],
         ),
         "part_left_out_new_mean_square: gradient": Wording(
-            "{summary}, so it can become negative, and its square root is then nan. Which power of the gradient does "
-            "Adam average?",
+            "You update the mean square with the gradient, so the mean square can become negative, and its square root "
+            "is then nan. Which power of the gradient does Adam average?",
             summary="you update the mean square with the gradient instead of its square",
         ),
     },

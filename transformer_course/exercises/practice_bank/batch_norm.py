@@ -234,8 +234,8 @@ MISTAKES = [
         STEPS.but(normalized=lambda x, mean, var, eps: (x - mean) / (torch.sqrt(var) + eps)),
         summary="you add ε after taking the square root",
         message=(
-            "You add ε to the standard deviation. BatchNorm adds it to the *variance*. The difference is small until "
-            "a feature is nearly constant. Should you add ε before or after you take the root?"
+            "You add ε to the standard deviation, but BatchNorm adds it to the *variance*. The difference matters "
+            "when a feature is nearly constant: for variance 0, you divide by ε instead of √ε."
         ),
         hints=["With a variance of 0 and ε = 10⁻⁴, should you divide by 10⁻⁴ or by 10⁻²?"],
     ),

@@ -96,8 +96,8 @@ MISTAKES = [
         "clips_values",
         STEPS.but(clipped=lambda gradients, max_norm: [gradient.clamp(-max_norm, max_norm) for gradient in gradients]),
         summary="you clip every number separately",
-        message="You clip every number to ±max_norm. That is clipping by *value*, which changes the direction. "
-        "Clipping by norm multiplies all numbers by one factor. Which factor?",
+        message="You clip every number to ±max_norm, which is clipping by *value* and changes the direction. "
+        "Clipping by norm multiplies all numbers by the same factor. Which factor?",
         hints=["After clipping, can the norm of your gradients be larger than `max_norm`?"],
     ),
     Mistake(

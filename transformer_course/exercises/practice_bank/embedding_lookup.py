@@ -159,7 +159,7 @@ EXERCISE = Exercise(
             summary="you multiply by the square root of the number of rows",
         ),
         "part_left_out_scale: table.shape[1]": Wording(
-            "{summary}. With 16 columns, the factor should be 4. Which function is missing?",
+            "You multiply by d_model. With 16 columns, the factor should be 4. Which function is missing?",
             summary="you multiply by d_model instead of √d_model",
         ),
     },

@@ -205,8 +205,8 @@ MISTAKES = [
         STEPS.but(last_value=lambda values: values[-1]),
         summary="you use the last row of `values` instead of `last_value`",
         message=(
-            "{summary}. That row is the value of the state *before* the last step. Which argument has the value of the "
-            "state after it?"
+            "You use the last row of `values`. That row is the value of the state *before* the last step. Which "
+            "argument has the value of the state after it?"
         ),
         hints=["With one step, which two states does its TD error compare?"],
     ),

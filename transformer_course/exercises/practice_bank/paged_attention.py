@@ -217,8 +217,8 @@ EXERCISE = Exercise(
     ],
     messages={
         "part_left_out_divisor: query.shape[-1]": Wording(
-            "{summary}, so the scores become too small and the weights too equal. Which power of d_k is in the "
-            "formula?",
+            "You divide the scores by d_k, so the scores become too small and the weights too uniform. What should you "
+            "divide by to bring the variance of the scores to 1?",
             summary="you divide the scores by d_k instead of √d_k",
         ),
     },

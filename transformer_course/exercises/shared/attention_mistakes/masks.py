@@ -20,9 +20,9 @@ MASK_INVERTED = Wording(
 )
 MASK_MESSAGES = {
     "filled_with_scores: scaled.masked_fill(hidden, 0.0)": Wording(
-        "You set hidden scores to 0, which is a score like any other: e⁰ = 1, so a hidden key gets more weight than "
-        "a visible key with score −1. Which score gives a weight of 0?",
-        summary="you set hidden scores to an ordinary number instead of −∞",
+        "You set masked scores to 0, which is a score like any other: e⁰ = 1, so a masked key gets more weight than "
+        "an unmasked key with score −1. Which score gives a weight of 0?",
+        summary="you set masked scores to an ordinary number instead of −∞",
         hints=["What weight does a score of 0 get next to scores of −1 and 1?"],
     ),
 }
@@ -51,25 +51,26 @@ def of_the_mask(steps: InSteps) -> list[Mistake]:
             steps.but(fill=lambda: -1e4),
             steps.but(fill=lambda: -10.0),
             filled(lambda scaled, visible: scaled + ~visible * -1e4),
-            summary="you set the scores of hidden keys to a low number instead of −∞",
+            summary="you set the scores of masked keys to a large negative number instead of −∞",
             message=(
-                "{summary}. If all visible keys have scores that low, the hidden keys also get weight. Which score "
-                "always gives a weight of 0?"
+                "You set the scores of masked keys to a large negative number. If all unmasked keys have scores that "
+                "low, the masked keys also get weight. Which score always gives a weight of 0?"
             ),
             hints=[
-                "Suppose that the only visible key has a lower score than your hidden keys. Which keys get the weight?"
+                "Suppose that the only unmasked key has a lower score than your masked keys. Which keys get the weight?"
             ],
         ),
         Mistake(
             "smallest_visible_score",
             filled(lambda scaled, visible: torch.where(visible, scaled, scaled.amin(dim=-1, keepdim=True))),
             filled(lambda scaled, visible: torch.where(visible, scaled, scaled.amin())),
-            summary="you set the scores of hidden keys to the smallest score instead of −∞",
+            summary="you set the scores of masked keys to the smallest score instead of −∞",
             message=(
-                "{summary}, so hidden keys still get weight: if all the scores in a row are equal, a hidden key gets "
-                "as much weight as a visible one. Which score gives a weight of exactly 0?"
+                "You set the scores of masked keys to the smallest score, so masked keys still get weight: if all the "
+                "scores in a row are equal, a masked key gets as much weight as an unmasked key. Which score gives a "
+                "weight of exactly 0?"
             ),
-            hints=["What is `exp` of a hidden key's score in your code? What should it be?"],
+            hints=["What is `exp` of a masked key's score in your code? What should it be?"],
         ),
         Mistake(
             "infinity_times_zero",
@@ -77,7 +78,7 @@ def of_the_mask(steps: InSteps) -> list[Mistake]:
             steps.but(scores=adding_infinity, weights=lambda scores: scores.softmax(dim=-1)).attempt,
             message=(
                 "You multiply infinity by 0, which is nan, so your output is nearly all nan. For which keys does this "
-                "happen, the visible keys or the hidden keys?"
+                "happen, the unmasked keys or the masked keys?"
             ),
             hints=[
                 "What is `-torch.inf * 0`?",
@@ -90,7 +91,7 @@ def of_the_mask(steps: InSteps) -> list[Mistake]:
             afterwards(lambda weights, visible: weights * visible),
             summary="you mask the weights after the softmax instead of the scores before it",
             message=(
-                "{summary}, so the rows sum to less than 1: if a hidden key has a weight of 0.9, the visible keys "
+                "{summary}, so the rows sum to less than 1: if a masked key has a weight of 0.9, the unmasked keys "
                 "share only 0.1. At which step should you apply the mask?"
             ),
             hints=["Print `weights.sum(dim=-1)`. What should each row sum to?"],
