@@ -60,7 +60,7 @@ def test_summary_names_missing_part(edit, summary):
         (
             "training_flops",
             AnswerEdit("forward", "left_out", "", "n_parameters"),
-            "you use `n_parameters` instead of the operations of a forward pass",
+            "you use `n_parameters` instead of the FLOPs of a forward pass",
         ),
         (
             "blockwise_attention",
