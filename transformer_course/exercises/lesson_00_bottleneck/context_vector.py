@@ -200,6 +200,11 @@ EXERCISE = Exercise(
             summary="you apply a softmax to `weights`, which already sum to 1",
             hints=["What do the weights of one sequence sum to before your softmax?"],
         ),
+        "function_weights: weights ** 2": Wording(
+            "{summary}: 0.75 and 0.25 count as 0.5625 and 0.0625. Do you multiply by the weights more than once?",
+            summary="you multiply each state by the square of its weight",
+            hints=["With weights of 0.75 and 0.25, which fraction of the first state should the context contain?"],
+        ),
         "first_for_all_weights": Wording(
             "{summary}, so the other sequences average their states with the wrong weights. Which dimension of "
             "`weights` is the batch?",

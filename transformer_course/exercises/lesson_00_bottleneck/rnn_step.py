@@ -155,7 +155,7 @@ EXERCISE = Exercise(
     messages={
         "not_transposed_u_columns": Wording(
             "{summary}, so your code crashes, or computes Uᵀ x if the two widths are equal. Weights have shape (out, "
-            "in), as in `nn.Linear`: each *row* produces one output. What should you do to `u` before the product?",
+            "in), as in `nn.Linear`: each *row* produces one output. Over which dimension of `u` should you sum?",
             summary="you use `u` as if its shape were (in, out)",
             hints=["Which dimension of `u` has one entry for each feature of the token?"],
         ),
@@ -183,9 +183,15 @@ EXERCISE = Exercise(
             summary="you multiply the state and W element by element",
             hints=["Each entry of W h is a sum of products. Where does your code add them up?"],
         ),
+        "part_left_out_kept: state": Wording(
+            "{summary}, so `w` is never used: for W = [[0, 2], [0, 0]] and h = [0.5, 1], you add [0.5, 1] instead of "
+            "[2, 0]. What should you multiply the state by?",
+            summary="you add the state itself instead of W h",
+            hints=["If `w` changes, does your new state change?"],
+        ),
         "not_transposed_w_columns": Wording(
-            "{summary}, so you compute Wᵀ h instead of W h. Weights have shape (out, in), as in `nn.Linear`: each "
-            "*row* produces one output. What should you do to `w` before the product?",
+            "{summary}: for W = [[0, 2], [0, 0]] and h = [0.5, 1], you get Wᵀ h = [0, 1] instead of W h = [2, 0]. "
+            "Weights have shape (out, in), as in `nn.Linear`. Over which dimension of `w` should the product sum?",
             summary="you use `w` as if its shape were (in, out)",
             hints=["Which dimension of `w` has one entry for each feature of the old state?"],
         ),

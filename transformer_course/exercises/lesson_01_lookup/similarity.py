@@ -69,7 +69,7 @@ MISTAKES = [
         summary="you divide by the lengths of query and keys, as in a cosine",
         message=(
             "You compute the cosine similarity, which divides by the lengths of the vectors: for the query [2, 0] and "
-            "the key [3, 0], you return 1 instead of 6. Which division should you leave out?"
+            "the key [3, 0], you return 1 instead of 6. What is left of the formula if you don't divide by the lengths?"
         ),
         hints=["If a key is twice as long, should its score double? What happens to your score?"],
     ),
@@ -221,6 +221,12 @@ EXERCISE = Exercise(
             "[3, 4], you return 5.5 instead of 11. Which method adds up the products without dividing?",
             summary="you take the mean of the products instead of the sum",
             hints=["Does q · k divide the sum of the products by anything?"],
+        ),
+        "operator_products: (keys) + (row)": Wording(
+            "{summary}: for the query [1, 2] and the key [3, 4], you return 10 instead of 11. Which operation combines "
+            "two entries in a dot product?",
+            summary="you add the entries of the query and the key instead of multiplying them",
+            hints=["Which two products does the dot product of [1, 2] and [3, 4] add up?"],
         ),
         "slice_row": Wording(
             "You turn the query into a column, so broadcasting lines up its entries with the *keys*. Your code "

@@ -139,8 +139,9 @@ MISTAKES = [
         STEPS.but(scores=lambda scores, queries: scores / queries.shape[-1] ** 0.5),
         summary="you also divide the scores by √d_k",
         message=(
-            "{summary}, so your weights are too uniform. Cosines are between −1 and 1 for any d_k, so they don't need "
-            "this scaling. What is the only number that the formula divides the cosines by?"
+            "{summary}, as `scaled_dot_product_attention` does, so your weights are too uniform. Cosines are between "
+            "−1 and 1 for any d_k, so they don't need this scaling. What is the only number that the formula divides "
+            "them by?"
         ),
         hints=["What are the largest and the smallest possible cosine at d_k = 4? And at d_k = 512?"],
     ),

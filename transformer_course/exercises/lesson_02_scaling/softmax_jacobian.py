@@ -81,10 +81,10 @@ MISTAKES = [
     Mistake(
         "squares_not_subtracted",
         STEPS.but(difference=lambda own, products: own - (products - torch.diag(products.diag()))),
-        summary="you subtract p_i p_j only off the diagonal",
+        summary="your diagonal is p_i instead of p_i − p_i²",
         message=(
-            "{summary}, so your diagonal is p_i instead of p_i − p_i². For the weights 0.5 and 0.5, it is 0.5 instead "
-            "of 0.25. Which two terms does p_i δ_ij − p_i p_j have for i = j?"
+            "{summary}: for the weights 0.5 and 0.5, its entries are 0.5 instead of 0.25. Which two terms does "
+            "p_i δ_ij − p_i p_j have for i = j?"
         ),
         hints=["For the weights 0.5 and 0.5, which terms make up your first entry?"],
     ),
@@ -136,6 +136,18 @@ EXERCISE = Exercise(
             "diagonal is negative. Which term has the minus sign in p_i δ_ij − p_i p_j?",
             summary="you subtract p_i δ_ij from p_i p_j instead of the reverse",
             hints=["For the weights 0.8 and 0.2, should the first entry be positive or negative?"],
+        ),
+        "absolute_difference": Wording(
+            "{summary}: for the weights 0.8 and 0.2, you return 0.16 instead of −0.16, so your rows don't sum to 0. "
+            "If score j rises, should weight i rise or fall?",
+            summary="off the diagonal, you return p_i p_j instead of −p_i p_j",
+            hints=["Each row of the Jacobian should sum to 0. What do your rows sum to?"],
+        ),
+        "operator_products: (column) + (row)": Wording(
+            "{summary}: for the weights 0.8 and 0.2, you subtract 1 instead of 0.16 off the diagonal. Which operation "
+            "combines the two weights in the formula?",
+            summary="you use the sums p_i + p_j instead of the products p_i p_j",
+            hints=["For the weights 0.8 and 0.2, which four numbers should p_i p_j be?"],
         ),
         "part_left_out_own: column": Wording(
             "{summary}: for the weights 0.8 and 0.2, its row 0 is 0.8 and 0.8 instead of 0.8 and 0. What is δ_ij off "

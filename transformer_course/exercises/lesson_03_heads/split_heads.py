@@ -49,10 +49,11 @@ MISTAKES = [
     Mistake(
         "splits_by_view",
         STEPS.but(heads=lambda x, sizes: x.reshape(len(x), sizes[0], x.shape[1], sizes[1])),
-        summary="you split the features into heads with a reshape and no transpose",
+        summary="you give each head some of the positions instead of some of the features",
         message=(
             "Your shape is right, but each head gets some of the positions instead of some of the features: head 0 "
-            "holds all the features of the first positions. Which operation is missing after the reshape?"
+            "holds all the features of the first positions. Which dimension of x should you split in two, and which "
+            "two dimensions should you then swap?"
         ),
         hints=[
             "In the first case, head 0 should hold 10, 11 of the first position and 20, 21 of the second. What does "

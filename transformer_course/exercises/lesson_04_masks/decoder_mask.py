@@ -135,14 +135,20 @@ EXERCISE = Exercise(
     messages={
         "number_diagonal: 1": mask_mistakes.THE_NEXT_TOO,
         "number_diagonal: -1": mask_mistakes.NOT_ITSELF,
+        "transposed_mask": Wording(
+            "{summary}: each position can attend only to itself and to positions *after* it, and padding is hidden as "
+            "a query instead of as a key. Should a row of your mask belong to a query or to a key?",
+            summary="your mask is transposed",
+            hints=["For 3 real tokens, what should the first row of the mask be? What is yours?"],
+        ),
         "additive_mask": mask_mistakes.ADDED_TO_THE_SCORES,
         "slice_keys: real[:, None, :, None]": mask_mistakes.PADDED_ROWS,
         "comparison_real: (tokens) == (pad_id)": mask_mistakes.PADDING_ALLOWED,
         "ignored_pad_id: 0": mask_mistakes.PAD_ID_UNUSED,
         "sibling_not_later": Wording(
-            "You keep the wrong triangle: each position can attend only to itself and to positions *after* it. Are the "
-            "queries the rows or the columns of the mask?",
-            summary="you keep the upper triangle instead of the lower one",
+            "Your mask is the wrong triangle: each position can attend only to itself and to positions *after* it. Are "
+            "the queries the rows or the columns of the mask?",
+            summary="you allow each position the later positions instead of the earlier ones",
             hints=["For 3 real tokens, what should the first row of the mask be? What is yours?"],
         ),
         "inverted_mask": mask_mistakes.INVERTED,

@@ -141,15 +141,15 @@ EXERCISE = Exercise(
         "number_diagonal: -1": mask_mistakes.NOT_ITSELF,
         "inverted_mask": mask_mistakes.INVERTED,
         "sibling_not_later": Wording(
-            "You keep the wrong triangle: each position can attend to itself and to positions *after* it in its "
+            "Your mask is the wrong triangle: each position can attend to itself and to positions *after* it in its "
             "document. Are the queries the rows or the columns of the mask?",
-            summary="you keep the upper triangle instead of the lower one",
+            summary="you allow each position the later positions instead of the earlier ones",
             hints=["For the documents 0, 0, 1, what should the first row of the mask be? What is yours?"],
         ),
         "number_diagonal: 1": Wording(
             "Your mask also lets each position attend to the *next* position of its document, which a language model "
-            "has to predict. Which diagonal should be the last that you keep?",
-            summary="you keep one diagonal too many",
+            "has to predict. Which key is the last that a position may attend to?",
+            summary="your mask also lets each position attend to the next position",
             hints=["For the documents 0, 0, 1, may position 0 attend to position 1? Does your mask allow it?"],
         ),
         "left_out_mask": Wording(

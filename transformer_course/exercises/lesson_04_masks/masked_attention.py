@@ -158,8 +158,8 @@ MISTAKES = [
         untreated(),
         summary="you don't handle queries that may not attend to any key",
         message=(
-            "{summary}: all their scores are −∞, and the softmax of such a row is nan. What should you return for such "
-            "a query?"
+            "{summary}: all their scores are −∞, the softmax of such a row is nan, and nan · 0 is still nan. How can "
+            "you replace the nan, or avoid it before the softmax?"
         ),
         hints=["What is `torch.full((3,), -torch.inf).softmax(dim=-1)`?"],
     ),

@@ -245,9 +245,9 @@ EXERCISE = Exercise(
         ),
         "option_left_out_kept: torch.allclose(reduced, x)": (
             Wording(
-                "You reject a correct layer if its sublayers add more than a tiny amount to x. The sublayers' "
-                "contribution is negligible only when x is much larger. How large an input do you pass, and how large "
-                "a difference do you allow?",
+                "You reject a correct layer unless its sublayers add almost nothing to x. Their contribution is "
+                "negligible only next to a much larger input. For such an input, what should the output be close to, "
+                "and how large a difference do you allow?",
                 summary="you reject layers that add more than a tiny amount",
                 hints=[
                     "A layer adds vectors of length 5 to x. By how much may the two tensors that you compare differ?"

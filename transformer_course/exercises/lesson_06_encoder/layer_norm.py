@@ -289,9 +289,15 @@ EXERCISE = Exercise(
             hints=["If the bias is (10, 0, 0, −10), what should an output of (1, 1, 1, 1) become?"],
         ),
         "moved_stretched": Wording(
-            "You multiply by the weight at the wrong step. If you add the bias first, for example, a weight of 4 turns "
-            "a bias of −10 into −40. In which order does the formula normalize, scale and shift?",
-            summary="you multiply by the weight at the wrong step",
+            "{summary}, so your standard deviation depends on the weight, and a weight of 4 no longer makes the output "
+            "4 times as large. In which order does the formula normalize, scale and shift?",
+            summary="you multiply by the weight before you divide by the standard deviation instead of after it",
+            hints=["If all weights are 4 and the bias is 0, which standard deviation should the output have?"],
+        ),
+        "moved_stretched: shifted": Wording(
+            "{summary}, so you multiply the bias, too: a weight of 4 turns a bias of −10 into −40. In which order does "
+            "the formula scale and shift?",
+            summary="you multiply by the weight after you add the bias instead of before",
             hints=["For a normalized entry of 0, what should the output be: the bias, or the weight times the bias?"],
         ),
         "done_again_root: variance": (

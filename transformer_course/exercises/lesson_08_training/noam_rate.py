@@ -72,10 +72,10 @@ MISTAKES = [
         "warms_up_to_1",
         STEPS.but(lower=warming_up_to_1),
         STEPS.but(lower=still_1_at_the_end),
-        summary="your warm-up rises to 1 instead of warmup^(−½)",
+        summary="your warm-up rises towards 1 instead of warmup^(−½)",
         message=(
-            "{summary}, before you multiply by the width factor. With a warm-up of 4, your rate then drops from 1 to "
-            "1/2. How high should the warm-up rate be at the last step of the warm-up?"
+            "{summary} (without the width factor): with a warm-up of 4, it is already 3/4 at step 3, above the peak "
+            "of 1/2. How high should the warm-up rate be at step 4, where the two formulas meet?"
         ),
         hints=["What is step^(−½) at the last step of the warm-up? The warm-up rate should be equal to it there."],
     ),
@@ -143,9 +143,9 @@ EXERCISE = Exercise(
             )
         ),
         "sibling_lower: max(falling, rising)": Wording(
-            "{summary}, so your rate falls during the warm-up and then keeps rising. Which of the two rates should "
-            "you use at step 1?",
-            summary="you take the larger of the decaying rate and the warm-up rate instead of the smaller",
+            "{summary}, so you use the larger of the two, and your rate keeps rising to the end. Which of the two "
+            "rates should you use at step 1?",
+            summary="you use the decaying rate during the warm-up and the warm-up rate after it",
             hints=["With a warm-up of 4, what are the two rates at the steps 1, 4 and 16?"],
         ),
         "number_slope: 0.5": Wording(

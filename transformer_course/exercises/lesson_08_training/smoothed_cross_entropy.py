@@ -275,6 +275,16 @@ MISTAKES = [
         ],
     ),
     Mistake(
+        "target_keeps_its_full_weight",
+        STEPS.but(target_weight=lambda: 1.0),
+        summary="you give the target the weight 1 instead of 1 − smoothing",
+        message=(
+            "{summary} and then add the smoothing term, so with a smoothing of 0.2 your weights sum to 1.2. How much "
+            "weight should the target keep?"
+        ),
+        hints=["With a smoothing of 0.2, what should the weights of the two terms of the loss sum to?"],
+    ),
+    Mistake(
         "shared_by_two_less",
         STEPS.but(losses=smoothed(others=2)),
         STEPS.but(losses=smoothed(others=2, of_all=True)),

@@ -149,6 +149,11 @@ EXERCISE = Exercise(
             "do n tokens need?",
             summary="you add all rows of `self.positions`",
         ),
+        "first_for_all_encodings": Wording(
+            "{summary}, so all tokens get the same position and the model can't use their order. Which row should "
+            "token t get?",
+            summary="you add row 0 of `self.positions` to every token",
+        ),
         "operator_first_input: (embedded) - (encodings)": Wording(
             "{summary}. A network can learn with either sign, but published weights work only if you add. Which "
             "operator should you use?",
@@ -194,8 +199,8 @@ EXERCISE = Exercise(
             STEPS.but(encodings=lambda self, length: self.positions[1 : length + 1]),
             summary="you start at row 1 of `self.positions` instead of row 0",
             message=(
-                "{summary}, so a sequence that fills the context window gets one row too few. Which row should the "
-                "first token get?"
+                "{summary}, so every token gets the position of the next one, and a sequence that fills the context "
+                "window gets one row too few. Which row should the first token get?"
             ),
             hints=["With 3 tokens, which rows do you take?", stack.ROW_BY_ROW, stack.SLICE],
         ),

@@ -197,9 +197,8 @@ EXERCISE = Exercise(
             hints=["If every weight is 1, which root mean square should your output have?"],
         ),
         "call_left_out_wide": Wording(
-            "{summary}, which overflows in float16: 256² = 65,536 exceeds the float16 maximum of 65,504. When should "
-            "you convert x to float32?",
-            summary="you square x in its own dtype",
+            "{summary}: 256² = 65,536 exceeds the maximum of 65,504. When should you convert x to float32?",
+            summary="you square x in its own dtype, which overflows in float16",
         ),
         "centered_wide": Wording(
             "{summary}, so x and x + 1 give the same output. RMSNorm doesn't subtract the mean. Which quantity does "

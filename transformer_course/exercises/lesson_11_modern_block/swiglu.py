@@ -147,7 +147,7 @@ EXERCISE = Exercise(
         "layers_exchanged_gate: w_up": Wording(
             "{summary}. A network trained this way learns just as well, but pretrained weights don't work with it. "
             "Which projection should go through SiLU?",
-            summary="you swap `w_gate` and `w_up`",
+            summary="you apply SiLU to the output of `w_up` instead of the output of `w_gate`",
         ),
         "operator_gated: (opened) + (up)": Wording(
             "{summary}, so a gate of 0 no longer blocks anything. Which operation turns a feature off if its gate is "

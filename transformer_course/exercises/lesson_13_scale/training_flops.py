@@ -107,9 +107,9 @@ EXERCISE = Exercise(
             summary="you multiply only one of the passes by the number of tokens",
         ),
         "left_out_forward: n_parameters": Wording(
-            "{summary}. The forward pass alone takes 2: a multiplication and an addition. How many FLOPs does the "
-            "backward pass take?",
-            summary="you count 3 FLOPs per parameter per token",
+            "{summary}. In the forward pass, a parameter takes part in a multiplication and an addition, and the "
+            "backward pass costs more. How many FLOPs does each of the two passes take?",
+            summary="your total is only 3 FLOPs per parameter per token",
         ),
         "part_left_out_of_a_token: forward": Wording(
             "{summary}. That is the forward pass alone: a multiplication and an addition. How many FLOPs does the "

@@ -164,12 +164,14 @@ EXERCISE = Exercise(
     ],
     messages={
         "comparison_in_prompt: (positions) >= (ends)": Wording(
-            "{summary}, so the model learns to write prompts instead of answers.",
+            "{summary}, so the model learns to write prompts instead of answers. Which of the two should become "
+            "padding?",
             summary="you mask out the answers instead of the prompts",
             hints=["Which tokens should count in the loss?"],
         ),
         "comparison_in_prompt: (positions) <= (ends)": Wording(
-            "{summary}, so the model never learns how an answer begins.",
+            "{summary}, so the model never learns how an answer begins. After a prompt of one token, at which position "
+            "does the answer begin?",
             summary="you also mask out the first token of each answer",
             hints=["A prompt of 3 tokens is at positions 0, 1 and 2. Where does its answer begin?"],
         ),

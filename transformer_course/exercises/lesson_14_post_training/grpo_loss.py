@@ -186,7 +186,7 @@ MISTAKES = [
     Mistake(
         "mean_of_means",
         STEPS.but(mean=lambda objective, real: ((objective * real).sum(dim=1) / real.sum(dim=1)).mean()),
-        summary="you average over each answer first and then over the answers",
+        summary="you average over each answer first instead of over all real tokens at once",
         message=(
             "{summary}, so a token of a long answer counts less than a token of a short answer. The first paper on "
             "GRPO did this, but here all real tokens count the same."
@@ -235,9 +235,9 @@ EXERCISE = Exercise(
             hints=["For which function f is f(log a − log b) equal to a / b?"],
         ),
         "order_behind": Wording(
-            "{summary}, which has the wrong sign. The answers were sampled from the model, so d should be the "
-            "reference's log-probability minus the model's.",
-            summary="you use d = log_p − log_p_reference",
+            "{summary}. For a token that is twice as likely as under the reference, your drift is 0.31 instead of "
+            "0.19. The answers were sampled from the model: which of the two log-probabilities comes first?",
+            summary="you use log_p − log_p_reference as d instead of log_p_reference − log_p",
             hints=["With log_p = −1 and log_p_reference = −3, what should d be, and what is yours?"],
         ),
         "part_left_out_objective: gain": Wording(

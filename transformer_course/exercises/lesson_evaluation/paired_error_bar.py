@@ -104,8 +104,8 @@ MISTAKES = [
         STEPS.but(deviation=lambda differences: differences.std(correction=0)),
         summary="you divide the squared deviations by n instead of n − 1",
         message=(
-            "{summary}. You measure the deviations from the mean of the same questions, so their squares are slightly "
-            "too small. With 2 questions, your standard deviation is too small by a factor of √2."
+            "{summary}, as `np.std` does by default. With 2 questions, your standard deviation is too small by a "
+            "factor of √2. Which option of your function changes that, or which number should you divide by?"
         ),
         hints=[
             "What is `torch.tensor([0.0, 1.0]).std()`, and what is it with `correction=0`?",

@@ -156,7 +156,7 @@ MISTAKES = [
             gradient=lambda gradient, parameter, weight_decay: gradient + weight_decay * parameter,
             decay=lambda: 0.0,
         ),
-        summary="you add the weight decay to the gradient",
+        summary="you add the weight decay to the gradient instead of subtracting it from the parameter",
         message="You add the weight decay to the gradient, which is L2 regularization: Adam then divides it by the "
         "root mean square. AdamW keeps it out of both running means. Where is it applied instead?",
         hints=["Does the new running mean depend on `weight_decay` in your code? In AdamW it does not."],
@@ -247,6 +247,18 @@ EXERCISE = Exercise(
             "the unit of the mean square?",
             summary="you don't take the square root of the mean square",
             hints=["If all gradients double, how should Adam's step change?"],
+        ),
+        "part_left_out_unbiased: 1": Wording(
+            "{summary}: in step 1, it is only (1 − β₁) · gradient. Which number should you divide it by to get the "
+            "gradient back?",
+            summary="you leave out the bias correction of the mean",
+            hints=["In step 1 with β₁ = 0.9, the new mean is 0.1 · gradient. What is a better estimate?"],
+        ),
+        "part_left_out_unbiased_square: 1": Wording(
+            "{summary}: in step 1, it is only (1 − β₂) · gradient². Which number should you divide it by to get "
+            "gradient² back?",
+            summary="you leave out the bias correction of the mean square",
+            hints=["In step 1 with β₂ = 0.999, the new mean square is 0.001 · gradient². What is a better estimate?"],
         ),
         "part_left_out_new_mean_square: gradient": Wording(
             "You update the mean square with the gradient, so the mean square can become negative, and its square root "

@@ -85,7 +85,7 @@ MISTAKES = [
                 gradient * (max_norm / gradient.norm().clamp(min=1e-12)).clamp(max=1.0) for gradient in gradients
             ]
         ),
-        summary="you clip each gradient by its own norm",
+        summary="you clip each gradient by its own norm instead of the norm of all gradients together",
         message=(
             "You clip each gradient by its own norm, so large gradients shrink more than small ones and the step "
             "points in another direction. How many scale factors do you need for all gradients together?"
@@ -122,7 +122,7 @@ MISTAKES = [
     Mistake(
         "adds_up_norms",
         STEPS.but(norm=lambda gradients: torch.stack([gradient.norm() for gradient in gradients]).sum()),
-        summary="you add up the norms of the gradients",
+        summary="you add up the norms of the gradients, which gives 7 instead of 5 for [3] and [4]",
         message=(
             "You add up the norms. The norm of all gradients together is smaller: [3] and [4] have the norm 5, not "
             "7. What should you add up before you take the root?"

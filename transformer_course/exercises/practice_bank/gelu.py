@@ -114,9 +114,15 @@ EXERCISE = Exercise(
     ],
     messages={
         "call_left_out_scaled": Wording(
-            "You take erf of x without dividing by √2. That is the distribution function of a normal distribution with "
-            "variance ½. Which variance does the standard normal distribution have?",
-            summary="you don't divide x by √2",
+            "{summary}. ½ (1 + erf(x / 2)) is the distribution function of a normal distribution with variance 2, so "
+            "Φ(1) becomes 0.76 instead of 0.84. Which number gives variance 1?",
+            summary="you divide x by 2 instead of √2",
+            hints=["Φ(1) should be 0.841. What does your code use in its place?"],
+        ),
+        "part_left_out_scaled: x": Wording(
+            "{summary}. ½ (1 + erf(x)) is the distribution function of a normal distribution with variance ½, so Φ(1) "
+            "becomes 0.92 instead of 0.84. What should you divide x by for variance 1?",
+            summary="you pass x itself to erf instead of x / √2",
             hints=["Φ(1) should be 0.841. What does your code use in its place?"],
         ),
         "part_left_out_probability: error_function": Wording(

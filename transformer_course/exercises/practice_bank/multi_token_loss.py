@@ -98,9 +98,9 @@ MISTAKES = [
     Mistake(
         "first_head_copies",
         by_offsets(lambda k: k - 1),
-        summary="every head looks one token too near",
+        summary="your targets are one token too early, so head 0 predicts the token that it reads",
         message=(
-            "Your targets are one token too near: head 0 predicts the token that it reads. How far ahead should head "
+            "Your targets are one token too early: head 0 predicts the token that it reads. How far ahead should head "
             "0 look?"
         ),
         hints=["For the text a b c d, what should head 0 predict at position a?"],
@@ -128,7 +128,7 @@ MISTAKES = [
     Mistake(
         "mean_over_all_targets",
         STEPS.but(loss=lambda of_targets: -torch.cat([log_p.flatten() for log_p in of_targets]).mean()),
-        summary="you average over all targets of all heads at once",
+        summary="you average over all targets at once instead of within each head first",
         message=(
             "You average over all targets together. Heads that predict further ahead have fewer targets, so they "
             "count less. How can you weight all heads equally?"

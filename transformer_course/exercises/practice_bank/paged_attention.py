@@ -163,7 +163,7 @@ MISTAKES = [
     Mistake(
         "one_token_too_many",
         STEPS.but(cached=lambda keys, lengths: torch.arange(keys.shape[1]) <= lengths[:, None]),
-        summary="you attend to one token too many",
+        summary="you attend to the first `lengths` + 1 tokens of each request instead of the first `lengths`",
         message="You attend to one token too many: with length 3, the slots 0, 1 and 2 count. Which comparison gives 3 "
         "slots?",
         hints=["For a length of 1, which slots are cached?"],
@@ -171,9 +171,8 @@ MISTAKES = [
     Mistake(
         "values_by_request_number",
         STEPS.but(values=values_by_request_number),
-        summary="you look up the pages of values by the number of the request",
-        message="{summary}, so request 0 always gets page 0. The keys use the block table. Which pages hold the values "
-        "of request 0?",
+        summary="you look up the pages of values by the number of the request instead of the block table",
+        message="{summary}, so request 0 always gets page 0. Which pages hold the values of request 0?",
         hints=["If row 0 of the block table is [2, 5], which pages of values does request 0 need?"],
     ),
     Mistake(

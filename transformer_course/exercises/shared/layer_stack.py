@@ -94,8 +94,9 @@ ROW_BY_ROW = "Row t of the table is the encoding of position t, counted from 0."
 SLICE = "`self.positions[: tokens.shape[1]]`."
 INPUT_MESSAGES = {
     "part_left_out_scaled: embedded": Wording(
-        "You don't multiply the embeddings by √d_model. With d_model = 512 and variance 1/d_model, a typical entry is "
-        "about 0.04, so the positional encodings, which reach 1, dominate the sum. Where should you apply the factor?",
+        "You don't multiply the embeddings by √d_model. The paper's embeddings have variance 1/d_model: at d_model = "
+        "512, a typical entry is about 0.04, and the positional encodings, which reach 1, would dominate the sum. "
+        "Where should you apply the factor?",
         summary="you don't multiply the embeddings by √d_model",
         hints=["How large is a typical entry of an embedding with variance 1/d_model, and how large is a sinusoid?"],
     ),

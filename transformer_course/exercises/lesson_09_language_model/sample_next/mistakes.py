@@ -70,10 +70,10 @@ TEMPERATURE = [
     Mistake(
         "no_temperature",
         STEPS.but(scaled=lambda logits: logits),
-        summary="your output doesn't depend on the temperature",
+        summary="you don't divide the logits by the temperature, so it has no effect",
         message=(
-            "{summary}: a temperature of 2 should make the probabilities more uniform than a temperature of 0.5. "
-            "Which numbers should you divide by the temperature?"
+            "{summary}. A temperature of 2 should make the probabilities more uniform than a temperature of 0.5. If "
+            "you divide all probabilities by one number, what does normalizing them do to it?"
         ),
         hints=["Where do you use `temperature`? Does a later step cancel its effect?"],
     ),

@@ -14,8 +14,9 @@ def first_of(steps: InSteps, *names: str) -> str:
 
 
 TRANSPOSES_THE_BATCH = Wording(
-    "Your code is right for a single matrix. With a batch, you reverse *all* the dimensions of the keys, or PyTorch "
-    "raises an error. Which two dimensions should you swap?",
+    "Your code is right for a single matrix. With a batch, you reverse *all* the dimensions of the keys, as `.T` does: "
+    "(batch, n, d) becomes (d, n, batch), and your code crashes or mixes the batch. Which two dimensions should be "
+    "swapped?",
     summary="you transpose the keys as if there were no batch",
     hints=["What shape does `.T` return for keys of shape (7, 3, 4)?"],
 )
