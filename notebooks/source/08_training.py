@@ -336,8 +336,8 @@ print(f"after initialize: loss {loss:.1f}, logit {logit:.0f}")
 # $$-\,\text{rate}\cdot\frac{\text{mean of } g}{\sqrt{\text{mean of } g^2}+\text{a tiny } \epsilon}$$
 #
 # **Predict.** Two parameters have gradients of 100 and 0.01. At a rate of 0.1, how far does Adam's first step move each
-# of them? (The means begin at 0. Adam's bias correction makes up for that: in the first step, each is the one value
-# seen.)
+# of them? (The means begin at 0. With β = 0.9, a first gradient of 100 gives a mean of 10. Adam's bias correction
+# divides it by 0.1: 100 again, and likewise g².)
 
 # %% tags=["prediction"]
 first, second = ..., ...
@@ -352,8 +352,9 @@ compare(first, measured=round(moved[0].item(), 2))
 compare(second, measured=round(moved[1].item(), 2))
 
 # %% [markdown]
-# Scaling every gradient by the same constant leaves Adam's step unchanged. A sudden spike does not cancel: it sets the
-# direction of the next few steps. Gradient clipping, below, guards against it.
+# Scaling every gradient by the same constant leaves Adam's step unchanged. A sudden spike does not cancel: it dominates
+# the mean of g, and so the direction of the next few steps. (`betas` are for g and g².) Gradient clipping, below,
+# guards against it.
 #
 # **AdamW** ([Loshchilov and Hutter, 2019](https://arxiv.org/abs/1711.05101)) also subtracts rate · decay · parameter in
 # every step, whatever its gradient: **weight decay**. That is meant for matrices; the weight of a norm has no reason to
@@ -386,9 +387,9 @@ for group in new_optimizer(model).param_groups:
     print(f"{len(group['params'])} tensors, {numbers:,} numbers, weight decay {group['weight_decay']}")
 
 # %% [markdown]
-# A learning rate that suits later steps can be too high for the first ones, above all in a deep model. The paper's
-# schedule, called **Noam** after its author Noam Shazeer, has a linear warm-up and then falls as the inverse square
-# root of the step:
+# A learning rate that suits later steps can be too high for the first ones, above all in a deep model; why is still
+# debated. The paper's schedule, called **Noam** after its author Noam Shazeer, has a linear warm-up and then falls as
+# the inverse square root of the step:
 #
 # $$\text{rate} = d_\text{model}^{-1/2}\cdot\min(\text{step}^{-1/2},\ \text{step}\cdot\text{warmup}^{-3/2})$$
 #
@@ -622,8 +623,14 @@ print("tokens right, position by position:", *(f"{fraction:.2f}" for fraction in
 
 # %% [markdown]
 # Dashes, eos and the year's second digit are easy. But a date needs all 11: multiply the numbers above. The other 2,000
-# steps take over a minute. Then we decode with `average`, a running mean of the parameters (β = 0.98 at every fourth
-# step).
+# steps take over a minute. Then we decode with `average`, a running mean of the parameters, or EMA (β = 0.98 at every
+# fourth step).
+#
+# <details><summary>Why a mean of the parameters?</summary>
+#
+# Single steps jump around with their batches; a mean evens that out. The paper, too, averaged its last checkpoints.
+#
+# </details>
 
 # %% tags=["approximate"]
 monitor.n_steps = N_STEPS
@@ -719,8 +726,8 @@ for written, _, generated in translate(model, [(text, iso), ("3 mai 2021", ""), 
 # Lesson 10 measures it in small language models.
 # </details>
 #
-# Now type a date, and follow it through your model, token by token. (In the still picture, a
-# bar shows the length of what a part adds, divided by that of the stream. Above 1, it outweighs the stream.)
+# Now type a date, and follow it through your model, token by token. (In the still picture, a bar shows the length of
+# what a part adds, divided by that of the stream. Above 1, it outweighs the stream, neither good nor bad.)
 
 
 # %% tags=["hide-input"]
@@ -916,9 +923,10 @@ pd.DataFrame(in_german[:5], columns=["source", "right", "generated"])
 
 # %% [markdown]
 # Where an animal appears twice, the model may lose its place. Exact match calls a sentence right or wrong, but often
-# several translations are right. **BLEU** ([Papineni et al., 2002](https://aclanthology.org/P02-1040/)) is 100 times
-# the geometric mean of four fractions: runs of 1 to 4 words (n-grams) found in the reference, at most as often as
-# there. A **brevity penalty** punishes texts that are too short: for 5 words of 6, it is $e^{1-6/5}=0.82$.
+# several translations are right. **BLEU** ([Papineni et al., 2002](https://aclanthology.org/P02-1040/)) asks for each n
+# from 1 to 4 which fraction of the runs of n words (n-grams) is in the reference. A run counts at most as often as it
+# occurs there. BLEU is 100 times the fourth root of the product of the four fractions. A **brevity penalty** punishes
+# texts that are too short: for 5 words of 6, it is $e^{1-6/5}=0.82$.
 
 # %% tags=["approximate"]
 _, wanted, generated = (list(column) for column in zip(*in_german))
@@ -1023,8 +1031,7 @@ print(*(f"{sentence} → {generated}" for sentence, _, generated in french), sep
 # %% [markdown]
 # ### What the paper did, and what we did
 #
-# Your model is the paper's, made small. (BLEU of other test sets cannot be compared. With 37,000 tokens, its base model
-# has 63 million, not 65.)
+# Your model is the paper's, made small.
 
 # %%
 with torch.device("meta"):  # shapes without numbers: nothing is allocated

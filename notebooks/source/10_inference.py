@@ -393,9 +393,9 @@ for name, heads, n_bytes in [("MHA", 32, 2), ("GQA", 8, 2), ("MQA", 1, 2), ("GQA
 pd.DataFrame(rows).T.round().astype(int)
 
 # %% [markdown]
-# With GQA, 119 requests share the GPU. Each waits five times as long per token, but together they get up to 24 times
-# the throughput. A parameter is read once for all requests, a cached key only for the four query heads of its own
-# request. So batching rarely makes GQA compute-bound.
+# With GQA, 119 requests share the GPU. Each waits five times as long per token; together they get up to 24 times the
+# throughput. A parameter is read once for all requests, a cached key only for the four query heads of its own request:
+# 4 operations per byte, not 300. So batching rarely makes GQA compute-bound.
 #
 # **Multi-head latent attention** (MLA, [DeepSeek-V2, 2024](https://arxiv.org/abs/2405.04434)) caches one short vector
 # per token and computes the keys and values of all heads from it (see *Architectures*).
@@ -535,10 +535,11 @@ table.round(3)
 # ## Speculative decoding
 #
 # On the H100, a pass over five tokens takes about as long as a pass over one. (On our CPU it took two to four times as
-# long, in ten runs.) In **speculative decoding** ([Leviathan et al., 2023](https://arxiv.org/abs/2211.17192)), a
-# cheap **draft** model proposes several tokens, and the large model checks them in one pass. Let q be the draft's
-# distribution and p the large model's. A token x, drawn from q, is accepted with probability min(1, p(x) / q(x)). At
-# the first rejection you draw a replacement and drop the rest. If all are accepted, the pass yields one more token.
+# long, in ten runs.) In **speculative decoding** ([Leviathan et al., 2023](https://arxiv.org/abs/2211.17192)), a cheap
+# **draft** model proposes tokens from its distribution q. As in training, one pass of the large model gives its
+# distribution p at *every* position, so it checks them all at once. A token x, drawn from q, is accepted with
+# probability min(1, p(x) / q(x)). At the first rejection you draw a replacement and drop the rest. If none is rejected,
+# p gives one more.
 #
 # **Predict.** The output should follow exactly p. Is the replacement drawn from `"p"` itself, or from
 # `"max(0, p − q)"`, normalized?
@@ -561,8 +562,8 @@ compare(prediction, measured=min(distances, key=distances.get))
 print(f"accepted: {accepted.float().mean():.1f}; the sum of min(p, q): {torch.minimum(p, q).sum():.1f}")
 
 # %% [markdown]
-# A token is drafted and accepted with probability min(p, q). The rest of p is exactly max(0, p − q). A bad draft costs
-# speed, never quality.
+# A token is drafted and accepted with probability q · min(1, p / q) = min(p, q). The rest of p is exactly max(0, p −
+# q). A bad draft costs speed, never quality.
 
 # %%
 diagrams.kv_cache.drafts("Ge", [("nure", 1, "e"), ("rate", 4, "d")])
@@ -650,6 +651,12 @@ ax.set_xscale("log")
 # trained along with the model. It reads the model's last vectors and predicts one token further, which is a draft. In
 # DeepSeek-V3 ([2024](https://arxiv.org/abs/2412.19437), section 5.4.3), 85 to 90 % of these second tokens are accepted,
 # for 1.8 times the tokens per second.
+# </details>
+#
+# <details><summary>Why does `new` below begin with the last token of the text?</summary>
+#
+# The cache is always one token behind the text: the last token was drawn, but not read yet.
+#
 # </details>
 #
 # Below, rejected tokens also leave the cache:
@@ -969,8 +976,8 @@ pd.DataFrame({"ms for a token": smollm_ms, "tokens per second": 1000 / smollm_ms
 
 # %% [markdown]
 # The cache saves most of the time. int4 is *slower* than float32 here: this Python code unpacks every matrix in every
-# pass. Kernels for int4 unpack the codes while they multiply. int8 has less than half
-# of the bytes, but reading is only part of a pass (last row).
+# pass. int8 has less than half of the bytes (not its embedding),
+# but reading is only part of a pass (last row).
 
 # %% id="smollm2-roofline" tags=["published-model", "hide-input", "words-only"]
 smollm_sizes = [1, 4, 16, 64, 128]  # tokens in a pass: 1 in decode, 128 in the prefill of a prompt
@@ -995,9 +1002,8 @@ print(f"{smollm_bandwidth:.0f} GB/s, {smollm_peak:.0f}·10⁹ operations per sec
 
 # %% [markdown]
 # A pass over n tokens does n operations for each 2 bytes of a 32-bit parameter. Its speed is limited by how fast the
-# bytes arrive (the slope) and the processor computes (the flat part): the *roofline* (lesson 13). Decode is at
-# the left, under the slope: fewer bytes help, more tokens per pass help more. Prefill is at the right, under the
-# flat part, where fewer bytes do not help.
+# bytes arrive (the slope) and the processor computes (the flat part): the *roofline* (lesson 13). Decode is at the
+# left, under the slope: fewer bytes help, more tokens per pass help more. Prefill is at the right, under the flat part.
 
 # %% [markdown]
 # ## Bug hunt
@@ -1110,7 +1116,7 @@ print(f"p(ax.) = {0.6 * 0.4:.2f}, p(bz.) = {0.4 * 0.9:.2f}; a beam of 1 finds {b
 # %% [markdown]
 # Greedy decoding takes *a*, but the most probable text begins with *b*. With a `length_penalty` of 0, the most probable
 # text found wins. Each further token lowers the probability, which favors short texts; a positive penalty counters
-# that. Translation uses beams. Chat models usually sample: greedy text repeated itself in lesson 09.
+# that. Translation uses beams. Chat models usually sample (lesson 09).
 #
 # If two beams continue the same hypothesis, its cache row is duplicated:
 

@@ -217,8 +217,8 @@ ax.figure.set_size_inches(8, 2.4)
 
 # %% [markdown]
 # A head that finds nothing relevant must still distribute weights that sum to 1: hence the attention sinks of lesson
-# 10. A window drops the first tokens, the usual sinks. gpt-oss gives each head a **learned sink**: one more logit in the
-# softmax, without a value.
+# 10. A window drops the first tokens, the usual sinks. gpt-oss gives each head a **learned sink**: one more logit in
+# the softmax, without a value.
 
 # %%
 scores = torch.tensor([0.1, -0.2, 0.0])  # nothing matches
@@ -717,7 +717,7 @@ print("even start: the smallest load of an expert, with three seeds:", *(min(loa
 # |---|---|
 # | 32, 8 | 32 query heads share 8 heads of keys and values; "64, 1" is one head of keys and values for all 64 |
 # | 256 + 1 shared, 8 + 1 | each token uses 8 of 256 experts and the **shared** expert, which processes every token |
-# | 2,048 that an indexer picks | a small attention, the indexer, scores the past; the heads read the best 2,048 tokens |
+# | 2,048 that an indexer picks | a small attention, the indexer, scores the past; heads read the best 2,048 tokens |
 # | blocks of 128, of 4 | the heads read whole blocks of neighboring tokens instead of single tokens |
 # | compressed tokens | one cache entry for 4 or 128 neighboring tokens |
 # | have a state | layers with the gated delta rule, or a relative of it, instead of a cache |
