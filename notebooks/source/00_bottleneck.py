@@ -282,8 +282,8 @@ def accuracy(model: nn.Module, n: int) -> float:
 
 
 # %% [markdown]
-# The folded cell is the training loop. We ran it for 300 steps with vectors of width 32 and of width 64, three times
-# each; the results are stored, so you don't have to wait for them.
+# The folded cell contains the training loop. We ran it for 300 steps with vectors of width 32 and of width 64, three
+# times each; the results are stored, so you don't have to wait for them.
 
 
 # %% id="training-loop" tags=["hide-input"]
@@ -790,7 +790,7 @@ pd.DataFrame.from_dict(rows, orient="index")
 # %% [markdown]
 # At 256 tokens, the GRU is the slowest, even on one core, because many small matrix products cost more than a few large
 # ones. Four times the length means four times the work for the GRU, but sixteen times for attention. And with 16 texts
-# at once, each step of the GRU is one larger product, so attention becomes the slowest. (A recurrence can run in
+# at once, each step of the GRU is one larger product, so attention is now the slowest. (A recurrence can run in
 # parallel if it is linear, without a tanh or gates that depend on the state. Lesson 02 has an example.)
 
 # %% [markdown]

@@ -32,7 +32,7 @@
 # Only for vectors of length 1. In general it is the cosine times both lengths.
 # </details>
 #
-# The map below shows where you are. Inside every attention, one step is new: the division.
+# The map below shows where you are. Inside each attention module, one step is new: the division.
 
 # %% id="imports"
 import math
@@ -194,7 +194,7 @@ views.LookupDial(torch.tensor([0.9, 0.5]), five, torch.arange(5.0), list("abcde"
 # | $Q K^\top / \sqrt{d_k}$ | (n_query, n_key) | scores, of variance 1 for independent entries of mean 0, variance 1 |
 #
 # This is equation 1 of the paper, **scaled dot-product attention**. $d_k$ is the width of the queries and keys; the
-# width of the values does not matter. Below is the example of lesson 01 again. This time we divide the scores by √3
+# width of the values does not matter. Here is the example from lesson 01 again. This time we divide the scores by √3
 # before the softmax, so the weights are softer and the year is less accurate:
 
 # %%
@@ -813,7 +813,8 @@ print("predicted:", prediction, " measured:", holds)
 # - Scores that are too large saturate the softmax. Within 300 steps, none of five learning rates made up for that; a
 #   smaller initialization did.
 # - Dividing by $\sqrt{d_k}$ makes sharpness independent of the width at the start of training.
-# - With $d_k$, scores are too small at first. A larger rate makes up for it, and suited both widths (μP).
+# - With $d_k$, scores are too small at first. A larger rate makes up for that; in our runs the same rate worked at both
+#   widths, as in μP.
 # - Overflow of exp is not the reason: softmax subtracts the maximum.
 # - Later, learned queries and keys set their own temperature.
 # - Additive attention has bounded scores, but computes a vector for each pair.
@@ -917,8 +918,8 @@ pd.DataFrame(shapes, columns=["module", "input shapes", "output shape", "paramet
 #
 # Without the softmax, the sum of all products of keys and values fits into one matrix: a recurrent state of fixed size,
 # however long the text is, and training can still process all positions at once. It loses recall: n random pairs in a d
-# × d state make noise about √(n/d) times as long as a value. A 16 × 16 state recalled nine in ten of 16 pairs, but
-# under a third of 64; a 64 × 64 state recalled all 64. (<i>★ Without the softmax</i>)
+# × d state add noise whose norm is about √(n/d) times that of a value. A 16 × 16 state recalled about 90 % of 16 pairs
+# but less than a third of 64 pairs; a 64 × 64 state recalled all 64. (<i>★ Without the softmax</i>)
 # </details>
 #
 # <details><summary>What is the derivative of softmax?</summary>

@@ -658,8 +658,8 @@ both_right.rename_axis(["queries and keys see", "values see"]).round(2)
 # that depend on the characters *and* values that depend on the position. With only one of these, its accuracy stays
 # below 0.2.
 #
-# Two heads need only 300 steps. But in the first row, the only one that resembles a Transformer, one of their three
-# runs failed. Here is that row at three learning rates, with eight seeds for two heads:
+# Two heads need only 300 steps. But in the first row, the only one that resembles a Transformer, one of the three
+# two-head runs failed. Here is that row at three learning rates, with eight seeds for two heads:
 
 # %% id="heads-at-three-rates" tags=["hide-input"]
 like_transformer = all_runs[(all_runs["compared"] == "both") & (all_runs["averaged"] == "both")]

@@ -213,7 +213,7 @@ views.MaskPainter(words[:4], parts.causal_mask(4), scores, source=2)
 # %% [markdown]
 # ### A query that may attend to nothing
 #
-# If a whole row of the mask is False, the formula gives 0/0. This happens: short sentences are filled up with `<pad>`
+# If a whole row of the mask is False, the formula gives 0/0. This happens: short sentences are padded with `<pad>`
 # tokens, and no query should attend to those. If `<pad>` comes first and the future is hidden too, the first position
 # has nothing to attend to. A common workaround is to fill in −1,000,000,000 instead of −∞.
 #

@@ -360,8 +360,8 @@ compare(prediction, measured=1 + int(by_offset[1:].argmax()))
 print({distance: f"{by_offset[distance]:.2f}" for distance in (1, 3, 6, 10)})
 
 # %% [markdown]
-# The highest score is at 6, after nearly a full turn of $2\pi \approx 6.28$. Remember this peak: it causes the failures
-# on long texts below.
+# The highest score is at 6, after nearly a full turn of $2\pi \approx 6.28$. Remember this peak: it causes RoPE's
+# failure on long texts below.
 #
 # Here are all the pairs of a query and a key of width 8, or of two encodings (choose the scheme). Move both with the
 # buttons: every pair turns, and the dot product stays the same. Move the key along the curve: where is the dot product
@@ -531,9 +531,9 @@ at_best_rate.round(2)
 
 # %% [markdown]
 # The verdict on ALiBi turns around. With two layers, 600 steps and four heads of width 8, it solves the task within the
-# trained length and is the most accurate at four times the length, as its paper found for perplexity (Press et al.,
-# 2022). Sinusoids and learned positions fail beyond the trained length at both settings, and RoPE reaches twice the
-# length at both.
+# trained length and is the most accurate at four times the length, as the ALiBi paper found for perplexity (Press et
+# al., 2022). Sinusoids and learned positions fail beyond the trained length at both settings, and RoPE reaches twice
+# the length at both.
 
 # %% [markdown]
 # ### Change the number of heads
@@ -810,9 +810,9 @@ pd.DataFrame.from_dict(changes, orient="index")
 # %% [markdown]
 # ## Is a causal model blind to order?
 #
-# A causal mask shows each position one more token than the position before it. The task now: at each position, say
-# *which position it is*. The models are causal and have no positional encoding (**NoPE**). They read random texts of 16
-# tokens, with or without a `<bos>` in front.
+# A causal mask shows each position one more token than the position before it. The new task is to name the position
+# itself, at every position. The models are causal and have no positional encoding (**NoPE**). They read random texts of
+# 16 tokens, with or without a `<bos>` in front.
 #
 # **Predict.** What is the accuracy of each kind with two layers and 200 steps? (Guessing is right 0.06 of the time.)
 
@@ -946,10 +946,10 @@ trace_shapes(LanguageModel(rotary), tokens)
 # <details><summary>How do the schemes behave on texts longer than those seen in training?</summary>
 #
 # Learned positions have rows that were never trained, or none at all; sinusoids exist there, but the model never saw
-# them. In our task both failed right away. RoPE with 8-wide heads, trained on 16 tokens, worked up to twice the length.
-# With two layers and 600 steps, ALiBi reached furthest with four heads, and RoPE with one. With one layer and 200
-# steps, ALiBi did not even learn the task. So name the depth, the steps and the heads before you compare. (<i>Which
-# scheme extrapolates to longer texts?</i>, <i>Change the number of heads</i>)
+# them. In our task both failed right away. RoPE with 8-wide heads, trained on 16 tokens, worked up to twice the length
+# at base 1e4. With two layers and 600 steps, ALiBi reached furthest with four heads, and RoPE with one. With one layer
+# and 200 steps, ALiBi did not even learn the task. So name the depth, the steps and the heads before you compare.
+# (<i>Which scheme extrapolates to longer texts?</i>, <i>Change the number of heads</i>)
 # </details>
 #
 # <details><summary>How do you make a RoPE model reach further?</summary>

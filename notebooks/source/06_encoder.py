@@ -512,8 +512,8 @@ pd.DataFrame({name: [round(n, 1) for n in numbers.tolist()] for name, numbers in
 
 # %% [markdown] id="half-way"
 # Nearly a third of the 128 units fire for a fact, and each unit fires for hundreds of facts. Remove the three that add
-# most to the right logit, and hardly any fact is left; any other three that fire matter less. So a fact is a sum of a
-# few units, and every unit serves many facts.
+# most to the right logit, and hardly any fact is left; three random ones that fire matter far less. So each fact
+# depends mostly on a few units, and every unit serves many facts.
 #
 # ---
 #
@@ -908,9 +908,9 @@ kinds_of_two_layouts = [
 mean_facts(*kinds_of_two_layouts, "one layer, sums only")
 
 # %% [markdown]
-# In 250 steps, the answer depends on the learning rate and the layout. At 0.01 one post-norm layer wins, 0.94 against
+# In 250 steps, the answer depends on the learning rate, in both layouts. At 0.01 one post-norm layer wins, 0.94 against
 # 0.83. At a third of that rate, the three attention layers win in both layouts. In 1,000 steps at 0.01, all of them
-# learn everything. So this was a race, not a limit, and no evidence that FFNs store facts better than attention does.
+# learn everything. So this was a race, not a limit: it is no evidence that FFNs store facts better than attention does.
 # (Geva et al., below, look at what the FFNs of trained models store.) But an FFN is a simple way to add parameters.
 
 # %% [markdown]
@@ -937,9 +937,9 @@ print(f"eval():  zeros {(dropped == 0).float().mean():.2f}, mean {dropped.mean()
 # ## Bug hunt
 #
 # A colleague sends you a pre-norm layer that handles both sublayers in one loop. Its parameters have the same names and
-# shapes as yours, and it trains just as well. But when she adds padding to a text, the outputs at the real positions
-# change, although her mask hides the padding. Decide which line is wrong *before* you run the check. Then write a
-# corrected version, `Mended`, in the cell below the code.
+# shapes as yours, and it trains. But when she adds padding to a text, the outputs at the real positions change,
+# although her mask hides the padding. Decide which line is wrong *before* you run the check. Then write a corrected
+# version, `Mended`, in the cell below the code.
 
 
 # %% tags=["bug-hunt"]
@@ -1198,9 +1198,9 @@ print("predicted:", prediction, " measured:", holds)
 #
 # - Post-norm normalizes the sums, pre-norm the inputs of the sublayers. In pre-norm, eight layers learned our task in
 #   200 steps without warm-up. In post-norm they did not learn it in 1,000 steps at a learning rate of 0.003 or 0.001,
-#   unless we used warm-up.
-# - Whether an FFN or more attention learns facts faster depends on the learning rate and the layout. In 1,000 steps at
-#   0.01, both learn all of them.
+#   except with warm-up (tried at 0.003).
+# - Whether an FFN or more attention learns facts faster depends on the learning rate. In 1,000 steps at 0.01, both
+#   learn all of them.
 
 # %%
 tokens = torch.randint(1, 48, (2, 11))
@@ -1308,12 +1308,12 @@ trace_shapes(parts.Encoder(48, 64, 4, 256, 1, 24), tokens)
 # It processes each position separately; nothing passes between positions. With d_ff = 4 d_model it has two thirds of a
 # layer's parameters. In 250 steps, one layer without it learned half of our random facts instead of nearly all of them.
 # Three attention layers with the same number of parameters learned more or fewer facts than one layer with an FFN,
-# depending on the learning rate and the layout; in 1,000 steps, both learned them all. (<i>Without the FFN</i>, <i>FFN
-# or more attention?</i>) The factor 4 is a choice: in the paper's table 3 (C), translation improves with d_ff, from
-# 25.4 BLEU at 1,024 to 25.8 at 2,048 and 26.2 at 4,096.
+# depending on the learning rate; in 1,000 steps, both learned them all. (<i>Without the FFN</i>, <i>FFN or more
+# attention?</i>) The factor 4 is a choice: in the paper's table 3 (C), translation improves with d_ff, from 25.4 BLEU
+# at 1,024 to 25.8 at 2,048 and 26.2 at 4,096.
 # </details>
 #
-# <details><summary>Why does the FFN need an activation? What are ReLU's faults, and what is GELU?</summary>
+# <details><summary>Why does the FFN need an activation? What are the drawbacks of ReLU, and what is GELU?</summary>
 #
 # Without an activation its two matrices act as one, $W_1 W_2$. In 250 steps of our task, the layer then learned less
 # than half of the facts instead of more than 9 of 10, although it kept all its parameters. (<i>Without the FFN, or

@@ -879,11 +879,11 @@ table = families.unstack().swaplevel(axis=1).sort_index(axis=1).map(lambda x: ""
 table.loc[list(dict.fromkeys(setting[:3] for setting in families.index))]
 
 # %% [markdown]
-# Generating all tokens at once works if there is only one right answer and it is no longer than the source. With two
-# equally likely answers it fails, sampled or greedy: each position chooses independently, so one may follow the first
-# format and its neighbor the second. If one format is four times as frequent, greedy choices mostly agree on it, and
-# more than half of the dates come out right. So whether it fails depends on how close the probabilities of the two
-# answers are. (Compare the columns, not the rows, which differ in layers and steps.)
+# Generating all tokens at once works if there is only one right answer of at most the source's length. With two equally
+# likely answers it fails, sampled or greedy: each position chooses independently, so one may follow the first format
+# and its neighbor the second. If one format is four times as frequent, greedy choices mostly agree on it, and more than
+# half of the dates come out right. So whether it fails depends on how close the probabilities of the two answers are.
+# (Compare the columns, not the rows, which differ in layers and steps.)
 
 # %% [markdown]
 # An autoregressive model reads the beginning of its own answer, so it sticks to the format it started with. That is the

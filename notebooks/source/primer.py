@@ -443,7 +443,7 @@ compare(prediction, measured=x.grad)
 
 # %% [markdown]
 # Gradients are *added* to the ones that are already there. That is useful when several small batches should count as a
-# large one, and a trap everywhere else: you have to set the gradients to zero before each step.
+# large one, and a trap everywhere else: you have to set the gradients to zero before each `backward`.
 
 # %% [markdown] id="chain"
 # A model has many steps, one after another. Here are two: $u = 2x + 1$, then $y = u^2$. At $x = 3$, $u$ is 7.
@@ -873,7 +873,7 @@ tally()
 # <details><summary>Why is zero_grad called in every step?</summary>
 #
 # Because `backward` adds to the gradients that are already there. Without `zero_grad`, each step would use the sum of
-# all gradients so far. (Sometimes the sum is wanted: gradient accumulation adds up several small batches.)
+# all gradients so far. (Sometimes you want the sum: gradient accumulation adds up several small batches.)
 # (<i>Gradients</i>: 12 instead of 6)
 # </details>
 #
@@ -900,7 +900,7 @@ tally()
 # <details><summary>What is an embedding layer? How is it related to a linear one?</summary>
 #
 # A learned matrix with a row for each id. Looking up a row equals multiplying a one-hot vector by the matrix: a linear
-# layer without bias whose input is one-hot, only much cheaper. (<i>Modules hold parameters</i>)
+# layer without bias whose input is one-hot, but the lookup is much cheaper. (<i>Modules hold parameters</i>)
 # </details>
 #
 # <details><summary>Why do similar words get similar vectors? Are antonyms far apart?</summary>
@@ -911,9 +911,9 @@ tally()
 #
 # <details><summary>Accuracy still rises on the training set, but not on the held-out set. What is happening?</summary>
 #
-# Overfitting: the model memorizes what does not generalize. Only a held-out set shows it, and its loss shows it earlier
-# than its accuracy: ours more than doubled while the accuracy changed little. More data, a smaller model, dropout or
-# early stopping may help. (<i>The training loop</i>)
+# Overfitting: the model memorizes details that don't help on new data. Only a held-out set shows it, and its loss shows
+# it earlier than its accuracy: ours more than doubled while the accuracy changed little. More data, a smaller model,
+# dropout or early stopping may help. (<i>The training loop</i>)
 # </details>
 
 # %% [markdown]

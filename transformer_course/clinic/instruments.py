@@ -36,7 +36,7 @@ def leak_test_with_cache(patient: Patient) -> pd.DataFrame:
 
 
 def gradient_norms(patient: Patient) -> pd.DataFrame:
-    """Return the gradient norm of every parameter in the trained model on one batch."""
+    """Return the gradient norm of every parameter of the trained model on one batch."""
     with evaluation(patient.model), torch.enable_grad():
         gradients = _gradients(patient, [patient.batch(draw_pairs(32, "gradient"))])
     return pd.DataFrame({"norm": {name: float(gradient.norm()) for name, gradient in gradients.items()}})

@@ -33,7 +33,7 @@ INVALID_CALLS = {
     "RecurrentTranslator(13, 0, 5)": "source_vocab_size=13, target_vocab_size=0, d_model=5",
     "RecurrentTranslator(13, 11, 5, pad_id=13)": "got pad_id=13, source_vocab_size=13",
     "RecurrentTranslator(13, 11, 5)(tokens(2, 3), tokens(1, 3))": "got 2 sources, 1 targets",
-    "RecurrentTranslator(13, 11, 5)(tokens(2, 3), tokens(2, 0))": "tokens (max_length); got 0",
+    "RecurrentTranslator(13, 11, 5)(tokens(2, 3), tokens(2, 0))": "at least 1 token; got 0",
     "RecurrentTranslator(13, 11, 5)(tokens(2, 3).float(), tokens(2, 3))": "got torch.float32 of shape (2, 3)",
     "RecurrentTranslator(13, 11, 5)(tokens(2, 3), tokens(2, 3) + 10)": "from 0 to vocab_size − 1 = 10; got 11",
     "MultiHeadAttention(12, 3)(*torch.ones(3, 2, 5, 13))": "(batch, n, d_model=12); got shape (2, 5, 13)",
