@@ -41,6 +41,8 @@ from transformer_course.running.observation import Observation
 from transformer_course.running.record import call_inputs
 from transformer_course.steps import InSteps, needs
 
+STOPS_AT = "stops_at_"
+"""Prefix of the name of a half-finished answer, before the step or argument that it returns."""
 FIX_FIRST = "Fix the first one and run the check again."
 LEFT_STUB = "Delete `raise NotImplementedError` on your line {}: your code stops there."
 
@@ -179,7 +181,7 @@ def _recognized(
     status: Status = "half_finished" if found.stops_at else "mistake"
     names: tuple[str, ...]
     if found.stops_at:
-        message, names = _half_finished(exercise.steps, found.stops_at), (f"stops_at_{found.stops_at}",)
+        message, names = _half_finished(exercise.steps, found.stops_at), (STOPS_AT + found.stops_at,)
     elif found.alternatives:
         [mistake] = found.mistakes
         second = f"In effect, {found.alternatives[0].summary}"

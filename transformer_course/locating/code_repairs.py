@@ -5,7 +5,7 @@ explains such a slip, but an edit does. An edit is reported only if it repairs t
 which a known mistake remains proves too little: two of eight such edits were wrong.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection
 
 from torch import Tensor
 
@@ -17,29 +17,39 @@ LOOP_KINDS = (
 )  # fmt: skip
 """Kinds of slips in loops. Quoting the line explains such a slip better than describing the effect on the answer."""
 NAME_KINDS = ("name",)
+"""Kinds of slips in names. The line helps even if a message describes the effect."""
 MIN_NUMBERS = 4
 """Minimum total size of the outputs for the small cases. An edit may repair a smaller output by chance."""
 
 
-def repairing_edit(runs: SubstitutedRuns, kinds: Sequence[str]) -> CodeEdit | None:
-    """Return the likeliest edit that repairs all cases, or None.
+class CodeRepairs:
+    """A search for an edit that repairs all cases. Every edit is tried at most once.
 
     Args:
         runs: The attempt's runs on the small cases.
-        kinds: Kinds of edits to try.
     """
-    runs.other_mistake = None
-    outputs = [runs.known.expected[case.index].get("output") for case in runs.cases]
-    n_numbers = sum(output.numel() if isinstance(output, Tensor) else 1 for output in outputs)
-    if not runs.failing or n_numbers < MIN_NUMBERS:
-        return None
-    for edit in runs.traced.edits:
-        if edit.kind in kinds and _repairs(runs, edit):
-            return edit
-    return None
+
+    def __init__(self, runs: SubstitutedRuns) -> None:
+        self._runs = runs
+        self._results = dict[int, bool]()
+
+    def likeliest(self, kinds: Collection[str]) -> CodeEdit | None:
+        """Return the likeliest edit of these kinds that repairs all cases, or None."""
+        runs = self._runs
+        runs.other_mistake = None
+        outputs = [runs.known.expected[case.index].get("output") for case in runs.cases]
+        n_numbers = sum(output.numel() if isinstance(output, Tensor) else 1 for output in outputs)
+        if not runs.failing or n_numbers < MIN_NUMBERS:
+            return None
+        return next((edit for edit in runs.traced.edits if edit.kind in kinds and self._repairs(edit)), None)
+
+    def _repairs(self, edit: CodeEdit) -> bool:
+        if edit.number not in self._results:
+            self._results[edit.number] = _repairs_all_cases(self._runs, edit)
+        return self._results[edit.number]
 
 
-def _repairs(runs: SubstitutedRuns, edit: CodeEdit) -> bool:
+def _repairs_all_cases(runs: SubstitutedRuns, edit: CodeEdit) -> bool:
     """Return whether an edit repairs all cases that can be run. The failing small cases are tried first."""
     failing = [case.index for case in runs.failing]
     small = [case.index for case in runs.cases if case.index not in failing]

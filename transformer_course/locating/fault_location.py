@@ -11,6 +11,7 @@ from transformer_course.checking.crash_help import RETURNS_TWO
 from transformer_course.checking.expected_behavior import Behavior, in_isolation
 from transformer_course.checking.explain import NOT_REPEATABLE, ON_LINE
 from transformer_course.checking.general_mistakes import CHANGES_ARGUMENT
+from transformer_course.checking.judge import STOPS_AT
 from transformer_course.checking.verdict import Verdict
 from transformer_course.locating.fault import Fault, joined
 from transformer_course.locating.fault_search import FaultSearch
@@ -23,8 +24,6 @@ SEARCH_TIME_LIMIT_S = 10.0
 """CPU time limit of the search in seconds. Only very slow attempts reach this limit: usually, ``MAX_RUNS`` ends the
 search much earlier, so that the result does not depend on the machine.
 """
-STOPS_AT = "stops_at_"
-"""Prefix for the name of a half-finished answer; the name of the step at which it stops follows."""
 
 
 def can_be_located(verdict: Verdict) -> bool:

@@ -10,7 +10,7 @@ from transformer_course.checking.general_mistakes import IN_PLACE_HINTS
 from transformer_course.checking.verdict import Verdict
 from transformer_course.exercise import Mistake
 from transformer_course.locating import side_effect_source
-from transformer_course.locating.code_repairs import repairing_edit
+from transformer_course.locating.code_repairs import CodeRepairs
 from transformer_course.locating.discarded_results import first_discarded
 from transformer_course.locating.fault import Fault
 from transformer_course.locating.fault_wording import (
@@ -43,6 +43,7 @@ class FaultSearch:
     def __init__(self, known: Behavior, traced: TracedAttempt, *, is_random: bool = False) -> None:
         self.known, self.traced, self.is_random = known, traced, is_random
         self.runs = SubstitutedRuns(known, traced)
+        self._code_repairs = CodeRepairs(self.runs)
 
     @property
     def code(self) -> str:
@@ -63,7 +64,7 @@ class FaultSearch:
 
     def repair(self, kinds: Sequence[str] = KINDS) -> Fault | None:
         """Return the fault implied by the likeliest edit that repairs the code, or None."""
-        edit = repairing_edit(self.runs, kinds)
+        edit = self._code_repairs.likeliest(kinds)
         return fault_of(edit) if edit else None
 
     def discarded_result(self) -> Fault | None:

@@ -5,7 +5,7 @@ makes the output correct in all small cases, the fault is in the replaced expres
 """
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from torch import Tensor
@@ -294,8 +294,7 @@ class StepSearch:
         later = [name for name in steps.steps if stops_at not in steps.reached_from[name] and steps.has_noun(name)]
         for number in reversed(order):
             expression = self.expressions[number]
-            computed = [name for name in later if all(_computes(case, number, name) for case in self.runs.cases)]
-            if expression.is_name or not computed:
+            if expression.is_name or not (computed := self._steps_computed_in(number, later)):
                 continue
             noun, returned = (StepWords(steps).noun(name) for name in (computed[0], stops_at))
             hint = f"Your code computes {noun}. Which line should use it?"
@@ -308,6 +307,10 @@ class StepSearch:
         trace = self.runs.run(failing, {expression.number: step})
         return not self.runs.is_exhausted and not self.runs.is_repaired(failing, trace)
 
+    def _steps_computed_in(self, number: int, steps: Iterable[str]) -> list[str]:
+        """List the steps that an expression computes correctly in all small cases."""
+        return [name for name in steps if all(_computes(case, number, name) for case in self.runs.cases)]
+
     def _correct_before(self, fault: Expression, wanted: str) -> tuple[Expression, str] | None:
         """Return the last expression on an earlier line that is a correct step in all small cases, and the step's noun.
 
@@ -319,7 +322,7 @@ class StepSearch:
             expression = self.expressions[number]
             if expression.is_name or len(expression.text) < 3 or expression.line == fault.line:
                 continue
-            computed = [name for name in steps.steps if all(_computes(case, number, name) for case in self.runs.cases)]
+            computed = self._steps_computed_in(number, steps.steps)
             if computed and computed[0] != steps.last and steps.has_noun(computed[0]):
                 noun = StepWords(steps).noun(computed[0])
                 return (expression, noun) if noun != wanted else None

@@ -4,8 +4,12 @@ import pytest
 
 from tests.transformer_course.cells import cell
 from tests.transformer_course.locating.fault_in import checked, fault_in
+from transformer_course.checking.expected_behavior import behavior
 from transformer_course.exercises import every_exercise
 from transformer_course.lesson.session import Session
+from transformer_course.locating.fault_search import FaultSearch
+from transformer_course.running.trace import Traced
+from transformer_course.running.trace_recorder import Trace
 
 HEAD = "def similarity(query, keys):"
 LOOP = (
@@ -68,3 +72,13 @@ def test_message_about_loop_replaces_message_about_effect():
         "return torch.cat(rows, -2)",
     )
     assert "your loop stops one iteration too early" in checked(*lines).message
+
+
+def test_tries_every_edit_only_once(monkeypatch):
+    source = f"{HEAD}\n    return (keys * query).sum(-1) + 1.5 * query.sum() ** 2"
+    traced, tried = Traced(cell(source, "similarity")), []
+    monkeypatch.setattr(traced, "run_edited", lambda case, number: tried.append((case, number)) or Trace())
+    search = FaultSearch(behavior(every_exercise()["similarity"], 0), traced)
+    for _ in range(2):
+        assert search.repair() is None and search.repair(("name", "number")) is None
+    assert len(tried) == len({(id(case), number) for case, number in tried}) == len(traced.edits) > 5

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from transformer_course.checking.general_mistakes import GENERAL_MISTAKES
+from transformer_course.checking.judge import STOPS_AT
 from transformer_course.checking.message_panel import as_html
 from transformer_course.exercise import Exercise, Mistake
 from transformer_course.exercises import every_exercise
@@ -131,8 +132,8 @@ def describe_mistake(exercise: Exercise, name: str) -> str:
 def _summary(exercise: Exercise, name: str) -> str:
     if name in GENERAL_MISTAKES:
         return GENERAL_MISTAKES[name].summary
-    if name.startswith("stops_at_") and exercise.steps:
-        step = name.removeprefix("stops_at_")
+    if name.startswith(STOPS_AT) and exercise.steps:
+        step = name.removeprefix(STOPS_AT)
         done = exercise.steps.describe(step) if step in exercise.steps.steps else ""
         return f"your code stops after *{done}*" if done else "you have not begun with the first step"
     known = next((mistake for mistake in exercise.mistakes if mistake.name == name), None) or _generated_mistake(
