@@ -15,6 +15,7 @@ the residual stream view. ``record_heads`` records attention heads of a publishe
 ``score_questions`` records a published model's scores for the lesson on evaluation, and ``train_on_the_test`` trains
 small models for the same lesson. For the lesson on tokenizers, ``compare_tokenizers`` counts the tokens of published
 tokenizers, ``spell_words`` asks a published model for letters, and ``train_adders`` trains models that add numbers.
+``chat_template`` formats questions to a published chat model.
 
 Messages: ``build_generated_mistakes`` builds the catalogs of generated mistakes, without the edits that ``clear_edits``
 rejects as unclear. ``messages`` prints the messages of an exercise.

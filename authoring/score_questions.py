@@ -15,6 +15,7 @@ import torch
 from tokenizers import Tokenizer
 from torch.nn.utils.rnn import pad_sequence
 
+from authoring.chat_template import chat
 from authoring.stored_runs import store_runs
 from transformer_course.stored_models.stored_model import FOLDER
 from transformer_lab.attention.kv_cache import ModelCache
@@ -27,14 +28,13 @@ DATA = FOLDER / "multiple-choice"
 QUESTIONS, FILE = DATA / "questions.json", DATA / "scores.json"
 Question = Mapping[str, Any]
 
-CHAT = "<|im_start|>user\n{}<|im_end|>\n<|im_start|>assistant\n"
 TEMPLATES = {
     "Question, Answer": ("Question: {question}\nAnswer:", " {option}", "\n\n"),
     "letters": ("Question: {question}\n{listed}\nAnswer:", " {letter}", "\n\n"),
     "no question": ("Answer:", " {option}", "\n\n"),
-    "letters, chat template": (CHAT.format("Question: {question}\n{listed}") + "Answer:", " {letter}", ""),
-    "one letter, chat template": (CHAT.format("{question}\n{listed}\nAnswer with one letter."), "{letter}", ""),
-    "question, chat template": (CHAT.format("{question}"), "{option}", ""),
+    "letters, chat template": (chat([], "Question: {question}\n{listed}") + "Answer:", " {letter}", ""),
+    "one letter, chat template": (chat([], "{question}\n{listed}\nAnswer with one letter."), "{letter}", ""),
+    "question, chat template": (chat([], "{question}"), "{option}", ""),
 }
 """For each template: the prompt, its continuation with an option, and the separator after an example."""
 N_JUDGED = 16
@@ -138,8 +138,8 @@ def judged(model: LanguageModel, tokenizer: Tokenizer, questions: Sequence[Quest
             long, both = f"{answer.removesuffix('.')}.{PADDING}", []
             for a, b, at in ((long, short, 0), (short, long, 1)):
                 asked = JUDGE_PROMPT.format(question=question["question"], a=a, b=b)
-                prompt = f"<|im_start|>user\n{asked}<|im_end|>\n<|im_start|>assistant\nAnswer"
-                log_p = option_log_p(model, model.new_cache(1000), tokenizer.encode(prompt).ids, letters)
+                prompt = tokenizer.encode(chat([], asked) + "Answer").ids
+                log_p = option_log_p(model, model.new_cache(1000), prompt, letters)
                 both.append(round(log_p[at][0] - log_p[1 - at][0], 2))
             table[kind].append(both)
     return table

@@ -5,12 +5,13 @@ stores its answers for the lesson. It takes about two minutes on one core.
 """
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import torch
 
+from authoring.chat_template import chat
 from authoring.stored_runs import store_runs
 from transformer_course.stored_models.stored_model import FOLDER
 from transformer_lab.text.text_generator import TextGenerator
@@ -47,13 +48,6 @@ def question(task: str, word: str, letter: str) -> tuple[str, str]:
         written = word if task == "count" else spaced(word)
         return f"How many times does the letter {letter} occur in {written}?", str(word.count(letter))
     return (f"Spell the word {word}." if task == "spell" else f"Repeat: {spaced(word)}"), spaced(word)
-
-
-def chat(turns: Sequence[tuple[str, str]], asked: str) -> str:
-    """Return SmolLM2's chat template with questions and answers, and a last question."""
-    roles = [*(turn for q, a in turns for turn in (("user", q), ("assistant", a))), ("user", asked)]
-    text = "".join(f"<|im_start|>{role}\n{content}<|im_end|>\n" for role, content in roles)
-    return text + "<|im_start|>assistant\n"
 
 
 def rows(generator: TextGenerator) -> Iterator[dict[str, Any]]:

@@ -2,7 +2,7 @@
 
 import json
 
-from authoring.spell_words import COMMAND, FILE, TASKS, WORDS, chat, question
+from authoring.spell_words import COMMAND, FILE, TASKS, WORDS, question
 
 CARD = json.loads(FILE.read_text(encoding="utf-8"))
 
@@ -22,9 +22,3 @@ def test_questions_show_word_whole_or_in_letters():
     assert question("count, letters apart", "cat", "t") == ("How many times does the letter t occur in c a t?", "1")
     assert question("spell", "cat", "t") == ("Spell the word cat.", "c a t")
     assert question("copy", "cat", "t") == ("Repeat: c a t", "c a t")
-
-
-def test_chat_ends_with_start_of_answer():
-    text = chat([("1 + 1?", "2")], "1 + 2?")
-    assert text.count("<|im_start|>user") == 2
-    assert text.endswith("<|im_start|>user\n1 + 2?<|im_end|>\n<|im_start|>assistant\n")
